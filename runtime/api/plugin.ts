@@ -1,0 +1,74 @@
+/** The plugin contract: the only runtime module that a plugin may import (as "#plugin"). */
+import type { Anchor, Clock, Evm, Log, SiteInfo, Treasury } from "./capabilities.ts";
+
+export type {
+  Anchor,
+  AnchorReceipt,
+  ChainAnchor,
+  Clock,
+  Evm,
+  EvmTransaction,
+  Hex,
+  Log,
+  SiteInfo,
+  Treasury,
+} from "./capabilities.ts";
+export { Problem, type ProblemCode, type ValidationIssue } from "./problem.ts";
+
+/** What the runtime lends to a plugin, once, when it is set up. */
+export interface Host {
+  readonly anchor: Anchor;
+  readonly clock: Clock;
+  /** Exactly the variables that the manifests of this plugin name under `needs`. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly evm: Evm;
+  readonly log: Log;
+  readonly site: SiteInfo;
+  readonly treasury: Treasury;
+}
+
+/** What is known about one call. */
+export interface Call {
+  /** The request id, as in the log and in problem documents. */
+  readonly id: string;
+  /** Aborted at the service's deadline, or when the caller is gone before anything was settled. */
+  readonly signal: AbortSignal;
+  /** Who pays: the verified EVM address or Solana public key; undefined on a free route. */
+  readonly payer: string | undefined;
+  /** The CAIP-2 network that is paid on; undefined on a free route. */
+  readonly network: string | undefined;
+}
+
+/** One service's code. It returns JSON data, or throws a Problem. */
+export type Handler<Input, Output> = (input: Input, call: Call) => Output | Promise<Output>;
+
+/** A handler whose types were checked when its plugin was compiled, as the runtime sees it. */
+export type AnyHandler = Handler<never, unknown>;
+
+/**
+ * Each plugin's handlers with their input and output types. The generated file (`npm run types`) adds to this
+ * interface by declaration merging, so that the runtime compiles with no plugin at all.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging
+export interface Plugins {}
+
+/** The handlers that the manifests ask of one plugin. */
+export type HandlersOf<Name extends keyof Plugins> = {
+  readonly [Key in keyof Plugins[Name]]: Plugins[Name][Key] extends { input: infer Input; output: infer Output }
+    ? Handler<Input, Output>
+    : never;
+};
+
+/** A plugin: its name (which is its file's name) and a function of the Host that makes its handlers. */
+export interface Plugin<Handlers = Readonly<Record<string, AnyHandler>>> {
+  readonly name: string;
+  readonly setup: (host: Host) => Handlers | Promise<Handlers>;
+}
+
+/** Declares a plugin. Inputs and outputs need no annotation: they are looked up in the generated types by `name`. */
+export function definePlugin<Name extends keyof Plugins & string>(
+  name: Name,
+  setup: (host: Host) => HandlersOf<Name> | Promise<HandlersOf<Name>>,
+): Plugin<HandlersOf<Name>> {
+  return { name, setup };
+}

@@ -1,0 +1,44 @@
+import type { PaymentRequired, SettleResponse } from "./x402.ts";
+
+/** One call of a service, whatever the surface that it came through. */
+export interface Invocation {
+  /** The request id. */
+  readonly id: string;
+  /**
+   * Reads the unchecked input, once, and only if it is needed: an unpaid call of a paid service is challenged unread.
+   * @throws Problem `invalid-input`, `payload-too-large`, `unsupported-media-type` …
+   */
+  readonly input: () => Promise<{ readonly value: unknown; readonly from: "body" | "query" }>;
+  /** The payment as it arrived: base64 text of a header, or an object. */
+  readonly payment: string | object | undefined;
+  /** The URL that the challenge names and that a payment must have been made for. */
+  readonly resource: string;
+  /** Aborted when the caller is gone. */
+  readonly signal: AbortSignal;
+}
+
+/** How a call ended. Failures that are not about payment are thrown as Problem. */
+export type Outcome =
+  | {
+      readonly kind: "result";
+      readonly output: unknown;
+      /** Set when the call was paid. */
+      readonly receipt?: SettleResponse;
+    }
+  | {
+      readonly kind: "challenge";
+      readonly challenge: Challenge;
+      /** Set when a settlement was tried and failed: the answer carries it as PAYMENT-RESPONSE. */
+      readonly receipt?: SettleResponse;
+    };
+
+/** A 402 in every form in which it is sent, encoded once. */
+export interface Challenge {
+  readonly required: PaymentRequired;
+  /** The JSON of `required`. */
+  readonly body: Buffer;
+  /** Base64 of `body`, for the PAYMENT-REQUIRED header. */
+  readonly header: string;
+  /** The deprecated V1 body (x402 version 1), computed on demand. */
+  v1(): Buffer;
+}

@@ -1,0 +1,40 @@
+import type { RailManifest, SiteManifest } from "./manifest.ts";
+
+/** Decimal text: no sign, no exponent, no leading zeros, at most 18 decimals. */
+const DECIMAL = /^(0|[1-9]\d{0,17})(?:\.(\d{1,18}))?$/;
+
+/** Whether the text is a plain decimal number greater than zero. */
+export function isPrice(text: string): boolean {
+  return DECIMAL.test(text) && /[1-9]/.test(text);
+}
+
+/**
+ * A decimal text in atomic units, e.g. `toAtomic("0.02", 6)` is `20000n`. No rounding ever happens.
+ * @throws RangeError when the text is no plain decimal, or has digits that the asset cannot hold.
+ */
+export function toAtomic(decimal: string, decimals: number): bigint {
+  const [, whole, fraction = ""] = DECIMAL.exec(decimal) ?? [];
+  if (whole === undefined) throw new RangeError(`"${decimal}" is not a plain decimal number`);
+  const kept = fraction.replace(/0+$/, "");
+  if (kept.length > decimals) throw new RangeError(`"${decimal}" has more than the asset's ${decimals} decimals`);
+  return BigInt(whole + kept.padEnd(decimals, "0"));
+}
+
+/** Atomic units as decimal text without superfluous zeros, e.g. `toDecimal(20000n, 6)` is `"0.02"`. */
+export function toDecimal(atomic: bigint, decimals: number): string {
+  const digits = atomic.toString().padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  return fraction === "" ? whole : `${whole}.${fraction}`;
+}
+
+/**
+ * What a price in dollars costs on a rail, in the asset's atomic units; undefined when the rail has no tier for it
+ * (specification 5, "Yen pricing": the tiers are fixed, nothing is converted).
+ */
+export function amountOn(rail: RailManifest, price: string, tiers: SiteManifest["yen_tiers"]): bigint | undefined {
+  if (rail.currency === "usd") return toAtomic(price, rail.decimals);
+  const usd = toAtomic(price, 18);
+  const tier = Object.keys(tiers).find((key) => toAtomic(key, 18) === usd);
+  return tier === undefined ? undefined : toAtomic(tiers[tier] as string, rail.decimals);
+}
