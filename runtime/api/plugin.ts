@@ -39,8 +39,16 @@ export interface Call {
   readonly network: string | undefined;
 }
 
-/** One service's code. It returns JSON data, or throws a Problem. */
-export type Handler<Input, Output> = (input: Input, call: Call) => Output | Promise<Output>;
+/** The work of one service: it returns JSON data, or throws a Problem. */
+export type Run<Input, Output> = (input: Input, call: Call) => Output | Promise<Output>;
+
+/**
+ * One service's code: its work alone, or with rules that its schema cannot express. `check` is pure and quick, is asked
+ * before any facilitator is, and throws Problem `invalid-input` with its issues.
+ */
+export type Handler<Input, Output> =
+  | Run<Input, Output>
+  | { readonly check: (input: Input) => void; readonly run: Run<Input, Output> };
 
 /** A handler whose types were checked when its plugin was compiled, as the runtime sees it. */
 export type AnyHandler = Handler<never, unknown>;
