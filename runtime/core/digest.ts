@@ -1,0 +1,11 @@
+import { createHash } from "node:crypto";
+import canonicalizeModule from "canonicalize";
+
+// The package declares its function as a default export of a CommonJS-shaped module.
+const canonicalize = canonicalizeModule as unknown as (value: unknown) => string | undefined;
+
+/** SHA-256 in 64 lower-case hex characters. */
+export const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
+
+/** SHA-256 over the RFC 8785 (JCS) form of JSON data, so that the order of keys does not matter. */
+export const digestOf = (value: unknown): string => sha256(canonicalize(value) ?? "");

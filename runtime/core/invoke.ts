@@ -1,0 +1,157 @@
+import type { Clock, Log } from "../api/capabilities.ts";
+import { Problem } from "../api/problem.ts";
+import type { Invocation, Outcome } from "./call.ts";
+import { digestOf } from "./digest.ts";
+import type { Offers } from "./offers.ts";
+import { type Payment, type Refusal, readPayment, toPayload, toRefusal } from "./payment.ts";
+import { perform, readInput } from "./perform.ts";
+import type { Rail } from "./rails.ts";
+import { concluded, type Reconciler, SETTLE_MARGIN_SECONDS } from "./reconciler.ts";
+import type { PaymentRecord, Reservations } from "./reservations.ts";
+import type { Service } from "./service.ts";
+import type { Settler } from "./settlement.ts";
+import type { PaymentRequirements, SettleResponse } from "./x402.ts";
+
+/** The only road to a handler, whatever the surface. @throws Problem for everything that is not about payment. */
+export type Invoke = (service: Service, invocation: Invocation) => Promise<Outcome>;
+
+export interface InvokeDeps {
+  readonly rails: readonly Rail[];
+  readonly offers: Offers;
+  readonly reservations: Reservations;
+  readonly settler: Settler;
+  readonly reconciler: Reconciler;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly verifyMs?: number;
+}
+
+/** A payment that fits an offer, for an input that fits the service. */
+interface Purchase {
+  readonly service: Service;
+  readonly invocation: Invocation;
+  readonly payment: Payment;
+  readonly offer: PaymentRequirements;
+  readonly input: unknown;
+  readonly key: string;
+  readonly request: string;
+}
+
+/**
+ * The whole life of a call. The order of the lines is the promise to the payer (decisions.md, "The order of things on
+ * a paid route"): nobody is charged for what they did not get, and nobody gets what they did not pay for.
+ */
+export function createInvoke(deps: InvokeDeps): Invoke {
+  const { rails, offers, reservations, settler, reconciler, clock, log, verifyMs = 10_000 } = deps;
+  const networks = new Map(rails.map(({ manifest }) => [manifest.id, manifest.network]));
+  const assets = new Map(rails.map(({ manifest }) => [manifest.network, manifest.asset]));
+
+  return async (service, invocation) => {
+    if (service.manifest.price === undefined) return serveFree(service, invocation);
+    if (invocation.payment === undefined) return refuse(service, invocation);
+    const payment = readPayment(invocation.payment, networks);
+    if (typeof payment === "string") return refuse(service, invocation, payment);
+    const asset = payment.accepted?.asset ?? assets.get(payment.network);
+    const key = `${payment.network}:${asset}:${payment.authorization.id}`;
+    const offer = isTimely(payment) ?? (await offers.match(service, payment, invocation.resource));
+    const record = typeof offer === "string" ? await reservations.read(key) : undefined;
+    if (typeof offer === "string" && !record) return refuse(service, invocation, offer);
+    const input = await readInput(service, invocation);
+    const request = requestOf(service, payment, input);
+    // An offer that has run out buys nothing new, but what was bought with it can still be fetched.
+    const terms = typeof offer === "string" ? (record as PaymentRecord).offer : offer;
+    return underLease({ service, invocation, payment, offer: terms, input, key, request }, record === undefined);
+  };
+
+  async function serveFree(service: Service, invocation: Invocation): Promise<Outcome> {
+    const input = await readInput(service, invocation);
+    const { id, signal } = invocation;
+    return {
+      kind: "result",
+      output: await perform(service, input, { id, signal, payer: undefined, network: undefined }),
+    };
+  }
+
+  /** One call at a time works on a payment; everybody else is told to come back. */
+  async function underLease(purchase: Purchase, mayCharge: boolean): Promise<Outcome> {
+    const lease = await reservations.claim(purchase.key);
+    if (!lease) throw new Problem("payment-in-progress", undefined, { retryAfter: 1 });
+    try {
+      const record = await reservations.read(purchase.key);
+      if (record) return await resume(purchase, record);
+      if (!mayCharge) return refuse(purchase.service, purchase.invocation, "payment_expired");
+      return await charge(purchase);
+    } finally {
+      lease.release().catch((error: unknown) => log.error("payment.release-failed", { error }));
+    }
+  }
+
+  async function charge(purchase: Purchase): Promise<Outcome> {
+    const { service, invocation, payment, offer, input, key, request } = purchase;
+    const payload = toPayload(payment, offer, invocation.resource);
+    const { facilitator } = rails.find(({ manifest }) => manifest.network === offer.network) as Rail;
+    const verified = await facilitator.verify(payload, offer, AbortSignal.timeout(verifyMs));
+    if (!verified.isValid) {
+      const { invalidReason } = verified;
+      return refuse(service, invocation, toRefusal(invalidReason), invalidReason);
+    }
+    const { id, signal } = invocation;
+    const output = await perform(service, input, { id, signal, payer: verified.payer, network: offer.network });
+    if (signal.aborted) throw new Problem("unavailable", "The caller is gone"); // Before the money moves: released, not charged.
+    const { validBefore } = payment.authorization;
+    const record: PaymentRecord = {
+      state: "settling",
+      request,
+      service: service.manifest.id,
+      payment: payload,
+      offer,
+      output,
+      ...(validBefore !== undefined && { validBefore }),
+    };
+    if (!(await reservations.begin(key, record)))
+      throw new Problem("payment-in-progress", undefined, { retryAfter: 1 });
+    const next = concluded(record, await settler.settle(payload, offer));
+    const written = reservations
+      .update(key, next)
+      .catch((error: unknown) => log.error("payment.update-failed", { error }));
+    if (next.state !== "settled") await written;
+    return answer(purchase, next);
+  }
+
+  /** The same payment again: the same call gets its answer, as soon as the money has moved; any other call gets nothing. */
+  async function resume(purchase: Purchase, record: PaymentRecord): Promise<Outcome> {
+    if (record.request !== purchase.request) throw new Problem("payment-conflict");
+    return answer(purchase, record.state === "settled" ? record : await reconciler.conclude(purchase.key, record));
+  }
+
+  function answer({ service, invocation, key }: Purchase, { state, output, receipt }: PaymentRecord): Outcome {
+    if (state === "settled") return { kind: "result", output, ...(receipt && { receipt }) };
+    if (state === "rejected")
+      return refuse(service, invocation, toRefusal(receipt?.errorReason), receipt?.errorReason, receipt);
+    reconciler.watch(key);
+    const detail =
+      "The payment was sent and its outcome is not known yet. Repeat this request with the same payment; do not pay again.";
+    throw new Problem("settlement-unknown", detail, { retryAfter: 5 });
+  }
+
+  function refuse(
+    service: Service,
+    { resource }: Invocation,
+    refusal?: Refusal,
+    raw?: string,
+    receipt?: SettleResponse,
+  ): Outcome {
+    const error = raw === undefined || raw === refusal ? refusal : `${refusal}: ${raw}`;
+    return { kind: "challenge", challenge: offers.challenge(service, resource, error), ...(receipt && { receipt }) };
+  }
+
+  function isTimely({ authorization: { validAfter, validBefore } }: Payment): Refusal | undefined {
+    const now = Math.floor(clock.now() / 1000);
+    if (validBefore !== undefined && validBefore < now + SETTLE_MARGIN_SECONDS) return "payment_expired";
+    return validAfter !== undefined && validAfter > now ? "payment_not_yet_valid" : undefined;
+  }
+}
+
+/** What a payment was spent on: whoever wants its answer must bring the same signature, service and input. */
+const requestOf = (service: Service, { authorization }: Payment, input: unknown): string =>
+  digestOf([authorization.fingerprint, service.manifest.id, input]);

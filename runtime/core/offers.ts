@@ -1,0 +1,110 @@
+import { Problem } from "../api/problem.ts";
+import type { Challenge } from "./call.ts";
+import { createChallenge, toResource, UNPAID } from "./challenge.ts";
+import { sha256 } from "./digest.ts";
+import type { SiteManifest } from "./manifest.ts";
+import type { OfferHistory } from "./offer-history.ts";
+import type { Payment, Refusal } from "./payment.ts";
+import { amountOn } from "./price.ts";
+import type { Rail, RailStatus } from "./rails.ts";
+import type { Service } from "./service.ts";
+import type { PaymentRequirements } from "./x402.ts";
+
+/** What each service may be paid with now, and what it was offered for until a moment ago. */
+export interface Offers {
+  /** The current offers of a paid service, in the site's order; empty while no rail is up. */
+  of(service: Service): readonly PaymentRequirements[];
+  /**
+   * The 402 of a paid service. Without an error it is built once and reused.
+   * @throws Problem `unavailable` while no rail is up: a priced service is never free.
+   */
+  challenge(service: Service, resource: string, error?: string): Challenge;
+  /** The offer that a payment was made for, current or earlier and not yet run out; or why there is none. */
+  match(service: Service, payment: Payment, resource: string): Promise<PaymentRequirements | Refusal>;
+  /** Takes the rails that are up. Resolves once the new offers are on record, before the first of them is made. */
+  update(statuses: ReadonlyMap<string, RailStatus>): Promise<void>;
+}
+
+export interface OffersDeps {
+  readonly site: SiteManifest;
+  readonly services: readonly Service[];
+  readonly rails: readonly Rail[];
+  readonly history: OfferHistory;
+}
+
+export function createOffers({ site, services, rails, history }: OffersDeps): Offers {
+  let current: ReadonlyMap<string, readonly PaymentRequirements[]> = new Map();
+  let cached = new Map<string, Challenge>();
+  const of = (service: Service): readonly PaymentRequirements[] => current.get(service.manifest.id) ?? [];
+
+  return {
+    of,
+    challenge(service, resource, error) {
+      const key = `${service.manifest.id} ${resource}`;
+      const known = error === undefined ? cached.get(key) : undefined;
+      if (known) return known;
+      const accepts = of(service);
+      if (accepts.length === 0) throw new Problem("unavailable", "No payment rail is up", { retryAfter: 10 });
+      const required = {
+        x402Version: 2 as const,
+        error: error ?? UNPAID,
+        resource: toResource(service.manifest, site, resource),
+        accepts,
+      };
+      const challenge = createChallenge(required, site.rails);
+      if (error === undefined) cached.set(key, challenge);
+      return challenge;
+    },
+    async match(service, payment, resource) {
+      if (payment.resourceUrl !== undefined && pathOf(payment.resourceUrl) !== pathOf(resource))
+        return "wrong_resource";
+      const offer = find(of(service), payment) ?? find(await history.earlier(service.manifest.id), payment);
+      if (!offer) return "no_matching_offer";
+      const bound = payment.resourceUrl ?? payment.accepted?.extra?.offerId ?? payment.x402Version === 1;
+      return bound ? offer : "wrong_resource";
+    },
+    async update(statuses) {
+      const next = new Map(services.map((service) => [service.manifest.id, toOffers(service, site, rails, statuses)]));
+      await history.publish(next);
+      current = next;
+      cached = new Map();
+    },
+  };
+}
+
+function toOffers(
+  { manifest }: Service,
+  site: SiteManifest,
+  rails: readonly Rail[],
+  statuses: ReadonlyMap<string, RailStatus>,
+): PaymentRequirements[] {
+  const { price } = manifest;
+  if (price === undefined) return [];
+  return rails.flatMap((rail) => {
+    const status = statuses.get(rail.manifest.id);
+    const amount = amountOn(rail.manifest, price, site.yen_tiers)?.toString();
+    if (status?.state !== "up" || amount === undefined) return [];
+    const { network, asset, domain } = rail.manifest;
+    const { payTo } = rail;
+    const offerId = sha256([manifest.id, network, asset, amount, payTo].join(" ")).slice(0, 16);
+    const extra = { ...domain, ...status.extra, offerId };
+    return [{ scheme: "exact", network, asset, amount, payTo, maxTimeoutSeconds: site.limits.offer_seconds, extra }];
+  });
+}
+
+/** V2 names its offer; V1 names only the network, so that the signed amount and recipient must tell. */
+function find(offers: readonly PaymentRequirements[], payment: Payment): PaymentRequirements | undefined {
+  const { accepted, authorization, scheme, network } = payment;
+  return offers.find((offer) => {
+    if (offer.scheme !== scheme || offer.network !== network) return false;
+    if (authorization.amount !== undefined && authorization.amount !== BigInt(offer.amount)) return false;
+    if (authorization.payTo !== undefined && authorization.payTo !== offer.payTo.toLowerCase()) return false;
+    if (!accepted) return true;
+    const same = (["asset", "amount", "payTo", "maxTimeoutSeconds"] as const).every(
+      (key) => offer[key] === accepted[key],
+    );
+    return same && (accepted.extra?.offerId ?? offer.extra.offerId) === offer.extra.offerId;
+  });
+}
+
+const pathOf = (url: string): string => URL.parse(url)?.pathname ?? url;

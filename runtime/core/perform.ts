@@ -1,0 +1,59 @@
+import type { Call, Run } from "../api/plugin.ts";
+import { Problem } from "../api/problem.ts";
+import type { Invocation } from "./call.ts";
+import type { Service } from "./service.ts";
+
+/** Reads the input and checks it, by the schema and by the handler's own rules. @throws Problem `invalid-input`. */
+export async function readInput(service: Service, invocation: Pick<Invocation, "input">): Promise<unknown> {
+  const { value: raw, from } = await invocation.input();
+  const texts = from === "query" ? service.input.coerce(raw as Record<string, unknown>) : raw;
+  const { value, issues } = service.input.check(texts, from);
+  if (issues.length > 0) throw new Problem("invalid-input", undefined, { issues });
+  if (typeof service.handler === "object") service.handler.check(value as never);
+  return value;
+}
+
+/**
+ * Runs the handler under the service's deadline and holds it to its own output schema.
+ * @throws Problem `deadline-exceeded`, `unavailable` when the caller is gone, `internal` when the output is wrong.
+ */
+export async function perform(service: Service, input: unknown, call: Call): Promise<unknown> {
+  const output = await underDeadline(service, call, (signal) =>
+    (runOf(service) as Run<unknown, unknown>)(input, { ...call, signal }),
+  );
+  const { value, issues } = service.output.check(output, "body");
+  if (issues.length === 0) return value;
+  const fault = new Error(`${service.manifest.handler} broke its output schema: ${JSON.stringify(issues.slice(0, 5))}`);
+  throw new Problem("internal", undefined, { cause: fault });
+}
+
+const runOf = ({ handler }: Service): Run<never, unknown> => (typeof handler === "object" ? handler.run : handler);
+
+async function underDeadline<T>(
+  service: Service,
+  call: Call,
+  run: (signal: AbortSignal) => T | Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  let stop: (problem: Problem) => void = () => {};
+  const stopped = new Promise<never>((_resolve, reject) => {
+    stop = (problem) => {
+      controller.abort(problem);
+      reject(problem);
+    };
+  });
+  stopped.catch(() => {}); // Observed by the race below, or not at all when the handler was quicker.
+  const seconds = service.deadlineMs / 1000;
+  const late = (): void =>
+    stop(new Problem("deadline-exceeded", `The service did not answer within ${seconds} seconds`));
+  const gone = (): void => stop(new Problem("unavailable", "The caller is gone"));
+  const timer = setTimeout(late, service.deadlineMs);
+  call.signal.addEventListener("abort", gone, { once: true });
+  try {
+    if (call.signal.aborted) gone();
+    return await Promise.race([stopped, run(controller.signal)]);
+  } finally {
+    clearTimeout(timer);
+    call.signal.removeEventListener("abort", gone);
+  }
+}

@@ -1,0 +1,99 @@
+import type { Log } from "../api/capabilities.ts";
+import type { Rail } from "./rails.ts";
+import type { PaymentPayload, PaymentRequirements, SettlementState, SettleResponse } from "./x402.ts";
+
+/** How a settlement ended, as far as anybody can know. */
+export type Settlement =
+  | { readonly state: "settled"; readonly receipt: SettleResponse }
+  /** Nothing has moved, and whoever settles has refused. */
+  | { readonly state: "rejected"; readonly receipt: SettleResponse }
+  /** The money may have moved, or may still. Never to be called "unpaid". */
+  | { readonly state: "unknown"; readonly receipt: SettleResponse };
+
+export interface Settler {
+  /** Asks the facilitator, and in every doubtful case the chain itself. Never throws. */
+  settle(payment: PaymentPayload, offer: PaymentRequirements): Promise<Settlement>;
+  /** Asks the chain alone. Never throws. */
+  look(payment: PaymentPayload, offer: PaymentRequirements): Promise<Settlement>;
+}
+
+export interface SettlerDeps {
+  readonly rails: readonly Rail[];
+  readonly log: Log;
+  /** Bounds one attempt at the facilitator; longer than its own wait for a confirmation. */
+  readonly settleMs?: number;
+  readonly lookMs?: number;
+}
+
+/** Reasons that mean "refused before anything was sent", as long as the chain agrees that nothing has moved. */
+const REFUSED = /insufficient|balance|invalid|expired|mismatch|simulation|unsupported|blacklist|paused/i;
+
+export function createSettler({ rails, log, settleMs = 40_000, lookMs = 10_000 }: SettlerDeps): Settler {
+  const railOf = (offer: PaymentRequirements): Rail | undefined =>
+    rails.find(({ manifest }) => manifest.network === offer.network);
+
+  return {
+    async settle(payment, offer) {
+      const answer = await ask(payment, offer);
+      if (answer.success && fits(answer, offer)) return { state: "settled", receipt: answer };
+      log.warn("settlement.doubtful", {
+        network: offer.network,
+        reason: answer.errorReason,
+        transaction: answer.transaction,
+      });
+      const seen = await look(payment, offer, answer);
+      const refused = !answer.success && REFUSED.test(answer.errorReason ?? "");
+      return seen.state === "unknown" && seen.chain === "open" && refused
+        ? { state: "rejected", receipt: answer }
+        : seen;
+    },
+    look: (payment, offer) => look(payment, offer, failure(offer, "settlement_unknown")),
+  };
+
+  async function ask(payment: PaymentPayload, offer: PaymentRequirements): Promise<SettleResponse> {
+    const rail = railOf(offer);
+    if (!rail) return failure(offer, "rail_not_configured");
+    try {
+      return await rail.facilitator.settle(payment, offer, AbortSignal.timeout(settleMs));
+    } catch (error) {
+      return failure(offer, "settlement_unknown", error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async function look(
+    payment: PaymentPayload,
+    offer: PaymentRequirements,
+    answer: SettleResponse,
+  ): Promise<Settlement & { chain?: SettlementState["state"] }> {
+    const found = await railOf(offer)
+      ?.settlements.find(payment, offer, AbortSignal.timeout(lookMs))
+      .catch((error: unknown) => {
+        log.warn("settlement.unreadable", { network: offer.network, error });
+        return undefined;
+      });
+    if (found?.state === "settled") {
+      const payer = answer.payer !== undefined && { payer: answer.payer };
+      return {
+        state: "settled",
+        receipt: { success: true, transaction: found.transaction, network: offer.network, ...payer },
+      };
+    }
+    const receipt = { ...answer, success: false };
+    if (found?.state === "dead") return { state: "rejected", receipt };
+    return { state: "unknown", receipt, ...(found && { chain: found.state }) };
+  }
+}
+
+/** A success that names another network, no transaction, or another amount is no proof of anything. */
+const fits = (answer: SettleResponse, offer: PaymentRequirements): boolean =>
+  answer.network === offer.network &&
+  answer.transaction !== "" &&
+  (answer.amount === undefined || answer.amount === offer.amount);
+
+const failure = (offer: PaymentRequirements, errorReason: string, errorMessage?: string): SettleResponse => ({
+  success: false,
+  errorReason,
+  ...(errorMessage !== undefined && { errorMessage }),
+  transaction: "",
+  network: offer.network,
+});
