@@ -1,0 +1,55 @@
+import type { Clock, Log } from "../api/capabilities.ts";
+import { createInvoke, type Invoke } from "./invoke.ts";
+import type { SiteManifest } from "./manifest.ts";
+import { createOfferHistory } from "./offer-history.ts";
+import { createOffers, type Offers } from "./offers.ts";
+import { createRailMonitor, type RailMonitor } from "./rail-monitor.ts";
+import type { Rail } from "./rails.ts";
+import { createReconciler } from "./reconciler.ts";
+import { createReservations } from "./reservations.ts";
+import type { Service } from "./service.ts";
+import { createSettler } from "./settlement.ts";
+import type { Store } from "./store.ts";
+
+/** Everything that has to do with money, put together. */
+export interface Payments {
+  readonly invoke: Invoke;
+  readonly offers: Offers;
+  readonly rails: RailMonitor;
+  /** Asks the rails, puts the offers on record and takes up what an earlier process left open. */
+  start(): Promise<void>;
+  /** Stops all background work; what is open stays on record. */
+  close(): void;
+}
+
+export interface PaymentsDeps {
+  readonly site: SiteManifest;
+  readonly services: readonly Service[];
+  readonly rails: readonly Rail[];
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createPayments({ site, services, rails, store, clock, log }: PaymentsDeps): Payments {
+  const report = (event: string) => (error: unknown) => log.error(event, { error });
+  const { offer_seconds: offerSeconds } = site.limits;
+  const history = createOfferHistory({ store, clock, offerSeconds, onError: report("offers.renewal-failed") });
+  const offers = createOffers({ site, services, rails, history });
+  const monitor = createRailMonitor({ rails, onChange: offers.update, onError: report("rails.update-failed") });
+  const reservations = createReservations({ store, clock, onError: report("payment.lease-failed") });
+  const settler = createSettler({ rails, log });
+  const reconciler = createReconciler({ reservations, settler, clock, log });
+  return {
+    invoke: createInvoke({ rails, offers, reservations, settler, reconciler, clock, log }),
+    offers,
+    rails: monitor,
+    async start() {
+      await monitor.start();
+      reconciler.start();
+    },
+    close() {
+      for (const part of [monitor, reconciler, reservations, history]) part.close();
+    },
+  };
+}
