@@ -1,0 +1,62 @@
+import type { Shape } from "./config-values.ts";
+
+/** Environment variables by name. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** Reads variables one by one and collects what is wrong with them; no fault shows a secret. */
+export interface Reader {
+  readonly faults: readonly string[];
+  fault(line: string): void;
+  /** The trimmed text; an empty one counts as unset. */
+  text(name: string): string | undefined;
+  /** Undefined when unset, and when faulty. */
+  value<T>(name: string, shape: Shape<T>): T | undefined;
+  /** The same for a value that may also stand in the file that NAME_FILE names, and that is never shown. */
+  secret<T>(name: string, shape: Shape<T>): T | undefined;
+  isSet(name: string): boolean;
+}
+
+/** What a fault may show of a value: not too much, no password of an address, nothing as long as a key. */
+function shown(text: string): string {
+  const safe = text.replace(/\/\/[^/@]*@/, "//…@").replace(/[\da-zA-Z]{64,}/g, "…");
+  return JSON.stringify(safe.length > 80 ? `${safe.slice(0, 80)}…` : safe);
+}
+
+export function createReader(env: Env, readFile: (path: string) => string): Reader {
+  const faults: string[] = [];
+  const fault = (line: string): void => void faults.push(line);
+  const text = (name: string): string | undefined => env[name]?.trim() || undefined;
+
+  function value<T>(name: string, shape: Shape<T>): T | undefined {
+    const given = text(name);
+    if (given === undefined) return undefined;
+    const parsed = shape.parse(given);
+    if (parsed === undefined)
+      fault(`${name} ${shape.hidden ? "(not shown)" : `is ${shown(given)}, but`} must be ${shape.right}`);
+    return parsed;
+  }
+
+  function secret<T>(name: string, shape: Shape<T>): T | undefined {
+    const file = text(`${name}_FILE`);
+    if (file === undefined) return value(name, { ...shape, hidden: true });
+    if (text(name)) fault(`${name} and ${name}_FILE are both set: keep one of them`);
+    const given = content(`${name}_FILE`, file);
+    const parsed = given && shape.parse(given);
+    if (given && !parsed) fault(`${name}_FILE names ${shown(file)}, whose content (not shown) must be ${shape.right}`);
+    return parsed || undefined;
+  }
+
+  function content(name: string, file: string): string | undefined {
+    try {
+      const given = readFile(file).trim();
+      if (given === "") fault(`${name} names ${shown(file)}, which is empty`);
+      return given;
+    } catch (error) {
+      fault(`${name} names ${shown(file)}, which cannot be read (${(error as NodeJS.ErrnoException).code})`);
+      return undefined;
+    }
+  }
+
+  const isSet = (name: string): boolean => (text(name) ?? text(`${name}_FILE`)) !== undefined;
+  return { faults, fault, text, value, secret, isSet };
+}

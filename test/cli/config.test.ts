@@ -1,0 +1,266 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect } from "chai";
+import { parse } from "yaml";
+import { Problem } from "../../runtime/api/problem.ts";
+import { type Config, readConfig } from "../../runtime/cli/config.ts";
+import type { Env } from "../../runtime/cli/config-reader.ts";
+import { missingForServe, railVariables } from "../../runtime/cli/config-serve.ts";
+import type { SiteManifest } from "../../runtime/core/manifest.ts";
+
+const site = parse(readFileSync(join(import.meta.dirname, "../../manifests/_site.yaml"), "utf8")) as SiteManifest;
+
+const EVM_KEY = `0x${"5".repeat(64)}`;
+const SOLANA_KEY = "1".repeat(64);
+const EVM_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const SOLANA_ADDRESS = "4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM";
+const FILES: Record<string, string> = {
+  "/run/evm": `${EVM_KEY}\n`,
+  "/run/empty": "\n",
+  "/run/bad": "hunter2",
+  "/run/headers": "Authorization: Bearer t0ken\nX-Team: a b\n",
+};
+
+function readFile(path: string): string {
+  const content = FILES[path];
+  if (content === undefined) throw Object.assign(new Error(path), { code: "ENOENT" });
+  return content;
+}
+
+const configOf = (env: Env): Config => readConfig(env, readFile);
+
+function faultsOf(env: Env): string[] {
+  try {
+    configOf(env);
+  } catch (error) {
+    expect(error).to.be.instanceOf(Problem).with.property("code", "bad-request");
+    return (error as Problem).message.split("\n");
+  }
+  return [];
+}
+
+const PORT = "a whole number from 0 to 65535 (0 = any free port)";
+const HOST = "an address or name to listen on, like 127.0.0.1, 0.0.0.0 or ::";
+const ORIGIN = "a web address of scheme and host alone, like https://pay.example.com (no path, query or password)";
+const WEB_URL = "a web address that begins with https:// or http://";
+const REDIS = "an address like redis://user:password@host:6379/0 (rediss:// for TLS)";
+const HEX_KEY = "a private key of 64 hex characters, with or without 0x";
+const BYTES_KEY = "a secret key of 64 bytes in base58, or the list of 64 numbers that solana-keygen writes";
+const LEVEL = "one of trace, debug, info, warn, error, fatal, silent";
+const GWEI = "a number of gwei greater than zero, like 50 or 0.5";
+const PROXIES =
+  "the number of proxies in front (1 to 9), or their addresses: a comma-separated list of IPs, CIDR ranges, loopback, linklocal or uniquelocal";
+const HEADERS = 'headers: a JSON object like {"Authorization":"Bearer …"}, or lines like Authorization: Bearer …';
+const CDP_ID = "the id of a CDP API key, like 7a1b2c3d-… or organizations/…/apiKeys/…";
+const CDP_SECRET = "the secret of a CDP API key: base64, or a PEM text";
+const CDP = { CDP_API_KEY_ID: "7a1b2c3d-0000", CDP_API_KEY_SECRET: "A".repeat(86) };
+
+const FAULTY: readonly [env: Env, ...faults: string[]][] = [
+  [{ PORT: "80a" }, `PORT is "80a", but must be ${PORT}`],
+  [{ PORT: "65536" }, `PORT is "65536", but must be ${PORT}`],
+  [{ PORT: "-1" }, `PORT is "-1", but must be ${PORT}`],
+  [{ PORT: "8e3" }, `PORT is "8e3", but must be ${PORT}`],
+  [{ HOST: "a b" }, `HOST is "a b", but must be ${HOST}`],
+  [{ HOST: "127.0.0.256" }, `HOST is "127.0.0.256", but must be ${HOST}`],
+  [{ HOST: "http://localhost" }, `HOST is "http://localhost", but must be ${HOST}`],
+  [{ PUBLIC_BASE_URL: "pay.example.com" }, `PUBLIC_BASE_URL is "pay.example.com", but must be ${ORIGIN}`],
+  [{ PUBLIC_BASE_URL: "https://a.example/v1" }, `PUBLIC_BASE_URL is "https://a.example/v1", but must be ${ORIGIN}`],
+  [{ PUBLIC_BASE_URL: "https://a.example?x" }, `PUBLIC_BASE_URL is "https://a.example?x", but must be ${ORIGIN}`],
+  [{ PUBLIC_BASE_URL: "ftp://a.example" }, `PUBLIC_BASE_URL is "ftp://a.example", but must be ${ORIGIN}`],
+  [{ PUBLIC_BASE_URL: "https://u:pw@a.example" }, `PUBLIC_BASE_URL is "https://…@a.example", but must be ${ORIGIN}`],
+  [{ PAYPHONE_URL: "localhost:4021" }, `PAYPHONE_URL is "localhost:4021", but must be ${ORIGIN}`],
+  [{ REDIS_URL: "http://u:pw@host" }, `REDIS_URL (not shown) must be ${REDIS}`],
+  [{ REDIS_URL: "redis" }, `REDIS_URL (not shown) must be ${REDIS}`],
+  [{ LOG_LEVEL: "INFO" }, `LOG_LEVEL is "INFO", but must be ${LEVEL}`],
+  [{ TRUST_PROXY: "true" }, `TRUST_PROXY is "true", but must be ${PROXIES}`],
+  [{ TRUST_PROXY: "10.0.0.0/33" }, `TRUST_PROXY is "10.0.0.0/33", but must be ${PROXIES}`],
+  [{ TRUST_PROXY: "10.0.0.1,proxy" }, `TRUST_PROXY is "10.0.0.1,proxy", but must be ${PROXIES}`],
+  [{ TREASURY_EVM_KEY: "0x1234" }, `TREASURY_EVM_KEY (not shown) must be ${HEX_KEY}`],
+  [{ TREASURY_EVM_KEY: "0".repeat(64) }, `TREASURY_EVM_KEY (not shown) must be ${HEX_KEY}`],
+  [{ BUYER_EVM_KEY: "f".repeat(64) }, `BUYER_EVM_KEY (not shown) must be ${HEX_KEY}`],
+  [{ TREASURY_SOLANA_KEY: "1".repeat(32) }, `TREASURY_SOLANA_KEY (not shown) must be ${BYTES_KEY}`],
+  [{ TREASURY_SOLANA_KEY: "0OIl".repeat(16) }, `TREASURY_SOLANA_KEY (not shown) must be ${BYTES_KEY}`],
+  [{ BUYER_SOLANA_KEY: "[1,2,3]" }, `BUYER_SOLANA_KEY (not shown) must be ${BYTES_KEY}`],
+  [{ BUYER_SOLANA_KEY: `[${"256,".repeat(63)}1]` }, `BUYER_SOLANA_KEY (not shown) must be ${BYTES_KEY}`],
+  [{ TREASURY_MAX_FEE_GWEI: "0" }, `TREASURY_MAX_FEE_GWEI is "0", but must be ${GWEI}`],
+  [{ TREASURY_MAX_FEE_GWEI: "1e2" }, `TREASURY_MAX_FEE_GWEI is "1e2", but must be ${GWEI}`],
+  [{ TREASURY_MAX_FEE_GWEI: "0.0000000001" }, `TREASURY_MAX_FEE_GWEI is "0.0000000001", but must be ${GWEI}`],
+  [{ FACILITATOR_URL: "x402.example/?key=s3cret" }, `FACILITATOR_URL (not shown) must be ${WEB_URL}`],
+  [{ FACILITATOR_HEADERS: "Bearer s3cret" }, `FACILITATOR_HEADERS (not shown) must be ${HEADERS}`],
+  [{ FACILITATOR_HEADERS: '{"Authorization":7}' }, `FACILITATOR_HEADERS (not shown) must be ${HEADERS}`],
+  [{ FACILITATOR_HEADERS: '{"Authorization":"a\\nb"}' }, `FACILITATOR_HEADERS (not shown) must be ${HEADERS}`],
+  [{ FACILITATOR_HEADERS: "{" }, `FACILITATOR_HEADERS (not shown) must be ${HEADERS}`],
+  [{ ...CDP, CDP_API_KEY_SECRET: "" }, "CDP_API_KEY_ID is set without CDP_API_KEY_SECRET: set both or neither"],
+  [{ ...CDP, CDP_API_KEY_ID: undefined }, "CDP_API_KEY_SECRET is set without CDP_API_KEY_ID: set both or neither"],
+  [
+    { CDP_API_KEY_ID: "a b", CDP_API_KEY_SECRET: "hunter2" },
+    `CDP_API_KEY_ID is "a b", but must be ${CDP_ID}`,
+    `CDP_API_KEY_SECRET (not shown) must be ${CDP_SECRET}`,
+  ],
+  [
+    { ...CDP, FACILITATOR_HEADERS: "A: b" },
+    "FACILITATOR_HEADERS and CDP_API_KEY_ID are both set: keep one way to sign in",
+  ],
+  [
+    { TREASURY_EVM_KEY: EVM_KEY, TREASURY_EVM_KEY_FILE: "/run/evm" },
+    "TREASURY_EVM_KEY and TREASURY_EVM_KEY_FILE are both set: keep one of them",
+  ],
+  [{ TREASURY_EVM_KEY_FILE: "/run/none" }, 'TREASURY_EVM_KEY_FILE names "/run/none", which cannot be read (ENOENT)'],
+  [{ TREASURY_EVM_KEY_FILE: "/run/empty" }, 'TREASURY_EVM_KEY_FILE names "/run/empty", which is empty'],
+  [
+    { TREASURY_EVM_KEY_FILE: "/run/bad" },
+    `TREASURY_EVM_KEY_FILE names "/run/bad", whose content (not shown) must be ${HEX_KEY}`,
+  ],
+  [
+    { PORT: "x", LOG_LEVEL: "y", BUYER_EVM_KEY: "z" },
+    `PORT is "x", but must be ${PORT}`,
+    `LOG_LEVEL is "y", but must be ${LEVEL}`,
+    `BUYER_EVM_KEY (not shown) must be ${HEX_KEY}`,
+  ],
+];
+
+const LIVE: Env = {
+  PUBLIC_BASE_URL: "https://pay.example.com",
+  TREASURY_EVM_KEY: EVM_KEY,
+  TREASURY_SOLANA_KEY: SOLANA_KEY,
+  FACILITATOR_URL: "https://x402.example",
+  BASE_PAYMENT_ADDRESS: EVM_ADDRESS,
+  SOLANA_PAYMENT_ADDRESS: SOLANA_ADDRESS,
+  POLYGON_PAYMENT_ADDRESS: EVM_ADDRESS.toLowerCase(),
+  BASE_RPC_URL: "https://base.example/v2/key",
+  SOLANA_RPC_URL: "https://solana.example/?key=x",
+  POLYGON_RPC_URL: "http://polygon.internal:8545/",
+};
+
+const EVM_PAY_TO =
+  "an EVM address (0x and 40 hex characters whose upper and lower case fit its checksum), not USDC's own";
+const SOLANA_PAY_TO = "a Solana address (32 bytes in base58), not USDC's own";
+
+const INCOMPLETE: readonly [env: Env, ...faults: string[]][] = [
+  [{}],
+  [{ FACILITATOR_URL: "", ...CDP }],
+  [{ PUBLIC_BASE_URL: "http://127.0.0.1:4021" }],
+  [
+    { PUBLIC_BASE_URL: "http://pay.example.com" },
+    'PUBLIC_BASE_URL is "http://pay.example.com", but must begin with https://: on plain http, payments can be read on the way',
+  ],
+  [
+    { PUBLIC_BASE_URL: "http://127.example.com" },
+    'PUBLIC_BASE_URL is "http://127.example.com", but must begin with https://: on plain http, payments can be read on the way',
+  ],
+  [
+    { BASE_PAYMENT_ADDRESS: EVM_ADDRESS.replace("5aAeb", "5aaeb") },
+    `BASE_PAYMENT_ADDRESS is "0x5aaeb6053F3E94C9b9A09f33669435E7Ef1BeAed", but must be ${EVM_PAY_TO}`,
+  ],
+  [
+    { BASE_PAYMENT_ADDRESS: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913" },
+    `BASE_PAYMENT_ADDRESS is "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", but must be ${EVM_PAY_TO}`,
+  ],
+  [{ BASE_PAYMENT_ADDRESS: EVM_KEY }, `BASE_PAYMENT_ADDRESS is "…", but must be ${EVM_PAY_TO}`],
+  [{ SOLANA_PAYMENT_ADDRESS: EVM_ADDRESS }, `SOLANA_PAYMENT_ADDRESS is "${EVM_ADDRESS}", but must be ${SOLANA_PAY_TO}`],
+  [{ SOLANA_RPC_URL: "wss://solana.example/key" }, `SOLANA_RPC_URL (not shown) must be ${WEB_URL}`],
+];
+
+describe("the configuration", () => {
+  for (const [env, ...faults] of FAULTY)
+    it(`refuses ${JSON.stringify(env)}`, () => expect(faultsOf(env)).to.deep.equal(faults));
+
+  it("shows no secret in any fault", () => {
+    const all = FAULTY.flatMap(([env]) => faultsOf(env)).join("\n");
+    expect(all).not.to.match(/hunter2|s3cret|pw@|0x1234|f{64}/);
+  });
+
+  it("has a default for everything that a sandbox needs", () => {
+    const { env, ...config } = configOf({ PORT: " ", HOST: "", PATH: "/bin" });
+    expect(env).to.include({ PATH: "/bin" });
+    expect(config).to.deep.equal({
+      port: 4021,
+      host: "127.0.0.1",
+      publicBaseUrl: undefined,
+      dataDir: resolve(".payphone"),
+      redisUrl: undefined,
+      logLevel: "info",
+      trustProxy: 0,
+      anvilBin: undefined,
+      treasury: { evmKey: undefined, solanaKey: undefined, maxFeePerGas: undefined },
+      facilitator: { url: undefined, headers: {}, cdp: undefined },
+      buyer: { evmKey: undefined, solanaKey: undefined },
+      sellerUrl: "http://127.0.0.1:4021",
+    });
+  });
+
+  it("gives every value back in one form", () => {
+    const config = configOf({
+      PORT: "0",
+      HOST: "::",
+      PUBLIC_BASE_URL: "https://PAY.example.com:443/",
+      PAYPHONE_DATA_DIR: "state",
+      REDIS_URL: "rediss://user:pw@host:6379/1",
+      TRUST_PROXY: "loopback, 10.0.0.0/8",
+      TREASURY_EVM_KEY_FILE: "/run/evm",
+      TREASURY_SOLANA_KEY: `[${"0, ".repeat(63)}0]`,
+      TREASURY_MAX_FEE_GWEI: "1.5",
+      FACILITATOR_URL: "https://x402.example/v2/",
+      FACILITATOR_HEADERS_FILE: "/run/headers",
+      BUYER_EVM_KEY: "A".repeat(64),
+    });
+    expect(config).to.deep.include({
+      port: 0,
+      host: "::",
+      publicBaseUrl: "https://pay.example.com",
+      dataDir: resolve("state"),
+      redisUrl: "rediss://user:pw@host:6379/1",
+      trustProxy: ["loopback", "10.0.0.0/8"],
+      treasury: { evmKey: EVM_KEY, solanaKey: SOLANA_KEY, maxFeePerGas: 1_500_000_000n },
+      buyer: { evmKey: `0x${"A".repeat(64)}`, solanaKey: undefined },
+    });
+    expect(config.facilitator.url).to.equal("https://x402.example/v2");
+    expect(config.facilitator.headers).to.deep.equal({ Authorization: "Bearer t0ken", "X-Team": "a b" });
+  });
+
+  it("takes Coinbase's keys together", () => {
+    expect(configOf(CDP).facilitator.cdp).to.deep.equal({
+      keyId: CDP.CDP_API_KEY_ID,
+      keySecret: CDP.CDP_API_KEY_SECRET,
+    });
+    expect(faultsOf({ CDP_API_KEY_ID: CDP.CDP_API_KEY_ID, CDP_API_KEY_SECRET_FILE: "/run/none" })).to.deep.equal([
+      'CDP_API_KEY_SECRET_FILE names "/run/none", which cannot be read (ENOENT)',
+    ]);
+  });
+});
+
+describe("what a live server needs", () => {
+  it("is listed completely", () => {
+    expect(missingForServe(configOf({}), site)).to.deep.equal([
+      "PUBLIC_BASE_URL is not set: the address that buyers use, like https://pay.example.com",
+      "TREASURY_EVM_KEY (or TREASURY_EVM_KEY_FILE) is not set: it signs, anchors and settles yen",
+      "TREASURY_SOLANA_KEY (or TREASURY_SOLANA_KEY_FILE) is not set: it anchors on Solana",
+      "FACILITATOR_URL is not set: the x402 facilitator, or set CDP_API_KEY_ID and CDP_API_KEY_SECRET for Coinbase's",
+      "BASE_PAYMENT_ADDRESS is not set: the address that receives USDC on Base",
+      "BASE_RPC_URL is not set: the RPC URL of eip155:8453",
+      "SOLANA_PAYMENT_ADDRESS is not set: the address that receives USDC on Solana",
+      "SOLANA_RPC_URL is not set: the RPC URL of solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+      "POLYGON_PAYMENT_ADDRESS is not set: the address that receives JPYC on Polygon",
+      "POLYGON_RPC_URL is not set: the RPC URL of eip155:137",
+    ]);
+  });
+
+  for (const [env, ...faults] of INCOMPLETE)
+    it(`${faults.length ? "refuses" : "accepts"} a complete environment with ${JSON.stringify(env)}`, () =>
+      expect(missingForServe(configOf({ ...LIVE, ...env }), site)).to.deep.equal(faults));
+
+  it("asks nothing of rails that the site does not have", () => {
+    const evmOnly = { ...site, rails: site.rails.filter(({ id }) => id === "polygon") };
+    const { POLYGON_PAYMENT_ADDRESS, POLYGON_RPC_URL, PUBLIC_BASE_URL, TREASURY_EVM_KEY } = LIVE;
+    const config = configOf({ POLYGON_PAYMENT_ADDRESS, POLYGON_RPC_URL, PUBLIC_BASE_URL, TREASURY_EVM_KEY });
+    expect(missingForServe(config, evmOnly)).to.deep.equal([]);
+  });
+
+  it("is given for each rail", () => {
+    expect(site.rails.map((rail) => railVariables(configOf(LIVE), rail))).to.deep.equal([
+      { payTo: EVM_ADDRESS, rpc: "https://base.example/v2/key" },
+      { payTo: SOLANA_ADDRESS, rpc: "https://solana.example/?key=x" },
+      { payTo: EVM_ADDRESS.toLowerCase(), rpc: "http://polygon.internal:8545" },
+    ]);
+  });
+});
