@@ -105,7 +105,11 @@ const outage = (detail: string, cause?: unknown): Problem =>
   new Problem("facilitator-unavailable", detail, { cause, retryAfter: 5 });
 
 const nonsense = (action: Action, status: number): Problem =>
-  outage(`The facilitator's answer to ${action} (status ${status}) makes no sense`);
+  outage(
+    status === 401 || status === 403
+      ? `The facilitator does not accept our credentials for ${action} (status ${status})`
+      : `The facilitator's answer to ${action} (status ${status}) makes no sense`,
+  );
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
