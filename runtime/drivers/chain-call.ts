@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** How often and how patiently a read is repeated when the node did not answer it. */
+export interface Retries {
+  /** How many times more, after the first. */
+  readonly retries: number;
+  /** Before the first repetition; doubled for each further one, and spread by half so that many callers do not return at once. */
+  readonly delayMs: number;
+}
+
+/** Repeats `work` while it fails with what `isOutage` recognizes, and then gives up with the last failure. */
+export async function repeat<T>(
+  work: () => Promise<T>,
+  isOutage: (error: unknown) => boolean,
+  { retries, delayMs }: Retries,
+): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt >= retries || !isOutage(error)) throw error;
+      await pause(delayMs * 2 ** attempt * (0.75 + Math.random() / 2));
+    }
+  }
+}
+
+/**
+ * What `work` gives, or the signal's reason as soon as it is aborted; `work` then ends unobserved.
+ * For requests that cannot be taken back, and are bounded by a timeout of their own.
+ */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+    work.catch(() => {}); // Lost the race: nobody waits for it any more.
+    promise.catch(() => {});
+  }
+}
+
+/** Waits for so many milliseconds, or rejects with the signal's reason. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, signal && { signal }).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw error;
+  });
+}
