@@ -4,7 +4,7 @@ import { Problem } from "../api/problem.ts";
 import { closeServer, createRpcServer, listenOnLoopback } from "./json-rpc.ts";
 import { openBank } from "./svm-bank.ts";
 import { createSlots } from "./svm-blockhashes.ts";
-import { createSvmMethods } from "./svm-methods.ts";
+import { createSvmMethods, GENESIS_HASH } from "./svm-methods.ts";
 import { readToken, TOKEN_PROGRAM, toMintData, toTokenAddress, toTokenData } from "./svm-tokens.ts";
 import { toWireTransaction, type WireTransaction } from "./svm-transaction.ts";
 
@@ -19,6 +19,8 @@ export interface SvmChainOptions {
 /** A running Solana node that holds play money, with the faults that a real one shows now and then. */
 export interface SvmChain {
   readonly url: string;
+  /** CAIP-2, of the mainnet that it stands for. */
+  readonly network: `solana:${string}`;
   /** Places a token's mint; the token functions below mean the mint that was placed last. */
   putMint(mint: string, decimals: number): void;
   /** Opens (or overwrites) the owner's associated token account with this amount of atomic units; answers its address. */
@@ -80,6 +82,7 @@ export async function startSvmChain({ port = 0, clock = Date }: SvmChainOptions 
   const server = createRpcServer(createSvmMethods({ bank, slots, accept, airdrop }));
   return {
     url: await listenOnLoopback(server, port),
+    network: `solana:${GENESIS_HASH.slice(0, 32)}`,
     putMint: (address, decimals) => {
       mint = address;
       const data = toMintData(faucetAddress, decimals);

@@ -1,5 +1,6 @@
 import { base58 } from "@scure/base";
 import type { TransactionMetadata } from "litesvm";
+import { toDecimal } from "../core/price.ts";
 import type { LandedTransaction, SvmAccount, SvmBank } from "./svm-bank.ts";
 import { readMint, readToken, TOKEN_PROGRAM } from "./svm-tokens.ts";
 import type { WireTransaction } from "./svm-transaction.ts";
@@ -31,9 +32,7 @@ export const toBytesJson = (bytes: Uint8Array, encoding: "base58" | "base64"): [
 /** An amount of a token as UiTokenAmount. */
 export function toAmountJson(bank: SvmBank, mint: string, amount: bigint): Record<string, unknown> {
   const { decimals = 0 } = readMint(bank.account(mint)) ?? {};
-  const digits = String(amount).padStart(decimals + 1, "0");
-  const point = digits.length - decimals;
-  const text = `${digits.slice(0, point)}.${digits.slice(point)}`.replace(/\.?0*$/, "");
+  const text = toDecimal(amount, decimals);
   return { amount: String(amount), decimals, uiAmount: Number(text), uiAmountString: text };
 }
 

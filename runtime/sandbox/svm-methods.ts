@@ -133,8 +133,8 @@ export function createSvmMethods({ bank, slots, accept, airdrop }: SvmMethodsOpt
 }
 
 const VERSION = "2.3.0";
-/** Mainnet's, so that clients which look know it as `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp`. */
-const GENESIS_HASH = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
+/** Mainnet's, so that clients which look take it for the chain it stands for. */
+export const GENESIS_HASH = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
 const EPOCH = 432_000;
 /** Lamports for each signature. */
 const FEE = 5000;

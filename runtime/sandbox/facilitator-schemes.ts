@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createSolanaRpc, generateKeyPairSigner, type Signature } from "@solana/kit";
+import { x402Facilitator } from "@x402/core/facilitator";
+import { type FacilitatorEvmSigner, toFacilitatorEvmSigner } from "@x402/evm";
+import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
+import { ExactEvmSchemeV1 } from "@x402/evm/exact/v1/facilitator";
+import {
+  type FacilitatorSvmSigner,
+  SettlementCache,
+  TransactionOnchainFailureError,
+  toFacilitatorSvmSigner,
+} from "@x402/svm";
+import { ExactSvmScheme } from "@x402/svm/exact/facilitator";
+import { ExactSvmSchemeV1 } from "@x402/svm/exact/v1/facilitator";
+import PQueue from "p-queue";
+import { createWalletClient, defineChain, http, publicActions } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import type { EvmChain } from "./evm-chain.ts";
+import type { SvmChain } from "./svm-chain.ts";
+
+/** The chains that a facilitator serves, by the network's name in x402 version 1: `base`, `solana` … */
+export type FacilitatorChains = Readonly<Record<string, EvmChain | SvmChain>>;
+
+/**
+ * The maintained facilitator with the `exact` scheme on these chains, in both versions of the protocol. It settles with
+ * new keys of its own, which are funded here. A settlement that is not confirmed in time answers `settlement_pending`.
+ */
+export async function createSchemes(
+  chains: FacilitatorChains,
+  confirmationTimeoutMs: number,
+): Promise<x402Facilitator> {
+  const facilitator = new x402Facilitator();
+  for (const [name, chain] of Object.entries(chains)) {
+    if ("chainId" in chain) {
+      const signer = await createEvmSigner(chain, confirmationTimeoutMs);
+      facilitator.register(`eip155:${chain.chainId}`, new ExactEvmScheme(signer));
+      facilitator.registerV1(name as V1Network, new ExactEvmSchemeV1(signer));
+    } else {
+      const signer = await createSvmSigner(chain, confirmationTimeoutMs);
+      const settled = new SettlementCache();
+      facilitator.register(chain.network, new ExactSvmScheme(signer, settled));
+      facilitator.registerV1(name as V1Network, new ExactSvmSchemeV1(signer, settled));
+    }
+  }
+  return facilitator;
+}
+
+/** The library's type is CAIP-2 only; version 1 had plain names. */
+type V1Network = Extract<Parameters<x402Facilitator["registerV1"]>[0], string>;
+
+const POLLING_MS = 10;
+
+async function createEvmSigner(evm: EvmChain, confirmationTimeoutMs: number): Promise<FacilitatorEvmSigner> {
+  const account = privateKeyToAccount(generatePrivateKey());
+  await evm.setBalance(account.address, 10n ** 21n);
+  const chain = defineChain({
+    id: evm.chainId,
+    name: `sandbox ${evm.chainId}`,
+    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+    rpcUrls: { default: { http: [evm.url] } },
+  });
+  const client = createWalletClient({ account, chain, transport: http(), pollingInterval: POLLING_MS }).extend(
+    publicActions,
+  );
+  // One broadcast at a time: the next one asks for its nonce when the node has this one.
+  const broadcasts = new PQueue({ concurrency: 1 });
+  const signer = {
+    ...client,
+    address: account.address,
+    writeContract: (args: Parameters<typeof client.writeContract>[0]) =>
+      broadcasts.add(() => client.writeContract(args)),
+  };
+  return toFacilitatorEvmSigner(signer as unknown as Parameters<typeof toFacilitatorEvmSigner>[0], {
+    confirmationTimeoutMs,
+  });
+}
+
+async function createSvmSigner(solana: SvmChain, confirmationTimeoutMs: number): Promise<FacilitatorSvmSigner> {
+  const feePayer = await generateKeyPairSigner();
+  solana.airdrop(feePayer.address, 10n ** 13n);
+  const rpc = createSolanaRpc(solana.url);
+  return {
+    ...toFacilitatorSvmSigner(feePayer, { defaultRpcUrl: solana.url }),
+    // As the library's, but at the pace of a chain that confirms at once.
+    confirmTransaction: async (signature) => {
+      const deadline = performance.now() + confirmationTimeoutMs;
+      while (performance.now() < deadline) {
+        const { value } = await rpc.getSignatureStatuses([signature as Signature]).send();
+        const [status] = value;
+        if (status?.err) throw new TransactionOnchainFailureError(`It failed: ${Object.keys(status.err)}`);
+        if (status) return;
+        await sleep(POLLING_MS);
+      }
+      throw new Error(`The transaction was not confirmed within ${confirmationTimeoutMs} ms`);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { RailManifest } from "../core/manifest.ts";
+import { toAtomic } from "../core/price.ts";
+import type { EvmChain } from "./evm-chain.ts";
+import type { SvmChain } from "./svm-chain.ts";
+import { placeToken, type Token } from "./tokens.ts";
+import type { SandboxWallets } from "./wallet.ts";
+
+/** Puts the rail's token on its chain, gives the buyer plenty of it, and everybody gas. */
+export async function fundEvmRail(
+  chain: EvmChain,
+  { asset, symbol, decimals, currency, domain }: RailManifest,
+  { buyer, treasury }: SandboxWallets,
+): Promise<Token> {
+  const { name, version } = domain ?? { name: symbol, version: "1" };
+  const [token] = await Promise.all([
+    placeToken(chain, { address: asset, name, symbol, version, decimals }),
+    chain.setBalance(buyer.evm.address, GAS_WEI),
+    chain.setBalance(treasury.evm.address, GAS_WEI),
+  ]);
+  await token.mint(buyer.evm.address, toAtomic(PURSE[currency], decimals));
+  return token;
+}
+
+/** The same on Solana, where the treasury also needs a token account before anybody can pay into it. */
+export function fundSolanaRail(
+  chain: SvmChain,
+  { asset, decimals, currency }: RailManifest,
+  { buyer, treasury }: SandboxWallets,
+): void {
+  chain.airdrop(buyer.solana.address, GAS_LAMPORTS);
+  chain.airdrop(treasury.solana.address, GAS_LAMPORTS);
+  chain.putMint(asset, decimals);
+  chain.putTokenAccount(buyer.solana.address, toAtomic(PURSE[currency], decimals));
+  chain.putTokenAccount(treasury.solana.address, 0n);
+}
+
+/** Enough for a long day of paid calls. */
+const PURSE: Readonly<Record<RailManifest["currency"], string>> = { usd: "100000", jpy: "10000000" };
+const GAS_WEI = 10n ** 21n;
+const GAS_LAMPORTS = 10n ** 12n;

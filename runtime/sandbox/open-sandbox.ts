@@ -1,0 +1,164 @@
+import type { Hex, Log } from "../api/capabilities.ts";
+import type { RailManifest } from "../core/manifest.ts";
+import { type EvmChain, startEvmChain } from "./evm-chain.ts";
+import { startFacilitator } from "./facilitator.ts";
+import { fundEvmRail, fundSolanaRail } from "./funding.ts";
+import { type SvmChain, startSvmChain } from "./svm-chain.ts";
+import type { Token } from "./tokens.ts";
+import { loadWallets, type SandboxWallets } from "./wallet.ts";
+
+/** What a sandbox is opened with. */
+export interface SandboxOptions {
+  /** The site's: each one's chain is started, its token placed, and the buyer given plenty of it. */
+  readonly rails: readonly RailManifest[];
+  /** Where the keys are kept, so that the addresses outlive a restart. The chains do not. */
+  readonly dataDir: string;
+  readonly anvilBin?: string | undefined;
+  readonly log: Log;
+}
+
+/** What `GET /sandbox` answers: all that a buyer needs, keys included, for the money is play money. By rail: its id. */
+export interface SandboxDescription {
+  readonly mode: "sandbox";
+  readonly buyer: {
+    readonly evm: { readonly address: Hex; readonly private_key: Hex };
+    /** base58 of 64 bytes. */
+    readonly solana: { readonly address: string; readonly secret_key: string };
+  };
+  readonly rpc: Readonly<Record<string, string>>;
+  readonly facilitator: string;
+  readonly tokens: Readonly<Record<string, string>>;
+}
+
+/** A world of one's own, offline. */
+export interface Sandbox {
+  /** The variables that `payphone serve` would need of the operator, with this world's values. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly description: SandboxDescription;
+  /** The nodes, by CAIP-2 network, and the EVM tokens, by rail id. */
+  readonly chains: {
+    readonly evm: ReadonlyMap<string, EvmChain>;
+    readonly solana: ReadonlyMap<string, SvmChain>;
+    readonly tokens: ReadonlyMap<string, Token>;
+  };
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts chains, tokens and facilitator, and funds buyer and treasury.
+ * @throws Problem `unavailable` when anvil or litesvm is missing; nothing keeps running then.
+ */
+export async function openSandbox({ rails, dataDir, anvilBin, log }: SandboxOptions): Promise<Sandbox> {
+  const wallets = loadWallets(dataDir);
+  await using opening = new AsyncDisposableStack();
+  const started = async <T extends Stoppable>(starting: Promise<T>): Promise<T> =>
+    opening.adopt(await starting, (running) => running.stop());
+
+  const [evm, solana] = await allOrNothing([
+    startEach(networksOf(rails, "eip155:"), (network) =>
+      started(startEvmChain({ chainId: toChainId(network), bin: anvilBin, args: HEARTBEAT })),
+    ),
+    startEach(networksOf(rails, "solana:"), () => started(startSvmChain())),
+  ]);
+  const chainOf = ({ network }: RailManifest): EvmChain | SvmChain => (evm.get(network) ?? solana.get(network))!;
+  const byRail = <T>(value: (rail: RailManifest) => T, some = rails): Record<string, T> =>
+    Object.fromEntries(some.map((rail) => [rail.id, value(rail)]));
+
+  const remote = rails.filter(({ facilitator }) => facilitator === "remote");
+  const [facilitator, tokens] = await allOrNothing([
+    started(startFacilitator({ chains: byRail(chainOf, remote) })),
+    fundRails(rails, { evm, solana }, wallets),
+  ]);
+
+  const rpc = byRail((rail) => chainOf(rail).url);
+  const open = opening.move();
+  log.info("sandbox open", { rpc, facilitator: facilitator.url });
+  return {
+    env: toEnv(rails, { wallets, rpc, facilitator: facilitator.url }),
+    description: {
+      mode: "sandbox",
+      buyer: toBuyer(wallets),
+      rpc,
+      facilitator: facilitator.url,
+      tokens: byRail(({ asset }) => asset),
+    },
+    chains: { evm, solana, tokens },
+    stop: () => open.disposeAsync(),
+  };
+}
+
+/**
+ * A block for every transaction at once, and one every two seconds besides: an EIP-3009 authorization is checked against
+ * the time of the latest block, and on an idle chain that time would stand still.
+ */
+const HEARTBEAT = ["--mixed-mining", "--block-time", "2"];
+
+interface Stoppable {
+  stop(): Promise<void>;
+}
+
+type Chains = Pick<Sandbox["chains"], "evm" | "solana">;
+
+/** As Promise.all, but a failure waits for the others, so that what they start can be stopped. */
+async function allOrNothing<const T extends readonly unknown[]>(
+  work: T,
+): Promise<{ -readonly [Key in keyof T]: Awaited<T[Key]> }> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
+}
+
+async function startEach<T>(
+  networks: readonly string[],
+  start: (network: string) => Promise<T>,
+): Promise<Map<string, T>> {
+  return new Map(await allOrNothing(networks.map(async (network) => [network, await start(network)] as const)));
+}
+
+const networksOf = (rails: readonly RailManifest[], family: string): string[] => [
+  ...new Set(rails.map(({ network }) => network).filter((network) => network.startsWith(family))),
+];
+
+/** `eip155:8453` is chain 8453. */
+const toChainId = (network: string): number => Number(network.split(":")[1]);
+
+async function fundRails(
+  rails: readonly RailManifest[],
+  { evm, solana }: Chains,
+  wallets: SandboxWallets,
+): Promise<Map<string, Token>> {
+  const tokens = new Map<string, Token>();
+  for (const rail of rails) {
+    const [evmChain, svmChain] = [evm.get(rail.network), solana.get(rail.network)];
+    if (evmChain) tokens.set(rail.id, await fundEvmRail(evmChain, rail, wallets));
+    if (svmChain) fundSolanaRail(svmChain, rail, wallets);
+  }
+  return tokens;
+}
+
+const toBuyer = ({ buyer: { evm, solana } }: SandboxWallets): SandboxDescription["buyer"] => ({
+  evm: { address: evm.address, private_key: evm.privateKey },
+  solana: { address: solana.address, secret_key: solana.secretKey },
+});
+
+interface Facts {
+  readonly wallets: SandboxWallets;
+  readonly rpc: Readonly<Record<string, string>>;
+  readonly facilitator: string;
+}
+
+/** The treasury also receives what is paid. */
+function toEnv(
+  rails: readonly RailManifest[],
+  { wallets: { treasury }, rpc, facilitator }: Facts,
+): Record<string, string> {
+  const ofRails = rails.flatMap((rail) => [
+    [rail.pay_to, rail.network.startsWith("eip155:") ? treasury.evm.address : treasury.solana.address],
+    [rail.rpc, rpc[rail.id]],
+  ]);
+  return {
+    ...Object.fromEntries(ofRails),
+    FACILITATOR_URL: facilitator,
+    TREASURY_EVM_KEY: treasury.evm.privateKey,
+    TREASURY_SOLANA_KEY: treasury.solana.secretKey,
+  };
+}

@@ -1,0 +1,70 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { base58 } from "@scure/base";
+import { Keypair } from "@solana/web3.js";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import type { Hex } from "../api/capabilities.ts";
+import { Problem } from "../api/problem.ts";
+
+/** One party's keys, with the addresses that they open. */
+export interface Wallet {
+  readonly evm: { readonly address: Hex; readonly privateKey: Hex };
+  /** `secretKey` is the base58 of 64 bytes, as wallets export it. */
+  readonly solana: { readonly address: string; readonly secretKey: string };
+}
+
+/** Who has money in the sandbox. */
+export interface SandboxWallets {
+  readonly buyer: Wallet;
+  readonly treasury: Wallet;
+}
+
+/**
+ * The wallets of this data directory, the same after every restart; made and kept in `sandbox.json` at the first one.
+ * @throws Problem `unavailable` when the file is there and is not what this function wrote.
+ */
+export function loadWallets(dataDir: string): SandboxWallets {
+  const path = join(dataDir, "sandbox.json");
+  const kept = readKept(path) ?? keep(path, { buyer: createKeys(), treasury: createKeys() });
+  try {
+    return { buyer: toWallet(kept.buyer), treasury: toWallet(kept.treasury) };
+  } catch (cause) {
+    throw spoilt(path, cause);
+  }
+}
+
+interface Keys {
+  readonly evm: Hex;
+  readonly solana: string;
+}
+
+type KeptKeys = Readonly<Record<keyof SandboxWallets, Keys>>;
+
+const createKeys = (): Keys => ({
+  evm: generatePrivateKey(),
+  solana: base58.encode(Keypair.generate().secretKey),
+});
+
+function readKept(path: string): KeptKeys | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as KeptKeys;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw spoilt(path, error);
+  }
+}
+
+/** Play money's keys, but nobody else's: readable by the owner alone. */
+function keep(path: string, keys: KeptKeys): KeptKeys {
+  mkdirSync(join(path, ".."), { recursive: true });
+  writeFileSync(path, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
+  return keys;
+}
+
+function toWallet({ evm, solana }: Keys): Wallet {
+  const address = Keypair.fromSecretKey(base58.decode(solana)).publicKey.toBase58();
+  return { evm: { address: privateKeyToAddress(evm), privateKey: evm }, solana: { address, secretKey: solana } };
+}
+
+const spoilt = (path: string, cause: unknown): Problem =>
+  new Problem("unavailable", `${path} does not hold the sandbox's keys: delete it to begin with new ones`, { cause });
