@@ -39,9 +39,10 @@ export function sharedSandbox(): Promise<TestSandbox> {
   return shared;
 }
 
-/** A sandbox of the caller's own, who stops it. `dataDir` is left out: one that goes with it. */
-export async function openTestSandbox(dataDir = mkdtempSync(join(tmpdir(), "payphone-"))): Promise<TestSandbox> {
-  const sandbox = await openSandbox({ rails: site.rails, dataDir, log: silentLog });
+/** A sandbox of the caller's own, who stops it. Without a `dataDir` it brings its own, and takes it away again. */
+export async function openTestSandbox(dataDir?: string): Promise<TestSandbox> {
+  const directory = dataDir ?? mkdtempSync(join(tmpdir(), "payphone-"));
+  const sandbox = await openSandbox({ rails: site.rails, dataDir: directory, log: silentLog });
   const { evm, solana, tokens } = sandbox.chains;
   return {
     ...sandbox,
@@ -52,7 +53,7 @@ export async function openTestSandbox(dataDir = mkdtempSync(join(tmpdir(), "payp
     jpyc: tokens.get("polygon")!,
     stop: async () => {
       await sandbox.stop();
-      rmSync(dataDir, { recursive: true, force: true });
+      if (dataDir === undefined) rmSync(directory, { recursive: true });
     },
   };
 }

@@ -1,0 +1,79 @@
+import { base58 } from "@scure/base";
+import { createKeyPairSignerFromBytes } from "@solana/kit";
+import { x402Client } from "@x402/core/client";
+import type { PaymentPayload, PaymentRequirements, SettleResponse, VerifyResponse } from "@x402/core/types";
+import type { PaymentPayloadV1, PaymentRequirementsV1 } from "@x402/core/types/v1";
+import { ExactEvmScheme } from "@x402/evm/exact/client";
+import { ExactEvmSchemeV1 } from "@x402/evm/exact/v1/client";
+import { ExactSvmScheme } from "@x402/svm/exact/client";
+import { ExactSvmSchemeV1 } from "@x402/svm/exact/v1/client";
+import { privateKeyToAccount } from "viem/accounts";
+import { rail, type TestSandbox } from "../support/chains.ts";
+
+/** What a seller asks for on one of the sandbox's rails; `amount` in atomic units, to the sandbox's treasury. */
+export async function requirementsOn(sandbox: TestSandbox, id: string, amount: bigint): Promise<PaymentRequirements> {
+  const { network, asset, pay_to, domain } = rail(id);
+  const answer = await fetch(`${sandbox.description.facilitator}/supported`);
+  const { kinds } = (await answer.json()) as { kinds: { network: string; extra?: Record<string, unknown> }[] };
+  return {
+    scheme: "exact",
+    network: network as PaymentRequirements["network"],
+    asset,
+    amount: String(amount),
+    payTo: sandbox.env[pay_to]!,
+    maxTimeoutSeconds: 300,
+    extra: { ...domain, ...kinds.find((kind) => kind.network === network)?.extra },
+  };
+}
+
+/** The stock client in the hands of the sandbox's buyer, for both versions of the protocol. */
+export async function createBuyer({ description: { buyer, rpc } }: TestSandbox): Promise<x402Client> {
+  const account = privateKeyToAccount(buyer.evm.private_key);
+  const signer = await createKeyPairSignerFromBytes(base58.decode(buyer.solana.secret_key));
+  const solana = { rpcUrl: rpc.solana! };
+  return new x402Client()
+    .register("eip155:8453", new ExactEvmScheme(account))
+    .register("solana:*", new ExactSvmScheme(signer, solana))
+    .registerV1("base", new ExactEvmSchemeV1(account))
+    .registerV1("solana", new ExactSvmSchemeV1(signer, solana));
+}
+
+/** A payment for these requirements, signed by the stock client. */
+export async function pay(sandbox: TestSandbox, requirements: PaymentRequirements): Promise<PaymentPayload> {
+  const client = await createBuyer(sandbox);
+  return client.createPaymentPayload({ x402Version: 2, resource: { url: RESOURCE }, accepts: [requirements] });
+}
+
+/** The same in version 1 of the protocol. */
+export async function payV1(
+  sandbox: TestSandbox,
+  { network, amount, ...requirements }: PaymentRequirements,
+): Promise<{ payment: PaymentPayloadV1; requirements: PaymentRequirementsV1 }> {
+  const client = await createBuyer(sandbox);
+  const v1 = {
+    ...requirements,
+    network: network.startsWith("eip155:") ? "base" : "solana",
+    maxAmountRequired: amount,
+    resource: RESOURCE,
+    description: "",
+    mimeType: "application/json",
+    outputSchema: {},
+  };
+  const required = { x402Version: 1, accepts: [v1] } as unknown as Parameters<x402Client["createPaymentPayload"]>[0];
+  const payment = await client.createPaymentPayload(required);
+  return { payment: payment as unknown as PaymentPayloadV1, requirements: v1 as unknown as PaymentRequirementsV1 };
+}
+
+/** Asks a facilitator over HTTP, as a seller does. */
+export async function ask<Path extends "verify" | "settle">(
+  facilitator: string,
+  path: Path,
+  paymentPayload: { x402Version: number },
+  paymentRequirements: object,
+): Promise<Path extends "verify" ? VerifyResponse : SettleResponse> {
+  const body = JSON.stringify({ x402Version: paymentPayload.x402Version, paymentPayload, paymentRequirements });
+  const answer = await fetch(`${facilitator}/${path}`, { method: "POST", body });
+  return (await answer.json()) as Path extends "verify" ? VerifyResponse : SettleResponse;
+}
+
+const RESOURCE = "http://127.0.0.1/v1/roll";
