@@ -12,6 +12,7 @@ export const PROBLEMS = {
   "payment-required": { status: 402, title: "Payment is required" },
   "not-found": { status: 404, title: "There is nothing at this address" },
   "method-not-allowed": { status: 405, title: "The address exists, but not for this method" },
+  "request-timeout": { status: 408, title: "The request did not arrive in time" },
   "payment-in-progress": { status: 409, title: "A call with this payment is still running" },
   "payment-conflict": { status: 409, title: "This payment was already used for another call" },
   "payload-too-large": { status: 413, title: "The body is too large" },
@@ -19,6 +20,7 @@ export const PROBLEMS = {
   "unsupported-media-type": { status: 415, title: "The body must be application/json" },
   "invalid-input": { status: 422, title: "The input does not match the schema" },
   "rate-limited": { status: 429, title: "Too many requests" },
+  "headers-too-large": { status: 431, title: "The URL and the headers together are too large" },
   internal: { status: 500, title: "Something went wrong on our side" },
   "upstream-failed": { status: 502, title: "A source that the service needs failed" },
   "facilitator-unavailable": { status: 503, title: "The payment facilitator cannot be reached" },
@@ -37,6 +39,12 @@ export interface ValidationIssue {
   readonly type: string;
   readonly input?: unknown;
   readonly ctx?: Readonly<Record<string, unknown>>;
+}
+
+/** A fault that no schema can express, in pydantic's words for a failed rule; without `field` it is the whole body's. */
+export function toValueError(error: string, input?: unknown, field?: string): ValidationIssue {
+  const loc = field === undefined ? ["body"] : ["body", field];
+  return { loc, msg: `Value error, ${error}`, type: "value_error", input, ctx: { error } };
 }
 
 export interface ProblemOptions {

@@ -1,0 +1,62 @@
+import type { Clock, Log } from "../api/capabilities.ts";
+import type { Recorder } from "./reply.ts";
+
+/** How many lines may be written in each window; what is paid is always written. */
+export interface LogBounds {
+  readonly lines: number;
+  readonly windowMs: number;
+}
+
+const BOUNDS: LogBounds = { lines: 1_000, windowMs: 10_000 };
+const MAX_PATH = 256;
+
+/**
+ * One line for each request: no header, no query, no body. A flood cannot fill the disk: beyond the bounds, unpaid
+ * requests are only counted, and the count is written with the next line.
+ */
+export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUNDS): Recorder {
+  const admit = createWindow(clock, bounds, (omitted) => log.warn("http.lines-omitted", { omitted }));
+  return (exchange, request, reply) => {
+    if (!admit() && exchange.payer === undefined) return;
+    const { id, path, startedAt, service, payer, network, code } = exchange;
+    log.info("http.request", {
+      id,
+      method: request.method,
+      path: path.slice(0, MAX_PATH),
+      status: reply.status,
+      ms: clock.now() - startedAt,
+      bytes: request.method === "HEAD" ? 0 : Buffer.byteLength(reply.body ?? ""),
+      ...(service !== undefined && { service }),
+      ...(payer !== undefined && { payer }),
+      ...(network !== undefined && { network }),
+      ...(code !== undefined && { code }),
+    });
+  };
+}
+
+/** Writes why calls failed on our side, bounded like the access log. */
+export function createFailureLog(
+  log: Log,
+  clock: Clock,
+  bounds: LogBounds = BOUNDS,
+): (id: string, error: unknown) => void {
+  const admit = createWindow(clock, bounds, (omitted) => log.warn("http.failures-omitted", { omitted }));
+  return (id, error) => {
+    if (admit()) log.error("http.failed", { id, error });
+  };
+}
+
+/** True for the first `lines` calls of each window; how many were refused is told when the next window begins. */
+function createWindow(clock: Clock, { lines, windowMs }: LogBounds, tell: (omitted: number) => void): () => boolean {
+  let endsAt = 0;
+  let used = 0;
+  return () => {
+    const now = clock.now();
+    if (now >= endsAt) {
+      if (used > lines) tell(used - lines);
+      endsAt = now + windowMs;
+      used = 0;
+    }
+    return ++used <= lines;
+  };
+}

@@ -1,0 +1,97 @@
+import type { RequestListener } from "node:http";
+import express, { type ErrorRequestHandler, type RequestHandler } from "express";
+import type { Clock, Log } from "../api/capabilities.ts";
+import { Problem } from "../api/problem.ts";
+import type { SiteManifest } from "../core/manifest.ts";
+import { type CatalogSite, toCatalog } from "../surfaces/catalog.ts";
+import { createAccessLog, createFailureLog } from "./access-log.ts";
+import { createDocuments, type Document } from "./documents.ts";
+import { exchangeOf, openExchange } from "./exchange.ts";
+import { toFixedHeaders } from "./headers.ts";
+import { createLimits, createMemoryLimiter, type Limiter } from "./limits.ts";
+import { toOptionsReply } from "./preflight.ts";
+import { toProblem, toProblemReply } from "./problems.ts";
+import { createSend, type Send, toJsonReply } from "./reply.ts";
+import { type Methods, toHandler } from "./resource.ts";
+import { createRest, isPaying, type RestDeps } from "./rest.ts";
+import { createProbes, type ReadyReport } from "./status.ts";
+import { checkTarget, toOriginForm, toPattern } from "./target.ts";
+
+export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challenge"> {
+  readonly site: CatalogSite;
+  readonly limits: Omit<SiteManifest["limits"], "offer_seconds" | "deadline_seconds">;
+  /** Counts unpaid requests; in memory unless given. */
+  readonly limiter?: Limiter;
+  /** Which proxies may say who the client is, as Express takes it: how many, or their addresses. Left out: none. */
+  readonly trustProxy?: number | readonly string[];
+  readonly ready: () => Promise<ReadyReport>;
+  /** By path. One at `/` replaces the catalogue. */
+  readonly documents?: ReadonlyMap<string, Document>;
+  /** What `/sandbox` answers; left out, there is no such path. */
+  readonly sandbox?: object;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Everything that is served over HTTP, as a listener for `openServer`. */
+export function createApp(deps: AppDeps): RequestListener {
+  const { site, limits: bounds, clock, log } = deps;
+  const send = createSend(toFixedHeaders(site.baseUrl), createAccessLog(log, clock));
+  const limits = createLimits(deps.limiter ?? createMemoryLimiter(bounds));
+  const app = express().disable("x-powered-by").enable("strict routing").enable("case sensitive routing");
+  app.set("query parser", "simple").set("trust proxy", deps.trustProxy ?? 0);
+  const mount = (paths: ReadonlyMap<string, Methods>): void => {
+    for (const [path, methods] of paths) app.all(toPattern(path), toHandler(methods, send));
+  };
+  const begin: RequestHandler = (request, response, next) => {
+    request.url = toOriginForm(request.url);
+    openExchange(request, response, clock);
+    checkTarget(request.url, bounds.url_bytes);
+    next();
+  };
+  const admit: RequestHandler = (request, response, next) =>
+    limits.admit(exchangeOf(response).client, isPaying(request)).then(() => next());
+
+  app.use(begin);
+  mount(createProbes(site.name, deps.ready));
+  app.use(admit);
+  mount(createRest({ ...deps, baseUrl: site.baseUrl, bounds, limits }));
+  mount(createDocuments(new Map([["/", toCatalogDocument(deps)], ...(deps.documents ?? [])])));
+  if (deps.sandbox) mount(toSandbox(deps.sandbox));
+  app.use(answerNowhere(send));
+  app.use(answerProblems(send, createFailureLog(log, clock)));
+  return app;
+}
+
+function toCatalogDocument({ services, site, documents = new Map(), sandbox }: AppDeps): Document {
+  const paths = ["/health", "/ready", ...(sandbox ? ["/sandbox"] : []), ...documents.keys()];
+  const links = Object.fromEntries(paths.filter((path) => path !== "/").map((path) => [path.slice(1), path]));
+  return { type: "application/json", body: Buffer.from(JSON.stringify(toCatalog(services, site, links))) };
+}
+
+function toSandbox(sandbox: object): ReadonlyMap<string, Methods> {
+  const reply = toJsonReply(sandbox);
+  return new Map([["/sandbox", { GET: () => reply }]]);
+}
+
+/** `OPTIONS *` asks about the server as a whole; everything else that gets here is at no known path. */
+function answerNowhere(send: Send): RequestHandler {
+  return ({ method }, response) => {
+    const { path } = exchangeOf(response);
+    if (path !== "*" || method !== "OPTIONS") {
+      throw new Problem("not-found", "There is nothing at this path; GET / lists what is here");
+    }
+    send(response, toOptionsReply("GET, HEAD, POST, OPTIONS", undefined));
+  };
+}
+
+/** The one place where what was thrown becomes an answer. What went wrong on our side is logged, never shown. */
+function answerProblems(send: Send, logFailure: (id: string, error: unknown) => void): ErrorRequestHandler {
+  return (error, _request, response, _next) => {
+    const exchange = exchangeOf(response);
+    const problem = toProblem(error);
+    exchange.code = problem.code;
+    if (problem.status >= 500) logFailure(exchange.id, problem.options.cause ?? problem);
+    if (!response.headersSent) send(response, toProblemReply(problem, exchange.id));
+  };
+}

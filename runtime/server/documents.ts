@@ -1,0 +1,35 @@
+import { createHash } from "node:crypto";
+import { toDataHeaders } from "./headers.ts";
+import type { Reply } from "./reply.ts";
+import type { Answer, Methods } from "./resource.ts";
+
+/** Bytes that are the same for everybody until the services change. `headers` add to the usual ones, or replace them. */
+export interface Document {
+  readonly type: string;
+  readonly body: Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Documents as paths that answer GET, with strong ETags. */
+export const createDocuments = (documents: ReadonlyMap<string, Document>): ReadonlyMap<string, Methods> =>
+  new Map([...documents].map(([path, document]) => [path, { GET: toAnswer(document) }]));
+
+function toAnswer({ type, body, headers: own = {} }: Document): Answer {
+  const etag = `"${createHash("sha256").update(body).digest("base64url")}"`;
+  const headers = override([...toDataHeaders(type, "public, max-age=60"), "ETag", etag], own);
+  const full: Reply = { status: 200, headers, body };
+  const unchanged: Reply = { status: 304, headers };
+  return ({ headers: { "if-none-match": known } }) => (known !== undefined && lists(known, etag) ? unchanged : full);
+}
+
+/** RFC 9110, section 13.1.2: weak comparison with any of the list. */
+const lists = (known: string, etag: string): boolean =>
+  known.split(",").some((tag) => ["*", etag, `W/${etag}`].includes(tag.trim()));
+
+function override(usual: readonly string[], own: Readonly<Record<string, string>>): readonly string[] {
+  const names = new Set(Object.keys(own).map((name) => name.toLowerCase()));
+  const kept = usual.flatMap((name, at) =>
+    at % 2 === 0 && !names.has(name.toLowerCase()) ? [name, usual[at + 1] as string] : [],
+  );
+  return [...kept, ...Object.entries(own).flat()];
+}

@@ -1,0 +1,61 @@
+import { type RateLimiterAbstract, RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
+import { Problem } from "../api/problem.ts";
+import type { SiteManifest } from "../core/manifest.ts";
+
+/** Any limiter of rate-limiter-flexible: in memory by default, on a shared store when there are several processes. */
+export type Limiter = Pick<RateLimiterAbstract, "consume" | "reward">;
+
+/**
+ * The budgets of one client address. Requests that carry a payment have one of their own, so that a client's probes never
+ * stop its payments; what was paid and accepted is given back.
+ */
+export interface Limits {
+  /** @throws Problem `rate-limited` when the budget is spent, `unavailable` when the limiter's store cannot be reached. */
+  admit(client: string, paying: boolean): Promise<void>;
+  /** Gives a paying request back. */
+  forgive(client: string): void;
+}
+
+type UnpaidLimits = Pick<SiteManifest["limits"], "unpaid_burst" | "unpaid_per_minute">;
+
+/** A limiter in memory that allows `unpaid_burst` requests at once and `unpaid_per_minute` in the long run. */
+export function createMemoryLimiter({ unpaid_burst, unpaid_per_minute }: UnpaidLimits): Limiter {
+  return new RateLimiterMemory({ points: unpaid_burst, duration: (60 * unpaid_burst) / unpaid_per_minute });
+}
+
+/** Limits that are kept by a limiter. */
+export function createLimits(limiter: Limiter): Limits {
+  return {
+    async admit(client, paying) {
+      try {
+        await limiter.consume(toBudget(client, paying));
+      } catch (refusal) {
+        throw toRefusal(refusal);
+      }
+    },
+    forgive(client) {
+      limiter.reward(toBudget(client, true)).catch(() => undefined); // a lost credit is harmless
+    },
+  };
+}
+
+/** IPv4 addresses as they are, IPv6 addresses as their /64: one customer has at least that many of them. */
+export function toClientKey(address = "unknown"): string {
+  const plain = address.replace(/^::ffff:(?=[\d.]+$)/, "").replace(/%.*$/, "");
+  if (!plain.includes(":")) return plain.slice(0, 64);
+  const [head = "", tail] = plain.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  if (tail !== undefined) groups.push(...Array<string>(Math.max(0, 8 - groups.length)).fill("0"));
+  return `${groups.slice(0, 4).join(":")}::/64`;
+}
+
+const toBudget = (client: string, paying: boolean): string => `${paying ? "paying" : "unpaid"}:${client}`;
+
+/** The limiter rejects with its counters when a budget is spent, and with an Error when its store fails. */
+function toRefusal(refusal: unknown): Problem {
+  if (refusal instanceof Error) {
+    return new Problem("unavailable", "Requests cannot be counted now", { cause: refusal });
+  }
+  const retryAfter = Math.max(1, Math.ceil((refusal as RateLimiterRes).msBeforeNext / 1000));
+  return new Problem("rate-limited", `Too many unpaid requests; try again in ${retryAfter} s`, { retryAfter });
+}

@@ -1,0 +1,128 @@
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Problem } from "../api/problem.ts";
+import { toProblemReply } from "./problems.ts";
+import { refuseConnection } from "./refusals.ts";
+
+/** How long clients may take, in milliseconds. */
+export interface Timeouts {
+  /** For all headers of a request. */
+  readonly headersMs: number;
+  /** For a whole request, its body included; its answer may take longer. */
+  readonly requestMs: number;
+  /** Between two requests on one connection: longer than the 60 s of the usual proxies, so that they hang up first. */
+  readonly keepAliveMs: number;
+  /** Without any byte in either direction: a client that does not read its answer. Longer than any handler's deadline. */
+  readonly silenceMs: number;
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  readonly timeouts?: Partial<Timeouts>;
+}
+
+/** A port that is bound: its address is known before there is anything to serve. */
+export interface OpenServer {
+  /** `http://host:port`, as a client on this machine would write it. */
+  readonly url: string;
+  readonly port: number;
+  /** Hands all requests to a listener; until then they are answered 503. */
+  attach(listener: RequestListener): void;
+  /** Stops accepting, lets calls in flight finish for `graceMs`, then cuts what is left. Resolves when everything is closed. */
+  close(options: { readonly graceMs: number }): Promise<void>;
+}
+
+const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 65_000, silenceMs: 600_000 };
+/** Challenges and payments travel in headers: a PAYMENT-SIGNATURE is several KB long. */
+const MAX_HEADER_BYTES = 32_768;
+
+/** Binds a port. @throws Problem `unavailable`: a sentence that says why it cannot be bound. */
+export async function openServer({ host, port, timeouts }: ListenOptions): Promise<OpenServer> {
+  const { headersMs, requestMs, keepAliveMs, silenceMs } = { ...TIMEOUTS, ...timeouts };
+  const inFlight = new Set<ServerResponse>();
+  let listener: RequestListener = notYet;
+  let closing: Promise<void> | undefined;
+
+  const server = createServer(
+    {
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: Math.ceil(headersMs / 2),
+      keepAliveTimeout: keepAliveMs,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    },
+    (request, response) => {
+      inFlight.add(response);
+      response.once("close", () => {
+        inFlight.delete(response);
+        if (closing) finish();
+      });
+      if (closing) response.setHeader("Connection", "close");
+      listener(request, response);
+    },
+  );
+  server.timeout = silenceMs;
+  server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) => refuseConnection(code, socket));
+  server.on("connect", (_request, socket) => refuseConnection("CONNECT", socket));
+  await bind(server, host, port);
+
+  const finish = (): void => {
+    if (inFlight.size === 0) server.closeAllConnections();
+  };
+  const close = async (graceMs: number): Promise<void> => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const response of inFlight) if (!response.headersSent) response.setHeader("Connection", "close");
+    const cutter = setTimeout(() => server.closeAllConnections(), graceMs);
+    finish();
+    await closed;
+    clearTimeout(cutter);
+  };
+  const bound = (server.address() as AddressInfo).port;
+  return {
+    url: `http://${toUrlHost(host)}:${bound}`,
+    port: bound,
+    attach(next) {
+      listener = next;
+    },
+    close({ graceMs }) {
+      closing ??= close(graceMs);
+      return closing;
+    },
+  };
+}
+
+const notYet: RequestListener = (request, response) => {
+  const { status, headers, body } = toProblemReply(
+    new Problem("unavailable", "The server is starting", { retryAfter: 1 }),
+  );
+  request.resume();
+  response.writeHead(status, [...headers]).end(body);
+};
+
+function bind(server: Server, host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onError = (error: NodeJS.ErrnoException): void =>
+    reject(new Problem("unavailable", explain(error, host, port), { cause: error }));
+  server.once("error", onError).listen({ host, port }, () => {
+    server.off("error", onError);
+    resolve();
+  });
+  return promise;
+}
+
+function explain({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
+  if (code === "EADDRINUSE")
+    return `Port ${port} on ${host} is in use: stop what uses it, or set PORT (0 = any free port)`;
+  if (code === "EACCES") return `Port ${port} on ${host} may not be used by this user: set PORT to one above 1023`;
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `HOST ${host} is no address of this machine`;
+  return `Cannot listen on ${host}, port ${port}: ${message}`;
+}
+
+/** An address that stands for all interfaces is reached over loopback. */
+function toUrlHost(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,189 @@
+import { expect } from "chai";
+import type { Outcome } from "../../runtime/core/call.ts";
+import { type Door, decodeHeader, jsonOf, openDoor, RECEIPT, toChallenge, toService } from "../support/http.ts";
+
+const SERVICES = [
+  toService({ id: "roll", route: "POST /v1/roll", price: "0.001" }),
+  toService({ id: "screen", route: "POST /v1/screen", aliases: ["GET /v1/screen"], price: "0.02" }),
+  toService({ id: "verify", route: "POST /v1/verify" }),
+  toService({ id: "poll", route: "GET /v1/jobs/{job_id}" }),
+  toService({ id: "report", route: "POST /v1/jobs/{job_id}", price: "0.001" }),
+];
+const JSON_BODY = { "content-type": "application/json" };
+const V1 = { x402Version: 1, error: "Payment required", accepts: [] };
+
+describe("a call over HTTP", () => {
+  let door: Door;
+  before(async () => {
+    door = await openDoor(SERVICES);
+  });
+  after(() => door.close({ graceMs: 0 }));
+  beforeEach(() => void door.calls.splice(0));
+
+  const post = (path: string, body: string, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(door.url + path, { method: "POST", body, headers: { ...JSON_BODY, ...headers } });
+  const get = (path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> =>
+    fetch(door.url + path, { method, headers });
+
+  describe("without payment", () => {
+    it("is challenged with the same JSON in the body and in PAYMENT-REQUIRED, and never reaches invoke", async () => {
+      const { body, header } = toChallenge(`${door.url}/v1/roll`);
+      for (const sent of ["", "{", '{"low":1}']) {
+        const response = await post("/v1/roll", sent);
+        expect(response.status).to.equal(402);
+        expect(response.headers.get("content-type")).to.equal("application/json");
+        expect(response.headers.get("cache-control")).to.equal("no-store");
+        expect(response.headers.get("payment-required")).to.equal(header);
+        expect(await response.text()).to.equal(body.toString());
+      }
+      expect(door.calls).to.deep.equal([]);
+    });
+
+    it("is challenged on every route of a service, for the same resource", async () => {
+      for (const method of ["GET", "POST"]) {
+        const response = await get("/v1/screen?wallet=0x1", {}, method);
+        expect(response.status).to.equal(402);
+        expect(await response.text()).to.equal(toChallenge(`${door.url}/v1/screen`).body.toString());
+      }
+    });
+
+    it("is challenged in version 1 on ?x402Version=1, and on no other value", async () => {
+      expect(await jsonOf(await post("/v1/roll?x402Version=1", ""))).to.deep.equal(V1);
+      expect(await jsonOf(await post("/v1/roll?x402Version=2", ""))).to.include({ x402Version: 2 });
+      expect(await jsonOf(await post("/v1/roll?ax402Version=1", ""))).to.include({ x402Version: 2 });
+    });
+
+    it("is challenged with the headers of GET and no body on HEAD, even with a payment", async () => {
+      const asked = await get("/v1/screen");
+      for (const headers of [{}, { "payment-signature": "good" }]) {
+        const head = await get("/v1/screen", headers, "HEAD");
+        expect(head.status).to.equal(402);
+        expect(await head.text()).to.equal("");
+        for (const name of ["payment-required", "content-length", "content-type", "cache-control"])
+          expect(head.headers.get(name), name).to.equal(asked.headers.get(name));
+      }
+      expect(door.calls).to.deep.equal([]);
+    });
+
+    it("shows the challenge of now, not the one of before a change", async () => {
+      let current = toChallenge("before");
+      const changing = await openDoor(SERVICES, { challenge: () => current });
+      const required = async (): Promise<string | null> =>
+        (await fetch(`${changing.url}/v1/screen`)).headers.get("payment-required");
+      expect(await required()).to.equal(toChallenge("before").header);
+      current = toChallenge("after");
+      expect(await required()).to.equal(toChallenge("after").header);
+      await changing.close({ graceMs: 0 });
+    });
+  });
+
+  describe("with a payment", () => {
+    it("is answered with its result and its receipt, kept out of every shared cache", async () => {
+      const response = await post("/v1/roll", '{"low":1}', { "payment-signature": "good" });
+      expect(response.status).to.equal(200);
+      expect(response.headers.get("cache-control")).to.equal("private, no-store");
+      expect(response.headers.get("content-type")).to.equal("application/json");
+      expect(decodeHeader(response.headers.get("payment-response"))).to.deep.equal(RECEIPT);
+      expect(response.headers.get("x-payment-response")).to.equal(null);
+      expect(await jsonOf(response)).to.deep.equal({ id: "roll", value: { low: 1 }, from: "body" });
+    });
+
+    it("is paid for the challenged resource, whatever the query", async () => {
+      await post("/v1/roll?a=b", "{}", { "payment-signature": "good" });
+      expect(door.calls[0]?.invocation).to.include({ payment: "good", resource: `${door.url}/v1/roll` });
+    });
+
+    it("takes PAYMENT-SIGNATURE before X-PAYMENT, and an empty header for none", async () => {
+      await post("/v1/roll", "{}", { "payment-signature": "good", "x-payment": "old" });
+      await post("/v1/roll", "{}", { "payment-signature": "", "x-payment": "good" });
+      expect(door.calls.map(({ invocation }) => invocation.payment)).to.deep.equal(["good", "good"]);
+      expect((await post("/v1/roll", "{}", { "payment-signature": "", "x-payment": "" })).status).to.equal(402);
+      expect(door.calls).to.have.length(2);
+    });
+
+    it("answers X-PAYMENT with X-PAYMENT-RESPONSE as well", async () => {
+      const response = await post("/v1/roll", "{}", { "x-payment": "good" });
+      expect(response.status).to.equal(200);
+      expect(response.headers.get("x-payment-response")).to.equal(response.headers.get("payment-response"));
+      expect(decodeHeader(response.headers.get("x-payment-response"))).to.deep.equal(RECEIPT);
+    });
+
+    it("that is refused is challenged again, with the reason; in version 1 to X-PAYMENT", async () => {
+      const current = await post("/v1/roll", "{}", { "payment-signature": "bad" });
+      expect(current.status).to.equal(402);
+      expect(await jsonOf(current)).to.include({ x402Version: 2, error: "invalid_payload" });
+      expect(decodeHeader(current.headers.get("payment-required"))).to.include({ error: "invalid_payload" });
+      const legacy = await post("/v1/roll", "{}", { "x-payment": "bad" });
+      expect(legacy.status).to.equal(402);
+      expect(await jsonOf(legacy)).to.deep.equal({ ...V1, error: "invalid_payload" });
+      expect(legacy.headers.get("payment-required")).to.be.a("string");
+    });
+
+    it("whose settlement failed is told so in PAYMENT-RESPONSE, without the result", async () => {
+      const receipt = { success: false, errorReason: "insufficient_funds", transaction: "", network: "eip155:8453" };
+      const challenge = toChallenge("x", "insufficient_funds");
+      const failing = await openDoor(SERVICES, { invoke: async () => ({ kind: "challenge", challenge, receipt }) });
+      const response = await fetch(`${failing.url}/v1/screen`, { headers: { "payment-signature": "good" } });
+      expect(response.status).to.equal(402);
+      expect(decodeHeader(response.headers.get("payment-response"))).to.deep.equal(receipt);
+      expect(await response.text()).to.equal(challenge.body.toString());
+      await failing.close({ graceMs: 0 });
+    });
+
+    it("is told when the caller goes away before the answer, and not after it", async () => {
+      const started = Promise.withResolvers<AbortSignal>();
+      const ended = Promise.withResolvers<Outcome>();
+      const slow = await openDoor(SERVICES, {
+        invoke: (_service, { signal }) => {
+          started.resolve(signal);
+          return ended.promise;
+        },
+      });
+      const leaving = new AbortController();
+      const headers = { "payment-signature": "good" };
+      const call = fetch(`${slow.url}/v1/screen`, { headers, signal: leaving.signal }).catch(() => "gone");
+      const signal = await started.promise;
+      expect(signal.aborted).to.equal(false);
+      leaving.abort();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      expect(await call).to.equal("gone");
+      ended.resolve({ kind: "result", output: {} });
+      await slow.close({ graceMs: 1000 });
+
+      const answered = await post("/v1/roll", "{}", { "payment-signature": "good" });
+      await answered.text();
+      expect(door.calls.at(-1)?.invocation.signal.aborted).to.equal(false);
+    });
+  });
+
+  describe("of a free service", () => {
+    it("needs no payment, and passes none on", async () => {
+      const response = await post("/v1/verify", '{"a":1}', { "payment-signature": "whatever" });
+      expect(response.status).to.equal(200);
+      expect(response.headers.get("cache-control")).to.equal("private, no-store");
+      expect(response.headers.get("payment-response")).to.equal(null);
+      expect(door.calls[0]?.invocation.payment).to.equal(undefined);
+    });
+
+    it("takes its input from the path and the query, as texts", async () => {
+      const response = await get("/v1/jobs/a%2Fb?n=1&tag=x&tag=y&__proto__=z&x402Version=1");
+      expect(await response.text()).to.equal(
+        '{"id":"poll","value":{"n":"1","tag":["x","y"],"__proto__":"z","job_id":"a/b"},"from":"query"}',
+      );
+    });
+
+    it("answers HEAD as GET, without a body", async () => {
+      const head = await get("/v1/jobs/7", {}, "HEAD");
+      expect(head.status).to.equal(200);
+      expect(head.headers.get("content-length")).to.equal((await get("/v1/jobs/7")).headers.get("content-length"));
+      expect(await head.text()).to.equal("");
+    });
+  });
+
+  it("may share its path with another service of another method", async () => {
+    expect((await get("/v1/jobs/7")).status).to.equal(200);
+    expect((await post("/v1/jobs/7", "{}")).status).to.equal(402);
+    const paid = await post("/v1/jobs/7", '{"job_id":"8","a":1}', { "payment-signature": "good" });
+    expect((await jsonOf(paid)).value).to.deep.equal({ job_id: "7", a: 1 });
+  });
+});
