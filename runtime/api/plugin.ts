@@ -13,7 +13,7 @@ export type {
   SiteInfo,
   Treasury,
 } from "./capabilities.ts";
-export { Problem, type ProblemCode, type ValidationIssue } from "./problem.ts";
+export { Problem, type ProblemCode, toValueError, type ValidationIssue } from "./problem.ts";
 
 /** What the runtime lends to a plugin, once, when it is set up. */
 export interface Host {

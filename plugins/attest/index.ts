@@ -1,0 +1,57 @@
+import { definePlugin, type Hex } from "#plugin";
+import { toCallersSeal, toTreasurysSeal } from "./seals.ts";
+import { inspect } from "./signatures.ts";
+import { checkClaim, isSigned, toMessage, toRoot } from "./statement.ts";
+import { toAnchored, toNotes } from "./verification.ts";
+
+/** Signed and anchored decisions, and their free verification (specification 2.3 and 2.4). */
+export default definePlugin("attest", ({ anchor, clock, evm, site, treasury }) => ({
+  attest: {
+    check: checkClaim,
+
+    async run(input, { signal }) {
+      const message = toMessage(site.name, input);
+      const seal = await (isSigned(input)
+        ? toCallersSeal(input, message, evm, signal)
+        : toTreasurysSeal(message, treasury));
+      const signed_at = Math.floor(clock.now() / 1000);
+      const merkle_root = toRoot(message);
+      const { base, solana } = await anchor.write(merkle_root, signal);
+      return {
+        merkle_root,
+        signer_verified: true,
+        decision: input.decision,
+        ...seal,
+        base,
+        solana,
+        signed_at,
+        verify_url: `${site.baseUrl}/v1/attest/verify`,
+        input_hash: input.input_hash.toLowerCase(),
+        output_hash: input.output_hash.toLowerCase(),
+        base_tx: base.tx,
+      };
+    },
+  },
+
+  verify: {
+    check: checkClaim,
+
+    async run(input, { signal }) {
+      const message = toMessage(site.name, input);
+      const root = toRoot(message);
+      const [signed, transaction] = await Promise.all([
+        inspect(input, message, evm, signal),
+        evm.transaction(input.base_tx as Hex, signal), // The schema's pattern has held.
+      ]);
+      const anchored = toAnchored(transaction, root);
+      return {
+        valid: signed.valid && anchored.anchor_confirmed && anchored.root_matches,
+        merkle_root: root,
+        signature_valid: signed.valid,
+        signer: signed.signer ?? "unknown",
+        ...anchored,
+        notes: toNotes(signed, input.signer ?? undefined, anchored, transaction),
+      };
+    },
+  },
+}));

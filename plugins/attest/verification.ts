@@ -1,0 +1,48 @@
+import type { EvmTransaction } from "#plugin";
+import type { Signed } from "./signatures.ts";
+
+/** What the Base transaction says of a root. */
+export interface Anchored {
+  readonly anchor_confirmed: boolean;
+  readonly root_matches: boolean;
+  readonly anchored_at_block: number | null;
+  readonly anchored_at_time: number | null;
+}
+
+const ONE_HASH = /^0x[0-9a-f]{64}$/i;
+
+/** Reads a mined transaction as the anchor of `root` (64 lower-case hex); undefined is one that the chain does not hold. */
+export function toAnchored(transaction: EvmTransaction | undefined, root: string): Anchored {
+  const isAnchor = transaction?.status === "success" && ONE_HASH.test(transaction.input);
+  return {
+    anchor_confirmed: isAnchor,
+    root_matches: transaction?.input.toLowerCase() === `0x${root}`,
+    anchored_at_block: isAnchor ? Number(transaction.blockNumber) : null,
+    anchored_at_time: isAnchor ? transaction.blockTime : null,
+  };
+}
+
+/** The finding in sentences: one about the signature, one about the anchor. */
+export function toNotes(
+  signed: Signed,
+  named: string | undefined,
+  anchored: Anchored,
+  transaction: EvmTransaction | undefined,
+): string {
+  return `${aboutSignature(signed, named)} ${aboutAnchor(anchored, transaction)}`;
+}
+
+function aboutSignature({ valid, signer }: Signed, named: string | undefined): string {
+  if (valid) return `The signature is ${signer}'s.`;
+  if (named !== undefined && signer !== named) return `The signature is not ${named}'s.`;
+  return "The signature does not verify.";
+}
+
+function aboutAnchor({ anchor_confirmed, root_matches }: Anchored, transaction: EvmTransaction | undefined): string {
+  if (!transaction) return "Base does not hold the transaction, or has not mined it yet.";
+  if (transaction.status === "reverted") return "The Base transaction was reverted.";
+  if (!anchor_confirmed) return "The Base transaction is no anchor: its calldata is not one hash of 32 bytes.";
+  if (!root_matches) return "The Base transaction anchors another root: a field differs from what was attested.";
+  const time = new Date(transaction.blockTime * 1000).toISOString();
+  return `Base carries the root since block ${transaction.blockNumber} (${time}), sent by ${transaction.from}.`;
+}
