@@ -30,10 +30,7 @@ export function createReader(env: Env, readFile: (path: string) => string): Read
   function value<T>(name: string, shape: Shape<T>): T | undefined {
     const given = text(name);
     if (given === undefined) return undefined;
-    const parsed = shape.parse(given);
-    if (parsed === undefined)
-      fault(`${name} ${shape.hidden ? "(not shown)" : `is ${shown(given)}, but`} must be ${shape.right}`);
-    return parsed;
+    return parse(given, shape, `${name} ${shape.hidden ? "(not shown)" : `is ${shown(given)}, but`}`);
   }
 
   function secret<T>(name: string, shape: Shape<T>): T | undefined {
@@ -41,9 +38,19 @@ export function createReader(env: Env, readFile: (path: string) => string): Read
     if (file === undefined) return value(name, { ...shape, hidden: true });
     if (text(name)) fault(`${name} and ${name}_FILE are both set: keep one of them`);
     const given = content(`${name}_FILE`, file);
-    const parsed = given && shape.parse(given);
-    if (given && !parsed) fault(`${name}_FILE names ${shown(file)}, whose content (not shown) must be ${shape.right}`);
-    return parsed || undefined;
+    return given ? parse(given, shape, `${name}_FILE names ${shown(file)}, whose content (not shown)`) : undefined;
+  }
+
+  function parse<T>(given: string, shape: Shape<T>, subject: string): T | undefined {
+    try {
+      const parsed = shape.parse(given);
+      if (parsed === undefined) fault(`${subject} must be ${shape.right}`);
+      return parsed;
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      fault(`${subject} must be ${shape.right}: ${error.message}`);
+      return undefined;
+    }
   }
 
   function content(name: string, file: string): string | undefined {

@@ -1,8 +1,9 @@
-/** The shapes of environment variables: a sentence that says what is right, and a parser that gives undefined when it is not. */
+/** The shapes of environment variables. */
 import { isIP } from "node:net";
 import { base58 } from "@scure/base";
 import type { Hex } from "../api/capabilities.ts";
 import { isPrice, toAtomic } from "../core/price.ts";
+import { parseEvmKey, parseSolanaKey } from "../drivers/treasury-keys.ts";
 
 /** How one variable is read. */
 export interface Shape<T> {
@@ -10,6 +11,7 @@ export interface Shape<T> {
   readonly right: string;
   /** The value is, or may hold, a secret: no message shows it. */
   readonly hidden?: boolean;
+  /** Undefined when the text has another shape; a thrown RangeError says in its own words what is wrong. */
   readonly parse: (text: string) => T | undefined;
 }
 
@@ -65,18 +67,6 @@ export const HOST: Shape<string> = {
     isIP(text) || /^(?=.{1,253}$)(?![\d.]+$)[a-z\d]([a-z\d.-]*[a-z\d])?$/i.test(text) ? text : undefined,
 };
 
-/** The order of secp256k1: a private key is below it, and above zero. */
-const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-
-export const EVM_KEY: Shape<Hex> = {
-  right: "a private key of 64 hex characters, with or without 0x",
-  parse: (text) => {
-    const hex = /^(?:0x)?([\da-f]{64})$/i.exec(text)?.[1];
-    const number = BigInt(`0x${hex ?? 0}`);
-    return hex && number > 0n && number < CURVE_ORDER ? `0x${hex}` : undefined;
-  },
-};
-
 /** Bytes of a base58 text of exactly this length; undefined for anything else. */
 export function base58Bytes(text: string, length: number): Uint8Array | undefined {
   if (text.length > length * 2 || !/^[1-9A-HJ-NP-Za-km-z]+$/.test(text)) return undefined;
@@ -84,13 +74,20 @@ export function base58Bytes(text: string, length: number): Uint8Array | undefine
   return bytes.length === length ? bytes : undefined;
 }
 
-/** Given back as base58, whichever way it was written. */
+/** With or without 0x; given back with it. */
+export const EVM_KEY: Shape<Hex> = {
+  right: "an EVM private key",
+  hidden: true,
+  parse: (text) => parseEvmKey(/^[\da-f]{64}$/i.test(text) ? `0x${text}` : text),
+};
+
+/** Base58, or the array that `solana-keygen` writes; given back as base58. */
 export const SOLANA_KEY: Shape<string> = {
-  right: "a secret key of 64 bytes in base58, or the list of 64 numbers that solana-keygen writes",
+  right: "a Solana key pair",
+  hidden: true,
   parse: (text) => {
-    if (!/^\[[\d\s,]+\]$/.test(text)) return base58Bytes(text, 64) && text;
-    const numbers = text.slice(1, -1).split(",").map(Number);
-    return numbers.length === 64 && numbers.every((n) => n < 256) ? base58.encode(Uint8Array.from(numbers)) : undefined;
+    parseSolanaKey(text);
+    return text.startsWith("[") ? base58.encode(Uint8Array.from(JSON.parse(text) as number[])) : text;
   },
 };
 

@@ -1,19 +1,13 @@
-import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { expect } from "chai";
-import { parse } from "yaml";
 import { Problem } from "../../runtime/api/problem.ts";
 import { type Config, readConfig } from "../../runtime/cli/config.ts";
 import type { Env } from "../../runtime/cli/config-reader.ts";
-import { missingForServe, railVariables } from "../../runtime/cli/config-serve.ts";
-import type { SiteManifest } from "../../runtime/core/manifest.ts";
-
-const site = parse(readFileSync(join(import.meta.dirname, "../../manifests/_site.yaml"), "utf8")) as SiteManifest;
 
 const EVM_KEY = `0x${"5".repeat(64)}`;
-const SOLANA_KEY = "1".repeat(64);
-const EVM_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-const SOLANA_ADDRESS = "4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM";
+const SOLANA_KEY = "3oufoLfFN2rT9z4rgJCa4JG7UqRNbFdEZVqkJ4fhEWxBMyQZhTqL9kwndkcLurvGqvcUd4PF2E3WRxzkNwHtSv7T";
+const SOLANA_BYTES =
+  "[140,124,90,11,15,113,98,127,107,200,138,177,101,174,126,5,200,109,7,39,3,71,176,102,176,205,150,55,106,5,111,229,76,206,129,20,186,200,127,153,212,254,112,5,59,63,247,12,24,27,120,100,173,164,4,36,124,205,78,49,64,75,11,2]";
 const FILES: Record<string, string> = {
   "/run/evm": `${EVM_KEY}\n`,
   "/run/empty": "\n",
@@ -44,8 +38,9 @@ const HOST = "an address or name to listen on, like 127.0.0.1, 0.0.0.0 or ::";
 const ORIGIN = "a web address of scheme and host alone, like https://pay.example.com (no path, query or password)";
 const WEB_URL = "a web address that begins with https:// or http://";
 const REDIS = "an address like redis://user:password@host:6379/0 (rediss:// for TLS)";
-const HEX_KEY = "a private key of 64 hex characters, with or without 0x";
-const BYTES_KEY = "a secret key of 64 bytes in base58, or the list of 64 numbers that solana-keygen writes";
+const HEX_KEY = "an EVM private key: An EVM private key is 0x and 64 hex digits;";
+const HEX_RANGE = "an EVM private key: This EVM private key is outside the range of secp256k1";
+const BYTES_KEY = "a Solana key pair:";
 const LEVEL = "one of trace, debug, info, warn, error, fatal, silent";
 const GWEI = "a number of gwei greater than zero, like 50 or 0.5";
 const PROXIES =
@@ -75,13 +70,29 @@ const FAULTY: readonly [env: Env, ...faults: string[]][] = [
   [{ TRUST_PROXY: "true" }, `TRUST_PROXY is "true", but must be ${PROXIES}`],
   [{ TRUST_PROXY: "10.0.0.0/33" }, `TRUST_PROXY is "10.0.0.0/33", but must be ${PROXIES}`],
   [{ TRUST_PROXY: "10.0.0.1,proxy" }, `TRUST_PROXY is "10.0.0.1,proxy", but must be ${PROXIES}`],
-  [{ TREASURY_EVM_KEY: "0x1234" }, `TREASURY_EVM_KEY (not shown) must be ${HEX_KEY}`],
-  [{ TREASURY_EVM_KEY: "0".repeat(64) }, `TREASURY_EVM_KEY (not shown) must be ${HEX_KEY}`],
-  [{ BUYER_EVM_KEY: "f".repeat(64) }, `BUYER_EVM_KEY (not shown) must be ${HEX_KEY}`],
-  [{ TREASURY_SOLANA_KEY: "1".repeat(32) }, `TREASURY_SOLANA_KEY (not shown) must be ${BYTES_KEY}`],
-  [{ TREASURY_SOLANA_KEY: "0OIl".repeat(16) }, `TREASURY_SOLANA_KEY (not shown) must be ${BYTES_KEY}`],
-  [{ BUYER_SOLANA_KEY: "[1,2,3]" }, `BUYER_SOLANA_KEY (not shown) must be ${BYTES_KEY}`],
-  [{ BUYER_SOLANA_KEY: `[${"256,".repeat(63)}1]` }, `BUYER_SOLANA_KEY (not shown) must be ${BYTES_KEY}`],
+  [{ TREASURY_EVM_KEY: "0x1234" }, `TREASURY_EVM_KEY (not shown) must be ${HEX_KEY} this is 0x and 4 digits`],
+  [{ TREASURY_EVM_KEY: "0".repeat(64) }, `TREASURY_EVM_KEY (not shown) must be ${HEX_RANGE}`],
+  [{ BUYER_EVM_KEY: "f".repeat(64) }, `BUYER_EVM_KEY (not shown) must be ${HEX_RANGE}`],
+  [
+    { TREASURY_SOLANA_KEY: "1".repeat(32) },
+    `TREASURY_SOLANA_KEY (not shown) must be ${BYTES_KEY} A Solana key pair is 64 bytes; this is 32`,
+  ],
+  [
+    { TREASURY_SOLANA_KEY: "1".repeat(64) },
+    `TREASURY_SOLANA_KEY (not shown) must be ${BYTES_KEY} The two halves of this Solana key pair do not belong together`,
+  ],
+  [
+    { TREASURY_SOLANA_KEY: "0OIl" },
+    `TREASURY_SOLANA_KEY (not shown) must be ${BYTES_KEY} A Solana key pair is base58 text or a JSON array of 64 bytes; this is neither`,
+  ],
+  [
+    { BUYER_SOLANA_KEY: "[1,2,3]" },
+    `BUYER_SOLANA_KEY (not shown) must be ${BYTES_KEY} A Solana key pair is 64 bytes; this is 3`,
+  ],
+  [
+    { BUYER_SOLANA_KEY: "[256]" },
+    `BUYER_SOLANA_KEY (not shown) must be ${BYTES_KEY} A Solana key pair in JSON is an array of bytes, from 0 to 255`,
+  ],
   [{ TREASURY_MAX_FEE_GWEI: "0" }, `TREASURY_MAX_FEE_GWEI is "0", but must be ${GWEI}`],
   [{ TREASURY_MAX_FEE_GWEI: "1e2" }, `TREASURY_MAX_FEE_GWEI is "1e2", but must be ${GWEI}`],
   [{ TREASURY_MAX_FEE_GWEI: "0.0000000001" }, `TREASURY_MAX_FEE_GWEI is "0.0000000001", but must be ${GWEI}`],
@@ -109,56 +120,14 @@ const FAULTY: readonly [env: Env, ...faults: string[]][] = [
   [{ TREASURY_EVM_KEY_FILE: "/run/empty" }, 'TREASURY_EVM_KEY_FILE names "/run/empty", which is empty'],
   [
     { TREASURY_EVM_KEY_FILE: "/run/bad" },
-    `TREASURY_EVM_KEY_FILE names "/run/bad", whose content (not shown) must be ${HEX_KEY}`,
+    `TREASURY_EVM_KEY_FILE names "/run/bad", whose content (not shown) must be ${HEX_KEY} this does not begin with 0x`,
   ],
   [
     { PORT: "x", LOG_LEVEL: "y", BUYER_EVM_KEY: "z" },
     `PORT is "x", but must be ${PORT}`,
     `LOG_LEVEL is "y", but must be ${LEVEL}`,
-    `BUYER_EVM_KEY (not shown) must be ${HEX_KEY}`,
+    `BUYER_EVM_KEY (not shown) must be ${HEX_KEY} this does not begin with 0x`,
   ],
-];
-
-const LIVE: Env = {
-  PUBLIC_BASE_URL: "https://pay.example.com",
-  TREASURY_EVM_KEY: EVM_KEY,
-  TREASURY_SOLANA_KEY: SOLANA_KEY,
-  FACILITATOR_URL: "https://x402.example",
-  BASE_PAYMENT_ADDRESS: EVM_ADDRESS,
-  SOLANA_PAYMENT_ADDRESS: SOLANA_ADDRESS,
-  POLYGON_PAYMENT_ADDRESS: EVM_ADDRESS.toLowerCase(),
-  BASE_RPC_URL: "https://base.example/v2/key",
-  SOLANA_RPC_URL: "https://solana.example/?key=x",
-  POLYGON_RPC_URL: "http://polygon.internal:8545/",
-};
-
-const EVM_PAY_TO =
-  "an EVM address (0x and 40 hex characters whose upper and lower case fit its checksum), not USDC's own";
-const SOLANA_PAY_TO = "a Solana address (32 bytes in base58), not USDC's own";
-
-const INCOMPLETE: readonly [env: Env, ...faults: string[]][] = [
-  [{}],
-  [{ FACILITATOR_URL: "", ...CDP }],
-  [{ PUBLIC_BASE_URL: "http://127.0.0.1:4021" }],
-  [
-    { PUBLIC_BASE_URL: "http://pay.example.com" },
-    'PUBLIC_BASE_URL is "http://pay.example.com", but must begin with https://: on plain http, payments can be read on the way',
-  ],
-  [
-    { PUBLIC_BASE_URL: "http://127.example.com" },
-    'PUBLIC_BASE_URL is "http://127.example.com", but must begin with https://: on plain http, payments can be read on the way',
-  ],
-  [
-    { BASE_PAYMENT_ADDRESS: EVM_ADDRESS.replace("5aAeb", "5aaeb") },
-    `BASE_PAYMENT_ADDRESS is "0x5aaeb6053F3E94C9b9A09f33669435E7Ef1BeAed", but must be ${EVM_PAY_TO}`,
-  ],
-  [
-    { BASE_PAYMENT_ADDRESS: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913" },
-    `BASE_PAYMENT_ADDRESS is "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", but must be ${EVM_PAY_TO}`,
-  ],
-  [{ BASE_PAYMENT_ADDRESS: EVM_KEY }, `BASE_PAYMENT_ADDRESS is "…", but must be ${EVM_PAY_TO}`],
-  [{ SOLANA_PAYMENT_ADDRESS: EVM_ADDRESS }, `SOLANA_PAYMENT_ADDRESS is "${EVM_ADDRESS}", but must be ${SOLANA_PAY_TO}`],
-  [{ SOLANA_RPC_URL: "wss://solana.example/key" }, `SOLANA_RPC_URL (not shown) must be ${WEB_URL}`],
 ];
 
 describe("the configuration", () => {
@@ -198,7 +167,7 @@ describe("the configuration", () => {
       REDIS_URL: "rediss://user:pw@host:6379/1",
       TRUST_PROXY: "loopback, 10.0.0.0/8",
       TREASURY_EVM_KEY_FILE: "/run/evm",
-      TREASURY_SOLANA_KEY: `[${"0, ".repeat(63)}0]`,
+      TREASURY_SOLANA_KEY: SOLANA_BYTES,
       TREASURY_MAX_FEE_GWEI: "1.5",
       FACILITATOR_URL: "https://x402.example/v2/",
       FACILITATOR_HEADERS_FILE: "/run/headers",
@@ -225,42 +194,6 @@ describe("the configuration", () => {
     });
     expect(faultsOf({ CDP_API_KEY_ID: CDP.CDP_API_KEY_ID, CDP_API_KEY_SECRET_FILE: "/run/none" })).to.deep.equal([
       'CDP_API_KEY_SECRET_FILE names "/run/none", which cannot be read (ENOENT)',
-    ]);
-  });
-});
-
-describe("what a live server needs", () => {
-  it("is listed completely", () => {
-    expect(missingForServe(configOf({}), site)).to.deep.equal([
-      "PUBLIC_BASE_URL is not set: the address that buyers use, like https://pay.example.com",
-      "TREASURY_EVM_KEY (or TREASURY_EVM_KEY_FILE) is not set: it signs, anchors and settles yen",
-      "TREASURY_SOLANA_KEY (or TREASURY_SOLANA_KEY_FILE) is not set: it anchors on Solana",
-      "FACILITATOR_URL is not set: the x402 facilitator, or set CDP_API_KEY_ID and CDP_API_KEY_SECRET for Coinbase's",
-      "BASE_PAYMENT_ADDRESS is not set: the address that receives USDC on Base",
-      "BASE_RPC_URL is not set: the RPC URL of eip155:8453",
-      "SOLANA_PAYMENT_ADDRESS is not set: the address that receives USDC on Solana",
-      "SOLANA_RPC_URL is not set: the RPC URL of solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
-      "POLYGON_PAYMENT_ADDRESS is not set: the address that receives JPYC on Polygon",
-      "POLYGON_RPC_URL is not set: the RPC URL of eip155:137",
-    ]);
-  });
-
-  for (const [env, ...faults] of INCOMPLETE)
-    it(`${faults.length ? "refuses" : "accepts"} a complete environment with ${JSON.stringify(env)}`, () =>
-      expect(missingForServe(configOf({ ...LIVE, ...env }), site)).to.deep.equal(faults));
-
-  it("asks nothing of rails that the site does not have", () => {
-    const evmOnly = { ...site, rails: site.rails.filter(({ id }) => id === "polygon") };
-    const { POLYGON_PAYMENT_ADDRESS, POLYGON_RPC_URL, PUBLIC_BASE_URL, TREASURY_EVM_KEY } = LIVE;
-    const config = configOf({ POLYGON_PAYMENT_ADDRESS, POLYGON_RPC_URL, PUBLIC_BASE_URL, TREASURY_EVM_KEY });
-    expect(missingForServe(config, evmOnly)).to.deep.equal([]);
-  });
-
-  it("is given for each rail", () => {
-    expect(site.rails.map((rail) => railVariables(configOf(LIVE), rail))).to.deep.equal([
-      { payTo: EVM_ADDRESS, rpc: "https://base.example/v2/key" },
-      { payTo: SOLANA_ADDRESS, rpc: "https://solana.example/?key=x" },
-      { payTo: EVM_ADDRESS.toLowerCase(), rpc: "http://polygon.internal:8545" },
     ]);
   });
 });
