@@ -1,33 +1,36 @@
 /**
- * Every failure that a client can meet, once. HTTP answers read `status`, the README prints `title`.
+ * Every failure that a client can meet, once. HTTP answers read `status`, JSON-RPC answers `rpc`, the README prints `title`.
+ * Where JSON-RPC has no code of its own, `rpc` is the HTTP status and a number, negated: outside the range that JSON-RPC
+ * reserves (-32768 to -32000), and so clear of every code of MCP and A2A.
  * A test holds this table and the README's equal, both ways.
  */
 export const PROBLEMS = {
-  "bad-request": { status: 400, title: "The request could not be understood" },
+  "bad-request": { status: 400, rpc: -32600, title: "The request could not be understood" },
   "unparseable-input": {
     status: 400,
+    rpc: -40001,
     title: "The input fits the schema but means nothing that the service can work with",
   },
-  "signature-invalid": { status: 400, title: "The signature does not verify" },
-  "payment-required": { status: 402, title: "Payment is required" },
-  "not-found": { status: 404, title: "There is nothing at this address" },
-  "method-not-allowed": { status: 405, title: "The address exists, but not for this method" },
-  "request-timeout": { status: 408, title: "The request did not arrive in time" },
-  "payment-in-progress": { status: 409, title: "A call with this payment is still running" },
-  "payment-conflict": { status: 409, title: "This payment was already used for another call" },
-  "payload-too-large": { status: 413, title: "The body is too large" },
-  "uri-too-long": { status: 414, title: "The URL is too long" },
-  "unsupported-media-type": { status: 415, title: "The body must be application/json" },
-  "invalid-input": { status: 422, title: "The input does not match the schema" },
-  "rate-limited": { status: 429, title: "Too many requests" },
-  "headers-too-large": { status: 431, title: "The URL and the headers together are too large" },
-  internal: { status: 500, title: "Something went wrong on our side" },
-  "upstream-failed": { status: 502, title: "A source that the service needs failed" },
-  "facilitator-unavailable": { status: 503, title: "The payment facilitator cannot be reached" },
-  "settlement-unknown": { status: 503, title: "The payment was sent, and its outcome is not known yet" },
-  unavailable: { status: 503, title: "The service is not available now" },
-  "deadline-exceeded": { status: 504, title: "The call took too long" },
-} as const satisfies Record<string, { status: number; title: string }>;
+  "signature-invalid": { status: 400, rpc: -40002, title: "The signature does not verify" },
+  "payment-required": { status: 402, rpc: -40201, title: "Payment is required" },
+  "not-found": { status: 404, rpc: -40401, title: "There is nothing at this address" },
+  "method-not-allowed": { status: 405, rpc: -40501, title: "The address exists, but not for this method" },
+  "request-timeout": { status: 408, rpc: -40801, title: "The request did not arrive in time" },
+  "payment-in-progress": { status: 409, rpc: -40901, title: "A call with this payment is still running" },
+  "payment-conflict": { status: 409, rpc: -40902, title: "This payment was already used for another call" },
+  "payload-too-large": { status: 413, rpc: -41301, title: "The body is too large" },
+  "uri-too-long": { status: 414, rpc: -41401, title: "The URL is too long" },
+  "unsupported-media-type": { status: 415, rpc: -41501, title: "The body must be application/json" },
+  "invalid-input": { status: 422, rpc: -32602, title: "The input does not match the schema" },
+  "rate-limited": { status: 429, rpc: -42901, title: "Too many requests" },
+  "headers-too-large": { status: 431, rpc: -43101, title: "The URL and the headers together are too large" },
+  internal: { status: 500, rpc: -32603, title: "Something went wrong on our side" },
+  "upstream-failed": { status: 502, rpc: -50201, title: "A source that the service needs failed" },
+  "facilitator-unavailable": { status: 503, rpc: -50301, title: "The payment facilitator cannot be reached" },
+  "settlement-unknown": { status: 503, rpc: -50302, title: "The payment was sent, and its outcome is not known yet" },
+  unavailable: { status: 503, rpc: -50303, title: "The service is not available now" },
+  "deadline-exceeded": { status: 504, rpc: -50401, title: "The call took too long" },
+} as const satisfies Record<string, { status: number; rpc: number; title: string }>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
@@ -90,5 +93,10 @@ export class Problem extends Error {
       code: this.code,
       ...this.options.members,
     };
+  }
+
+  /** A JSON-RPC 2.0 error object (section 5.1); its `data` is what HTTP clients get as the body. */
+  toRpcError(): { readonly code: number; readonly message: string; readonly data: Record<string, unknown> } {
+    return { code: PROBLEMS[this.code].rpc, message: this.message, data: this.toJSON() };
   }
 }

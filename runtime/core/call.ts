@@ -13,6 +13,8 @@ export interface Invocation {
   readonly payment: string | object | undefined;
   /** The URL that the challenge names and that a payment must have been made for. */
   readonly resource: string;
+  /** The networks (CAIP-2) on which this door takes payments; left out means all. */
+  readonly networks?: readonly string[] | undefined;
   /** Aborted when the caller is gone. */
   readonly signal: AbortSignal;
 }

@@ -53,7 +53,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (typeof payment === "string") return refuse(service, invocation, payment);
     const asset = payment.accepted?.asset ?? assets.get(payment.network);
     const key = `${payment.network}:${asset}:${payment.authorization.id}`;
-    const offer = isTimely(payment) ?? (await offers.match(service, payment, invocation.resource));
+    const offer = isTimely(payment) ?? (await offers.match(service, payment, invocation));
     const record = typeof offer === "string" ? await reservations.read(key) : undefined;
     if (typeof offer === "string" && !record) return refuse(service, invocation, offer);
     const input = await readInput(service, invocation);
@@ -136,13 +136,14 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 
   function refuse(
     service: Service,
-    { resource }: Invocation,
+    { resource, networks }: Invocation,
     refusal?: Refusal,
     raw?: string,
     receipt?: SettleResponse,
   ): Outcome {
     const error = raw === undefined || raw === refusal ? refusal : `${refusal}: ${raw}`;
-    return { kind: "challenge", challenge: offers.challenge(service, resource, error), ...(receipt && { receipt }) };
+    const challenge = offers.challenge(service, resource, { error, networks });
+    return { kind: "challenge", challenge, ...(receipt && { receipt }) };
   }
 
   function isTimely({ authorization: { validAfter, validBefore } }: Payment): Refusal | undefined {

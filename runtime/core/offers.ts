@@ -1,5 +1,5 @@
 import { Problem } from "../api/problem.ts";
-import type { Challenge } from "./call.ts";
+import type { Challenge, Invocation } from "./call.ts";
 import { createChallenge, toResource, UNPAID } from "./challenge.ts";
 import { sha256 } from "./digest.ts";
 import type { SiteManifest } from "./manifest.ts";
@@ -18,11 +18,20 @@ export interface Offers {
    * The 402 of a paid service. Without an error it is built once and reused.
    * @throws Problem `unavailable` while no rail is up: a priced service is never free.
    */
-  challenge(service: Service, resource: string, error?: string): Challenge;
+  challenge(service: Service, resource: string, terms?: ChallengeTerms): Challenge;
   /** The offer that a payment was made for, current or earlier and not yet run out; or why there is none. */
-  match(service: Service, payment: Payment, resource: string): Promise<PaymentRequirements | Refusal>;
+  match(
+    service: Service,
+    payment: Payment,
+    door: Pick<Invocation, "resource" | "networks">,
+  ): Promise<PaymentRequirements | Refusal>;
   /** Takes the rails that are up. Resolves once the new offers are on record, before the first of them is made. */
   update(statuses: ReadonlyMap<string, RailStatus>): Promise<void>;
+}
+
+export interface ChallengeTerms extends Pick<Invocation, "networks"> {
+  /** Why a payment was refused. */
+  readonly error?: string | undefined;
 }
 
 export interface OffersDeps {
@@ -39,11 +48,11 @@ export function createOffers({ site, services, rails, history }: OffersDeps): Of
 
   return {
     of,
-    challenge(service, resource, error) {
-      const key = `${service.manifest.id} ${resource}`;
+    challenge(service, resource, { error, networks } = {}) {
+      const key = [service.manifest.id, resource, ...(networks ?? [])].join(" ");
       const known = error === undefined ? cached.get(key) : undefined;
       if (known) return known;
-      const accepts = of(service);
+      const accepts = of(service).filter(({ network }) => networks?.includes(network) ?? true);
       if (accepts.length === 0) throw new Problem("unavailable", "No payment rail is up", { retryAfter: 10 });
       const required = {
         x402Version: 2 as const,
@@ -55,7 +64,8 @@ export function createOffers({ site, services, rails, history }: OffersDeps): Of
       if (error === undefined) cached.set(key, challenge);
       return challenge;
     },
-    async match(service, payment, resource) {
+    async match(service, payment, { resource, networks }) {
+      if (networks && !networks.includes(payment.network)) return "unsupported_network";
       if (payment.resourceUrl !== undefined && pathOf(payment.resourceUrl) !== pathOf(resource))
         return "wrong_resource";
       const offer = find(of(service), payment) ?? find(await history.earlier(service.manifest.id), payment);
