@@ -1,0 +1,49 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What happens to one JSON-RPC call on its way: `lose` it, let it arrive but lose the answer, or answer something else. */
+export type Fate = "pass" | "lose" | "lose-answer" | { readonly status: number; readonly body: string };
+
+/** A man in the middle of a JSON-RPC connection. */
+export interface RpcProxy {
+  readonly url: string;
+  /** The methods that came by, in order. */
+  readonly calls: string[];
+  /** Decides about every further call; until then all pass. */
+  intervene(decide: (method: string) => Fate): void;
+  stop(): Promise<void>;
+}
+
+/** Starts one on loopback, in front of `target`. */
+export async function startRpcProxy(target: string): Promise<RpcProxy> {
+  const calls: string[] = [];
+  let decide: (method: string) => Fate = () => "pass";
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString("utf8");
+    const { method } = JSON.parse(body) as { method: string };
+    calls.push(method);
+    const fate = decide(method);
+    if (typeof fate === "object") return response.writeHead(fate.status).end(fate.body);
+    if (fate === "lose") return response.destroy();
+    const answer = await fetch(target, { method: "POST", headers: { "content-type": "application/json" }, body });
+    const text = await answer.text();
+    if (fate === "lose-answer") return response.destroy();
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
+  });
+  server.listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    intervene: (judge) => {
+      decide = judge;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
