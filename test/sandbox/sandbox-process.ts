@@ -1,0 +1,56 @@
+/**
+ * A process of its own that opens a sandbox in the data directory it is given, says as one line of JSON what runs
+ * (or what failed), and stays. Tests start it to see what becomes of its children.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parse } from "yaml";
+import type { SiteManifest } from "../../runtime/core/manifest.ts";
+
+/** What the process says. */
+export interface SandboxReport {
+  readonly pids?: readonly number[];
+  readonly failed?: { readonly code: string; readonly message: string };
+}
+
+/** Starts the process and waits for its line. `nodeArgs` come before the script. */
+export async function startSandboxProcess(
+  dataDir: string,
+  nodeArgs: readonly string[] = [],
+): Promise<{ child: ChildProcess; report: SandboxReport }> {
+  const child = spawn(process.execPath, [...nodeArgs, import.meta.filename, dataDir], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<SandboxReport>();
+  createInterface(child.stdout!).once("line", (line) => resolve(JSON.parse(line) as SandboxReport));
+  child.once("exit", (code) => reject(new Error(`The sandbox process ended with code ${code}`)));
+  return { child, report: await promise };
+}
+
+/** Whether a process runs. One that ended and that nobody has collected yet does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until a process is gone. */
+export async function untilGone(pid: number): Promise<void> {
+  while (isAlive(pid)) await sleep(10);
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const { openSandbox } = await import("../../runtime/sandbox/open-sandbox.ts");
+  const { rails } = parse(readFileSync("manifests/_site.yaml", "utf8")) as SiteManifest;
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const report = await openSandbox({ rails, dataDir: process.argv[2]!, log }).then(
+    ({ chains }): SandboxReport => ({ pids: [...chains.evm.values()].map(({ pid }) => pid) }),
+    ({ code, message }): SandboxReport => ({ failed: { code, message } }),
+  );
+  console.log(JSON.stringify(report));
+}
