@@ -24,10 +24,13 @@ export interface Journal {
 /** A nonce is decided long before; afterwards its record only takes room. */
 const KEEP_MS = 24 * 60 * 60 * 1000;
 
-/** Keeps the journal in the shared store. @throws Problem `unavailable` when the store cannot be reached. */
-export function createJournal(store: Store, chainId: number, address: Hex): Journal {
+/**
+ * Keeps the journal in the shared store. `genesis` is the hash of the chain's first block: a sandbox's chain begins anew
+ * with every start, under the same chain id. @throws Problem `unavailable` when the store cannot be reached.
+ */
+export function createJournal(store: Store, genesis: Hex, address: Hex): Journal {
   const keyOf = (nonce: number, attempt: number): string =>
-    `evm-tx:${chainId}:${address.toLowerCase()}:${nonce}:${attempt}`;
+    `evm-tx:${genesis.slice(2, 18)}:${address.slice(2).toLowerCase()}:${nonce}:${attempt}`;
   return {
     claim: (nonce, attempt, { hash, raw }) => store.putIfAbsent(keyOf(nonce, attempt), { hash, raw }, KEEP_MS),
     async read(nonce) {

@@ -1,0 +1,134 @@
+import type { PendingSettlementStore, x402Facilitator as X402Facilitator } from "@x402/core/facilitator";
+import type { PublicClient } from "viem";
+import type { Treasury } from "../api/capabilities.ts";
+import { Problem } from "../api/problem.ts";
+import { sha256 } from "../core/digest.ts";
+import type { Store } from "../core/store.ts";
+import type { Facilitator, PaymentPayload, PaymentRequirements, SettleResponse } from "../core/x402.ts";
+import { readAuthorization } from "./eip3009.ts";
+import type { EvmClient } from "./evm-client.ts";
+import type { EvmSender } from "./evm-sender.ts";
+import { createLocalSigner, type Trace } from "./facilitator-local-signer.ts";
+import { checkToken, type TokenFacts } from "./facilitator-local-token.ts";
+
+export interface LocalFacilitatorOptions {
+  /** CAIP-2, of the client's chain. */
+  readonly network: `eip155:${string}`;
+  readonly client: EvmClient;
+  /** Sends from the treasury's account, which pays for the gas. */
+  readonly sender: EvmSender;
+  readonly treasury: Pick<Treasury, "evmAddress">;
+  readonly store: Store;
+  /** The tokens that it settles in; checked on the chain before it says that it supports anything. */
+  readonly tokens: readonly TokenFacts[];
+  /** How long a settlement waits for its block. */
+  readonly confirmationMs?: number;
+}
+
+/**
+ * Verifies and settles EIP-3009 payments in this process, with the x402 SDK between a watched client and the treasury's
+ * sender. What the SDK makes of an outage never becomes a verdict.
+ */
+export function createLocalFacilitator(options: LocalFacilitatorOptions): Facilitator {
+  const { network, client, sender, treasury, store, tokens, confirmationMs = 15_000 } = options;
+  const assets = new Set(tokens.map(({ asset }) => asset.toLowerCase()));
+  const pendingSettlementStore = toPendingStore(store);
+  let isChecked = false;
+
+  /** The SDK's facilitator, around a signer that lives for one call. */
+  async function facilitatorOn(chain: PublicClient, signal: AbortSignal, trace: Trace): Promise<X402Facilitator> {
+    const { x402Facilitator } = await import("@x402/core/facilitator");
+    const { ExactEvmScheme } = await import("@x402/evm/exact/facilitator");
+    const address = await treasury.evmAddress();
+    const signer = createLocalSigner({ chain, address, sender, assets, confirmationMs, signal, trace });
+    return new x402Facilitator().register(network, new ExactEvmScheme(signer, { pendingSettlementStore }));
+  }
+
+  /** The payment with nothing in it but its authorization: other members would make the SDK read another scheme. */
+  function narrow(payment: PaymentPayload, offer: PaymentRequirements): Narrowed | undefined {
+    const authorization = readAuthorization(payment.payload);
+    if (!authorization || offer.network !== network || !assets.has(offer.asset.toLowerCase())) return undefined;
+    const { signature, from, to, nonce, value, validAfter, validBefore } = authorization;
+    const times = { validAfter: String(validAfter), validBefore: String(validBefore) };
+    const payload = { signature, authorization: { from, to, value: String(value), ...times, nonce } };
+    const requirements = { ...offer, network, extra: { ...offer.extra } };
+    return { payer: from, arguments: [{ x402Version: 2, accepted: requirements, payload }, requirements] };
+  }
+
+  return {
+    async supported(signal) {
+      for (const token of isChecked ? [] : tokens) {
+        const mismatch = await checkToken(client, token, signal);
+        if (mismatch) throw new Problem("facilitator-unavailable", mismatch);
+      }
+      isChecked = true;
+      return [{ x402Version: 2, scheme: "exact", network }];
+    },
+
+    async verify(payment, offer, signal) {
+      const narrowed = narrow(payment, offer);
+      if (!narrowed) return { isValid: false, invalidReason: "invalid_payload" };
+      const work = client.ask(
+        async (chain) => (await facilitatorOn(chain, signal, {})).verify(...narrowed.arguments),
+        signal,
+      );
+      return work.catch((cause: unknown) => {
+        const detail = `The ${client.name} chain cannot be asked about a payment now`;
+        throw new Problem("facilitator-unavailable", detail, { cause, retryAfter: 5 });
+      });
+    },
+
+    async settle(payment, offer, signal) {
+      const narrowed = narrow(payment, offer);
+      if (!narrowed) return { success: false, errorReason: "invalid_payload", transaction: "", network };
+      const trace: Trace = {};
+      const work = client.ask(
+        async (chain) => (await facilitatorOn(chain, signal, trace)).settle(...narrowed.arguments),
+        signal,
+      );
+      const answer = await work.catch((cause: unknown) => ({ cause }));
+      return judge(answer, trace, { payer: narrowed.payer, network });
+    },
+  };
+}
+
+interface Narrowed {
+  readonly payer: string;
+  readonly arguments: Parameters<X402Facilitator["settle"]>;
+}
+
+/** The SDK's answer, as far as it can be believed. @throws Problem `settlement-unknown` when the money may have moved. */
+function judge(answer: SettleResponse | { readonly cause: unknown }, trace: Trace, of: Of): SettleResponse {
+  const transaction = trace.inclusion?.hash ?? trace.submission?.hash;
+  if ("cause" in answer) throw unknown(of, answer.cause, transaction);
+  if (answer.success) return { ...answer, transaction: transaction ?? answer.transaction };
+  if (trace.failure !== undefined) throw unknown(of, trace.failure);
+  // Whoever used the authorization before: perhaps an earlier attempt of ours, that the chain will tell about.
+  if (trace.inclusion || answer.errorReason === USED) throw unknown(of, answer, transaction);
+  if (trace.submission) return { ...answer, errorReason: "settlement_pending", transaction: trace.submission.hash };
+  return answer;
+}
+
+type Of = Pick<SettleResponse, "network"> & { readonly payer: string };
+
+const USED = "invalid_exact_evm_nonce_already_used";
+
+function unknown({ network, payer }: Of, cause: unknown, transaction?: string): Problem {
+  const detail = `What became of a payment of ${payer} on ${network} is not known yet`;
+  return new Problem("settlement-unknown", transaction ? `${detail}; see transaction ${transaction}` : detail, {
+    cause,
+  });
+}
+
+/** So long, an earlier attempt's transaction is waited for instead of sending another. */
+const PENDING_MS = 60 * 60 * 1000;
+
+/** The SDK's memory of what it sent, in our Store, so that it outlives this process. Its keys are signatures. */
+function toPendingStore(store: Store): PendingSettlementStore {
+  const keyOf = (signature: string): string => `pending-settlement:${sha256(signature)}`;
+  return {
+    get: (signature) => store.get<string>(keyOf(signature)),
+    set: (signature, hash) => store.set(keyOf(signature), hash, PENDING_MS),
+    delete: (signature) => store.delete(keyOf(signature)),
+  };
+}
