@@ -1,0 +1,198 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { decodePaymentResponseHeader } from "@x402/core/http";
+import type { PaymentRequired, SettleResponse } from "@x402/core/types";
+import { parse } from "yaml";
+import { Problem } from "../api/problem.ts";
+import type { RailManifest, SiteManifest } from "../core/manifest.ts";
+import { openPayer } from "./buyer-payer.ts";
+import { openWallet } from "./buyer-wallet.ts";
+import { type Answer, ask, field, textField } from "./call-http.ts";
+import { checkLimits, chooseOffer, type Limits, readChallenge, toOffers } from "./call-offers.ts";
+import { dropPending, keepPending, loadPending, type Pending } from "./call-pending.ts";
+import { sendPaid } from "./call-send.ts";
+import { findTarget, readInput, type Target } from "./call-target.ts";
+import * as texts from "./call-text.ts";
+import type { Config } from "./config.ts";
+import { EXIT, exitCodeOf } from "./exit-code.ts";
+
+/** The command line of `payphone call`. */
+export interface CallOptions {
+  /** An id, a path or a URL; undefined with `resume`. */
+  readonly service: string | undefined;
+  /** JSON, `@file` or `-`. */
+  readonly input: string | undefined;
+  readonly url: string | undefined;
+  readonly method: string | undefined;
+  readonly rail: string | undefined;
+  readonly limits: Limits;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+  readonly waitSeconds: number;
+  /** The file of a payment whose outcome is not known. */
+  readonly resume: string | undefined;
+  /** Its `manifests/_site.yaml` names the rails that are paid on. */
+  readonly dir: string;
+}
+
+/** Where the command speaks: the result goes to `out` and everything else to `err`. */
+export interface Voice {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** Aborted when the person wants to stop. */
+  readonly signal: AbortSignal;
+}
+
+/** What `--json` prints. */
+interface Report {
+  request?: { readonly method: string; readonly url: string };
+  offers?: readonly Readonly<Record<string, unknown>>[];
+  payment?: Pending["note"];
+  receipt?: Readonly<Record<string, unknown>>;
+  result?: unknown;
+  error?: Readonly<Record<string, unknown>>;
+  resume?: string;
+  elapsed_ms?: number;
+}
+
+/** Buys one call, and shows what it costs before it pays. Gives the exit code; whatever fails is said to `voice`. */
+export async function runCall(config: Config, options: CallOptions, voice: Voice): Promise<number> {
+  const report: Report = {};
+  const started = performance.now();
+  const code = await attempt(() => buyOrResume(config, options, voice, report), voice, report);
+  report.elapsed_ms = Math.round(performance.now() - started);
+  if (options.json) voice.out(texts.toPrintableJson(report));
+  return code;
+}
+
+async function attempt(run: () => Promise<void>, { err, signal }: Voice, report: Report): Promise<number> {
+  try {
+    await run();
+    return EXIT.ok;
+  } catch (error) {
+    if (!(error instanceof Problem) && !signal.aborted) throw error;
+    const problem = error instanceof Problem ? error : new Problem("unavailable", "interrupted: nothing was paid");
+    report.error = { code: problem.code, message: problem.message, ...problem.options.members };
+    err(`payphone: ${problem.message}`);
+    if (report.resume) err(`Ask again with the same payment: payphone call --resume ${report.resume}`);
+    return exitCodeOf(problem.code);
+  }
+}
+
+async function buyOrResume(config: Config, options: CallOptions, voice: Voice, report: Report): Promise<void> {
+  if (options.resume) {
+    const pending = await loadPending(options.resume);
+    report.request = { method: pending.request.method, url: pending.request.url };
+    report.resume = options.resume;
+    return finish(pending, options, voice, report);
+  }
+  const input = await readInput(options.input, voice.signal);
+  const base = options.url ?? config.sellerUrl;
+  const { service = "", method } = options;
+  const target = await findTarget(service, { base, method, input, signal: voice.signal });
+  report.request = { method: target.request.method, url: target.request.url };
+  voice.err(`${target.request.method} ${target.request.url}`);
+  const first = await ask(target.request, { signal: voice.signal });
+  if (isResult(first)) return deliver(first, options, voice, report);
+  if (first.status !== 402) throw toProblem(first);
+  const pending = await prepare(config, options, voice, { report, target, challenge: readChallenge(first) });
+  if (pending === undefined) return;
+  report.resume = await keepPending(pending);
+  await finish(pending, options, voice, report);
+}
+
+/** Shows the challenge and signs the payment of one offer; undefined on a dry run. */
+async function prepare(
+  config: Config,
+  options: CallOptions,
+  voice: Voice,
+  { report, target, challenge }: { report: Report; target: Target; challenge: PaymentRequired },
+): Promise<Pending | undefined> {
+  const { offers, others } = toOffers(challenge, await loadRails(options.dir));
+  report.offers = offers.map(({ rail, amount, requirements }) => ({
+    rail: rail.id,
+    price: amount,
+    symbol: rail.symbol,
+    ...requirements,
+  }));
+  voice.err(texts.toChallengeText(challenge, { offers, others }));
+  if (options.dryRun) {
+    voice.err("Dry run: nothing was paid.");
+    return undefined;
+  }
+  const wallet = await openWallet(config, target.base, voice.signal);
+  const offer = chooseOffer(offers, { rail: options.rail, hasKey: (rail) => wallet.key(rail) !== undefined });
+  checkLimits(offer, { offers, catalogueUsd: target.priceUsd, limits: options.limits });
+  const payer = await openPayer(wallet, offer);
+  const { id, title, symbol, explorer } = offer.rail;
+  const note = { rail: id, title, symbol, explorer, amount: offer.amount, payer: payer.address, wallet: wallet.origin };
+  report.payment = note;
+  voice.err(texts.toPayingText(note, offer.requirements.payTo));
+  return { request: target.request, payment: await payer.sign(challenge), note };
+}
+
+/** The rails that this command pays on; that the file is sound is `payphone check`'s business. */
+async function loadRails(dir: string): Promise<readonly RailManifest[]> {
+  const file = join(dir, "manifests/_site.yaml");
+  try {
+    return (parse(await readFile(file, "utf8")) as SiteManifest).rails;
+  } catch (error) {
+    throw new Problem("bad-request", `cannot read the rails in ${file} (${(error as Error).message})`);
+  }
+}
+
+/** Sends the payment until the seller's last word. It is forgotten when its result is in hand, or when it was refused at once. */
+async function finish(pending: Pending, options: CallOptions, voice: Voice, report: Report): Promise<void> {
+  const started = performance.now();
+  const { answer, isFirst } = await sendPaid(pending, {
+    waitMs: options.waitSeconds * 1000,
+    signal: voice.signal,
+    onWait: (why, seconds) =>
+      voice.err(texts.printable(`No result yet (${why}). The same payment is sent again in ${seconds} s.`)),
+  });
+  const receipt = readReceipt(answer);
+  const { note } = pending;
+  report.payment = note;
+  if (receipt) {
+    const explorer_url = receipt.transaction ? texts.toLink(note.explorer, receipt.transaction) : null;
+    report.receipt = { ...receipt, explorer_url };
+  }
+  if (report.resume && (isResult(answer) || (isFirst && options.resume === undefined))) {
+    await dropPending(report.resume);
+    delete report.resume;
+  }
+  if (isResult(answer)) deliver(answer, options, voice, report);
+  if (isResult(answer) || receipt?.success) voice.err(texts.toReceiptText(note, receipt, performance.now() - started));
+  if (!isResult(answer)) throw toProblem(answer, receipt);
+}
+
+const isResult = ({ status }: Answer): boolean => status < 300;
+
+/** Prints the result. */
+function deliver({ json, text }: Answer, options: CallOptions, { out }: Voice, report: Report): void {
+  report.result = json ?? text;
+  if (!options.json)
+    out(json === undefined ? text.split("\n").map(texts.printable).join("\n") : texts.toPrintableJson(json));
+}
+
+/** What the seller said instead of a result. */
+function toProblem(answer: Answer, receipt?: SettleResponse): Problem {
+  const { status, json, text } = answer;
+  return new Problem("upstream-failed", texts.toFailureText(answer, receipt), {
+    members: { status, answer: json ?? text },
+  });
+}
+
+/** The settlement that the seller reports, if it reports one that can be read. */
+function readReceipt({ headers }: Answer): SettleResponse | undefined {
+  const header = headers.get("payment-response");
+  if (header === null) return undefined;
+  try {
+    const receipt: unknown = decodePaymentResponseHeader(header);
+    return textField(receipt, "network") !== undefined && typeof field(receipt, "success") === "boolean"
+      ? (receipt as SettleResponse)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
