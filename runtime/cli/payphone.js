@@ -1,0 +1,84 @@
+#!/usr/bin/env node
+/**
+ * The launcher: plain JavaScript that every Node can read. It runs main.ts on Node 24, if need be on the one that
+ * `npm ci` puts beside it, and otherwise says what to do.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const NEEDED = 24;
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+
+const isInstalled = root.includes(`${sep}node_modules${sep}`);
+
+const isNew = (version) => Number(version.split(".")[0]) >= NEEDED;
+
+function fail(...lines) {
+  process.stderr.write(`payphone: ${lines.join("\n  ")}\n`);
+  process.exitCode = 2;
+}
+
+if (isNew(process.versions.node)) run();
+else startAgain();
+
+function run() {
+  // Node strips no types below node_modules: an installed payphone does it for its own files.
+  const stripped = isInstalled ? stripOwnTypes() : Promise.resolve();
+  stripped
+    .then(() => import("./main.ts"))
+    .then((main) => main.main(process.argv))
+    .catch((error) => {
+      if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+      fail("a package is missing.", error.message, `Run "npm ci" in ${root}.`);
+    });
+}
+
+function stripOwnTypes() {
+  return import("node:module").then(({ registerHooks, stripTypeScriptTypes }) => {
+    const own = pathToFileURL(root + sep).href;
+    const { emitWarning } = process;
+    process.emitWarning = () => {}; // the first use warns, once, that the function is experimental
+    stripTypeScriptTypes("");
+    process.emitWarning = emitWarning;
+    registerHooks({
+      load(url, context, next) {
+        if (!url.startsWith(own) || !url.endsWith(".ts")) return next(url, context);
+        const source = stripTypeScriptTypes(readFileSync(fileURLToPath(url), "utf8"));
+        return { format: "module", source, shortCircuit: true };
+      },
+    });
+  });
+}
+
+/** On an old Node: the same command on the Node 24 of the development dependencies. */
+function startAgain() {
+  const own = join(root, "node_modules", "node", "bin", "node");
+  const found = existsSync(own) ? spawnSync(own, ["-p", "process.versions.node"], { encoding: "utf8" }).stdout : "";
+  if (!isNew(found || "0")) return fail(...whatToDo());
+  const child = spawn(own, process.argv.slice(1), { stdio: "inherit" });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
+    process.on(signal, () => {
+      // A terminal's Ctrl-C reaches the child without us; twice would mean "at once".
+      if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+    });
+  child.on("exit", (code, signal) => {
+    if (!signal) return process.exit(code);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+function whatToDo() {
+  const here = `it needs Node ${NEEDED} or newer, and this is Node ${process.versions.node} (${process.execPath}).`;
+  if (!isInstalled && !existsSync(join(root, "node_modules")))
+    return [here, `Run "npm ci" in ${root}: it brings a Node ${NEEDED} along, which is then used by itself.`];
+  if (existsSync(join(root, "node_modules", "node", "package.json")))
+    return [
+      here,
+      `The Node ${NEEDED} that "npm ci" brings along was not unpacked: install scripts seem to be blocked.`,
+      `Run "npm rebuild node --ignore-scripts=false" in ${root}.`,
+    ];
+  return [here, `Install Node ${NEEDED}: https://nodejs.org/en/download`];
+}

@@ -1,0 +1,140 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+import packageJson from "../../package.json" with { type: "json" };
+import { NOT_YET, type Seller, startSeller } from "./call-seller.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const LAUNCHER = "runtime/cli/payphone.js";
+const NEW = process.execPath;
+
+/** A Node of this machine that is too old for TypeScript, if there is one. */
+const OLD = (process.env.PATH ?? "")
+  .split(delimiter)
+  .map((folder) => join(folder, "node"))
+  .find((path) => existsSync(path) && Number(versionOf(path).split(".")[0]) < 24);
+
+function versionOf(node: string): string {
+  return spawnSync(node, ["-p", "process.versions.node"], { encoding: "utf8" }).stdout.trim();
+}
+
+/** What a launcher in this folder does on this Node. */
+function launch(node: string, root: string, ...args: string[]): { code: number | null; out: string; err: string } {
+  const { status, stdout, stderr } = spawnSync(node, [join(root, LAUNCHER), ...args], { encoding: "utf8" });
+  return { code: status, out: stdout, err: stderr };
+}
+
+describe("the launcher", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "payphone launcher "));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** A copy of the project, without its packages. */
+  function copyTo(root: string): string {
+    for (const part of ["package.json", "runtime", "manifests"])
+      cpSync(join(ROOT, part), join(root, part), { recursive: true });
+    return root;
+  }
+
+  function copyWithPackages(root: string): string {
+    copyTo(root);
+    symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
+    return root;
+  }
+
+  const version = { code: 0, out: `${packageJson.version}\n`, err: "" };
+
+  it("starts on Node 24 from a path with spaces", () => {
+    expect(launch(NEW, copyWithPackages(folder), "--version")).to.deep.equal(version);
+  });
+
+  it("starts when it is installed below node_modules, where Node strips no types", () => {
+    const root = copyWithPackages(join(folder, "node_modules", "payphone"));
+    expect(launch(NEW, root, "--version")).to.deep.equal(version);
+    expect(launch(NEW, root, "call", "roll", "--url", "http://127.0.0.1:9")).to.deep.equal({
+      code: 1,
+      out: "",
+      err: "payphone: http://127.0.0.1:9 does not answer (bad port)\n",
+    });
+  });
+
+  it("says what to do when the packages are not installed", () => {
+    const { code, err } = launch(NEW, copyTo(folder), "--version");
+    expect(code).to.equal(2);
+    expect(err).to.include("payphone: a package is missing.\n").and.include(`Run "npm ci" in ${folder}.`);
+  });
+
+  it("gives usage faults and commands that do not exist exit code 2", () => {
+    expect(launch(NEW, ROOT, "cal")).to.deep.equal({
+      code: 2,
+      out: "",
+      err: "error: unknown command 'cal'\n(Did you mean call?)\n",
+    });
+    expect(launch(NEW, ROOT, "call").err).to.equal("error: name a service, or give --resume <file>\n");
+  });
+
+  describe("on an old Node", () => {
+    before(function () {
+      if (OLD === undefined) this.skip(); // needs a Node below 24 on the PATH
+    });
+    const old = OLD ?? "";
+
+    it("goes on with the Node 24 of the development dependencies", () => {
+      expect(launch(old, copyWithPackages(folder), "--version")).to.deep.equal(version);
+      expect(launch(old, ROOT, "cal").code).to.equal(2);
+    });
+
+    it("asks for npm ci when nothing is installed", () => {
+      const { code, err } = launch(old, copyTo(folder), "--version");
+      expect(code).to.equal(2);
+      expect(err).to.equal(
+        `payphone: it needs Node 24 or newer, and this is Node ${versionOf(old)} (${old}).\n` +
+          `  Run "npm ci" in ${folder}: it brings a Node 24 along, which is then used by itself.\n`,
+      );
+    });
+
+    it("explains an npm ci whose install scripts were blocked", () => {
+      copyTo(folder);
+      mkdirSync(join(folder, "node_modules/node"), { recursive: true });
+      writeFileSync(join(folder, "node_modules/node/package.json"), "{}");
+      expect(launch(old, folder, "--version").err).to.include(
+        `The Node 24 that "npm ci" brings along was not unpacked: install scripts seem to be blocked.\n` +
+          `  Run "npm rebuild node --ignore-scripts=false" in ${folder}.\n`,
+      );
+    });
+
+    it("asks for Node 24 where payphone comes without one", () => {
+      const bare = copyTo(join(folder, "bare"));
+      mkdirSync(join(bare, "node_modules"));
+      for (const root of [bare, copyTo(join(folder, "node_modules", "payphone"))])
+        expect(launch(old, root, "--version").err).to.include("Install Node 24: https://nodejs.org/en/download\n");
+    });
+
+    describe("hands signals on", () => {
+      let seller: Seller;
+      before(async () => {
+        seller = await startSeller();
+        seller.script.answers = [{ ...NOT_YET, headers: { "retry-after": "20" } }];
+      });
+      after(() => seller?.stop());
+
+      for (const signal of ["SIGINT", "SIGTERM"] as const)
+        it(`such as ${signal}, and gives the exit code back`, async () => {
+          const child = spawn(old, [join(ROOT, LAUNCHER), "call", "roll", "{}", "--url", seller.url], {
+            stdio: ["ignore", "ignore", "pipe"],
+          });
+          seller.script.onPaid = () => child.kill(signal);
+          const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+          const [, why, file = ""] = /not known \((\w+)\)\n.+ payphone call --resume (.+)\n/.exec(said) ?? [];
+          rmSync(file);
+          expect([why, code]).to.deep.equal(["interrupted", 4]);
+        });
+    });
+  });
+});
