@@ -90,9 +90,10 @@ export function byPlace(a: Fault, b: Fault): number {
   return compare(a.file, b.file) || a.line - b.line || a.column - b.column || texts;
 }
 
-/** A path as authors read it, e.g. `rails[1].network`. */
+/** A path as authors read it, e.g. `rails[1].network`; the root is the file. */
 export const toLabel = (path: Path): string =>
-  path.map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`)).join("");
+  path.map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`)).join("") ||
+  "the file";
 
 /** A fault of the value at the path: the message begins with the value's name, and with the value where it is text. */
 export function faultAt(source: Source, path: Path, code: FaultCode, complaint: string): Fault {

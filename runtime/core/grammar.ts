@@ -55,7 +55,7 @@ export const GRAMMARS: Readonly<Record<string, { readonly code: FaultCode; reado
 function explainAmount(text: string): string | undefined {
   if (isPrice(text)) return undefined;
   if (/^0+(\.0*)?$/.test(text)) return "must be more than zero; what is free has no price at all";
-  return 'write a plain decimal number, such as "0.01"';
+  return 'write a plain decimal number of at most 18 decimals, such as "0.01"';
 }
 
 function explainRoute(text: string): string | undefined {

@@ -1,0 +1,88 @@
+import { type Compiled, checkExamples } from "./examples.ts";
+import { type Fault, faultAt, type Path, type Source } from "./faults.ts";
+import type { Draft } from "./manifests.ts";
+import { createSchemaLint } from "./schema-lint.ts";
+import { isObject } from "./schema-nodes.ts";
+import { checkSchema } from "./schemas.ts";
+import type { Schemas } from "./subschemas.ts";
+import { type Compile, createCompiler, type Schema } from "./validator.ts";
+
+/** The schemas of a set, and what is wrong with them and with the examples. */
+export interface CompiledSet {
+  readonly schemas: Schemas;
+  readonly compile: Compile;
+  readonly faults: readonly Fault[];
+}
+
+/** A schema and where it stands: it is a file of `schemas/`, or a part of a manifest. */
+interface Place {
+  readonly source: Source;
+  readonly base: Path;
+  readonly schema: string | object;
+}
+
+/**
+ * Compiles every named schema and every one that is written in a manifest, and holds the examples against them.
+ * @param sources by name; the data of a file that could not be read is undefined.
+ */
+export function compileSet(sources: ReadonlyMap<string, Source>, drafts: readonly Draft[]): CompiledSet {
+  const documents = new Map(
+    [...sources].flatMap(([name, { data }]) => (isObject(data) ? [[name, data] as const] : [])),
+  );
+  const flat = [...sources.values()].filter(({ data }) => data !== undefined && !isObject(data));
+  const schemas = { documents, names: new Set(sources.keys()) };
+  const compile = createCompiler(documents);
+  const named = [...sources].flatMap(([name, source]): Place[] =>
+    documents.has(name) ? [{ source, base: [], schema: name }] : [],
+  );
+  const faults = [
+    ...flat.map((source) => faultAt(source, [], "bad-schema", "must be an object")),
+    ...findFaulty([...named, ...drafts.flatMap(toInline)], schemas, compile),
+    ...drafts.flatMap((draft) => checkExamples(draft, toCompiled(draft, compile))),
+  ];
+  return { schemas, compile, faults };
+}
+
+/** The schemas of a manifest, as far as they compile. */
+export function toCompiled({ data: { input, output } }: Draft, compile: Compile): Compiled {
+  const [taken, given] = [input, output].map((schema) => schema && tryCompile(schema, compile));
+  return {
+    ...(typeof taken === "object" && { input: taken }),
+    ...(typeof given === "object" && { output: given }),
+  };
+}
+
+function findFaulty(places: readonly Place[], schemas: Schemas, compile: Compile): Fault[] {
+  const contentOf = ({ source, schema }: Place): unknown => (typeof schema === "string" ? source.data : schema);
+  const faults = places.flatMap((place) => checkSchema(place.source, place.base, contentOf(place), schemas));
+  const broken = places.flatMap((place) => {
+    const message = tryCompile(place.schema, compile);
+    return typeof message === "string" ? [{ place, message }] : [];
+  });
+  if (broken.length === 0) return faults;
+  const lint = createSchemaLint();
+  const known = new Set(faults.map(toPosition));
+  const found = broken.flatMap(({ place }) => lint(place.source, place.base, contentOf(place)));
+  faults.push(...found.filter((fault) => !known.has(toPosition(fault))));
+  if (faults.length > 0) return faults; // A schema that refers to a faulty one does not compile either, and is not to blame.
+  return broken.map(({ place: { source, base }, message }) => faultAt(source, base, "bad-schema", message));
+}
+
+/** The compiled schema, or why there is none. A schema is compiled when it is first asked, so it is asked. */
+function tryCompile(schema: string | object, compile: Compile): Schema | string {
+  try {
+    const compiled = compile(schema);
+    compiled.check({}, "body");
+    return compiled;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const toInline = (draft: Draft): Place[] =>
+  (["input", "output"] as const).flatMap((key) => {
+    const schema = draft.data[key];
+    return isObject(schema) ? [{ source: draft, base: [key], schema }] : [];
+  });
+
+const toPosition = ({ file, line, column }: Fault): string => `${file}:${line}:${column}`;

@@ -1,0 +1,6 @@
+/** Freezes JSON data with everything in it, and gives it back. */
+export function deepFreeze<T>(data: T): T {
+  if (typeof data !== "object" || data === null || Object.isFrozen(data)) return data;
+  for (const part of Object.values(data)) deepFreeze(part);
+  return Object.freeze(data);
+}
