@@ -1,6 +1,6 @@
 import type { PublicClient } from "viem";
 import { Problem } from "../api/problem.ts";
-import { repeat, untilAborted } from "./chain-call.ts";
+import { repeat, toEndpoint, untilAborted } from "./chain-call.ts";
 
 export interface EvmClientOptions {
   /** The chain's JSON-RPC URL. It may hold a secret, which appears in no error. */
@@ -87,8 +87,14 @@ async function open({ url, chainId, timeoutMs = 5000 }: EvmClientOptions, name: 
   const { createPublicClient, custom, defineChain, http } = await import("viem");
   const nativeCurrency = { name: "native", symbol: "native", decimals: 18 };
   const chain = defineChain({ id: chainId, name, nativeCurrency, rpcUrls: { default: { http: [NOWHERE] } } });
-  const fetchFn = fetchFrom(url);
-  const { request } = http(NOWHERE, { fetchFn, timeout: timeoutMs, retryCount: 0 })({ chain });
+  const endpoint = toEndpoint(url);
+  const fetchFn = (_: unknown, init?: RequestInit): Promise<Response> => fetch(endpoint.url, init);
+  const { request } = http(NOWHERE, {
+    fetchFn,
+    fetchOptions: { headers: endpoint.headers },
+    timeout: timeoutMs,
+    retryCount: 0,
+  })({ chain });
   return {
     request: request as Request,
     // A contract must not send this server to a URL of its choice, as CCIP-Read would.
@@ -99,17 +105,6 @@ async function open({ url, chainId, timeoutMs = 5000 }: EvmClientOptions, name: 
 
 /** viem is told this URL and prints it in its errors; it never learns the real one. */
 const NOWHERE = "http://rpc.invalid";
-
-function fetchFrom(text: string): (input: unknown, init?: RequestInit) => Promise<Response> {
-  const url = new URL(text);
-  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-  url.username = url.password = "";
-  return (_, init) => {
-    const headers = new Headers(init?.headers);
-    if (credentials !== ":") headers.set("authorization", `Basic ${Buffer.from(credentials).toString("base64")}`);
-    return fetch(url, { ...init, headers });
-  };
-}
 
 /** JSON-RPC codes of a node that is too busy, or broken. */
 const NO_ANSWER = new Set([429, -32005, -32007, -32603]);

@@ -9,6 +9,8 @@ export interface RpcProxy {
   readonly url: string;
   /** The methods that came by, in order. */
   readonly calls: string[];
+  /** What came by with them. */
+  readonly params: unknown[];
   /** Decides about every further call; until then all pass. */
   intervene(decide: (method: string) => Fate): void;
   stop(): Promise<void>;
@@ -17,13 +19,15 @@ export interface RpcProxy {
 /** Starts one on loopback, in front of `target`. */
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const calls: string[] = [];
+  const params: unknown[] = [];
   let decide: (method: string) => Fate = () => "pass";
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString("utf8");
-    const { method } = JSON.parse(body) as { method: string };
+    const { method, params: given } = JSON.parse(body) as { method: string; params: unknown };
     calls.push(method);
+    params.push(given);
     const fate = decide(method);
     if (typeof fate === "object") return response.writeHead(fate.status).end(fate.body);
     if (fate === "lose") return response.destroy();
@@ -37,6 +41,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
+    params,
     intervene: (judge) => {
       decide = judge;
     },

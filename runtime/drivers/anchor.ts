@@ -1,0 +1,64 @@
+import type { Anchor, ChainAnchor, Hex, Log, Treasury } from "../api/capabilities.ts";
+import { Problem } from "../api/problem.ts";
+import type { EvmSender } from "./evm-sender.ts";
+import type { SolanaSender } from "./solana-sender.ts";
+import type { TreasuryAccounts } from "./treasury.ts";
+
+export interface AnchorOptions {
+  /** Of the Base chain. */
+  readonly evmSender: EvmSender;
+  readonly solanaSender: SolanaSender;
+  readonly treasury: Pick<Treasury, "evmAddress"> & Pick<TreasuryAccounts, "solanaAddress">;
+  /** Explorers' URLs with `{tx}` in them. */
+  readonly explorers: { readonly base: string; readonly solana: string };
+  readonly log: Log;
+  /** How long the Solana side may take before it is given up; shorter than any caller's deadline. */
+  readonly solanaMs?: number;
+}
+
+/** The SPL Memo program, version 2: it logs a text, and that these accounts have signed it. */
+const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
+
+/**
+ * Writes hashes to Base (a transaction of the treasury to itself whose calldata is the 32 bytes) and to Solana (a memo of
+ * the 64 characters), side by side. Base decides; what Solana does not do in time is null.
+ */
+export function createAnchor(options: AnchorOptions): Anchor {
+  const { evmSender, solanaSender, treasury, explorers, log, solanaMs = 15_000 } = options;
+
+  async function toBase(hash: string, signal: AbortSignal): Promise<ChainAnchor & { readonly sentAt: number }> {
+    const to = await treasury.evmAddress();
+    const inclusion = await evmSender.send({ to, data: `0x${hash}` as Hex }, signal);
+    if (inclusion.status !== "success") throw new Problem("upstream-failed", "The transaction on Base was reverted");
+    return { ...toAnchor(inclusion.hash, explorers.base), sentAt: inclusion.sentAt };
+  }
+
+  async function toSolana(hash: string, signal: AbortSignal): Promise<ChainAnchor | null> {
+    const signer = { address: treasury.solanaAddress, isSigner: true, isWritable: false };
+    const memo = { program: MEMO_PROGRAM, accounts: [signer], data: Buffer.from(hash, "utf8") };
+    try {
+      const { signature } = await solanaSender.send([memo], AbortSignal.any([signal, AbortSignal.timeout(solanaMs)]));
+      return toAnchor(signature, explorers.solana);
+    } catch (error) {
+      log.warn("anchor.solana-failed", { hash, error });
+      return null;
+    }
+  }
+
+  return {
+    async write(hash, signal) {
+      if (!/^[0-9a-fA-F]{64}$/.test(hash)) throw new Problem("internal", "An anchored hash has 64 hex characters");
+      const failed = new AbortController();
+      const onBase = toBase(hash, signal);
+      onBase.catch((error: unknown) => failed.abort(error));
+      const onSolana = toSolana(hash, AbortSignal.any([signal, failed.signal]));
+      const [{ sentAt, ...base }, solana] = await Promise.all([onBase, onSolana]);
+      return { base, solana, anchored_at: Math.floor(sentAt / 1000) };
+    },
+  };
+}
+
+const toAnchor = (tx: string, explorer: string): ChainAnchor => ({
+  tx,
+  explorer_url: explorer.replaceAll("{tx}", tx),
+});

@@ -1,0 +1,116 @@
+import { randomBytes } from "node:crypto";
+import { base58 } from "@scure/base";
+import { Connection, Keypair } from "@solana/web3.js";
+import { expect } from "chai";
+import type { Hex } from "../../runtime/api/capabilities.ts";
+import { createAnchor } from "../../runtime/drivers/anchor.ts";
+import { createEvmClient } from "../../runtime/drivers/evm-client.ts";
+import { createEvmReads } from "../../runtime/drivers/evm-reads.ts";
+import { createEvmSender, type EvmSender } from "../../runtime/drivers/evm-sender.ts";
+import { createSolanaClient } from "../../runtime/drivers/solana-client.ts";
+import { createSolanaSender } from "../../runtime/drivers/solana-sender.ts";
+import { createTreasury } from "../../runtime/drivers/treasury.ts";
+import { type EvmChain, startEvmChain } from "../../runtime/sandbox/evm-chain.ts";
+import { type SvmChain, startSvmChain } from "../../runtime/sandbox/svm-chain.ts";
+import { silentLog } from "../support/chains.ts";
+import { createMemoryStore } from "../support/memory-store.ts";
+import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+
+const never = new AbortController().signal;
+const thrown = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    (value) => value,
+    (error: unknown) => error,
+  );
+
+describe("an anchor", () => {
+  const treasury = createTreasury({
+    evmKey: `0x${randomBytes(32).toString("hex")}`,
+    solanaKey: base58.encode(Keypair.generate().secretKey),
+  });
+  let base: EvmChain;
+  let solana: SvmChain;
+  let toBase: RpcProxy;
+  let evmSender: EvmSender;
+
+  before(async () => {
+    [base, solana] = await Promise.all([startEvmChain({ chainId: 8453 }), startSvmChain()]);
+    toBase = await startRpcProxy(base.url);
+    await base.setBalance(await treasury.evmAddress(), 10n ** 18n);
+    solana.airdrop(treasury.solanaAddress, 10n ** 9n);
+  });
+  after(async () => {
+    await toBase.stop();
+    await Promise.all([base.stop(), solana.stop()]);
+  });
+  afterEach(() => {
+    evmSender.close();
+    toBase.intervene(() => "pass");
+    solana.drop(0);
+  });
+
+  function open(solanaMs = 10_000) {
+    const client = createEvmClient({ url: toBase.url, chainId: 8453, retries: 0 });
+    const shared = { treasury, clock: Date, log: silentLog, pollMs: 25 };
+    evmSender = createEvmSender({
+      ...shared,
+      client,
+      store: createMemoryStore(),
+      feeCapWei: 10n ** 16n,
+      includeMs: 1000,
+    });
+    const svm = createSolanaClient({ url: solana.url, network: solana.network });
+    const solanaSender = createSolanaSender({ ...shared, client: svm });
+    const explorers = { base: "https://basescan.org/tx/{tx}", solana: "https://solscan.io/tx/{tx}" };
+    return createAnchor({ evmSender, solanaSender, treasury, explorers, log: silentLog, solanaMs });
+  }
+
+  it("stands on both chains: as calldata of the treasury to itself, and as a memo that the treasury signed", async () => {
+    const hash = randomBytes(32).toString("hex");
+    const before = Math.floor(Date.now() / 1000);
+    const receipt = await open().write(hash, never);
+    expect(receipt.base.explorer_url).to.equal(`https://basescan.org/tx/${receipt.base.tx}`);
+    expect(receipt.solana?.explorer_url).to.equal(`https://solscan.io/tx/${receipt.solana?.tx}`);
+    expect(receipt.anchored_at).to.be.within(before, Math.floor(Date.now() / 1000));
+
+    const reads = createEvmReads(createEvmClient({ url: base.url, chainId: 8453 }));
+    const onBase = await reads.transaction(receipt.base.tx as Hex, never);
+    const from = (await treasury.evmAddress()).toLowerCase();
+    expect(onBase).to.include({ from, to: from, input: `0x${hash}`, status: "success" });
+    const node = new Connection(solana.url, "confirmed");
+    const onSolana = await node.getTransaction(receipt.solana!.tx, { maxSupportedTransactionVersion: 0 });
+    const logs = onSolana?.meta?.logMessages?.join("\n");
+    expect(logs).to.include(hash).and.to.include(treasury.solanaAddress);
+  });
+
+  it("is whole without Solana, which is null when it fails or takes too long", async () => {
+    solana.drop(1_000_000);
+    const receipt = await open(300).write(randomBytes(32).toString("hex"), never);
+    expect(receipt.solana).to.equal(null);
+    expect(receipt.base.tx).to.match(/^0x[0-9a-f]{64}$/);
+  });
+
+  it("fails when Base fails, in Base's name", async () => {
+    const anchor = open();
+    toBase.intervene(() => "lose");
+    expect(await thrown(anchor.write(randomBytes(32).toString("hex"), never))).to.include({
+      ...{ code: "upstream-failed", message: "The Base chain could not be asked" },
+    });
+  });
+
+  it("fails when Base takes the transaction and does not include it", async () => {
+    await base.rpc("evm_setAutomine", [false]);
+    const error = await thrown(open(300).write(randomBytes(32).toString("hex"), never));
+    await base.rpc("evm_setAutomine", [true]);
+    await base.rpc("evm_mine", []);
+    expect(error)
+      .to.include({ code: "upstream-failed" })
+      .and.have.property("message")
+      .that.matches(/^The Base chain has not included transaction 0x/);
+  });
+
+  it("ends with the caller's reason when the caller goes", async () => {
+    const gone = AbortSignal.abort(new Error("gone"));
+    expect(await thrown(open().write(randomBytes(32).toString("hex"), gone))).to.have.property("message", "gone");
+  });
+});
