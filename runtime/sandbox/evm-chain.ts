@@ -23,8 +23,16 @@ export interface EvmChain {
   /** One JSON-RPC call. @throws Problem `upstream-failed` with the node's words, revert texts included. */
   rpc(method: string, params: readonly unknown[]): Promise<unknown>;
   setBalance(address: Hex, wei: bigint): Promise<void>;
+  /** A call of a contract by the node's own account, mined at once also when blocks come by the clock. */
+  transact(to: Hex, data: Hex): Promise<EvmReceipt>;
   /** Ends the node and waits until it is gone. */
   stop(): Promise<void>;
+}
+
+/** What became of a transaction. */
+export interface EvmReceipt {
+  readonly status: "0x0" | "0x1";
+  readonly logs: readonly { readonly topics: [Hex, ...Hex[]]; readonly data: Hex }[];
 }
 
 /**
@@ -45,6 +53,7 @@ export async function startEvmChain({ chainId, port = 0, bin, args = [] }: EvmCh
     pid: child.pid!,
     rpc,
     setBalance: async (address, wei) => void (await rpc("anvil_setBalance", [address, `0x${wei.toString(16)}`])),
+    transact: (to, data) => transact(rpc, to, data),
     stop: async () => {
       child.kill("SIGKILL");
       await gone;
@@ -52,8 +61,8 @@ export async function startEvmChain({ chainId, port = 0, bin, args = [] }: EvmCh
   };
 }
 
-/** anvil keeps every block's state, on disk from the 500th on; nobody asks for the state of old blocks here. */
-const HISTORY = ["--prune-history", "128"];
+/** anvil keeps every block's state, on disk from the 500th on; here nobody asks for any but the newest. */
+const HISTORY = ["--prune-history", "8"];
 
 const HOW_TO_GET_ANVIL =
   "The sandbox needs anvil: run `npm install` with optional packages (Linux on x86-64), " +
@@ -106,11 +115,25 @@ function whenListening(child: ChildProcess): Promise<string> {
 }
 
 function createRpc(url: string): EvmChain["rpc"] {
+  const headers = { "content-type": "application/json" };
   return async (method, params) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+    const response = await fetch(url, { method: "POST", headers, body }).catch((cause: unknown) => {
+      throw new Problem("upstream-failed", `${method}: anvil does not answer`, { cause });
+    });
     const answer = (await response.json()) as { result?: unknown; error?: { message: string } };
     if (answer.error) throw new Problem("upstream-failed", `${method}: ${answer.error.message}`);
     return answer.result;
   };
+}
+
+async function transact(rpc: EvmChain["rpc"], to: Hex, data: Hex): Promise<EvmReceipt> {
+  const [from] = (await rpc("eth_accounts", [])) as [Hex];
+  const hash = await rpc("eth_sendTransaction", [{ from, to, data }]);
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const receipt = (await rpc("eth_getTransactionReceipt", [hash])) as EvmReceipt | null;
+    if (receipt) return receipt;
+    await rpc("evm_mine", []);
+  }
+  throw new Problem("upstream-failed", `anvil does not mine ${hash}`);
 }

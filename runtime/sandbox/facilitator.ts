@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { json } from "node:stream/consumers";
 import type { x402Facilitator } from "@x402/core/facilitator";
+import { Problem } from "../api/problem.ts";
 import { createSchemes, type FacilitatorChains } from "./facilitator-schemes.ts";
 import { closeServer, listenOnLoopback } from "./json-rpc.ts";
 
@@ -31,7 +32,7 @@ export async function startFacilitator(options: FacilitatorOptions): Promise<San
   const { chains, port = 0, authToken, confirmationTimeoutMs = 15_000 } = options;
   const schemes = await createSchemes(chains, confirmationTimeoutMs);
   const asked = { supported: 0, verify: 0, settle: 0 };
-  const endpoints: Record<string, (request: IncomingMessage) => Promise<unknown>> = {
+  const endpoints: Endpoints = {
     "GET /supported": async () => {
       asked.supported += 1;
       return schemes.getSupported();
@@ -46,20 +47,10 @@ export async function startFacilitator(options: FacilitatorOptions): Promise<San
     },
   };
   const server = createServer(async (request, response) => {
-    const [status, body] = await answer(request);
+    const isAllowed = authToken === undefined || request.headers.authorization === `Bearer ${authToken}`;
+    const [status, body] = isAllowed ? await answer(endpoints, request) : UNAUTHORIZED;
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   });
-  const answer = async (request: IncomingMessage): Promise<[status: number, body: unknown]> => {
-    if (authToken !== undefined && request.headers.authorization !== `Bearer ${authToken}`)
-      return [401, { error: "Send Authorization: Bearer with the facilitator's token" }];
-    const endpoint = endpoints[`${request.method} ${request.url}`];
-    if (!endpoint) return [404, { error: "Ask POST /verify, POST /settle or GET /supported" }];
-    try {
-      return [200, await endpoint(request)];
-    } catch (error) {
-      return [400, { error: (error as Error).message }];
-    }
-  };
   return {
     url: await listenOnLoopback(server, port),
     stats: () => ({ ...asked }),
@@ -67,11 +58,25 @@ export async function startFacilitator(options: FacilitatorOptions): Promise<San
   };
 }
 
+type Endpoints = Readonly<Record<string, (request: IncomingMessage) => Promise<unknown>>>;
+type Answer = readonly [status: number, body: unknown];
 type Payment = Parameters<x402Facilitator["verify"]>;
 
+const UNAUTHORIZED: Answer = [401, { error: "Send Authorization: Bearer with the facilitator's token" }];
+
+async function answer(endpoints: Endpoints, request: IncomingMessage): Promise<Answer> {
+  const endpoint = endpoints[`${request.method} ${request.url}`];
+  if (!endpoint) return [404, { error: "Ask POST /verify, POST /settle or GET /supported" }];
+  try {
+    return [200, await endpoint(request)];
+  } catch (error) {
+    return [error instanceof Problem ? error.status : 500, { error: (error as Error).message }];
+  }
+}
+
 async function readPayment(request: IncomingMessage): Promise<Payment> {
-  const body = (await json(request)) as { paymentPayload?: Payment[0]; paymentRequirements?: Payment[1] };
+  const body = (await json(request).catch(() => undefined)) as Record<string, unknown> | null | undefined;
   if (!body?.paymentPayload || !body.paymentRequirements)
-    throw new Error("Send JSON with paymentPayload and paymentRequirements");
-  return [body.paymentPayload, body.paymentRequirements];
+    throw new Problem("bad-request", "Send JSON with paymentPayload and paymentRequirements");
+  return [body.paymentPayload, body.paymentRequirements] as Payment;
 }

@@ -1,7 +1,7 @@
 import type { Hex, Log } from "../api/capabilities.ts";
 import type { RailManifest } from "../core/manifest.ts";
 import { type EvmChain, startEvmChain } from "./evm-chain.ts";
-import { startFacilitator } from "./facilitator.ts";
+import { type SandboxFacilitator, startFacilitator } from "./facilitator.ts";
 import { fundEvmRail, fundSolanaRail } from "./funding.ts";
 import { type SvmChain, startSvmChain } from "./svm-chain.ts";
 import type { Token } from "./tokens.ts";
@@ -35,6 +35,7 @@ export interface Sandbox {
   /** The variables that `payphone serve` would need of the operator, with this world's values. */
   readonly env: Readonly<Record<string, string>>;
   readonly description: SandboxDescription;
+  readonly facilitator: SandboxFacilitator;
   /** The nodes, by CAIP-2 network, and the EVM tokens, by rail id. */
   readonly chains: {
     readonly evm: ReadonlyMap<string, EvmChain>;
@@ -82,16 +83,17 @@ export async function openSandbox({ rails, dataDir, anvilBin, log }: SandboxOpti
       facilitator: facilitator.url,
       tokens: byRail(({ asset }) => asset),
     },
+    facilitator,
     chains: { evm, solana, tokens },
     stop: () => open.disposeAsync(),
   };
 }
 
 /**
- * A block for every transaction at once, and one every two seconds besides: an EIP-3009 authorization is checked against
- * the time of the latest block, and on an idle chain that time would stand still.
+ * A block for every transaction at once, and one every few seconds besides: an EIP-3009 authorization is checked against
+ * the time of the latest block, which would stand still on an idle chain. Not more often: anvil slows down with every block.
  */
-const HEARTBEAT = ["--mixed-mining", "--block-time", "2"];
+const HEARTBEAT = ["--mixed-mining", "--block-time", "5"];
 
 interface Stoppable {
   stop(): Promise<void>;

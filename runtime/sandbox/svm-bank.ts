@@ -1,7 +1,7 @@
 import type { LiteSVM, TransactionMetadata } from "litesvm";
 import { Problem } from "../api/problem.ts";
-import type { SvmSlots } from "./svm-blockhashes.ts";
 import { isIncluded, type TransactionError, toTransactionError } from "./svm-errors.ts";
+import type { SvmSlots } from "./svm-slots.ts";
 import type { WireTransaction } from "./svm-transaction.ts";
 
 /** An account's state. */

@@ -1,12 +1,13 @@
-import { Keypair, PublicKey, SystemProgram, Transaction, TransactionInstruction } from "@solana/web3.js";
 import type { Clock } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import { closeServer, createRpcServer, listenOnLoopback } from "./json-rpc.ts";
 import { openBank } from "./svm-bank.ts";
-import { createSlots } from "./svm-blockhashes.ts";
-import { createSvmMethods, GENESIS_HASH } from "./svm-methods.ts";
+import { createFaucet, type SvmFaucet } from "./svm-faucet.ts";
+import { createMempool, type SvmMempool } from "./svm-mempool.ts";
+import { createNodeMethods, GENESIS_HASH } from "./svm-node-methods.ts";
+import { createSlots } from "./svm-slots.ts";
 import { readToken, TOKEN_PROGRAM, toMintData, toTokenAddress, toTokenData } from "./svm-tokens.ts";
-import { toWireTransaction, type WireTransaction } from "./svm-transaction.ts";
+import { createTransactionMethods } from "./svm-transaction-methods.ts";
 
 /** What a Solana chain of one's own is started with. */
 export interface SvmChainOptions {
@@ -17,7 +18,7 @@ export interface SvmChainOptions {
 }
 
 /** A running Solana node that holds play money, with the faults that a real one shows now and then. */
-export interface SvmChain {
+export interface SvmChain extends Pick<SvmFaucet, "airdrop">, Pick<SvmMempool, "drop" | "hold" | "release"> {
   readonly url: string;
   /** CAIP-2, of the mainnet that it stands for. */
   readonly network: `solana:${string}`;
@@ -27,14 +28,6 @@ export interface SvmChain {
   putTokenAccount(owner: string, amount: bigint): string;
   /** Atomic units; 0 when there is no account. */
   tokenBalance(owner: string): bigint;
-  /** Gives lamports away; answers the transaction's signature. */
-  airdrop(to: string, lamports: bigint): string;
-  /** The next `count` transactions sent are answered with their signatures and then lost. */
-  drop(count: number): void;
-  /** Transactions sent from now on wait … */
-  hold(): void;
-  /** … until now, when they are carried out in the order of their arrival. */
-  release(): void;
   /** No blockhash given out until now is valid any more. */
   expireBlockhash(): void;
   stop(): Promise<void>;
@@ -42,92 +35,40 @@ export interface SvmChain {
 
 /**
  * Starts the Solana runtime behind a JSON-RPC server on loopback, without a websocket: poll.
- * @throws Problem `unavailable` when litesvm is not installed.
+ * @throws Problem `unavailable` when litesvm is not installed, or the port is taken.
  */
 export async function startSvmChain({ port = 0, clock = Date }: SvmChainOptions = {}): Promise<SvmChain> {
   const slots = createSlots(clock);
   const bank = await openBank(slots);
-  const faucet = Keypair.generate();
-  const faucetAddress = faucet.publicKey.toBase58();
-  const putAccount = (address: string, owner: string, lamports: bigint, data: Buffer = Buffer.alloc(0)): void =>
-    bank.putAccount({ address, owner, lamports, data });
-  putAccount(faucetAddress, SystemProgram.programId.toBase58(), 10n ** 18n);
+  const { address: authority, airdrop } = createFaucet(bank, slots);
+  const { accept, ...faults } = createMempool(bank.land);
+  const server = createRpcServer({
+    ...createNodeMethods({ bank, slots, airdrop }),
+    ...createTransactionMethods({ bank, slots, accept }),
+  });
+  const url = await listenOnLoopback(server, port);
 
-  let mint: string | undefined;
-  const tokenAddress = (owner: string): string => {
-    if (!mint) throw new Problem("internal", "The chain has no token yet: putMint comes first");
-    return toTokenAddress(mint, owner);
+  const putToken = (address: string, data: Buffer): void =>
+    bank.putAccount({ address, owner: TOKEN_PROGRAM, lamports: bank.rentFor(data.length), data });
+  let placed: string | undefined;
+  const mint = (): string => {
+    if (!placed) throw new Problem("internal", "The chain has no token yet: putMint comes first");
+    return placed;
   };
-
-  let toDrop = 0;
-  let waiting: WireTransaction[] | undefined;
-  const accept = (wire: WireTransaction): void => {
-    if (toDrop > 0) toDrop -= 1;
-    else if (waiting) waiting.push(wire);
-    else bank.land(wire);
-  };
-
-  let gifts = 0;
-  const airdrop = (to: string, lamports: bigint): string => {
-    gifts += 1;
-    const { blockhash } = slots.latestBlockhash();
-    const wire = toWireTransaction(toGift({ faucet, to, lamports, blockhash, gift: gifts }));
-    bank.land(wire);
-    const landed = bank.transactions.get(wire.signatures[0]);
-    if (!landed || landed.err)
-      throw new Problem("upstream-failed", `The airdrop failed: ${JSON.stringify(landed?.err)}`);
-    return wire.signatures[0];
-  };
-
-  const server = createRpcServer(createSvmMethods({ bank, slots, accept, airdrop }));
   return {
-    url: await listenOnLoopback(server, port),
+    ...{ url, airdrop, ...faults },
     network: `solana:${GENESIS_HASH.slice(0, 32)}`,
     putMint: (address, decimals) => {
-      mint = address;
-      const data = toMintData(faucetAddress, decimals);
-      putAccount(address, TOKEN_PROGRAM, bank.rentFor(data.length), data);
+      placed = address;
+      putToken(address, toMintData(authority, decimals));
     },
     putTokenAccount: (owner, amount) => {
-      const address = tokenAddress(owner);
-      const data = toTokenData(mint!, owner, amount);
-      putAccount(address, TOKEN_PROGRAM, bank.rentFor(data.length), data);
+      const address = toTokenAddress(mint(), owner);
+      putToken(address, toTokenData(mint(), owner, amount));
       return address;
     },
-    tokenBalance: (owner) => readToken(bank.account(tokenAddress(owner)))?.amount ?? 0n,
-    airdrop,
-    drop: (count) => {
-      toDrop = count;
-    },
-    hold: () => {
-      waiting ??= [];
-    },
-    release: () => {
-      const held = waiting ?? [];
-      waiting = undefined;
-      held.forEach(bank.land);
-    },
+    tokenBalance: (owner) => readToken(bank.account(toTokenAddress(mint(), owner)))?.amount ?? 0n,
     expireBlockhash: slots.expire,
     stop: () => closeServer(server),
   };
 }
-
-interface Gift {
-  readonly faucet: Keypair;
-  readonly to: string;
-  readonly lamports: bigint;
-  readonly blockhash: string;
-  /** Written into a memo, so that two equal gifts are two transactions. */
-  readonly gift: number;
-}
-
-function toGift({ faucet, to, lamports, blockhash, gift }: Gift): Uint8Array {
-  const transaction = new Transaction({ feePayer: faucet.publicKey, recentBlockhash: blockhash }).add(
-    SystemProgram.transfer({ fromPubkey: faucet.publicKey, toPubkey: new PublicKey(to), lamports }),
-    new TransactionInstruction({ keys: [], programId: MEMO_PROGRAM, data: Buffer.from(`airdrop ${gift}`) }),
-  );
-  transaction.sign(faucet);
-  return transaction.serialize();
-}
-
-const MEMO_PROGRAM = new PublicKey("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");

@@ -2,11 +2,21 @@ import { base58 } from "@scure/base";
 import type { TransactionMetadata } from "litesvm";
 import { toDecimal } from "../core/price.ts";
 import type { LandedTransaction, SvmAccount, SvmBank } from "./svm-bank.ts";
+import type { SvmSlots } from "./svm-slots.ts";
 import { readMint, readToken, TOKEN_PROGRAM } from "./svm-tokens.ts";
 import type { WireTransaction } from "./svm-transaction.ts";
 
 /** The ways in which Solana's RPC writes bytes and transactions. */
 export type Encoding = "base58" | "base64" | "json" | "jsonParsed";
+
+/** The version of Solana whose answers these are. */
+export const VERSION = "2.3.0";
+
+/** A value with the slot that it was true in, as most of Solana's methods answer. */
+export const toContextJson = (slots: SvmSlots, value: unknown): object => ({
+  context: { apiVersion: VERSION, slot: slots.current() },
+  value,
+});
 
 /** An account in the JSON of Solana's RPC; null when there is none. */
 export function toAccountJson(bank: SvmBank, account: SvmAccount | undefined, encoding: Encoding): unknown {

@@ -29,12 +29,15 @@ export interface Token {
  */
 export async function placeToken(chain: EvmChain, { address, ...token }: TokenOptions): Promise<Token> {
   const at = address as Hex;
-  const [[owner]] = await Promise.all([
-    chain.rpc("eth_accounts", []) as Promise<[Hex]>,
+  await Promise.all([
     chain.rpc("anvil_setCode", [at, sandboxToken.runtimeBytecode]),
     chain.rpc("anvil_setCode", [MULTICALL3, multicall3.runtimeBytecode]),
   ]);
-  const order = (data: Hex): Promise<void> => sendAsOwner(chain, { from: owner, to: at, data });
+  const order = async (data: Hex): Promise<void> => {
+    const { status } = await chain.transact(at, data);
+    if (status !== "0x1")
+      throw new Problem("upstream-failed", `The token at ${at} did not carry out its owner's order`);
+  };
   const { name, symbol, version, decimals } = token;
   await order(encodeFunctionData({ abi, functionName: "initialize", args: [name, symbol, version, decimals] }));
   return {
@@ -61,17 +64,3 @@ const abi = parseAbi([
   "function setPaused(bool paused)",
   "function setBlacklisted(address account, bool blacklisted)",
 ]);
-
-/** Sends from the node's own account, and mines at once if the node does not. */
-async function sendAsOwner(chain: EvmChain, transaction: { from: Hex; to: Hex; data: Hex }): Promise<void> {
-  const hash = await chain.rpc("eth_sendTransaction", [transaction]);
-  const receipt = async (): Promise<{ status: Hex } | null> =>
-    (await chain.rpc("eth_getTransactionReceipt", [hash])) as { status: Hex } | null;
-  let mined = await receipt();
-  if (!mined) {
-    await chain.rpc("evm_mine", []);
-    mined = await receipt();
-  }
-  if (mined?.status !== "0x1")
-    throw new Problem("upstream-failed", `The order to ${transaction.to} was not carried out`);
-}

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { Hex } from "../../runtime/api/capabilities.ts";
 import type { Problem } from "../../runtime/api/problem.ts";
 import { startEvmChain } from "../../runtime/sandbox/evm-chain.ts";
 import { placeToken } from "../../runtime/sandbox/tokens.ts";
@@ -34,7 +35,7 @@ describe("the sandbox's EVM chain", () => {
 
   it("keeps receipts longer than states", async () => {
     const chain = await startEvmChain({ chainId: 8453 });
-    const [from] = (await chain.rpc("eth_accounts", [])) as string[];
+    const [from] = (await chain.rpc("eth_accounts", [])) as [Hex];
     const hash = await chain.rpc("eth_sendTransaction", [{ from, to: from }]);
     await chain.rpc("anvil_mine", ["0x200"]);
     expect(await chain.rpc("eth_getTransactionReceipt", [hash])).to.include({ status: "0x1" });

@@ -116,8 +116,7 @@ describe("the sandbox's facilitator", () => {
       functionName: "cancelAuthorization",
       args: [address, nonce, v, r, s],
     });
-    const [from] = (await sandbox.base.rpc("eth_accounts", [])) as string[];
-    await sandbox.base.rpc("eth_sendTransaction", [{ from, to: sandbox.usdc.address, data }]);
+    await sandbox.base.transact(sandbox.usdc.address, data);
 
     const verdict = await ask(url, "verify", payment, requirements);
     expect(verdict).to.include({ isValid: false, invalidReason: "invalid_exact_evm_nonce_already_used" });

@@ -28,7 +28,7 @@ export interface Authorization {
 export interface TokenStage {
   readonly chain: EvmChain;
   readonly token: Token;
-  /** Sends every transaction; the token's owner. */
+  /** The node's own account, which sends every transaction: the token's owner. */
   readonly relayer: Hex;
   /** Someone new, who has 1000. */
   createPayer(): Promise<PrivateKeyAccount>;
@@ -84,8 +84,7 @@ export async function openTokenStage(): Promise<TokenStage> {
     read: async (functionName, args = []) =>
       decodeFunctionResult({ abi, functionName, data: await call(encode(functionName, args)) }),
     send: async (data) => {
-      const hash = await chain.rpc("eth_sendTransaction", [{ from: relayer, to, data }]);
-      const receipt = (await chain.rpc("eth_getTransactionReceipt", [hash])) as Receipt;
+      const receipt = await chain.transact(to, data);
       expect(receipt.status).to.equal("0x1");
       return receipt.logs.map((log) => decodeEventLog({ abi, ...log }));
     },
@@ -94,11 +93,6 @@ export async function openTokenStage(): Promise<TokenStage> {
       expect(message).to.equal(`eth_call: execution reverted: ${text}`);
     },
   };
-}
-
-interface Receipt {
-  readonly status: Hex;
-  readonly logs: { topics: [Hex, ...Hex[]]; data: Hex }[];
 }
 
 /** The EIP-712 signature of one of the token's messages. */
