@@ -1,0 +1,59 @@
+import type { Resolve } from "../core/schema-nodes.ts";
+import type { Service } from "../core/service.ts";
+import { toSelfContained } from "./mcp-schemas.ts";
+import { knows, type McpVersion } from "./mcp-versions.ts";
+
+export interface ToolOptions {
+  readonly resolve: Resolve;
+  /** The rails in words. */
+  readonly payable: string;
+  readonly version: McpVersion;
+}
+
+/** A tool as a version knows it, with the price in the three places where clients look for it. */
+export function toTool({ manifest, input, output }: Service, { resolve, payable, version }: ToolOptions): object {
+  const { id, title, description, price } = manifest;
+  const { $schema } = input.document;
+  const { $defs, ...result } = toSelfContained(output.document, resolve);
+  return {
+    name: id,
+    ...(knows(version, "structure") && { title }),
+    description: `${description} Costs ${price} USD a call, paid with x402 in ${payable}.`,
+    inputSchema: { ...($schema !== undefined && { $schema }), ...toSelfContained(input.document, resolve) },
+    ...(knows(version, "structure") && {
+      // A client may hold every `structuredContent` to this, the challenge's too.
+      outputSchema: { type: "object", anyOf: [result, PAYMENT_REQUIRED], ...($defs !== undefined && { $defs }) },
+    }),
+    annotations: toAnnotations(manifest),
+    ...(knows(version, "structure") && {
+      _meta: { "agents-x402/paymentRequired": true, "agents-x402/priceUSD": Number(price) },
+    }),
+  };
+}
+
+/** All four, since two of them default to true; what a manifest does not say is what the protocol assumes. */
+function toAnnotations({ title, hints = {} }: Service["manifest"]): object {
+  const { readOnly = false, destructive = !readOnly, idempotent = false, openWorld = true } = hints;
+  return {
+    title,
+    readOnlyHint: readOnly,
+    destructiveHint: destructive,
+    idempotentHint: idempotent,
+    openWorldHint: openWorld,
+  };
+}
+
+/** The challenge (x402 version 2, PaymentRequired), as far as a client must know it to recognize it. */
+const PAYMENT_REQUIRED = {
+  title: "PaymentRequired",
+  description: "What an unpaid call, or one whose payment was refused, is answered with (x402 version 2).",
+  type: "object",
+  properties: {
+    x402Version: { const: 2 },
+    error: { type: "string", description: "Why payment is required, or why it was refused." },
+    resource: { type: "object", description: "What is paid for." },
+    accepts: { type: "array", items: { type: "object" }, description: "The payments that are accepted; one suffices." },
+    extensions: { type: "object" },
+  },
+  required: ["x402Version", "resource", "accepts"],
+};
