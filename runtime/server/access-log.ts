@@ -17,7 +17,7 @@ const MAX_PATH = 256;
 export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUNDS): Recorder {
   const admit = createWindow(clock, bounds, (omitted) => log.warn("http.lines-omitted", { omitted }));
   return (exchange, request, reply) => {
-    if (!admit() && exchange.payer === undefined) return;
+    if (exchange.payer === undefined && !admit()) return;
     const { id, path, startedAt, service, payer, network, code } = exchange;
     log.info("http.request", {
       id,

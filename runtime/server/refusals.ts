@@ -27,7 +27,8 @@ export function refuseConnection(reason: string | undefined, socket: Duplex): vo
 }
 
 function toMessage(problem: Problem): string {
-  const { status, headers, body = "" } = toProblemReply(problem);
+  const allow = problem.code === "method-not-allowed" ? ["Allow", "GET, HEAD, POST, OPTIONS"] : [];
+  const { status, headers, body = "" } = toProblemReply(problem, undefined, allow);
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`];
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
   lines.push("Connection: close", `Content-Length: ${Buffer.byteLength(body)}`);

@@ -17,7 +17,7 @@ export type Send = (response: Response, reply: Reply) => void;
 export type Recorder = (exchange: Exchange, request: Request, reply: Reply) => void;
 
 /** How long a caller may go on sending a body that nobody reads. */
-const UNREAD_BODY_MS = 5_000;
+const UNREAD_BODY_MS = 2_000;
 
 /** JSON that no shared cache may keep. */
 export const toJsonReply = (value: unknown, status = 200, cacheControl = "no-store"): Reply => ({

@@ -152,3 +152,8 @@ export const jsonOf = async <T = Record<string, unknown>>(response: Response): P
 
 /** What a header that carries base64 JSON says. */
 export const decodeHeader = (text: string | null): unknown => JSON.parse(Buffer.from(text ?? "", "base64").toString());
+
+/** Waits for something that the server does in its own time. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+}

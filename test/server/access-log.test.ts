@@ -1,0 +1,99 @@
+import { expect } from "chai";
+import { createAccessLog } from "../../runtime/server/access-log.ts";
+import { createLogBook, type Door, openDoor, RECEIPT, toService } from "../support/http.ts";
+
+const SERVICES = [
+  toService({ id: "roll", route: "POST /v1/roll", price: "0.001" }),
+  toService({ id: "screen", route: "GET /v1/screen", price: "0.02" }),
+];
+
+describe("the access log", () => {
+  let door: Door;
+  let now = 1_000;
+  before(async () => {
+    door = await openDoor(SERVICES, { clock: { now: () => (now += 5) } });
+  });
+  after(() => door.close({ graceMs: 0 }));
+  beforeEach(() => void door.lines.splice(0));
+
+  it("has one line for each request", async () => {
+    const unpaid = await fetch(`${door.url}/v1/screen?wallet=0x1`, { headers: { "x-request-id": "one" } });
+    await fetch(`${door.url}/v1/screen`, { headers: { "x-request-id": "two", "payment-signature": "good" } });
+    await fetch(`${door.url}/nothing`, { headers: { "x-request-id": "three" } });
+    await fetch(`${door.url}/health`, { method: "HEAD", headers: { "x-request-id": "four" } });
+    const bytes = (await unpaid.arrayBuffer()).byteLength;
+    expect(door.lines.map(({ bytes: _, ms: __, ...line }) => line)).to.deep.equal(
+      [
+        { id: "one", method: "GET", path: "/v1/screen", status: 402, service: "screen", code: "payment-required" },
+        {
+          ...{ id: "two", method: "GET", path: "/v1/screen", status: 200, service: "screen" },
+          ...{ payer: RECEIPT.payer, network: RECEIPT.network },
+        },
+        { id: "three", method: "GET", path: "/nothing", status: 404, code: "not-found" },
+        { id: "four", method: "HEAD", path: "/health", status: 200 },
+      ].map((line) => ({ ...line, event: "http.request", level: "info" })),
+    );
+    for (const { ms } of door.lines) expect(ms).to.be.above(0);
+    expect([door.lines[0]?.bytes, door.lines[3]?.bytes]).to.deep.equal([bytes, 0]);
+  });
+
+  it("holds no payment, no authorization, no query and no body", async () => {
+    const headers = {
+      ...{ "payment-signature": "SECRET-1", "x-payment": "SECRET-2", authorization: "SECRET-3", cookie: "SECRET-4" },
+      ...{ "content-type": "application/json", "x-request-id": "SECRET 5" },
+    };
+    for (const path of ["/v1/roll?a=SECRET-6", "/nothing?SECRET-7"])
+      await fetch(door.url + path, { method: "POST", headers, body: '"SECRET-8"' });
+    expect(door.lines).to.have.length(2);
+    expect(JSON.stringify(door.lines)).not.to.include("SECRET");
+  });
+
+  it("cuts long paths", async () => {
+    await fetch(`${door.url}/${"x".repeat(1500)}`);
+    expect(door.lines[0]?.path).to.have.length(256);
+  });
+
+  it("is bounded in a flood, says how much it left out, and never leaves out what was paid", () => {
+    const { lines, ...log } = createLogBook();
+    const clock = { at: 0, now: () => clock.at };
+    const record = createAccessLog(log, clock, { lines: 10, windowMs: 1000 });
+    const exchange = {
+      id: "x",
+      startedAt: 0,
+      path: "/",
+      client: "",
+      service: undefined,
+      network: undefined,
+      code: undefined,
+    };
+    const pass = (payer?: string): void =>
+      record({ ...exchange, payer }, { method: "GET" } as never, { status: 402, headers: [] });
+    for (let n = 0; n < 10_000; n++) pass();
+    expect(lines).to.have.length(10);
+    pass("0xPayer");
+    expect(lines).to.have.length(11);
+    clock.at = 1000;
+    pass();
+    expect(lines.slice(11).map(({ event, omitted }) => [event, omitted])).to.deep.equal([
+      ["http.lines-omitted", 9_990],
+      ["http.request", undefined],
+    ]);
+  });
+
+  it("stays bounded under ten thousand bad payments, none of which runs or fails on our side", async function () {
+    this.timeout(60_000);
+    const flooded = await openDoor(SERVICES, { clock: { now: () => 0 } });
+    for (let round = 0; round < 100; round++) {
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, async (_, n) => {
+          const response = await fetch(`${flooded.url}/v1/screen`, { headers: { "payment-signature": `bad${n}` } });
+          await response.arrayBuffer();
+          return response.status;
+        }),
+      );
+      expect(new Set(answers)).to.deep.equal(new Set([402]));
+    }
+    expect(flooded.lines).to.have.length(1_000);
+    await flooded.close({ graceMs: 0 });
+  });
+});

@@ -1,0 +1,186 @@
+import { expect } from "chai";
+import type { RailManifest } from "../../runtime/core/manifest.ts";
+import { createProbes, type ReadyReport } from "../../runtime/server/status.ts";
+import { type Door, jsonOf, openDoor, SITE, toService } from "../support/http.ts";
+
+const rail = (id: string, currency: "usd" | "jpy"): RailManifest => ({
+  ...{ id, title: `Rail ${id}`, network: `test:${id}`, asset: `0x${id}`, symbol: "T", decimals: 6 },
+  ...{ pay_to: "A", rpc: "B", facilitator: "remote", currency, explorer: "https://x/{tx}" },
+});
+const SERVICES = [
+  toService({ id: "roll", route: "POST /v1/roll", price: "0.001", category: "gaming", tags: ["random"] }),
+  toService({
+    id: "screen",
+    route: "POST /v1/screen",
+    aliases: ["GET /v1/screen"],
+    price: "0.02",
+    input: { title: "Wallet" },
+  }),
+  toService({ id: "verify", route: "POST /v1/verify", output: {} }),
+];
+
+describe("a document", () => {
+  let door: Door;
+  let report: ReadyReport;
+  let asked = 0;
+  before(async () => {
+    door = await openDoor(SERVICES, {
+      site: {
+        ...SITE,
+        baseUrl: "https://payphone.example",
+        rails: [rail("base", "usd"), rail("yen", "jpy")],
+        yen_tiers: { "0.001": "0.1" },
+      },
+      documents: new Map([
+        ["/openapi.json", { type: "application/openapi+json", body: Buffer.from('{"é":1}') }],
+        [
+          "/page",
+          {
+            type: "text/html",
+            body: Buffer.from("<p>"),
+            headers: { "content-security-policy": "default-src 'self'", Link: "</>" },
+          },
+        ],
+      ]),
+      sandbox: { mode: "sandbox" },
+      ready: async () => report,
+    });
+  });
+  after(() => door.close({ graceMs: 0 }));
+  const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(door.url + path, { headers });
+
+  it("is sent as it is, with its type, and may be cached by everybody", async () => {
+    const response = await get("/openapi.json");
+    expect(response.headers.get("content-type")).to.equal("application/openapi+json");
+    expect(response.headers.get("cache-control")).to.match(/^public, max-age=\d+$/);
+    expect(response.headers.get("content-length")).to.equal("8");
+    expect(await response.text()).to.equal('{"é":1}');
+  });
+
+  it("may bring headers of its own, instead of the usual ones", async () => {
+    const { headers } = await get("/page");
+    expect(headers.get("content-security-policy")).to.equal("default-src 'self'");
+    expect(headers.get("link")).to.equal("</>");
+    expect(headers.get("etag")).to.be.a("string");
+  });
+
+  it("is not sent again to who has it", async () => {
+    const etag = (await get("/openapi.json")).headers.get("etag") ?? "";
+    expect(etag).to.match(/^"[\w-]{43}"$/);
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      const response = await get("/openapi.json", { "if-none-match": known });
+      expect(response.status, known).to.equal(304);
+      expect(response.headers.get("etag")).to.equal(etag);
+      expect(await response.text()).to.equal("");
+    }
+    for (const other of ['"other"', etag.slice(1, -1), (await get("/page")).headers.get("etag") ?? ""])
+      expect((await get("/openapi.json", { "if-none-match": other })).status, other).to.equal(200);
+  });
+
+  it("at / is the catalogue: what is for sale, where, for how much, on which rails", async () => {
+    const response = await get("/");
+    expect(response.headers.get("content-type")).to.equal("application/json");
+    const catalog = await jsonOf<Record<string, unknown> & { services: unknown[] }>(response);
+    expect(catalog).to.include({ name: "payphone", title: "Payphone", version: "0.3.0", catalog_version: "2.0" });
+    expect(catalog.rails).to.deep.equal([
+      { id: "base", title: "Rail base", network: "test:base", asset: "0xbase", symbol: "T", decimals: 6 },
+      { id: "yen", title: "Rail yen", network: "test:yen", asset: "0xyen", symbol: "T", decimals: 6 },
+    ]);
+    const entry = {
+      description: "The service roll",
+      method: "POST",
+      aliases: [],
+      category: null,
+      input: "In",
+      output: "Out",
+      tags: [],
+    };
+    const at = (path: string): object => ({ path, url: `https://payphone.example${path}` });
+    expect(catalog.services).to.deep.equal([
+      {
+        ...entry,
+        id: "roll",
+        title: "roll",
+        ...at("/v1/roll"),
+        price_usd: "0.001",
+        rails: ["base", "yen"],
+        tags: ["random"],
+        category: "gaming",
+      },
+      {
+        ...entry,
+        id: "screen",
+        title: "screen",
+        description: "The service screen",
+        ...at("/v1/screen"),
+        aliases: ["GET /v1/screen"],
+        price_usd: "0.02",
+        rails: ["base"],
+        input: "Wallet",
+      },
+      {
+        ...entry,
+        id: "verify",
+        title: "verify",
+        description: "The service verify",
+        ...at("/v1/verify"),
+        price_usd: null,
+        rails: [],
+        output: null,
+      },
+    ]);
+    expect(catalog.links).to.deep.equal({
+      health: "https://payphone.example/health",
+      ready: "https://payphone.example/ready",
+      sandbox: "https://payphone.example/sandbox",
+      "openapi.json": "https://payphone.example/openapi.json",
+      page: "https://payphone.example/page",
+    });
+  });
+
+  it("at /health says that this process answers", async () => {
+    const response = await get("/health");
+    expect(response.headers.get("cache-control")).to.equal("no-store");
+    expect(await response.text()).to.equal('{"status":"ok","service":"payphone"}');
+  });
+
+  it("at /ready is the report of now, with 503 only when nothing works", async () => {
+    const parts = {
+      store: "up" as const,
+      rails: [{ id: "base", network: "test:base", state: "down" as const, reason: "The facilitator is silent" }],
+      services: [{ id: "roll", state: "up" as const }],
+    };
+    for (const [status, code] of [
+      ["ready", 200],
+      ["degraded", 200],
+      ["unavailable", 503],
+      ["ready", 200],
+    ] as const) {
+      report = { status, ...parts };
+      const response = await get("/ready");
+      expect(response.status).to.equal(code);
+      expect(response.headers.get("cache-control")).to.equal("no-store");
+      expect(await jsonOf(response)).to.deep.equal(report);
+    }
+  });
+
+  it("at /ready is made once for probes that meet, and anew for the next", async () => {
+    const probe = createProbes("payphone", async () => ({ ...report, asked: ++asked })).get("/ready")?.GET;
+    asked = 0;
+    const probes = async (): Promise<unknown[]> => {
+      const replies = await Promise.all([1, 2, 3].map(() => probe?.({} as never, {} as never)));
+      return replies.map((reply) => JSON.parse(String(reply?.body)).asked);
+    };
+    expect(await probes()).to.deep.equal([1, 1, 1]);
+    expect(await probes()).to.deep.equal([2, 2, 2]);
+  });
+
+  it("at /sandbox is there only when it is given", async () => {
+    expect(await jsonOf(await get("/sandbox"))).to.deep.equal({ mode: "sandbox" });
+    const live = await openDoor([]);
+    expect((await fetch(`${live.url}/sandbox`)).status).to.equal(404);
+    expect((await jsonOf(await fetch(live.url))).links).not.to.have.property("sandbox");
+    await live.close({ graceMs: 0 });
+  });
+});

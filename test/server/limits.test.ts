@@ -1,0 +1,106 @@
+import { expect } from "chai";
+import { RateLimiterMemory } from "rate-limiter-flexible";
+import { toClientKey } from "../../runtime/server/limits.ts";
+import { type Door, jsonOf, LIMITS, openDoor, toService } from "../support/http.ts";
+
+const SERVICES = [
+  toService({ id: "screen", route: "GET /v1/screen", price: "0.02" }),
+  toService({ id: "poll", route: "GET /v1/jobs/{job_id}" }),
+];
+const NARROW = { ...LIMITS, unpaid_per_minute: 6, unpaid_burst: 3 };
+
+describe("the limit of unpaid requests", () => {
+  let door: Door | undefined;
+  afterEach(() => door?.close({ graceMs: 0 }));
+  const open = async (changes: Parameters<typeof openDoor>[1] = {}): Promise<void> => {
+    door = await openDoor(SERVICES, { limits: NARROW, ...changes });
+  };
+  const ask = (path = "/v1/screen", headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(door?.url + path, { headers });
+  const statuses = async (times: number, path?: string, headers?: Record<string, string>): Promise<number[]> => {
+    const all: number[] = [];
+    for (let n = 0; n < times; n++) all.push((await ask(path, headers)).status);
+    return all;
+  };
+
+  it("allows a burst, then answers 429 and says when to come back", async () => {
+    await open();
+    expect(await statuses(3)).to.deep.equal([402, 402, 402]);
+    const response = await ask();
+    expect(response.status).to.equal(429);
+    expect(Number(response.headers.get("retry-after"))).to.be.within(1, 30);
+    expect(response.headers.get("access-control-allow-origin")).to.equal("*");
+    expect((await jsonOf(response)).code).to.equal("rate-limited");
+  });
+
+  it("counts every kind of unpaid request together", async () => {
+    await open();
+    expect([(await ask()).status, (await ask("/v1/jobs/1")).status, (await ask("/nothing")).status]).to.deep.equal([
+      402, 200, 404,
+    ]);
+    expect(await statuses(1, "/")).to.deep.equal([429]);
+  });
+
+  it("leaves the probes of operators alone", async () => {
+    await open();
+    await statuses(4);
+    expect([...(await statuses(3, "/health")), ...(await statuses(3, "/ready"))]).to.deep.equal(Array(6).fill(200));
+  });
+
+  it("never stops a call that is paid and accepted, nor counts it", async () => {
+    await open();
+    const paid = { "payment-signature": "good" };
+    expect(await statuses(10, "/v1/screen", paid)).to.deep.equal(Array(10).fill(200));
+    expect(await statuses(4)).to.deep.equal([402, 402, 402, 429]);
+    expect(await statuses(3, "/v1/screen", paid)).to.deep.equal([200, 200, 200]);
+  });
+
+  it("holds for refused payments as well", async () => {
+    await open();
+    expect(await statuses(4, "/v1/screen", { "payment-signature": "bad" })).to.deep.equal([402, 402, 402, 429]);
+    expect(door?.calls).to.have.length(3);
+    expect(await statuses(1, "/v1/screen", { "x-payment": "good" })).to.deep.equal([429]);
+  });
+
+  it("is kept for each client that a trusted proxy names, and believes nobody else", async () => {
+    const from = (address: string): Record<string, string> => ({ "x-forwarded-for": address });
+    await open({ trustProxy: 1 });
+    expect(await statuses(4, "/v1/screen", from("203.0.113.1"))).to.deep.equal([402, 402, 402, 429]);
+    expect(await statuses(1, "/v1/screen", from("203.0.113.2"))).to.deep.equal([402]);
+    expect(await statuses(1, "/v1/screen", from("203.0.113.2, 203.0.113.1"))).to.deep.equal([429]);
+    await door?.close({ graceMs: 0 });
+    await open();
+    await statuses(3, "/v1/screen", from("203.0.113.1"));
+    expect(await statuses(1, "/v1/screen", from("203.0.113.2"))).to.deep.equal([429]);
+  });
+
+  it("may be kept by another limiter, and answers 503 while that cannot count", async () => {
+    await open({ limiter: new RateLimiterMemory({ points: 1, duration: 60 }) });
+    expect(await statuses(2)).to.deep.equal([402, 429]);
+    await door?.close({ graceMs: 0 });
+    const failing = {
+      consume: () => Promise.reject(new Error("redis://:secret@host is gone")),
+      reward: () => Promise.reject(),
+    };
+    await open({ limiter: failing });
+    const response = await ask();
+    expect(response.status).to.equal(503);
+    expect(await response.text()).not.to.include("secret");
+  });
+});
+
+describe("a client's address", () => {
+  it("is its IPv4 address, or the /64 of its IPv6 address", () => {
+    const keys: readonly [string | undefined, string][] = [
+      ["203.0.113.7", "203.0.113.7"],
+      ["::ffff:203.0.113.7", "203.0.113.7"],
+      ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+      ["2001:db8:1:2::1", "2001:db8:1:2::/64"],
+      ["2001:db8::1", "2001:db8:0:0::/64"],
+      ["fe80::1%eth0", "fe80:0:0:0::/64"],
+      ["::1", "0:0:0:0::/64"],
+      [undefined, "unknown"],
+    ];
+    for (const [address, key] of keys) expect(toClientKey(address)).to.equal(key);
+  });
+});

@@ -1,0 +1,144 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { expect } from "chai";
+import { Problem } from "../../runtime/api/problem.ts";
+import { type OpenServer, openServer, type Timeouts } from "../../runtime/server/listen.ts";
+import { jsonOf, speak } from "../support/http.ts";
+
+const OK = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+describe("a port", () => {
+  const opened: OpenServer[] = [];
+  const open = async (timeouts: Partial<Timeouts> = {}, host = "127.0.0.1"): Promise<OpenServer> => {
+    const server = await openServer({ host, port: 0, timeouts });
+    opened.push(server);
+    return server;
+  };
+  afterEach(async () => {
+    for (const server of opened.splice(0)) await server.close({ graceMs: 0 });
+  });
+
+  it("is known before there is anything to serve, and answers 503 until then", async () => {
+    const { url, port, attach } = await open();
+    expect(url).to.equal(`http://127.0.0.1:${port}`);
+    const early = await fetch(url, { method: "POST", body: "x".repeat(100_000) });
+    expect(early.status).to.equal(503);
+    expect(early.headers.get("retry-after")).to.equal("1");
+    expect((await jsonOf(early)).code).to.equal("unavailable");
+    attach((_request, response) => response.end("served"));
+    expect(await (await fetch(url)).text()).to.equal("served");
+  });
+
+  it("that stands for all interfaces has a URL that works here", async () => {
+    const { url, port } = await open({}, "0.0.0.0");
+    expect(url).to.equal(`http://127.0.0.1:${port}`);
+    expect((await fetch(url)).status).to.equal(503);
+  });
+
+  it("that is taken is refused with a sentence that says what to do", async () => {
+    const { port } = await open();
+    const refusal = await openServer({ host: "127.0.0.1", port }).then(
+      () => expect.fail("bound"),
+      (error: unknown) => error,
+    );
+    expect(refusal).to.be.instanceOf(Problem).with.property("code", "unavailable");
+    expect((refusal as Problem).message).to.equal(
+      `Port ${port} on 127.0.0.1 is in use: stop what uses it, or set PORT (0 = any free port)`,
+    );
+  });
+
+  it("of another machine is refused with a sentence", async () => {
+    const refusal = await openServer({ host: "192.0.2.1", port: 0 }).then(
+      () => expect.fail("bound"),
+      (error: unknown) => error,
+    );
+    expect((refusal as Problem).message).to.equal("HOST 192.0.2.1 is no address of this machine");
+  });
+
+  it("closes every connection that is too slow with its request, and serves others meanwhile", async function () {
+    this.timeout(60_000);
+    const { url, port, attach } = await open({ headersMs: 400, requestMs: 400 });
+    attach((request, response) => request.resume().on("end", () => response.end("served")));
+    const beginnings = [
+      "",
+      "GET / HT",
+      "GET / HTTP/1.1\r\nHost: x\r\nA: ",
+      "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx",
+    ];
+    const answers: Promise<string>[] = [];
+    for (let n = 0; n < 1000; n++) answers.push(speak(port, beginnings[n % beginnings.length] as string));
+    expect(await (await fetch(url)).text()).to.equal("served");
+    for (const answer of await Promise.all(answers))
+      expect(answer).to.match(/^(HTTP\/1.1 408 Request Timeout\r\n.*"code":"request-timeout"|$)/s);
+  });
+
+  it("closes connections that stay idle between requests", async () => {
+    const { port, attach } = await open({ keepAliveMs: 50 });
+    attach((_request, response) => response.end("served"));
+    expect(await speak(port, OK)).to.match(/^HTTP\/1.1 200 .*served$/s);
+  });
+
+  it("closes connections of clients that never read their answers", async () => {
+    const { port, attach } = await open({ silenceMs: 100 });
+    attach((_request, response) => response.end(Buffer.alloc(50_000_000)));
+    const socket = connect(port, "127.0.0.1").pause();
+    socket.on("error", () => undefined).write(OK);
+    await once(socket, "connect");
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const poke = setInterval(() => socket.write("x", (error) => error && resolve()), 200);
+    await promise;
+    clearInterval(poke);
+    socket.destroy();
+  });
+
+  describe("that is being closed", () => {
+    const call = async (
+      server: OpenServer,
+    ): Promise<{ socket: Socket; answer: Promise<string>; finish: () => void }> => {
+      const started = Promise.withResolvers<() => void>();
+      server.attach((_request, response) => started.resolve(() => response.end("finished")));
+      const socket = connect(server.port, "127.0.0.1");
+      let text = "";
+      socket.on("data", (chunk) => (text += chunk)).on("error", () => undefined);
+      const answer = once(socket, "close").then(() => text);
+      socket.write(OK);
+      return { socket, answer, finish: await started.promise };
+    };
+
+    it("accepts nobody new, lets running calls finish and tells them that the connection ends", async () => {
+      const server = await open();
+      const { answer, finish } = await call(server);
+      const closed = server.close({ graceMs: 10_000 });
+      const refused = await fetch(server.url).catch((error: unknown) => error);
+      expect(refused).to.be.instanceOf(TypeError);
+      finish();
+      expect(await answer).to.match(/^HTTP\/1.1 200 .*Connection: close.*finished$/s);
+      await closed;
+    });
+
+    it("does not wait for connections that ask nothing", async () => {
+      const server = await open();
+      server.attach((_request, response) => response.end("served"));
+      const silent = connect(server.port, "127.0.0.1");
+      const idle = connect(server.port, "127.0.0.1");
+      idle.write(OK);
+      await Promise.all([once(silent, "connect"), once(idle, "data")]);
+      const gone = Promise.all([once(silent, "close"), once(idle, "close")]);
+      for (const socket of [silent, idle]) socket.on("error", () => undefined).resume();
+      await server.close({ graceMs: 600_000 });
+      await gone;
+    });
+
+    it("cuts what is not finished when the grace is over", async () => {
+      const server = await open();
+      const { answer } = await call(server);
+      await server.close({ graceMs: 50 });
+      expect(await answer).to.equal("");
+    });
+
+    it("may be told so twice", async () => {
+      const server = await open();
+      await Promise.all([server.close({ graceMs: 0 }), server.close({ graceMs: 0 })]);
+    });
+  });
+});

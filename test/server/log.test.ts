@@ -1,0 +1,88 @@
+import { expect } from "chai";
+import type { Log } from "../../runtime/api/capabilities.ts";
+import { createLog, type LogOptions } from "../../runtime/drivers/log.ts";
+
+describe("the log", () => {
+  let written: string;
+  const open = (options: LogOptions = {}): Log => {
+    written = "";
+    return createLog({ ...options, destination: { write: (line) => (written += line) } });
+  };
+  const lines = (): Record<string, unknown>[] =>
+    written
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+
+  it("is one JSON object a line: level, time, event and fields", () => {
+    const log = open();
+    log.info("a.happened", { n: 1, text: "two\nlines" });
+    log.warn("b.happened");
+    log.error("c.happened", {});
+    expect(lines().map(({ time, ...line }) => [typeof time, line])).to.deep.equal([
+      ["string", { level: "info", event: "a.happened", n: 1, text: "two\nlines" }],
+      ["string", { level: "warn", event: "b.happened" }],
+      ["string", { level: "error", event: "c.happened" }],
+    ]);
+    expect(Date.parse(lines()[0]?.time as string)).to.be.within(Date.now() - 60_000, Date.now() + 60_000);
+  });
+
+  it("is silent below its level", () => {
+    const log = open({ level: "error" });
+    log.info("a");
+    log.warn("b");
+    expect(written).to.equal("");
+  });
+
+  it("never holds a secret field, up to two objects deep", () => {
+    const log = open();
+    const secrets = {
+      authorization: "S-1",
+      "x-payment": "S-2",
+      "payment-signature": "S-3",
+      privateKey: "S-4",
+      signature: "S-5",
+    };
+    log.info("a", secrets);
+    log.info("b", { headers: secrets });
+    log.info("c", { request: { headers: { ...secrets, kept: "yes" } } });
+    expect(written).not.to.include("S-");
+    expect(lines()[2]).to.have.nested.property("request.headers.kept", "yes");
+    expect(secrets.authorization, "the caller's object is left alone").to.equal("S-1");
+  });
+
+  it("never holds a text that it was told to keep, wherever that stands", () => {
+    const key = "0xdeadbeefdeadbeef";
+    const url = 'https://rpc.example/v2/k"e\\y';
+    const log = open({ secrets: [key, url, ""] });
+    log.error("a", {
+      note: `the key is ${key}!`,
+      error: new Error(`POST ${url} failed`, { cause: new Error(key) }),
+      [key]: [key],
+    });
+    expect(written).not.to.match(/deadbeef|rpc\.example/);
+    expect(lines()[0]).to.include({ note: "the key is [removed]!", event: "a" });
+  });
+
+  it("tells an error with its causes, and nothing of what libraries hang onto it", () => {
+    const cause = Object.assign(new Error("reset"), { code: "ECONNRESET", request: { body: "S-1" } });
+    open().error("a", { error: new TypeError("fetch failed", { cause }) });
+    const { error } = lines()[0] as { error: Record<string, unknown> };
+    expect(error).to.include({ name: "TypeError", message: "fetch failed" });
+    expect(error.stack).to.include("log.test.ts");
+    expect(error.cause).to.include({ message: "reset", code: "ECONNRESET" });
+    expect(written).not.to.include("S-1");
+  });
+
+  it("survives errors that cause each other, and what JSON cannot hold", () => {
+    const error: Error = new Error("a");
+    error.cause = error;
+    const circle: { self?: object } = {};
+    circle.self = circle;
+    const log = open();
+    log.error("a", { error });
+    log.error("b", { error: "only a text", circle, big: 12n, none: undefined });
+    expect(lines()).to.have.length(2);
+    expect(lines()[1]).to.include({ error: "only a text" });
+  });
+});
