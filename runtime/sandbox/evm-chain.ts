@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { createRequire } from "node:module";
 import type { Hex } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
@@ -44,7 +43,8 @@ export async function startEvmChain({ chainId, port = 0, bin, args = [] }: EvmCh
     ...["--host", "127.0.0.1", "--port", String(port), "--chain-id", String(chainId), "--accounts", "1"],
     ...[...HISTORY, ...args],
   ]);
-  const gone = once(child, "close").then(() => {});
+  const gone = Promise.withResolvers<void>();
+  child.once("close", () => gone.resolve());
   const url = await whenListening(child);
   const rpc = createRpc(url);
   return {
@@ -56,7 +56,7 @@ export async function startEvmChain({ chainId, port = 0, bin, args = [] }: EvmCh
     transact: (to, data) => transact(rpc, to, data),
     stop: async () => {
       child.kill("SIGKILL");
-      await gone;
+      await gone.promise;
     },
   };
 }
@@ -65,8 +65,11 @@ export async function startEvmChain({ chainId, port = 0, bin, args = [] }: EvmCh
 const HISTORY = ["--prune-history", "8"];
 
 const HOW_TO_GET_ANVIL =
-  "The sandbox needs anvil: run `npm install` with optional packages (Linux on x86-64), " +
+  " The sandbox needs anvil: run `npm install` with optional packages (Linux on x86-64), " +
   "or install it from https://getfoundry.sh and put it on the PATH or name it in ANVIL_BIN.";
+
+/** What a shell ends with when there is no such program. */
+const NOT_FOUND = 127;
 
 /** Becomes the program; the shell it leaves behind waits for the pipe on descriptor 3, which closes when we die. */
 const TIED = '(read -r _ <&3; kill -9 $$) >/dev/null 2>&1 & exec "$@" 3<&-';
@@ -106,11 +109,12 @@ function whenListening(child: ChildProcess): Promise<string> {
   const complain = (chunk: Buffer): void => {
     complaint += chunk;
   };
-  const fail = (cause: unknown): void =>
-    reject(new Problem("unavailable", `anvil did not start: ${complaint.trim() || cause}. ${HOW_TO_GET_ANVIL}`));
+  const fail = (cause: string, advice = ""): void =>
+    reject(new Problem("unavailable", `anvil did not start: ${complaint.trim() || cause}.${advice}`));
   child.stdout?.on("data", listen);
   child.stderr?.on("data", complain);
-  child.once("error", fail).once("close", (code) => fail(`it ended with code ${code}`));
+  child.once("error", ({ message }) => fail(message, HOW_TO_GET_ANVIL));
+  child.once("close", (code) => fail(`it ended with code ${code}`, code === NOT_FOUND ? HOW_TO_GET_ANVIL : ""));
   return promise;
 }
 

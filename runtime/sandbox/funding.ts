@@ -11,9 +11,8 @@ export async function fundEvmRail(
   { asset, symbol, decimals, currency, domain }: RailManifest,
   { buyer, treasury }: SandboxWallets,
 ): Promise<Token> {
-  const { name, version } = domain ?? { name: symbol, version: "1" };
   const [token] = await Promise.all([
-    placeToken(chain, { address: asset, name, symbol, version, decimals }),
+    placeToken(chain, { address: asset, symbol, decimals, ...domain! }), // schemas/site.json: every EVM rail has one.
     chain.setBalance(buyer.evm.address, GAS_WEI),
     chain.setBalance(treasury.evm.address, GAS_WEI),
   ]);

@@ -9,7 +9,8 @@ import { privateKeyToAddress } from "viem/accounts";
 import type { Problem } from "../../runtime/api/problem.ts";
 import { readConfig } from "../../runtime/cli/config.ts";
 import { missingForServe } from "../../runtime/cli/config-serve.ts";
-import { openTestSandbox, sharedSandbox, site, type TestSandbox } from "../support/chains.ts";
+import { openSandbox } from "../../runtime/sandbox/open-sandbox.ts";
+import { openTestSandbox, rail, sharedSandbox, silentLog, site, type TestSandbox } from "../support/chains.ts";
 import { isAlive, startSandboxProcess, untilGone } from "./sandbox-process.ts";
 
 describe("the sandbox", () => {
@@ -56,6 +57,22 @@ describe("the sandbox", () => {
     expect((await ask("getBalance", [SOLANA_PAYMENT_ADDRESS])).value).to.be.above(1e9);
     const mint = { mint: sandbox.description.tokens.solana };
     expect((await ask("getTokenAccountsByOwner", [SOLANA_PAYMENT_ADDRESS, mint])).value).to.have.lengthOf(1);
+  });
+
+  it("follows the site's rails, whichever they are", async () => {
+    const avalanche = { ...rail("base"), id: "avalanche", network: "eip155:43114", pay_to: "AVAX_TO", rpc: "AVAX_RPC" };
+    const own = await openSandbox({ rails: [avalanche], dataDir, log: silentLog });
+    const { chainId, url } = own.chains.evm.get("eip155:43114")!;
+    expect(chainId).to.equal(43114);
+    expect(own.chains.solana.size).to.equal(0);
+    expect(own.description).to.deep.include({ rpc: { avalanche: url }, tokens: { avalanche: avalanche.asset } });
+    expect(own.env).to.have.all.keys(
+      ...["AVAX_TO", "AVAX_RPC", "FACILITATOR_URL", "TREASURY_EVM_KEY", "TREASURY_SOLANA_KEY"],
+    );
+    const answer = await fetch(`${own.description.facilitator}/supported`);
+    const { kinds } = (await answer.json()) as { kinds: { network: string }[] };
+    expect(kinds.map(({ network }) => network)).to.deep.equal(["eip155:43114", "avalanche"]);
+    await own.stop();
   });
 
   it("keeps its chains' time with the real one while nobody transacts", async () => {
