@@ -1,0 +1,19 @@
+import { join } from "node:path";
+import type { OpenStore } from "./store-keyv.ts";
+import { openRedisStore } from "./store-redis.ts";
+import { openSqliteStore } from "./store-sqlite.ts";
+
+export interface StoreOptions {
+  /** When set, state lives in Redis and nothing is written to the disk. */
+  readonly redisUrl?: string | undefined;
+  /** The folder of the embedded store; created for this user alone. */
+  readonly dataDir: string;
+}
+
+const NAMESPACE = "payphone";
+
+/** Opens the store that is configured. @throws Problem `unavailable` with the reason why it cannot be opened. */
+export async function openStore({ redisUrl, dataDir }: StoreOptions): Promise<OpenStore> {
+  if (redisUrl === undefined) return openSqliteStore({ file: join(dataDir, "payphone.sqlite") });
+  return openRedisStore({ url: redisUrl, namespace: NAMESPACE });
+}
