@@ -291,7 +291,7 @@ export interface DatetimeParseRequest {
   /**
    * IANA time-zone name, such as `America/New_York`. Texts that name no zone of their own are read in it, and the answer is given in it.
    */
-  timezone?: string;
+  timezone: string;
 }
 
 /**
@@ -419,6 +419,9 @@ declare module "#plugin" {
     attest: {
       attest: { input: AttestRequest; output: AttestResponse };
       verify: { input: AttestVerifyRequest; output: AttestVerifyResponse };
+    };
+    datetime: {
+      parse: { input: DatetimeParseRequest; output: DatetimeParseResponse };
     };
     roll: {
       roll: { input: RollRequest; output: RollResponse };

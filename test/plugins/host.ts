@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { basename, join } from "node:path";
 import { expect } from "chai";
 import { verifyMessage } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { parse } from "yaml";
 import { type EvmTransaction, type Hex, type Host, type Plugin, Problem } from "../../runtime/api/plugin.ts";
+import { createCompiler } from "../../runtime/core/validator.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -55,23 +55,25 @@ export const toTransaction = (hash: Hex, input: Hex, status: "success" | "revert
   blockTime: NOW / 1000 + 2,
 });
 
-/** One service as the runtime calls it: schema, rules, work, and the schema of the answer. */
+/** One service as the runtime calls it: input schema, rules, work, output schema. */
 export type Serve = (input: unknown) => Promise<Record<string, unknown>>;
 
-/** @param id the manifest's. What the schema refuses is thrown as a Problem without issues. */
+/** @param id the manifest's. */
 export async function serve(id: string, plugin: Plugin<object>, host: Host): Promise<Serve> {
   const manifest = readManifest(id);
   const [, name = ""] = manifest.handler.split(".");
   const handler = ((await plugin.setup(host)) as Record<string, unknown>)[name];
-  const { check, run } = handler as { check(input: unknown): void; run(input: unknown, call: object): unknown };
-  const [input, output] = [schema(manifest.input), schema(manifest.output)];
-  return async (value) => {
-    const filled = structuredClone(value);
-    if (!input(filled)) throw new Problem("invalid-input", ajv.errorsText(input.errors));
-    check(filled);
+  const { check, run } = handler as { check?(input: unknown): void; run(input: unknown, call: object): unknown };
+  const [input, output] = [compile(manifest.input), compile(manifest.output)];
+  return async (given) => {
+    const { value, issues } = input.check(given, "body");
+    if (issues.length > 0) throw new Problem("invalid-input", undefined, { issues });
+    check?.(value);
     const call = { id: "1", signal: new AbortController().signal, payer: undefined, network: undefined };
-    const answer = JSON.parse(JSON.stringify(await run(filled, call)));
-    expect(output(answer), ajv.errorsText(output.errors)).to.equal(true);
+    const answer = JSON.parse(JSON.stringify(await run(value, call)));
+    const checked = output.check(answer, "body");
+    expect(checked.issues).to.deep.equal([]);
+    expect(checked.value, "fields that the schema does not name").to.deep.equal(answer);
     return answer;
   };
 }
@@ -86,11 +88,13 @@ interface Manifest {
 export const readManifest = (id: string): Manifest =>
   parse(readFileSync(join(root, "manifests", `${id}.yaml`), "utf8")) as Manifest;
 
-const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: true });
-for (const file of readdirSync(join(root, "schemas")).filter((name) => /^[A-Z]\w*\.json$/.test(name)))
-  ajv.addSchema(JSON.parse(readFileSync(join(root, "schemas", file), "utf8")), file);
-
-const schema = (name: string) => ajv.getSchema(`${name}.json`) ?? expect.fail(`no schema ${name}`);
+const compile = createCompiler(
+  new Map(
+    readdirSync(join(root, "schemas"))
+      .filter((name) => /^[A-Z]\w*\.json$/.test(name))
+      .map((name) => [basename(name, ".json"), JSON.parse(readFileSync(join(root, "schemas", name), "utf8"))]),
+  ),
+);
 
 /** The Problem that a promise is rejected with. */
 export async function problemOf(work: Promise<unknown>): Promise<Problem> {
