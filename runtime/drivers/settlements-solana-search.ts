@@ -1,0 +1,67 @@
+import type {
+  ConfirmedSignatureInfo,
+  Connection,
+  VersionedMessage,
+  VersionedTransactionResponse,
+} from "@solana/web3.js";
+
+export interface SearchResult {
+  readonly landed?: VersionedTransactionResponse;
+  /** Whether everything since the given moment was looked at, so that not having found it means something. */
+  readonly isComplete: boolean;
+}
+
+/** What one request lists; the RPC's own limit. */
+const PAGE = 1000;
+/** How many transactions one search fetches, and how many at once. */
+const MOST = 500;
+const BATCH = 10;
+
+/**
+ * Looks for the transaction with exactly this message among those of its payer since `since` (Unix seconds), the newest
+ * first. The payer signs second, after whoever pays the fee. @throws Error when the node lists what it does not have.
+ */
+export async function searchMessage(node: Connection, message: VersionedMessage, since: number): Promise<SearchResult> {
+  const payer = message.staticAccountKeys[message.header.numRequiredSignatures > 1 ? 1 : 0]!;
+  const wanted = message.serialize();
+  const memo = memoOf(message);
+  let left = MOST;
+  for (let before: string | undefined; ; ) {
+    const page = await node.getSignaturesForAddress(payer, { limit: PAGE, ...(before && { before }) }, "confirmed");
+    const recent = page.filter(({ blockTime }) => (blockTime ?? Number.POSITIVE_INFINITY) >= since);
+    const candidates = recent.filter((listed) => mayHold(listed, memo)).slice(0, left);
+    left -= candidates.length;
+    for (let at = 0; at < candidates.length; at += BATCH) {
+      const batch = candidates.slice(at, at + BATCH);
+      const fetched = await Promise.all(batch.map(({ signature }) => fetchTransaction(node, signature)));
+      const landed = fetched.find(({ transaction }) => Buffer.from(transaction.message.serialize()).equals(wanted));
+      if (landed) return { landed, isComplete: true };
+    }
+    if (left === 0) return { isComplete: false };
+    before = page.at(-1)?.signature;
+    if (page.length < PAGE || recent.length < page.length) return { isComplete: true };
+  }
+}
+
+const MEMO_PROGRAMS = new Set([
+  "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVddwDQDwFMNo",
+  "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr",
+]);
+
+/** The memo with which x402 clients make each payment unlike any other. */
+function memoOf({ compiledInstructions, staticAccountKeys }: VersionedMessage): string | undefined {
+  const isMemo = (index: number): boolean => MEMO_PROGRAMS.has(staticAccountKeys[index]?.toBase58() ?? "");
+  const instruction = compiledInstructions.find(({ programIdIndex }) => isMemo(programIdIndex));
+  return instruction && Buffer.from(instruction.data).toString("utf8");
+}
+
+/** Whether a listed transaction need be fetched: not when the node says that its memo is another. */
+const mayHold = ({ memo: listed }: ConfirmedSignatureInfo, memo: string | undefined): boolean =>
+  listed === null || memo === undefined || listed.includes(memo);
+
+async function fetchTransaction(node: Connection, signature: string): Promise<VersionedTransactionResponse> {
+  const config = { commitment: "confirmed", maxSupportedTransactionVersion: 1 } as const;
+  const response = await node.getTransaction(signature, config);
+  if (!response?.meta) throw new Error(`The node does not have transaction ${signature}`);
+  return response;
+}
