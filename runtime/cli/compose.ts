@@ -1,0 +1,106 @@
+import type { RequestListener } from "node:http";
+import type { Clock, Log } from "../api/capabilities.ts";
+import type { Fault } from "../core/faults.ts";
+import { createPayments, type Payments } from "../core/payments.ts";
+import { bindServices, type Service } from "../core/service.ts";
+import type { OpenStore } from "../drivers/store-keyv.ts";
+import { createApp } from "../server/app.ts";
+import type { ReadyReport } from "../server/status.ts";
+import type { Config } from "./config.ts";
+import { createDrivers, type Drivers } from "./drivers.ts";
+import { loadPlugins, type ManifestSet } from "./load.ts";
+
+export interface ComposeOptions {
+  readonly set: ManifestSet;
+  readonly config: Config;
+  /** The public base URL, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly store: OpenStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What `GET /sandbox` answers; only a sandbox has it. */
+  readonly sandbox?: object | undefined;
+}
+
+/** A set of services, ready to be served. */
+export interface Composition {
+  readonly listener: RequestListener;
+  readonly services: readonly Service[];
+  /** Takes up what an earlier process left open, and asks the rails. */
+  start(): Promise<void>;
+  /** Ends all background work. The store is the caller's. */
+  close(): Promise<void>;
+}
+
+/** The one place where the parts meet. A set whose plugins have faults gives nothing but these. */
+export async function compose(options: ComposeOptions): Promise<Composition | readonly Fault[]> {
+  const { set, config, baseUrl, store, clock, log, sandbox } = options;
+  const { site } = set;
+  const drivers = createDrivers({ config, site, store, clock, log });
+  const { anchor, evm, treasury } = drivers;
+  const host = { anchor, clock, evm, log, treasury, site: { name: site.name, baseUrl } };
+  const { handlers, faults } = await loadPlugins(set, { host, env: config.env });
+  if (faults.length > 0) {
+    await drivers.close();
+    return faults;
+  }
+  const services = bindServices(set.manifests, { site, compile: set.compile, handlers });
+  const payments = createPayments({ site, services, rails: drivers.rails, store, clock, log });
+  const listener = createApp({
+    services,
+    invoke: payments.invoke,
+    challenge: payments.offers.challenge,
+    site: { ...site, baseUrl },
+    limits: site.limits,
+    trustProxy: config.trustProxy,
+    ready: () => toReport({ services, payments, drivers, store }),
+    ...(sandbox && { sandbox }),
+    clock,
+    log,
+  });
+  return {
+    listener,
+    services,
+    start: payments.start,
+    async close() {
+      payments.close();
+      await drivers.close();
+    },
+  };
+}
+
+interface Reported {
+  readonly services: readonly Service[];
+  readonly payments: Payments;
+  readonly drivers: Drivers;
+  readonly store: OpenStore;
+}
+
+/** A service is up when it is free or can be paid for on at least one rail. */
+async function toReport({ services, payments, drivers, store }: Reported): Promise<ReadyReport> {
+  const isStoreUp = await store.ping().then(
+    () => true,
+    () => false,
+  );
+  const statuses = payments.rails.statuses();
+  const rails = drivers.rails.map(({ manifest: { id, network } }) => {
+    const status = statuses.get(id);
+    const reason = status?.state === "down" ? { reason: status.reason } : {};
+    return { id, network, state: status?.state ?? "down", ...reason };
+  });
+  const all = services.map((service) => {
+    const isPayable = service.manifest.price === undefined || payments.offers.of(service).length > 0;
+    const id = service.manifest.id;
+    return isPayable
+      ? { id, state: "up" as const }
+      : { id, state: "down" as const, reason: "No rail that it is sold on is up" };
+  });
+  const isDegraded = [...rails, ...all].some(({ state }) => state === "down");
+  const isDead = !isStoreUp || rails.every(({ state }) => state === "down");
+  return {
+    status: isDead ? "unavailable" : isDegraded ? "degraded" : "ready",
+    store: isStoreUp ? "up" : "down",
+    rails,
+    services: all,
+  };
+}

@@ -1,0 +1,76 @@
+import closeWithGrace from "close-with-grace";
+import { Problem } from "../api/problem.ts";
+import { type Fault, toLine } from "../core/faults.ts";
+import { createLog } from "../drivers/log.ts";
+import { openStore } from "../drivers/open-store.ts";
+import { openServer } from "../server/listen.ts";
+import { type Composition, compose } from "./compose.ts";
+import type { Config } from "./config.ts";
+import type { ManifestSet } from "./load.ts";
+
+export interface RunOptions {
+  readonly set: ManifestSet;
+  readonly config: Config;
+  readonly sandbox?: object | undefined;
+}
+
+/** A server that is answering. */
+export interface Running {
+  /** Where it listens; the public base URL may be another. */
+  readonly url: string;
+  readonly baseUrl: string;
+  readonly services: Composition["services"];
+  /** Stops accepting, lets calls finish, writes everything down, and closes what was opened, in this order. */
+  close(): Promise<void>;
+}
+
+/** Calls in flight may take as long as their deadline, and a settlement after it. */
+const GRACE_MS = 60_000;
+
+/** Brings a checked set up. @throws Problem `bad-request` with one line for each fault of a plugin; `unavailable`. */
+export async function run({ set, config, sandbox }: RunOptions): Promise<Running> {
+  const log = createLog({ level: config.logLevel, secrets: secretsOf(config) });
+  const clock = { now: Date.now };
+  await using opening = new AsyncDisposableStack();
+  const server = await openServer({ host: config.host, port: config.port });
+  opening.defer(() => server.close({ graceMs: GRACE_MS }));
+  const store = await openStore(config);
+  opening.defer(() => store.close());
+  const baseUrl = config.publicBaseUrl ?? server.url;
+  const composition = await compose({ set, config, baseUrl, store, clock, log, sandbox });
+  if (!("listener" in composition)) throw toProblem(composition);
+  opening.defer(() => composition.close());
+  await composition.start();
+  server.attach(composition.listener);
+  const open = opening.move();
+  return {
+    url: server.url,
+    baseUrl,
+    services: composition.services,
+    async close() {
+      await server.close({ graceMs: GRACE_MS }); // First of all, while everything that calls need is open.
+      await open.disposeAsync();
+    },
+  };
+}
+
+/** Keeps a server up until it is told to stop, or until something is thrown that nobody caught. */
+export function closeOnSignal(close: () => Promise<void>): void {
+  closeWithGrace({ delay: GRACE_MS + 10_000, logger: false }, async ({ err }) => {
+    if (err) console.error(err);
+    await close();
+  });
+}
+
+/** A set with faults, as the error that ends a command. */
+export const toProblem = (faults: readonly Fault[]): Problem =>
+  new Problem("bad-request", [...faults.map(toLine), "nothing starts on a faulty set"].join("\n"));
+
+function secretsOf({ treasury, redisUrl, facilitator, buyer, env }: Config): string[] {
+  const keys = [treasury.evmKey, treasury.solanaKey, buyer.evmKey, buyer.solanaKey, facilitator.cdp?.keySecret];
+  const urls = [
+    redisUrl,
+    ...Object.entries(env).flatMap(([name, value]) => (name.endsWith("_RPC_URL") ? [value] : [])),
+  ];
+  return [...keys, ...urls, ...Object.values(facilitator.headers)].filter((secret) => secret !== undefined);
+}

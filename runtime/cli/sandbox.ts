@@ -1,0 +1,44 @@
+import { createLog } from "../drivers/log.ts";
+import type { Sandbox } from "../sandbox/open-sandbox.ts";
+import { loadConfig, readConfig } from "./config.ts";
+import { loadSet } from "./load.ts";
+import { closeOnSignal, run, toProblem } from "./run.ts";
+import { toBanner } from "./sandbox-banner.ts";
+
+/**
+ * Sells the services of a directory for play money, with everything that they need embedded. The environment's own keys
+ * and addresses are not used.
+ * @throws Problem `bad-request` with every fault of the set; `unavailable` when a part of the sandbox is not installed.
+ */
+export async function runSandbox({ dir }: { readonly dir: string }): Promise<void> {
+  const own = loadConfig();
+  const [set, { openSandbox }] = await Promise.all([loadSet(dir), import("../sandbox/open-sandbox.ts")]);
+  if (set.faults.length > 0) throw toProblem(set.faults);
+  const log = createLog({ level: "warn" });
+  const { dataDir, anvilBin } = own;
+  const sandbox = await openSandbox({ rails: set.site.rails, dataDir, anvilBin, log });
+  try {
+    const config = readConfig(toEnvironment(own.env, sandbox));
+    const running = await run({ set, config, sandbox: sandbox.description });
+    closeOnSignal(async () => {
+      await running.close();
+      await sandbox.stop();
+    });
+    console.log(toBanner(running, sandbox.description, set.site));
+    console.log(`listening on ${running.url}`);
+  } catch (error) {
+    await sandbox.stop();
+    throw error;
+  }
+}
+
+/** What decides about money comes from the sandbox alone. */
+const REAL = /^(TREASURY_|FACILITATOR_|CDP_|REDIS_URL$)/;
+
+function toEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  sandbox: Sandbox,
+): Record<string, string | undefined> {
+  const kept = Object.entries(env).filter(([name]) => !REAL.test(name));
+  return { LOG_LEVEL: "warn", ...Object.fromEntries(kept), ...sandbox.env };
+}

@@ -1,0 +1,23 @@
+import { Problem } from "../api/problem.ts";
+import { loadConfig } from "./config.ts";
+import { missingForServe } from "./config-serve.ts";
+import { loadSet } from "./load.ts";
+import { closeOnSignal, run, toProblem } from "./run.ts";
+
+/**
+ * Sells the services of a directory for real money.
+ * @throws Problem `bad-request` with every fault of the set, or with everything that the environment lacks.
+ */
+export async function runServe({ dir }: { readonly dir: string }): Promise<void> {
+  const config = loadConfig();
+  const set = await loadSet(dir);
+  if (set.faults.length > 0) throw toProblem(set.faults);
+  const missing = missingForServe(config, set.site);
+  if (missing.length > 0) {
+    const list = missing.map((line) => `  ${line}`).join("\n");
+    throw new Problem("bad-request", `Real money needs a complete configuration. What is missing:\n${list}`);
+  }
+  const running = await run({ set, config });
+  closeOnSignal(running.close);
+  console.log(`listening on ${running.url}`);
+}
