@@ -1,0 +1,119 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { CASES, type Case } from "./cases.ts";
+import { type Contestant, start } from "./contestant.ts";
+import { type Sample, sample, unpaid } from "./load.ts";
+import { measureStart, type StartRow } from "./start.ts";
+
+/** Interleaved rounds that count, after those that warm up. Only ratios inside one round are compared. */
+const ROUNDS = 5;
+const WARM_UP = 2;
+/** Requests of the very first round. */
+const FIRST = 2000;
+const NAMES = ["bare", "peer", "payphone"] as const;
+type Name = (typeof NAMES)[number];
+
+interface Row {
+  readonly title: string;
+  readonly goal: string;
+  readonly peer: string;
+  readonly rate: Readonly<Record<Name, number>>;
+  readonly ofBare: number;
+  readonly ofPeer: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly rounds: readonly Readonly<Record<Name, Sample>>[];
+}
+
+const rows: Row[] = [];
+for (const one of CASES) rows.push(await measure(one));
+const starts = await measureStart();
+print(rows, starts);
+const file = join(import.meta.dirname, "results", "latest.json");
+mkdirSync(join(file, ".."), { recursive: true });
+writeFileSync(
+  file,
+  `${JSON.stringify({ node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, rows, starts }, null, 2)}\n`,
+);
+console.log(`\nWritten to ${file}`);
+
+async function measure(one: Case): Promise<Row> {
+  process.stderr.write(`${one.title} `);
+  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const server = (name: string, ...args: string[]): Promise<Contestant> =>
+    start([join(import.meta.dirname, "servers", `${name}.ts`), ...args]);
+  const facilitator = await server("facilitator");
+  const fill = (args: readonly string[]): string[] =>
+    args.map((arg) =>
+      arg === "@facilitator" ? facilitator.url : arg === "@file" ? join(folder, "state.sqlite") : arg,
+    );
+  const contestants = {
+    bare: await server("bare"),
+    peer: await server("peer", ...fill(one.rival)),
+    payphone: await server("payphone", ...fill(one.payphone)),
+  };
+  const rounds: Record<Name, Sample>[] = [];
+  try {
+    const makers = {
+      bare: await unpaid(),
+      peer: await one.load(contestants.peer.url),
+      payphone: await one.load(contestants.payphone.url),
+    };
+    const amounts: Record<Name, number> = { bare: FIRST, peer: FIRST, payphone: FIRST };
+    for (let round = -WARM_UP; round < ROUNDS; round += 1) {
+      const samples = {} as Record<Name, Sample>;
+      for (const name of NAMES) {
+        samples[name] = await sample(
+          contestants[name].url,
+          makers[name],
+          amounts[name],
+          name === "bare" ? 200 : one.status,
+        );
+        amounts[name] = Math.round(samples[name].rate); // About a second's worth for the next round.
+      }
+      if (round >= 0) rounds.push(samples);
+      process.stderr.write(".");
+    }
+  } finally {
+    await Promise.all([facilitator, ...Object.values(contestants)].map((running) => running.stop()));
+    rmSync(folder, { recursive: true });
+    process.stderr.write("\n");
+  }
+  return toRow(one, rounds);
+}
+
+function toRow({ title, goal, peer }: Case, rounds: readonly Readonly<Record<Name, Sample>>[]): Row {
+  const rate = (name: Name): number => median(rounds.map((round) => round[name].rate));
+  return {
+    title,
+    goal,
+    peer,
+    rate: { bare: rate("bare"), peer: rate("peer"), payphone: rate("payphone") },
+    ofBare: median(rounds.map(({ payphone, bare }) => payphone.rate / bare.rate)),
+    ofPeer: median(rounds.map(({ payphone, peer: other }) => payphone.rate / other.rate)),
+    p50: median(rounds.map(({ payphone }) => payphone.p50)),
+    p99: median(rounds.map(({ payphone }) => payphone.p99)),
+    rounds,
+  };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+function print(table: readonly Row[], startRows: readonly StartRow[]): void {
+  console.log(
+    "\n| case | requests/s | of bare | of peer | p50 / p99 ms | bare, peer requests/s | goal |\n|---|---|---|---|---|---|---|",
+  );
+  for (const { title, rate, ofBare, ofPeer, p50, p99, goal, peer } of table) {
+    const others = `${Math.round(rate.bare)}, ${Math.round(rate.peer)} (${peer})`;
+    console.log(
+      `| ${title} | ${Math.round(rate.payphone)} | ${ofBare.toFixed(3)} | ${ofPeer.toFixed(1)}× | ${p50} / ${p99} | ${others} | ${goal} |`,
+    );
+  }
+  console.log("\n| start to first answer | ms | MB | goal |\n|---|---|---|---|");
+  for (const { title, ms, megabytes, goal } of startRows)
+    console.log(`| ${title} | ${Math.round(ms)} | ${Math.round(megabytes)} | ${goal} |`);
+}

@@ -1,0 +1,16 @@
+import { createServer } from "node:http";
+import { SETTLED, SUPPORTED, VERIFIED } from "../stub-facilitator.ts";
+import { announce } from "./announce.ts";
+
+const ANSWERS: Readonly<Record<string, string>> = {
+  "/supported": JSON.stringify(SUPPORTED),
+  "/verify": JSON.stringify(VERIFIED),
+  "/settle": JSON.stringify(SETTLED),
+};
+
+const server = createServer((request, response) => {
+  request.resume();
+  const body = ANSWERS[request.url ?? ""] ?? "{}";
+  response.writeHead(200, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) }).end(body);
+});
+announce(server);

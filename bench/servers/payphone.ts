@@ -1,0 +1,55 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { AnyHandler, Log } from "../../runtime/api/plugin.ts";
+import { createPayments } from "../../runtime/core/payments.ts";
+import type { Rail } from "../../runtime/core/rails.ts";
+import { bindServices } from "../../runtime/core/service.ts";
+import type { Store } from "../../runtime/core/store.ts";
+import { createCompiler } from "../../runtime/core/validator.ts";
+import type { Facilitator } from "../../runtime/core/x402.ts";
+import { createHttpFacilitator } from "../../runtime/drivers/facilitator-http.ts";
+
+import { openSqliteStore } from "../../runtime/drivers/store-sqlite.ts";
+import { createApp } from "../../runtime/server/app.ts";
+import { createMemoryStore } from "../../test/support/memory-store.ts";
+import { ANSWER, MANIFESTS, PAY_TO, SITE } from "../shop.ts";
+import { SETTLED, SUPPORTED, VERIFIED } from "../stub-facilitator.ts";
+
+/** payphone itself. `node payphone.ts <memory | SQLite file> [facilitator URL]`. */
+const [place = "memory", url] = process.argv.slice(2);
+const clock = { now: Date.now };
+const log: Log = { info: () => {}, warn: () => {}, error: (event, fields) => console.error(event, fields) };
+const store: Store = place === "memory" ? createMemoryStore() : await openSqliteStore({ file: place });
+const stub: Facilitator = {
+  supported: async () => SUPPORTED.kinds,
+  verify: async () => VERIFIED,
+  settle: async () => SETTLED,
+};
+const facilitator = url ? createHttpFacilitator({ url }) : stub;
+const rails: Rail[] = SITE.rails.map((manifest) => ({
+  manifest,
+  payTo: manifest.network.startsWith("solana:") ? PAY_TO.solana : PAY_TO.evm,
+  facilitator,
+  settlements: { find: async () => ({ state: "open" }) },
+}));
+const answer: AnyHandler = () => ANSWER;
+const services = bindServices(MANIFESTS, {
+  compile: createCompiler(new Map()),
+  handlers: new Map([["bench.answer", answer]]),
+  site: SITE,
+});
+const payments = createPayments({ site: SITE, services, rails, store, clock, log });
+await payments.start();
+
+const server = createServer();
+server.listen(0, "127.0.0.1", () => {
+  const { port } = server.address() as AddressInfo;
+  const site = { ...SITE, baseUrl: `http://127.0.0.1:${port}` };
+  const { invoke, offers } = payments;
+  const ready = async () => ({ status: "ready" as const, store: "up" as const, rails: [], services: [] });
+  server.on(
+    "request",
+    createApp({ services, invoke, challenge: offers.challenge, site, limits: SITE.limits, ready, clock, log }),
+  );
+  process.stdout.write(`${port}\n`);
+});

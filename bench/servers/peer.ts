@@ -1,0 +1,36 @@
+import { createServer } from "node:http";
+import type { FacilitatorClient } from "@x402/core/server";
+import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
+import { ExactEvmScheme } from "@x402/evm/exact/server";
+import { paymentMiddleware } from "@x402/express";
+import { ExactSvmScheme } from "@x402/svm/exact/server";
+import express from "express";
+import { ANSWER, PATHS, PAY_TO, PRICE, SITE } from "../shop.ts";
+import { SETTLED, SUPPORTED, VERIFIED } from "../stub-facilitator.ts";
+import { announce } from "./announce.ts";
+
+/** The stock x402 middleware on Express, selling the same routes. `node peer.ts [facilitator URL]`. */
+const [url] = process.argv.slice(2);
+const stub = {
+  verify: async () => VERIFIED,
+  settle: async () => SETTLED,
+  getSupported: async () => SUPPORTED,
+} as unknown as FacilitatorClient;
+
+const [base, solana] = SITE.rails.map(({ network }) => network) as ["eip155:8453", `solana:${string}`];
+const resources = new x402ResourceServer(url ? new HTTPFacilitatorClient({ url }) : stub)
+  .register(base, new ExactEvmScheme())
+  .register(solana, new ExactSvmScheme());
+const accepts = [
+  { scheme: "exact", network: base, payTo: PAY_TO.evm, price: `$${PRICE}`, maxTimeoutSeconds: 300 },
+  { scheme: "exact", network: solana, payTo: PAY_TO.solana, price: `$${PRICE}`, maxTimeoutSeconds: 300 },
+];
+const routes = Object.fromEntries(
+  PATHS.map((path) => [`POST ${path}`, { accepts, description: "A service", mimeType: "application/json" }]),
+);
+
+const app = express();
+app.use(paymentMiddleware(routes, resources));
+app.use(express.json());
+for (const path of PATHS) app.post(path, (_request, response) => void response.json(ANSWER));
+announce(createServer(app));

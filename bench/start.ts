@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { start } from "./contestant.ts";
+import { PAY_TO } from "./shop.ts";
+
+/** How long one program takes from its start to its first answer, and how much memory it holds then. */
+export interface StartRow {
+  readonly title: string;
+  readonly goal: string;
+  readonly ms: number;
+  readonly megabytes: number;
+}
+
+const STARTS = 5;
+
+/** Starts the real `payphone serve`, the peer and the bare server in turn, and takes the medians. */
+export async function measureStart(): Promise<StartRow[]> {
+  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const server = (name: string): string => join(import.meta.dirname, "servers", `${name}.ts`);
+  const facilitator = await start([server("facilitator")]);
+  const launcher = join(import.meta.dirname, "..", "runtime", "cli", "payphone.js");
+  const env = toLiveEnv(folder, facilitator.url);
+  try {
+    return [
+      await measure("`payphone serve`, all its services", "≤ 350 ms, ≤ 100 MB", [launcher, "serve"], env, "/health"),
+      await measure("@x402/express, 18 routes", "", [server("peer"), facilitator.url], process.env, "/"),
+      await measure("bare", "", [server("bare")], process.env, "/"),
+    ];
+  } finally {
+    await facilitator.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function measure(
+  title: string,
+  goal: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  path: string,
+): Promise<StartRow> {
+  const seen: { ms: number; megabytes: number }[] = [];
+  for (let count = 0; count < STARTS; count += 1) {
+    const began = performance.now();
+    const running = await start(args, env);
+    await (await fetch(running.url + path)).arrayBuffer();
+    seen.push({ ms: performance.now() - began, megabytes: running.memory() / 1e6 });
+    await running.stop();
+  }
+  const middle = (key: "ms" | "megabytes"): number =>
+    seen.map((one) => one[key]).sort((a, b) => a - b)[Math.floor(STARTS / 2)] ?? Number.NaN;
+  return { title, goal, ms: middle("ms"), megabytes: middle("megabytes") };
+}
+
+/** A live configuration whose chains are never called: nothing is bought. The keys are nobody's. */
+function toLiveEnv(folder: string, facilitator: string): NodeJS.ProcessEnv {
+  const rpc = "http://127.0.0.1:9/";
+  return {
+    ...process.env,
+    PORT: "0",
+    LOG_LEVEL: "warn",
+    PAYPHONE_DATA_DIR: folder,
+    PUBLIC_BASE_URL: "https://bench.example",
+    FACILITATOR_URL: facilitator,
+    TREASURY_EVM_KEY: `0x${"11".repeat(32)}`,
+    TREASURY_SOLANA_KEY: "4NMwxzmYj2uvHuq8xoqhY8RXg63KSVJM1DXkpbmkUY7YQWuoyQgFnnzn6yo3CMnqZasnNPNuAT2TLwQsCaKkUddp",
+    BASE_PAYMENT_ADDRESS: PAY_TO.evm,
+    POLYGON_PAYMENT_ADDRESS: PAY_TO.evm,
+    SOLANA_PAYMENT_ADDRESS: PAY_TO.solana,
+    BASE_RPC_URL: rpc,
+    POLYGON_RPC_URL: rpc,
+    SOLANA_RPC_URL: rpc,
+  };
+}
