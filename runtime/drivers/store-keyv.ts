@@ -32,6 +32,8 @@ export interface Atomics {
 }
 
 const LONGEST_KEY = 512;
+/** More than a hundred years, and less than any store can count. */
+const LONGEST_TTL_MS = 2 ** 42;
 
 /**
  * A Store over Keyv and what Keyv cannot do. Calls take effect in the order in which they were made, awaited or not:
@@ -70,7 +72,11 @@ export function toStore(adapter: TextAdapter, atomics: Atomics): OpenStore {
       value === undefined ? remove(key) : reach(async () => void (await keyv.set(checkKey(key), value, toTtl(ttlMs)))),
     delete: remove,
     putIfAbsent: (key, value, ttlMs) =>
-      reachInTurn(() => atomics.putIfAbsent(checkKey(key), toText(value), toTtl(ttlMs))),
+      reach(async () => {
+        const text = toText(value); // now: the caller may change the value as soon as this has returned
+        await null;
+        return atomics.putIfAbsent(checkKey(key), text, toTtl(ttlMs));
+      }),
     incr: (key, by = 1, ttlMs) =>
       reachInTurn(async () => {
         if (!Number.isSafeInteger(by)) throw new TypeError(`a counter grows by whole numbers, not by ${by}`);
@@ -112,5 +118,8 @@ function toText(value: unknown): string {
 }
 
 /** Whole milliseconds; what is over already lives for one, since 0 means for ever to Keyv. */
-const toTtl = (ttlMs: number | undefined): number | undefined =>
-  ttlMs === undefined || ttlMs === Number.POSITIVE_INFINITY ? undefined : Math.max(1, Math.ceil(ttlMs));
+function toTtl(ttlMs: number | undefined): number | undefined {
+  if (ttlMs === undefined || ttlMs === Number.POSITIVE_INFINITY) return undefined;
+  if (Number.isNaN(ttlMs)) throw new TypeError("a time to live is a number");
+  return Math.min(Math.max(1, Math.ceil(ttlMs)), LONGEST_TTL_MS);
+}

@@ -47,7 +47,7 @@ export async function openRedisStore({ url, namespace }: RedisStoreOptions): Pro
     await within(client.connect());
     refuseForgetful(await within(client.info("memory")));
   } catch (error) {
-    client.destroy();
+    if (client.isOpen) client.destroy();
     if (error instanceof Problem) throw error;
     const reason = ((fault ?? error) as Error).message;
     const { host } = new URL(url);
@@ -79,8 +79,8 @@ export async function openRedisStore({ url, namespace }: RedisStoreOptions): Pro
     },
     ping: async () => void (await ask(() => client.ping())),
     async close() {
-      if (client.isReady) await ask(() => client.close()).catch(() => client.destroy());
-      else client.destroy();
+      if (client.isReady) await ask(() => client.close()).catch(() => undefined);
+      if (client.isOpen) client.destroy();
     },
   });
 }

@@ -9,8 +9,8 @@ export interface Commits {
    * throws before it has written anything is its own alone.
    */
   run<T>(key: string, work: () => T): Promise<T>;
-  /** Whether something is still to be run that concerns the key. */
-  concerns(key: string): boolean;
+  /** Reads at once, or in its turn where something is still to be run for the key (without one: anything at all). */
+  read<T>(key: string | undefined, work: () => T): Promise<T>;
   /** Fulfils when nothing is left to be run. */
   drain(): Promise<void>;
 }
@@ -70,15 +70,24 @@ export function createCommits(db: DatabaseSync, sweep: () => void): Commits {
     else for (const idle of onIdle.splice(0)) idle();
   }
 
+  function run<T>(key: string, work: () => T): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    waiting.push({ key, work, resolve: resolve as Task["resolve"], reject });
+    keys.add(key);
+    if (!isScheduled) schedule();
+    return promise;
+  }
+
   return {
-    run<T>(key: string, work: () => T) {
-      const { promise, resolve, reject } = Promise.withResolvers<T>();
-      waiting.push({ key, work, resolve: resolve as Task["resolve"], reject });
-      keys.add(key);
-      if (!isScheduled) schedule();
-      return promise;
+    run,
+    async read(key, work) {
+      try {
+        if (key === undefined ? waiting.length === 0 : !keys.has(key)) return work();
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+      }
+      return run(key ?? "", work);
     },
-    concerns: (key) => keys.has(key),
     drain: () => (waiting.length === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
   };
 }

@@ -39,18 +39,11 @@ export async function openSqliteStore({ file, now = Date.now }: SqliteStoreOptio
   const db = await openDatabase(file);
   const entries = createEntries(db, now);
   const commits = createCommits(db, entries.sweep);
-  const read = (key: string): string | undefined => entries.read(key)?.value;
-  const expiresIn = (ttlMs: number | undefined): number | null => (ttlMs === undefined ? null : now() + ttlMs);
+  const expiresIn = (ttlMs: number | undefined): number | null =>
+    ttlMs === undefined ? null : Math.ceil(now() + ttlMs);
 
   const adapter: TextAdapter = {
-    async get(key) {
-      try {
-        if (!commits.concerns(key)) return read(key);
-      } catch (error) {
-        if (!isBusy(error)) throw error;
-      }
-      return commits.run(key, () => read(key));
-    },
+    get: (key) => commits.read(key, () => entries.read(key)?.value),
     set: (key, text, ttlMs) => commits.run(key, () => entries.write(key, text, expiresIn(ttlMs))),
     delete: (key) => commits.run(key, () => entries.remove(key)),
   };
@@ -70,7 +63,7 @@ export async function openSqliteStore({ file, now = Date.now }: SqliteStoreOptio
         return sum;
       }),
     async page(prefix, cursor) {
-      const rows = entries.list(cursor ?? prefix, cursor === undefined);
+      const rows = await commits.read(undefined, () => entries.list(cursor ?? prefix, cursor === undefined));
       const keys = rows.filter((key) => key.startsWith(prefix));
       const next = keys.length === PAGE ? keys.at(-1) : undefined;
       return next === undefined ? { keys } : { keys, next };

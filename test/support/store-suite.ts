@@ -79,6 +79,14 @@ export function testStore(
       }
     });
 
+    it("keeps a value as it was when it was handed over", async () => {
+      const value = { a: 1 };
+      const works = [store.set("then", value), store.putIfAbsent("then:2", value)];
+      value.a = 2;
+      await Promise.all(works);
+      expect([await store.get("then"), await store.get("then:2")]).to.deep.equal([{ a: 1 }, { a: 1 }]);
+    });
+
     it("takes undefined as absent", async () => {
       await store.set("gone", { a: undefined, b: 1 });
       expect(await store.get("gone")).to.deep.equal({ b: 1 });
@@ -93,6 +101,7 @@ export function testStore(
         () => store.set("k".repeat(513), 1),
         () => store.get("\ud800"),
         () => store.incr("bad", 0.5),
+        () => store.set("bad", 1, Number.NaN),
       ]) {
         const error = await work().then(
           () => undefined,
@@ -119,6 +128,8 @@ export function testStore(
       expect(await store.putIfAbsent("brief2", 2)).to.equal(true);
       expect(await store.get("long")).to.equal(1);
       expect(await store.get("renewed")).to.equal(2);
+      await store.set("age", 1, Number.MAX_VALUE);
+      expect(await store.get("age")).to.equal(1);
       await store.set("over", 1, -5);
       await setTimeout(10);
       expect(await store.get("over")).to.equal(undefined);
@@ -218,6 +229,8 @@ export function testStore(
         store.get("order"),
       ]);
       expect(answers).to.deep.equal([undefined, 1, false, undefined, true, 3, undefined, 5, 5]);
+      const [, keys] = await Promise.all([store.set("order:2", 1), listKeys(store, "order")]);
+      expect(keys).to.deep.equal(["order", "order:2"]);
     });
 
     it("loses nothing when everything happens at once", async () => {
