@@ -4,11 +4,19 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { Mcp } from "../../../runtime/surfaces/mcp-server.ts";
 
+/** What a client really sent, and the status that it got. */
+export interface Exchange {
+  readonly method: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+  readonly status: number;
+}
+
 export interface Served {
   /** The endpoint's URL, on a free port of the loopback address. */
   readonly url: string;
-  /** Every request as it came: what clients really send. */
-  readonly seen: { readonly method: string; readonly headers: IncomingMessage["headers"]; readonly body: string }[];
+  /** Every request as it came and what it was answered with, in the order of the answers. */
+  readonly seen: Exchange[];
   close(): Promise<void>;
 }
 
@@ -38,10 +46,10 @@ async function answer(
 ): Promise<void> {
   const { method = "", headers, url } = request;
   const body = await text(request);
-  seen.push({ method, headers, body });
   if (url !== "/mcp") return void response.writeHead(404).end();
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   const reply = await mcp.handle({ method, headers, body, requestId: randomUUID(), signal: gone.signal });
+  seen.push({ method, headers, body, status: reply.status });
   response.writeHead(reply.status, reply.headers).end(reply.body);
 }
