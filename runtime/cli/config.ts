@@ -74,8 +74,11 @@ export function readConfig(
   return config;
 }
 
-/** The configuration of this process. Nothing else reads its environment. */
-export const loadConfig = (): Config => readConfig(process.env);
+/** The environment of this process. Nothing else reads it. */
+export const loadEnv = (): Env => process.env;
+
+/** The configuration of this process. */
+export const loadConfig = (): Config => readConfig(loadEnv());
 
 function readKeys(owner: "TREASURY" | "BUYER", { secret }: Reader): Keys {
   return {

@@ -4,7 +4,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { Problem } from "../api/problem.ts";
 import { isPrice } from "../core/price.ts";
 import type { Voice } from "./call.ts";
-import { loadConfig } from "./config.ts";
+import { loadConfig, loadEnv } from "./config.ts";
 import { ORIGIN } from "./config-values.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
 
@@ -53,11 +53,57 @@ function createProgram(): Command {
     .version(packageJson.version)
     .exitOverride()
     .addHelpText("after", EXIT_CODES);
+  addServers(program);
+  addCheck(program);
+  addTypes(program);
   addCall(program);
   return program;
 }
 
 const dirOption = (what: string): Option => new Option("--dir <directory>", what).default(ROOT, "this project");
+
+const SERVED = "the directory with manifests/, plugins/ and schemas/";
+
+function addServers(program: Command): void {
+  program
+    .command("sandbox")
+    .description("sell the services for play money: chains, facilitator and a funded buyer are embedded, all offline")
+    .addOption(dirOption(SERVED))
+    .action(async (options: { dir: string }) => (await import("./sandbox.ts")).runSandbox(options));
+  program
+    .command("serve")
+    .description("sell the services for real money; says what the environment lacks, and starts when nothing does")
+    .addOption(dirOption(SERVED))
+    .action(async (options: { dir: string }) => (await import("./serve.ts")).runServe(options));
+}
+
+function addCheck(program: Command): void {
+  program
+    .command("check")
+    .description("find every fault of the manifests, schemas and plugins")
+    .addOption(dirOption(SERVED))
+    .action(async ({ dir }: { dir: string }) => {
+      const { checkDir, toReport } = await import("./check.ts");
+      const faults = await checkDir(dir, loadEnv());
+      console.log(toReport(faults));
+      process.exitCode = faults.length > 0 ? EXIT.failed : EXIT.ok;
+    });
+}
+
+function addTypes(program: Command): void {
+  program
+    .command("types")
+    .description("write the types of handlers from manifests and schemas")
+    .option("--check", "write nothing, and fail when a file is not current")
+    .addOption(dirOption(SERVED))
+    .action(async ({ dir, check = false }: { dir: string; check?: boolean }) => {
+      const { writeTypes } = await import("./types.ts");
+      const stale = await writeTypes(dir, { check });
+      for (const file of stale) console.log(check ? `${file} is not current: run "payphone types"` : `${file} written`);
+      if (stale.length === 0) console.log("all current");
+      process.exitCode = check && stale.length > 0 ? EXIT.failed : EXIT.ok;
+    });
+}
 
 function addCall(program: Command): void {
   program
@@ -89,8 +135,8 @@ function addCall(program: Command): void {
 
 type CallFlags = { readonly [Key in "url" | "method" | "rail" | "resume"]?: string } & {
   readonly dir: string;
-  readonly dryRun?: true;
-  readonly json?: true;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
   readonly maxUsd: string;
   readonly maxJpy: string;
   readonly wait: number;
@@ -127,7 +173,7 @@ function invalid(right: string): never {
 function toExitCode(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof Problem) {
-    console.error(error.message.replace(/^/gm, "payphone: "));
+    console.error(error.message.includes("\n") ? error.message : `payphone: ${error.message}`);
     return exitCodeOf(error.code);
   }
   const { code, message, stack } = error as NodeJS.ErrnoException;

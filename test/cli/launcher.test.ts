@@ -79,6 +79,24 @@ describe("the launcher", () => {
     expect(launch(NEW, ROOT, "call").err).to.equal("error: name a service, or give --resume <file>\n");
   });
 
+  it("reports faults as they stand, without a stack, and fails", () => {
+    const line =
+      "manifests/_site.yaml:1:1 missing-file there is no such file; it says what is true of every service, and every set needs one";
+    const report = `${line}\n1 fault in 1 file; nothing starts until they are mended\n`;
+    expect(launch(NEW, ROOT, "check", "--dir", folder)).to.deep.equal({ code: 1, out: report, err: "" });
+    expect(launch(NEW, ROOT, "types", "--dir", folder)).to.deep.equal({ code: 1, out: "", err: report });
+  });
+
+  it("names every faulty variable, and gives exit code 2", () => {
+    const env = { ...process.env, PORT: "x", LOG_LEVEL: "y" };
+    const { status, stderr } = spawnSync(NEW, [join(ROOT, LAUNCHER), "call", "roll"], { encoding: "utf8", env });
+    expect([status, stderr]).to.deep.equal([
+      2,
+      'PORT is "x", but must be a whole number from 0 to 65535 (0 = any free port)\n' +
+        'LOG_LEVEL is "y", but must be one of trace, debug, info, warn, error, fatal, silent\n',
+    ]);
+  });
+
   describe("on an old Node", () => {
     before(function () {
       if (OLD === undefined) this.skip(); // needs a Node below 24 on the PATH
