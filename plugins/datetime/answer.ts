@@ -1,15 +1,15 @@
 import type { Temporal } from "temporal-polyfill";
 import { toDayName } from "./reading.ts";
 
-/** The largest unit of which there is at least one, when rounded: 59.6 minutes are an hour. */
-const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number, limit: number])[] = [
-  ["second", 1, 60],
-  ["minute", 60, 60],
-  ["hour", 3600, 24],
-  ["day", 86_400, 30],
-  ["month", 2_629_746, 12],
-  ["year", 31_556_952, Number.POSITIVE_INFINITY],
-];
+/** Units, and from how many of them (rounded) the next larger one is named: 59.6 minutes are an hour. */
+const UNITS = [
+  { unit: "second", seconds: 1, limit: 60 },
+  { unit: "minute", seconds: 60, limit: 60 },
+  { unit: "hour", seconds: 3600, limit: 24 },
+  { unit: "day", seconds: 86_400, limit: 30 },
+  { unit: "month", seconds: 2_629_746, limit: 12 },
+] as const;
+const YEAR = { unit: "year", seconds: 31_556_952 } as const;
 
 const english = new Intl.RelativeTimeFormat("en");
 
@@ -51,11 +51,9 @@ export function toAnswer(at: Temporal.ZonedDateTime, base: Temporal.ZonedDateTim
 
 const toUnix = ({ epochMilliseconds }: Temporal.ZonedDateTime): number => Math.floor(epochMilliseconds / 1000);
 
-function toWords(seconds: number): string {
-  if (seconds === 0) return "now";
-  for (const [unit, size, limit] of UNITS) {
-    const count = Math.round(Math.abs(seconds) / size);
-    if (count < limit) return english.format(Math.sign(seconds) * count, unit);
-  }
-  return "";
+function toWords(distance: number): string {
+  if (distance === 0) return "now";
+  const length = Math.abs(distance);
+  const { unit, seconds } = UNITS.find(({ seconds, limit }) => Math.round(length / seconds) < limit) ?? YEAR;
+  return english.format(Math.sign(distance) * Math.round(length / seconds), unit);
 }

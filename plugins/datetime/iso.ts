@@ -50,10 +50,11 @@ export function readIso(text: string, zone: string): Reading | undefined {
   const named = SUFFIX.exec(suffix);
   const time = timeText === undefined ? undefined : TIME.exec(timeText);
   if (!named || time === null) return undefined;
-  const date = toDate(dateText, DAYS) ?? (time ? undefined : toDate(dateText, PERIODS));
+  const day = toDate(dateText, DAYS);
+  const date = day ?? (time ? undefined : toDate(dateText, PERIODS));
   if (!date) return undefined;
-  // Seven digits without a time could as well be Unix seconds, and a period is no day.
-  const confidence: Confidence = !time && (/^\d{7}$/.test(dateText) || !toDate(dateText, DAYS)) ? "low" : "high";
+  // A period is no day, and seven digits without a time could as well be Unix seconds.
+  const confidence: Confidence = day && (time || !/^\d{7}$/.test(dateText)) ? "high" : "low";
   const ownZone = named[1] ?? zone;
   if (!time) return toReading(date, undefined, ownZone, confidence);
   const [, hour = "", minute, second, fraction] = time;

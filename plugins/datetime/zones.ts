@@ -107,6 +107,8 @@ function toOffset(hours: string, minutes: string): string | undefined {
   return Number(digits) <= 14 && Number(minutes) < 60 ? `${sign}${digits}:${minutes}` : undefined;
 }
 
+let places: ReadonlyMap<string, string> | undefined;
+
 /** Zones by the lower-case names of their cities, and by those of America's zones. */
 function placesByName(): ReadonlyMap<string, string> {
   places ??= new Map([
@@ -117,5 +119,3 @@ function placesByName(): ReadonlyMap<string, string> {
   ]);
   return places;
 }
-
-let places: ReadonlyMap<string, string> | undefined;

@@ -323,7 +323,7 @@ export interface DatetimeParseResponse {
    */
   relative_human: string;
   /**
-   * `high`: a machine format that names a day or a moment. `medium`: English that was fully understood and has one reading. `low`: something had to be assumed: day and month in either order, a year, a date, a day of a period or am/pm that was not given, a weekday that can be meant in two ways, a zone abbreviation of several meanings, or a local time that clock changes skip (then the time is moved on by the gap) or repeat (then the first is taken).
+   * `high`: a machine format that names a day or a moment. `medium`: English that was fully understood and has one reading. `low`: something had to be assumed: which number is the day and which the month (04.03. is day first, 04/03 month first), the century, the year, the day (the next one that is not over), the first day of a period, the hour of a part of the day, am or pm, which of two weekdays, one meaning of a zone abbreviation, the last day of a month that is too short, or a local time that a change of clocks skips (moved on by the gap) or repeats (the first is taken).
    */
   confidence: "high" | "medium" | "low";
   /**

@@ -103,6 +103,7 @@ describe("a parsed date and time", () => {
     "in 1 second": "in 1 second",
     "59 seconds ago": "59 seconds ago",
     "in 90 seconds": "in 2 minutes",
+    "90 seconds ago": "2 minutes ago",
     "in 59 minutes and 40 seconds": "in 1 hour",
     "2 hours ago": "2 hours ago",
     "in 23 hours and 40 minutes": "in 1 day",

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { recoverMessageAddress } from "viem";
 import { drawBetween } from "../../plugins/roll/draw.ts";
 import roll from "../../plugins/roll/index.ts";
+import type { Hex } from "../../runtime/api/plugin.ts";
 import { createHost, faultsOf, problemOf, readManifest, type Serve, serve, TREASURY } from "./host.ts";
 
 const sha256 = (value: unknown): string =>
@@ -67,23 +68,12 @@ describe("a roll", () => {
 
   it("is signed by the treasury over the documented payload, and its hashes can be recomputed", async () => {
     const commitment = `0x${"Ab".repeat(32)}`;
-    const answer = await ask({ low: -5, high: 5, count: 3, commitment, label: "Schatz №42" });
-    const { range, count, label, result, input_hash, result_hash, domain, signature, signer } = answer;
-    expect({ range, count, label, domain, commitment: answer.commitment, scheme: answer.scheme }).to.deep.equal({
-      range: [-5, 5],
-      count: 3,
-      label: "Schatz №42",
-      domain: "payphone/roll/v1",
-      commitment,
-      scheme: "eip191",
-    });
-    expect(input_hash).to.equal(sha256({ range: [-5, 5], count: 3, commitment, label }));
-    expect(result_hash).to.equal(sha256({ input_hash, result }));
-    const payload = { domain, range, count, commitment, label, result, input_hash, result_hash };
-    const message = canonicalize(payload) as string;
-    expect(message).to.contain(commitment).and.to.contain("Schatz №42");
-    expect(signer).to.equal(TREASURY.address);
-    expect(await recoverMessageAddress({ message, signature: signature as `0x${string}` })).to.equal(signer);
+    const label = "Schatz №42";
+    const answer = await ask({ low: -5, high: 5, count: 3, commitment, label });
+    expect(answer).to.deep.include({ range: [-5, 5], count: 3, commitment, label, scheme: "eip191" });
+    expect(answer).to.include({ signer: TREASURY.address, domain: "payphone/roll/v1" });
+    const message = await verify(answer);
+    expect(message).to.contain(commitment).and.to.contain(label);
   });
 
   it("says null for a commitment and a label that were not given, and hashes them as null", async () => {
@@ -154,7 +144,22 @@ describe("a roll", () => {
       expect((await problemOf(ask(input))).code).to.equal("invalid-input");
     });
 
-  it("answers its manifest's examples", async () => {
-    for (const { input } of readManifest("roll").examples) expect(await ask(input)).to.have.property("signature");
+  it("answers its manifest's examples, whose own answer can be verified", async () => {
+    const { examples } = readManifest("roll");
+    for (const { input } of examples) expect(await ask(input)).to.have.property("signature");
+    const shown = examples.map(({ output }) => output).filter((output) => output !== undefined);
+    expect(shown).to.have.length(1);
+    for (const output of shown) await verify(output as Record<string, unknown>);
   });
 });
+
+/** Recomputes what schemas/RollResponse.json says of an answer; returns the signed text. */
+async function verify(answer: Record<string, unknown>): Promise<string> {
+  const { range, count, commitment, label, result, input_hash, result_hash, domain, signature } = answer;
+  expect(input_hash).to.equal(sha256({ range, count, commitment, label }));
+  expect(result_hash).to.equal(sha256({ input_hash, result }));
+  const payload = { domain, range, count, commitment, label, result, input_hash, result_hash };
+  const message = canonicalize(payload) as string;
+  expect(await recoverMessageAddress({ message, signature: signature as Hex })).to.equal(answer.signer);
+  return message;
+}
