@@ -88,7 +88,9 @@ async function open({ url, chainId, timeoutMs = 5000 }: EvmClientOptions, name: 
   const nativeCurrency = { name: "native", symbol: "native", decimals: 18 };
   const chain = defineChain({ id: chainId, name, nativeCurrency, rpcUrls: { default: { http: [NOWHERE] } } });
   const endpoint = toEndpoint(url);
-  const fetchFn = (_: unknown, init?: RequestInit): Promise<Response> => fetch(endpoint.url, init);
+  // viem's own timeout ends with the head of the answer; this one bounds its body as well.
+  const fetchFn = (_: unknown, init?: RequestInit): Promise<Response> =>
+    fetch(endpoint.url, { ...init, redirect: "error", signal: AbortSignal.timeout(timeoutMs) });
   const { request } = http(NOWHERE, {
     fetchFn,
     fetchOptions: { headers: endpoint.headers },

@@ -32,7 +32,10 @@ export interface EvmSubmission {
 
 /** Sends one account's transactions on one chain, in any number at once, from any number of processes on one Store. */
 export interface EvmSender {
-  /** Signs and broadcasts. When it throws, nothing was sent: Problem `upstream-failed` or `unavailable`; the signal's reason before signing. */
+  /**
+   * Signs and broadcasts; a signal counts until the signature. When it throws, nothing was sent, unless it was the store
+   * that failed: Problem `upstream-failed` or `unavailable`; the signal's reason.
+   */
   submit(call: EvmCall, signal: AbortSignal): Promise<EvmSubmission>;
   /** Submits, and waits for the inclusion. After a Problem `upstream-failed` the transaction may still be included. */
   send(call: EvmCall, signal: AbortSignal): Promise<EvmInclusion>;

@@ -59,20 +59,25 @@ const POLL_MS = 500;
 
 type ContractWrite = Parameters<FacilitatorEvmSigner["writeContract"]>[0];
 
-/** Estimating is the last look before the money moves: a revert here is the token's refusal, and nothing was sent. */
+/** Sends what the SDK would write, unless the token refuses it: estimating is the last look before the money moves. */
 async function write({ chain, address, sender, signal, trace }: LocalSignerOptions, call: ContractWrite): Promise<Hex> {
   const { concat, encodeFunctionData } = await import("viem");
   const { abi, functionName, args, dataSuffix = "0x" } = call;
   const data = concat([encodeFunctionData({ abi: abi as Abi, functionName, args }), dataSuffix]);
   try {
     const gas = await chain.estimateGas({ account: address, to: call.address, data });
+    if (gas > MOST_GAS) throw new RangeError(`This payment would take ${gas} gas to settle, more than ${MOST_GAS}`);
     trace.submission = await sender.submit({ to: call.address, data, gas: (gas * 6n) / 5n }, signal);
     return trace.submission.hash;
   } catch (error) {
-    if (!isRevert(error)) trace.failure = error;
+    if (!isRefusal(error)) trace.failure = error;
     throw error;
   }
 }
 
-const isRevert = (error: unknown): boolean =>
-  error instanceof Error && error.cause instanceof Error && error.cause.name === "ExecutionRevertedError";
+/** A payer's contract checks its own signatures, and the treasury pays for that: ten times what a token needs is enough. */
+const MOST_GAS = 1_000_000n;
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof RangeError ||
+  (error instanceof Error && error.cause instanceof Error && error.cause.name === "ExecutionRevertedError");

@@ -58,8 +58,10 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
   return {
     async supported(signal) {
       for (const token of isChecked ? [] : tokens) {
-        const mismatch = await checkToken(client, token, signal);
-        if (mismatch) throw new Problem("facilitator-unavailable", mismatch);
+        const mismatch = await checkToken(client, token, signal).catch((cause: unknown) => {
+          throw unavailable(cause instanceof Problem ? cause.message : `${client.name} did not answer in time`, cause);
+        });
+        if (mismatch) throw unavailable(mismatch);
       }
       isChecked = true;
       return [{ x402Version: 2, scheme: "exact", network }];
@@ -73,8 +75,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
         signal,
       );
       return work.catch((cause: unknown) => {
-        const detail = `The ${client.name} chain cannot be asked about a payment now`;
-        throw new Problem("facilitator-unavailable", detail, { cause, retryAfter: 5 });
+        throw unavailable(`The ${client.name} chain cannot be asked about a payment now`, cause);
       });
     },
 
@@ -91,6 +92,9 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
     },
   };
 }
+
+const unavailable = (detail: string, cause?: unknown): Problem =>
+  new Problem("facilitator-unavailable", detail, { cause, retryAfter: 5 });
 
 interface Narrowed {
   readonly payer: string;

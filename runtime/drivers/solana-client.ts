@@ -73,8 +73,13 @@ type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>;
 function fetchFrom({ url: text, timeoutMs = 5000, retries = 2, retryDelayMs = 150 }: SolanaClientOptions): Fetch {
   const { url, headers } = toEndpoint(text);
   const attempt = async ({ body }: RequestInit): Promise<Response> => {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const response = await fetch(url, { method: "POST", headers: { ...JSON_BODY, ...headers }, body: body!, signal });
+    const bounds = { redirect: "error", signal: AbortSignal.timeout(timeoutMs) } as const;
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { ...JSON_BODY, ...headers },
+      body: body!,
+      ...bounds,
+    });
     if (!response.ok) throw new Error(`The RPC node answered with status ${response.status}`);
     return response;
   };

@@ -145,6 +145,9 @@ async function sign(
   return { transaction, signature: base58.encode(signature), lastHeight: lastValidBlockHeight };
 }
 
+/** A node that is a little behind; or the very same message, which somebody sent a moment ago. */
+const PASSING = new Set<unknown>(["BlockhashNotFound", "AlreadyProcessed"]);
+
 /** The treasury's account is empty, or does not exist. */
 const PENNILESS = new Set<unknown>(["AccountNotFound", "InsufficientFundsForFee", "InsufficientFundsForRent"]);
 
@@ -156,7 +159,7 @@ async function rehearse(
 ): Promise<void> {
   const { value } = await client.ask((chain) => chain.simulateTransaction(transaction), signal);
   const { err } = value;
-  if (err === null || err === "BlockhashNotFound") return; // The latter: a node that is a little behind.
+  if (err === null || PASSING.has(err)) return;
   log.error("solana.refused", { err, logs: value.logs });
   const cause = new Error(JSON.stringify(err));
   const name = typeof err === "string" ? err : Object.keys(err)[0];

@@ -238,6 +238,20 @@ describe("the in-process facilitator", () => {
     expect((await jpyc.balanceOf(seller)) - before).to.equal(ETHER);
   });
 
+  it("refuses a payer's contract that burns the treasury's gas", async () => {
+    const wallet = "0x00000000000000000000000000000000000a11e7";
+    // Loops 60 000 times, then answers ERC-1271's "yes".
+    const code = `0x61ea605b6001900380600357507f1626ba7e${"00".repeat(28)}60005260206000f3`;
+    await chain.rpc("anvil_setCode", [wallet, code]);
+    await jpyc.mint(wallet, ETHER);
+    const payment = change(await pay(), { from: wallet });
+    const payload = { ...payment.payload, signature: `0x${"12".repeat(66)}` };
+    const smart = { ...payment, payload };
+    expect(await open().verify(smart, offer, never)).to.include({ isValid: true, payer: wallet });
+    expect(await open().settle(smart, offer, never)).to.include({ success: false, transaction: "" });
+    expect(await jpyc.balanceOf(wallet)).to.equal(ETHER);
+  });
+
   it("does not call a payment refused that an earlier attempt has settled", async () => {
     const payment = await pay();
     await open().settle(payment, offer, never);
