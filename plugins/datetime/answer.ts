@@ -11,8 +11,6 @@ const UNITS = [
 ] as const;
 const YEAR = { unit: "year", seconds: 31_556_952 } as const;
 
-const english = new Intl.RelativeTimeFormat("en");
-
 /** All fields of schemas/DatetimeParseResponse.json that the moment itself decides. */
 export interface Answer {
   readonly iso: string;
@@ -55,5 +53,7 @@ function toWords(distance: number): string {
   if (distance === 0) return "now";
   const length = Math.abs(distance);
   const { unit, seconds } = UNITS.find(({ seconds, limit }) => Math.round(length / seconds) < limit) ?? YEAR;
-  return english.format(Math.sign(distance) * Math.round(length / seconds), unit);
+  const count = Math.round(length / seconds);
+  const words = `${count} ${unit}${count === 1 ? "" : "s"}`;
+  return distance > 0 ? `in ${words}` : `${words} ago`;
 }

@@ -57,5 +57,7 @@ export function checkWeekday(date: Temporal.PlainDate, weekday: number): void {
     throw unclear(`${date} is a ${toDayName(date)}: the weekday in the text contradicts its date`);
 }
 
+const DAY_NAMES = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
 /** The English weekday. */
-export const toDayName = (date: Temporal.PlainDate): string => date.toLocaleString("en", { weekday: "long" });
+export const toDayName = ({ dayOfWeek }: Temporal.PlainDate): string => DAY_NAMES[dayOfWeek - 1] ?? "";
