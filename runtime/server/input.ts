@@ -54,12 +54,16 @@ function readBody(request: Request, limit: number): Promise<Buffer> {
     else chunks.push(chunk);
   };
   const onEnd = (): void => resolve(Buffer.concat(chunks));
-  const onClose = (): void => reject(new Problem("bad-request", "The body was cut off"));
+  const onClose = (): void => {
+    if (!request.readableEnded) reject(cutOff());
+  };
   if (Number(request.headers["content-length"] ?? 0) > limit) reject(tooLarge(limit));
-  else if (request.destroyed) onClose();
+  else if (request.destroyed) reject(cutOff());
   else request.on("data", onData).once("end", onEnd).once("close", onClose);
   return promise.finally(() => request.off("data", onData).off("end", onEnd).off("close", onClose));
 }
+
+const cutOff = (): Problem => new Problem("bad-request", "The body was cut off");
 
 const tooLarge = (limit: number): Problem =>
   new Problem("payload-too-large", `The body is larger than the ${limit} bytes that are allowed`);
