@@ -5,7 +5,7 @@ import type { Shape } from "./shape.ts";
 const DEEPEST = 300;
 const MOST_FAULTS = 20;
 
-/** A copy of a value, cut to its shape, and without the `null`s that mean absent. */
+/** A copy of a value, cut to its shape, with its defaults and without the `null`s that mean absent. */
 export interface Copied {
   readonly value: unknown;
   /** What is not JSON, or nested too deeply. */
@@ -53,14 +53,18 @@ function copyArray(value: readonly unknown[], shape: Shape, progress: Progress):
   return copied;
 }
 
-/** Asks for each named field, so that a thousand fields that nobody named cost nothing. */
+/**
+ * Asks for each named field, so that a thousand fields that nobody named cost nothing. Defaults are filled in here: Ajv
+ * refuses them below `anyOf`, although it is clear what they mean where the other branch is null.
+ */
 function copyObject(value: Readonly<Record<string, unknown>>, shape: Shape, progress: Progress): object {
   const copied: Record<string, unknown> = {};
-  for (const { name, optional, nullable, shape: inner } of shape.fields) {
-    const found = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (found === null && optional) {
-      if (nullable) progress.nulls.push([copied, name]);
-    } else if (found !== undefined) put(copied, name, copy(found, inner(), name, progress));
+  for (const field of shape.fields) {
+    const { name, nullable } = field;
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    const found = given === undefined || (given === null && field.optional && !nullable) ? field.default : given;
+    if (found === null && field.optional && nullable) progress.nulls.push([copied, name]);
+    else if (found !== undefined) put(copied, name, copy(found, field.shape(), name, progress));
   }
   const rest = shape.rest();
   if (!rest) return copied;

@@ -16,7 +16,7 @@ const SCALAR_RULES = [
 ];
 
 /** More rules that have a sentence, and for which `x-message` can give another. */
-const SENTENCE_RULES = ["not", "contains", "dependentRequired", "uniqueItems", "format"];
+const SENTENCE_RULES = ["not", "dependentRequired", "uniqueItems", "format"];
 
 /**
  * Folds the faults of branches (`anyOf`, `oneOf`, `if` …), which Ajv reports one by one before the fault of the whole:
@@ -25,37 +25,42 @@ const SENTENCE_RULES = ["not", "contains", "dependentRequired", "uniqueItems", "
  */
 export function foldFaults(errors: readonly ErrorObject[], nodes: SchemaNodes): FoldedFault[] {
   const folded: FoldedFault[] = [];
-  const isOf = (error: ErrorObject, node: unknown): boolean => nodes.reach(node).has(error.parentSchema);
-  /** Takes back the faults that were reported for these parts of the same value. */
-  const takeBack = ({ instancePath }: ErrorObject, parts: readonly unknown[]): FoldedFault[] => {
-    let start = folded.length;
-    while (start > 0) {
-      const { error } = folded[start - 1] as FoldedFault;
-      if (!isWithin(error.instancePath, instancePath) || !parts.some((part) => isOf(error, part))) break;
-      start--;
-    }
-    return folded.splice(start);
-  };
-
-  for (const error of errors) {
-    const { keyword, schema, parentSchema } = error;
-    const written = messageOf(parentSchema);
-    if (keyword === "anyOf" || keyword === "oneOf") {
-      const inner = takeBack(error, schema as unknown[]);
-      const sentence = written ?? toSentence(error);
-      folded.push(...(sentence ? [{ error, sentence }] : meantBranches(error, inner, isOf)));
-    } else if (keyword === "if" || keyword === "propertyNames") {
-      const parts = keyword === "if" ? [parentSchema?.then, parentSchema?.else] : [schema];
-      const inner = takeBack(error, parts);
-      folded.push(...(written ? [{ error, sentence: written }] : inner));
-    } else if (SENTENCE_RULES.includes(keyword)) {
-      if (keyword === "contains") takeBack(error, [schema]);
-      const sentence = written ?? toSentence(error);
-      folded.push(sentence ? { error, sentence } : { error });
-    } else folded.push({ error });
-  }
+  for (const error of errors) folded.push(...fold(error, folded, nodes));
   return withoutRivals(folded);
 }
+
+/** What to report for a fault; those of its branches are taken back from `folded`. */
+function fold(error: ErrorObject, folded: FoldedFault[], nodes: SchemaNodes): readonly FoldedFault[] {
+  const { keyword, parentSchema } = error;
+  const branches = branchesOf(error);
+  const inner = branches.length > 0 ? takeBack(folded, error.instancePath, branches, nodes) : [];
+  if (branches.length === 0 && !SENTENCE_RULES.includes(keyword)) return [{ error }];
+  const sentence = messageOf(parentSchema) ?? toSentence(error);
+  if (sentence !== undefined) return [{ error, sentence }];
+  if (keyword === "anyOf" || keyword === "oneOf") return meantBranches(error, inner, nodes);
+  return keyword === "if" || keyword === "propertyNames" ? inner : [{ error }];
+}
+
+/** The schemas whose faults Ajv has reported before this one. */
+function branchesOf({ keyword, schema, parentSchema }: ErrorObject): readonly unknown[] {
+  if (keyword === "anyOf" || keyword === "oneOf") return schema as unknown[];
+  if (keyword === "if") return [parentSchema?.then, parentSchema?.else];
+  return keyword === "propertyNames" || keyword === "contains" ? [schema] : [];
+}
+
+/** Removes the last faults, as far as they are about this value, or a part of it, and come from these branches. */
+function takeBack(folded: FoldedFault[], path: string, branches: readonly unknown[], nodes: SchemaNodes) {
+  let start = folded.length;
+  while (start > 0) {
+    const { error } = folded[start - 1] as FoldedFault;
+    if (!isWithin(error.instancePath, path) || !branches.some((branch) => isOf(error, branch, nodes))) break;
+    start--;
+  }
+  return folded.splice(start);
+}
+
+const isOf = (error: ErrorObject, branch: unknown, nodes: SchemaNodes): boolean =>
+  nodes.reach(branch).has(error.parentSchema);
 
 const isWithin = (path: string, outer: string): boolean => path === outer || path.startsWith(`${outer}/`);
 
@@ -89,15 +94,11 @@ function requiredBy(branches: readonly unknown[]): string[] {
 }
 
 /** The faults of the branches whose type the value has, or of all if it has none of their types. `null` is not meant. */
-function meantBranches(
-  whole: ErrorObject,
-  inner: readonly FoldedFault[],
-  isOf: (error: ErrorObject, node: unknown) => boolean,
-): FoldedFault[] {
+function meantBranches(whole: ErrorObject, inner: readonly FoldedFault[], nodes: SchemaNodes): FoldedFault[] {
   const isMismatch = ({ error }: FoldedFault): boolean =>
     error.keyword === "type" && error.instancePath === whole.instancePath;
   const branches = (whole.schema as unknown[])
-    .map((branch) => inner.filter(({ error }) => isOf(error, branch)))
+    .map((branch) => inner.filter(({ error }) => isOf(error, branch, nodes)))
     .filter((faults) => !faults.some((fault) => isMismatch(fault) && fault.error.schema === "null"));
   const fitting = branches.filter((faults) => !faults.some(isMismatch)).flat();
   const meant = fitting.length > 0 ? fitting : branches.flat().filter(isMismatch);

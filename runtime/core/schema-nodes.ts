@@ -32,11 +32,7 @@ export function createSchemaNodes(documents: ReadonlyMap<string, object>): Schem
   const resolve: Resolve = (node) => {
     if (!isObject(node) || typeof node.$ref !== "string") return true;
     const [file = "", pointer = ""] = node.$ref.split("#");
-    const name =
-      file
-        .split("/")
-        .at(-1)
-        ?.replace(/\.json$/, "") ?? "";
+    const name = file.slice(file.lastIndexOf("/") + 1).replace(/\.json$/, "");
     return follow(pointer, file === "" ? roots.get(node) : documents.get(name));
   };
 
@@ -52,8 +48,10 @@ export function createSchemaNodes(documents: ReadonlyMap<string, object>): Schem
     resolve,
     add: (document) => own(document, document),
     reach(node) {
-      const found = (isCollection(node) && reached.get(node)) || new Set();
-      if (found.size === 0) collect(node, found);
+      const known = reached.get(node as object);
+      if (known) return known;
+      const found = new Set<unknown>();
+      collect(node, found);
       if (isCollection(node)) reached.set(node, found);
       return found;
     },

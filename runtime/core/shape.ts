@@ -19,6 +19,8 @@ export interface Field {
   readonly optional: boolean;
   /** The schema itself allows `null`. */
   readonly nullable: boolean;
+  /** Stands for what is absent. */
+  readonly default?: unknown;
   readonly shape: () => Shape;
 }
 
@@ -59,7 +61,14 @@ function shapeOf(schemas: readonly SchemaNode[], resolve: Resolve, outermost = f
   const fields = [...properties].map(([name, { certain, possible }]): Field => {
     const allows = (node: SchemaNode): boolean => allowsNull(node, resolve);
     const nullable = certain.length > 0 ? certain.every(allows) : possible.some(allows);
-    return { name, optional: !required.has(name), nullable, shape: later([...certain, ...possible]) };
+    const described = certain.find((node) => isObject(node) && "default" in node) as { default: unknown } | undefined;
+    return {
+      name,
+      optional: !required.has(name),
+      nullable,
+      ...(described && { default: described.default }),
+      shape: later([...certain, ...possible]),
+    };
   });
   const rest = others.includes(true) ? () => FREE : later(others);
   const keepsRest = others.some((node) => node !== false || !outermost) || fields.length + others.length === 0;
@@ -97,9 +106,13 @@ function surveyOf(schemas: readonly SchemaNode[], resolve: Resolve): Survey {
     }
     if ("$ref" in node) visit(resolve(node), certain, within);
     for (const part of listOf(node.allOf)) visit(part, certain, within);
-    for (const branch of [node.anyOf, node.oneOf].flatMap(listOf)) {
-      if (takesAnyObject(branch)) survey.others.push(true);
-      visit(branch, false, within);
+    for (const branches of [node.anyOf, node.oneOf].map(listOf)) {
+      const kinds = branches.filter((branch) => !isNull(branch));
+      for (const branch of kinds) {
+        if (takesAnyObject(branch)) survey.others.push(true);
+        // A schema or null: nothing else than that schema can hold for an object.
+        visit(branch, certain && kinds.length === 1, within);
+      }
     }
     const { then, else: otherwise, dependentSchemas } = node;
     for (const branch of [then, otherwise, ...Object.values(dependentSchemas ?? {})]) visit(branch, false, within);
@@ -113,6 +126,8 @@ function othersOf(node: { readonly [keyword: string]: unknown }): SchemaNode[] {
   const said = [node.additionalProperties, node.unevaluatedProperties].filter((part) => part !== undefined);
   return (node.patternProperties === undefined ? said : [...said, true]) as SchemaNode[];
 }
+
+const isNull = (node: SchemaNode): boolean => isObject(node) && node.type === "null";
 
 const takesAnyObject = (node: SchemaNode): boolean =>
   node === true || (isObject(node) && Object.keys(node).every((key) => key === "type" && hasType(node, "object")));

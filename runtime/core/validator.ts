@@ -46,8 +46,8 @@ const OPTIONS: Options = {
  */
 export function createCompiler(schemas: ReadonlyMap<string, object>): Compile {
   const nodes = createSchemaNodes(schemas);
-  // A default that is filled in while texts are turned into numbers would be taken for a text: hence two instances.
-  const strict = once(() => createAjv(schemas, { useDefaults: true }));
+  // What is right for the texts of a query would turn a body's "5" into 5: hence two instances.
+  const strict = once(() => createAjv(schemas, {}));
   const coercing = once(() => createAjv(schemas, { coerceTypes: "array" }));
 
   return (schema) => {

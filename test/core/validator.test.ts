@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import fc from "fast-check";
 import { createCompiler } from "../../runtime/core/validator.ts";
 
 const folder = join(import.meta.dirname, "../../schemas");
@@ -35,6 +36,17 @@ describe("a schema", () => {
       value: 0,
       children: [{ value: 0 }, { value: 2, children: [{ value: 0 }] }],
     });
+  });
+
+  it("fills defaults into what may also be null, and into no branch that may not be meant", () => {
+    const withDefault = object({ a: { type: "integer", default: 1 } });
+    const schema = object({
+      x: { anyOf: [{ $ref: "Tree.json" }, { type: "null" }] },
+      y: { oneOf: [{ type: "null" }, withDefault], default: null },
+      z: { anyOf: [withDefault, object({ b: text }, { required: ["b"] })] },
+    });
+    expect(checked(schema, { x: {}, z: { b: "" } })).to.deep.equal({ x: { value: 0 }, y: null, z: { b: "" } });
+    expect(checked(schema, { x: null, y: { a: null } })).to.deep.equal({ x: null, y: { a: 1 } });
   });
 
   it("gives each call a default of its own", () => {
@@ -92,6 +104,14 @@ describe("a schema", () => {
     const open = object({ a: { type: "object" }, b: object({ c: text }, { additionalProperties: true }) });
     const free = { a: { x: { y: null } }, b: { c: "1", d: { e: null } } };
     expect(checked(open, free)).to.deep.equal(free);
+  });
+
+  it("keeps any JSON there, whatever it is", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: "binary" }), (data) => {
+        expect(JSON.stringify(checked("AnchorRequest", { data }))).to.equal(JSON.stringify({ data }));
+      }),
+    );
   });
 
   it("keeps the fields that any of its branches names", () => {
