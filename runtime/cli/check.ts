@@ -21,11 +21,12 @@ export function toReport(faults: readonly Fault[]): string {
   if (faults.length === 0) return "no faults";
   const files = new Set(faults.map(({ file }) => file)).size;
   const count = `${faults.length} ${faults.length === 1 ? "fault" : "faults"} in ${files} ${files === 1 ? "file" : "files"}`;
-  return [...faults.map(toLine), `${count}; nothing starts until they are mended`].join("\n");
+  const mended = faults.length === 1 ? "it is mended" : "they are mended";
+  return [...faults.map(toLine), `${count}; nothing starts until ${mended}`].join("\n");
 }
 
 /** What a plugin may use while it is set up is real; what it may only keep for its handlers says so when it is called. */
-function createIdleHost({ site }: ManifestSet): Omit<Host, "env"> {
+export function createIdleHost({ site }: ManifestSet): Omit<Host, "env"> {
   const silent = (): void => {};
   return {
     anchor: createIdle("anchor"),

@@ -23,7 +23,7 @@ export async function renewTables(dir: string): Promise<ReadonlyMap<string, stri
 
 const toRenewed = (text: string): string =>
   text.replaceAll(
-    /(<!-- generated: (.+) -->\n).*?(<!-- end -->)/gs,
+    /(<!-- generated: ([^\n]+) -->\n).*?(<!-- end -->)/gs,
     (whole, start: string, name: string, end: string) => {
       const table = TABLES[name];
       return table ? `${start}\n${table()}\n${end}` : whole;

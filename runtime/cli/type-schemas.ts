@@ -42,7 +42,12 @@ export function toTypeSchema(schema: SchemaObject, side: Side, refer: (reference
   const { $ref, description } = inner;
   if (typeof $ref === "string") return { tsType: refer($ref), ...(description !== undefined && { description }) };
   const required = [...((inner.required as string[]) ?? []), ...(side === "taken" ? defaultsOf(schema) : [])];
-  const written = { ...toTuple(inner), ...withoutOpenBranches(inner), ...(required.length > 0 && { required }) };
+  const written = {
+    ...toTuple(inner),
+    ...withoutOpenBranches(inner),
+    ...(required.length > 0 && { required }),
+    ...(isFreeForm(inner) && { additionalProperties: true }),
+  };
   const kept = Object.fromEntries(
     Object.entries(written).filter(([key, value]) => KEPT.has(key) && value !== undefined),
   );
@@ -53,6 +58,12 @@ function defaultsOf({ properties, required = [] }: SchemaObject): string[] {
   const fields = Object.entries(isObject(properties) ? properties : {});
   const filled = fields.filter(([, field]) => isObject(field) && "default" in field).map(([name]) => name);
   return filled.filter((name) => !(required as string[]).includes(name));
+}
+
+/** An object that names no field is taken as it is. */
+function isFreeForm({ type, properties, ...rest }: SchemaObject): boolean {
+  const isNamed = isObject(properties) && Object.keys(properties).length > 0;
+  return type === "object" && !isNamed && !["additionalProperties", ...KINDS].some((keyword) => keyword in rest);
 }
 
 /** Lists of a fixed length are tuples; other bounds would become unions of every length. */

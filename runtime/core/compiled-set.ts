@@ -64,7 +64,8 @@ function findFaulty(places: readonly Place[], schemas: Schemas, compile: Compile
   const known = new Set(faults.map(toPosition));
   const found = broken.flatMap(({ place }) => lint(place.source, place.base, contentOf(place)));
   faults.push(...found.filter((fault) => !known.has(toPosition(fault))));
-  if (faults.length > 0) return faults; // A schema that refers to a faulty one does not compile either, and is not to blame.
+  // A schema that refers to a faulty one, or to one that could not be read, does not compile either: it is not to blame.
+  if (faults.length > 0 || schemas.names.size > schemas.documents.size) return faults;
   return broken.map(({ place: { source, base }, message }) => faultAt(source, base, "bad-schema", message));
 }
 
@@ -75,7 +76,8 @@ function tryCompile(schema: string | object, compile: Compile): Schema | string 
     compiled.check({}, "body");
     return compiled;
   } catch (error) {
-    return (error as Error).message;
+    const { cause, message } = error as Error;
+    return cause instanceof Error ? cause.message : message;
   }
 }
 

@@ -30,6 +30,7 @@ export const FAULT_CODES = {
   "no-rail": "A price that can be paid on no rail.",
   "not-an-object": "An input or output schema does not say `type: object`.",
   "out-of-range": "A number below or above its bounds.",
+  "parameter-not-text": "A path parameter of a POST route whose field is no text: only a query's texts become numbers.",
   "plugin-failed": "A plugin could not be imported or set up.",
   "plugin-invalid": "A plugin's file does not define the plugin that it is named after.",
   "price-too-fine": "A price has digits that a rail's token cannot hold.",

@@ -90,13 +90,18 @@ function checkParameters(draft: Draft, schemas: Schemas): Fault[] {
   const { input } = draft.data;
   const root = input === undefined ? undefined : toRoot(input, schemas);
   if (!root) return [];
-  const fields = Object.keys(isObject(root.properties) ? root.properties : {});
-  return parametersOf(routeOf(draft)?.path ?? "")
-    .filter((name) => !fields.includes(name))
-    .map((name) => {
-      const complaint = `the input has no field "${name}"${didYouMean(name, fields)}`;
-      return faultAt(draft, ["route"], "unknown-parameter", complaint);
-    });
+  const fields = isObject(root.properties) ? root.properties : {};
+  const isPosted = [draft.data.route, ...(draft.data.aliases ?? [])].some((route) => route?.startsWith("POST "));
+  return parametersOf(routeOf(draft)?.path ?? "").flatMap((name) => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (field === undefined) {
+      const complaint = `the input has no field "${name}"${didYouMean(name, Object.keys(fields))}`;
+      return [faultAt(draft, ["route"], "unknown-parameter", complaint)];
+    }
+    const isText = !isObject(field) || field.type === undefined || [field.type].flat().includes("string");
+    if (isText || !isPosted) return [];
+    return [faultAt(draft, ["route"], "parameter-not-text", `"${name}" must be text where the route is POST`)];
+  });
 }
 
 function checkPrice(draft: Draft, { rails, yen_tiers }: Partial<SiteManifest>): Fault[] {

@@ -5,11 +5,14 @@ import { dirname, join } from "node:path";
 /** Files of a served directory, by their paths in it. */
 export type Files = Readonly<Record<string, string>>;
 
+/** Where payphone is. */
+export const ROOT = join(import.meta.dirname, "../..");
+
 const made: string[] = [];
 
 /** A sound set of one service, small enough to break in every way. */
 export const TOSS: Files = {
-  "manifests/_site.yaml": await readFile(join(import.meta.dirname, "../fixtures/manifests/_site.yaml"), "utf8"),
+  "manifests/_site.yaml": await readFile(join(ROOT, "test/fixtures/manifests/_site.yaml"), "utf8"),
   "manifests/toss.yaml": `id: toss
 title: Coin toss
 description: Tosses fair coins.
@@ -52,15 +55,25 @@ export default definePlugin("toss", () => ({
 `,
 };
 
+/** The blocks of a README that are files, by the paths beside their fences: ```yaml manifests/toss.yaml */
+export async function readFilesOf(readme: string): Promise<Files> {
+  const text = await readFile(join(ROOT, readme), "utf8");
+  return Object.fromEntries([...text.matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)].map(([, file, block]) => [file, block]));
+}
+
 /** Writes a directory outside the repository, as an operator would keep one. */
 export async function makeDirectory(files: Files): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "payphone-set-"));
   made.push(dir);
+  await writeFiles(dir, files);
+  return dir;
+}
+
+export async function writeFiles(dir: string, files: Files): Promise<void> {
   for (const [file, text] of Object.entries(files)) {
     await mkdir(dirname(join(dir, file)), { recursive: true });
     await writeFile(join(dir, file), text);
   }
-  return dir;
 }
 
 /** For `after`: takes away every directory that was made. */
