@@ -21,16 +21,23 @@ export interface Journal {
   release(nonce: number): Promise<void>;
 }
 
+/** One chain, and no other: its id, and the hash of its first block. */
+export interface ChainName {
+  readonly chainId: number;
+  readonly genesis: Hex;
+}
+
 /** A nonce is decided long before; afterwards its record only takes room. */
 const KEEP_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Keeps the journal in the shared store. `genesis` is the hash of the chain's first block: a sandbox's chain begins anew
- * with every start, under the same chain id. @throws Problem `unavailable` when the store cannot be reached.
+ * Keeps the journal in the shared store. A sandbox's chain begins anew with every start under the same chain id, and two
+ * sandbox chains that start in the same second have the same first block: only id and genesis together name a chain.
+ * @throws Problem `unavailable` when the store cannot be reached.
  */
-export function createJournal(store: Store, genesis: Hex, address: Hex): Journal {
+export function createJournal(store: Store, { chainId, genesis }: ChainName, address: Hex): Journal {
   const keyOf = (nonce: number, attempt: number): string =>
-    `evm-tx:${genesis.slice(2, 18)}:${address.slice(2).toLowerCase()}:${nonce}:${attempt}`;
+    `evm-tx:${chainId}:${genesis.slice(2, 18)}:${address.slice(2).toLowerCase()}:${nonce}:${attempt}`;
   return {
     claim: (nonce, attempt, { hash, raw }) => store.putIfAbsent(keyOf(nonce, attempt), { hash, raw }, KEEP_MS),
     async read(nonce) {

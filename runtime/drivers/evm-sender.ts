@@ -73,8 +73,8 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
 
   async function open(): Promise<Opened> {
     const signer = await createSigner(await treasury.evmAccount(), client.chainId);
-    const genesis = await client.ask((chain) => chain.getBlock({ blockNumber: 0n }));
-    const journal = createJournal(store, genesis.hash, signer.address);
+    const { hash: genesis } = await client.ask((chain) => chain.getBlock({ blockNumber: 0n }));
+    const journal = createJournal(store, { chainId: client.chainId, genesis }, signer.address);
     const times = { pollMs, rebroadcastMs, stuckMs };
     const flights = createFlights({ client, signer, journal, feeCapWei, confirmations, clock, log, ...times });
     const { mined } = await readView(client, signer.address);
