@@ -52,32 +52,38 @@ const toUnread = (file: string): Source => ({
   locate: () => ({ line: 1, column: 1 }),
 });
 
+type Read = (file: string, text: string) => Reading;
+
 interface Folder {
   readonly names: readonly string[];
   readonly sources: ReadonlyMap<string, Source>;
   readonly faults: readonly Fault[];
 }
 
-async function readFolder(
-  dir: string,
-  folder: string,
-  extension: string,
-  read: (file: string, text: string) => Reading,
-): Promise<Folder> {
+async function readFolder(dir: string, folder: string, extension: string, read: Read): Promise<Folder> {
   const all = (await list(join(dir, folder))).filter((name) => !IGNORED.test(name));
   const names = all.filter((name) => name.endsWith(extension));
   const faults = all
     .filter((name) => !names.includes(name))
     .map((name) => toFileFault(`${folder}/${name}`, "unexpected-file", `only ${extension} files are read here`));
-  const readings = await Promise.all(
-    names.map(async (name) => read(`${folder}/${name}`, await readFile(join(dir, folder, name), "utf8"))),
-  );
+  const readings = await Promise.all(names.map((name) => readOne(dir, `${folder}/${name}`, read)));
   const sources = new Map<string, Source>();
   for (const [at, { source, faults: own }] of readings.entries()) {
     if (source) sources.set(names[at] as string, source);
     faults.push(...own);
   }
   return { names, sources, faults };
+}
+
+async function readOne(dir: string, file: string, read: Read): Promise<Reading> {
+  let text: string;
+  try {
+    text = await readFile(join(dir, file), "utf8");
+  } catch (error) {
+    const message = `cannot be read (${(error as NodeJS.ErrnoException).code})`;
+    return { faults: [toFileFault(file, "unexpected-file", message)] };
+  }
+  return read(file, text);
 }
 
 /** The names in a folder, sorted; none when there is no such folder. */

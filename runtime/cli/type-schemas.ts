@@ -38,7 +38,9 @@ export const hasDefaults = (schema: unknown): boolean =>
  * @param refer the name of the type of a `$ref`.
  */
 export function toTypeSchema(schema: SchemaObject, side: Side, refer: (reference: string) => string): SchemaObject {
-  const inner = mapSubschemas(schema, (part) => toTypeSchema(part, side, refer));
+  const inner = mapSubschemas(schema, (part, keyword) =>
+    toTypeSchema(part, isOneOfMany(schema, keyword) ? "returned" : side, refer),
+  );
   const { $ref, description } = inner;
   if (typeof $ref === "string") return { tsType: refer($ref), ...(description !== undefined && { description }) };
   const required = [...((inner.required as string[]) ?? []), ...(side === "taken" ? defaultsOf(schema) : [])];
@@ -52,6 +54,12 @@ export function toTypeSchema(schema: SchemaObject, side: Side, refer: (reference
     Object.entries(written).filter(([key, value]) => KEPT.has(key) && value !== undefined),
   );
   return saysKind(kept) ? kept : { ...kept, tsType: "unknown" };
+}
+
+/** Which branch is meant is not known before the value is checked: the defaults of several are not filled in. */
+function isOneOfMany(schema: SchemaObject, keyword: string): boolean {
+  const branches = keyword === "anyOf" || keyword === "oneOf" ? (schema[keyword] as readonly unknown[]) : [];
+  return branches.filter((branch) => !isObject(branch) || branch.type !== "null").length > 1;
 }
 
 function defaultsOf({ properties, required = [] }: SchemaObject): string[] {

@@ -41,7 +41,7 @@ export const FAULT_CODES = {
   "too-long": "A text with too many characters.",
   "too-many": "A list with too many items.",
   "too-short": "A text with too few characters.",
-  "unexpected-file": "A file that would not be read where it is.",
+  "unexpected-file": "A file that would not be read where it is, or that cannot be read.",
   "unknown-handler": "The plugin has no handler of this name.",
   "unknown-key": "A key that nothing reads.",
   "unknown-parameter": "A path parameter that the input schema does not name.",

@@ -27,9 +27,12 @@ export function* subschemas(schema: unknown, path: Path = []): Generator<{ schem
 }
 
 /** The schema with each schema that stands directly in it replaced. */
-export function mapSubschemas(schema: SchemaObject, map: (schema: SchemaObject) => SchemaObject): SchemaObject {
-  const replace = (part: unknown): unknown => (isObject(part) ? map(part) : part);
+export function mapSubschemas(
+  schema: SchemaObject,
+  map: (schema: SchemaObject, keyword: string) => SchemaObject,
+): SchemaObject {
   const entries = Object.entries(schema).map(([keyword, value]) => {
+    const replace = (part: unknown): unknown => (isObject(part) ? map(part, keyword) : part);
     if (ONE.includes(keyword)) return [keyword, replace(value)];
     if (LISTS.includes(keyword) && Array.isArray(value)) return [keyword, value.map(replace)];
     if (!MAPPINGS.includes(keyword) || !isObject(value)) return [keyword, value];

@@ -70,6 +70,13 @@ export {};`);
     expect(text).to.include("export interface TossResponse {\npair: Pair;\n}");
   });
 
+  it("promise no defaults where it is open which of several alternatives is meant", async () => {
+    const filled = { type: "object", properties: { a: { type: "integer", default: 1 } } };
+    const schema = { some: { anyOf: [filled, { type: "null" }] }, which: { anyOf: [filled, { type: "string" }] } };
+    const text = await typesOf({ "schemas/TossRequest.json": object({ coins: { type: "integer" }, ...schema }) });
+    expect(text).to.include("some?: {\na: number;\n} | null;\nwhich?:\n| {\na?: number;\n}\n| string;");
+  });
+
   it("show what a type can say of a schema, and pass over the rest", async () => {
     const schema = {
       anything: { description: "ends a comment: */" },
