@@ -17,12 +17,13 @@ const SECRET_FIELDS = new Set([
   "cookie",
   "mnemonic",
   "password",
+  "payload",
   "payment",
+  "paymentpayload",
   "paymentsignature",
   "privatekey",
   "secret",
   "secretkey",
-  "signature",
   "xpayment",
 ]);
 const MAX_CAUSES = 5;

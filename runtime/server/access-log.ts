@@ -1,7 +1,7 @@
 import type { Clock, Log } from "../api/capabilities.ts";
 import type { Recorder } from "./reply.ts";
 
-/** How many lines may be written in each window; what is paid is always written. */
+/** How many lines may be written in each window; a payment's first line in it is always written. */
 export interface LogBounds {
   readonly lines: number;
   readonly windowMs: number;
@@ -11,14 +11,14 @@ const BOUNDS: LogBounds = { lines: 1_000, windowMs: 10_000 };
 const MAX_PATH = 256;
 
 /**
- * One line for each request: no header, no query, no body. A flood cannot fill the disk: beyond the bounds, unpaid
- * requests are only counted, and the count is written with the next line.
+ * One line for each request: no header, no query, no body. A flood, of one payment's repetitions too, cannot fill the
+ * disk: beyond the bounds, requests are only counted, and the count is written with the next line.
  */
 export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUNDS): Recorder {
   const admit = createWindow(clock, bounds, (omitted) => log.warn("http.lines-omitted", { omitted }));
   return (exchange, request, reply) => {
-    if (exchange.payer === undefined && !admit()) return;
-    const { id, path, startedAt, service, payer, network, code } = exchange;
+    const { id, path, startedAt, service, payer, network, transaction, code } = exchange;
+    if (!admit(transaction)) return;
     log.info("http.request", {
       id,
       method: request.method,
@@ -29,6 +29,7 @@ export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUN
       ...(service !== undefined && { service }),
       ...(payer !== undefined && { payer }),
       ...(network !== undefined && { network }),
+      ...(transaction !== undefined && { transaction }),
       ...(code !== undefined && { code }),
     });
   };
@@ -46,17 +47,28 @@ export function createFailureLog(
   };
 }
 
-/** True for the first `lines` calls of each window; how many were refused is told when the next window begins. */
-function createWindow(clock: Clock, { lines, windowMs }: LogBounds, tell: (omitted: number) => void): () => boolean {
+/**
+ * True for the first `lines` calls of each window, and for each key that is new in it. How many were refused is told when
+ * the next window begins.
+ */
+function createWindow(
+  clock: Clock,
+  { lines, windowMs }: LogBounds,
+  tell: (omitted: number) => void,
+): (key?: string) => boolean {
+  const keys = new Set<string>();
   let endsAt = 0;
   let used = 0;
-  return () => {
+  return (key) => {
     const now = clock.now();
     if (now >= endsAt) {
       if (used > lines) tell(used - lines);
       endsAt = now + windowMs;
       used = 0;
+      keys.clear();
     }
-    return ++used <= lines;
+    if (key === undefined || keys.has(key)) return ++used <= lines;
+    keys.add(key);
+    return true;
   };
 }

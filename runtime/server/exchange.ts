@@ -3,7 +3,7 @@ import type { Request, Response } from "express";
 import type { Clock } from "../api/capabilities.ts";
 import { toClientKey } from "./limits.ts";
 
-/** What is known of one request. The last four fields are filled in as they become known, for the access log. */
+/** What is known of one request. The last five fields are filled in as they become known, for the access log. */
 export interface Exchange {
   /** The caller's `X-Request-Id` when it is sane, otherwise a new UUID. */
   readonly id: string;
@@ -16,6 +16,7 @@ export interface Exchange {
   service: string | undefined;
   payer: string | undefined;
   network: string | undefined;
+  transaction: string | undefined;
   code: string | undefined;
 }
 
@@ -33,6 +34,7 @@ export function openExchange(request: Request, response: Response, clock: Clock)
     service: undefined,
     payer: undefined,
     network: undefined,
+    transaction: undefined,
     code: undefined,
   };
   response.locals.exchange = exchange;

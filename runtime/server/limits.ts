@@ -16,6 +16,11 @@ export interface Limits {
   forgive(client: string): void;
 }
 
+const IPV4 = /^[\d.]{7,15}$/;
+const WITH_PORT = /^(?:\[(.+)\]|([\d.]+)):\d+$/;
+const MAPPED = /^::ffff:(?=\d+\.)/i;
+const MAX_ADDRESS = 64;
+
 type UnpaidLimits = Pick<SiteManifest["limits"], "unpaid_burst" | "unpaid_per_minute">;
 
 /** A limiter in memory that allows `unpaid_burst` requests at once and `unpaid_per_minute` in the long run. */
@@ -39,14 +44,18 @@ export function createLimits(limiter: Limiter): Limits {
   };
 }
 
-/** IPv4 addresses as they are, IPv6 addresses as their /64: one customer has at least that many of them. */
+/**
+ * IPv4 addresses as they are, IPv6 addresses as their /64: one customer has at least that many of them. Some proxies add
+ * a port.
+ */
 export function toClientKey(address = "unknown"): string {
-  const plain = address.replace(/^::ffff:(?=[\d.]+$)/, "").replace(/%.*$/, "");
-  if (!plain.includes(":")) return plain.slice(0, 64);
-  const [head = "", tail] = plain.split("::");
-  const groups = head === "" ? [] : head.split(":");
-  if (tail !== undefined) groups.push(...Array<string>(Math.max(0, 8 - groups.length)).fill("0"));
-  return `${groups.slice(0, 4).join(":")}::/64`;
+  if (IPV4.test(address)) return address;
+  const [, ipv6, ipv4] = WITH_PORT.exec(address) ?? [];
+  const plain = (ipv6 ?? ipv4 ?? address).replace(MAPPED, "").replace(/%.*$/, "").slice(0, MAX_ADDRESS);
+  if (!plain.includes(":")) return plain;
+  const [head = [], tail = []] = plain.split("::").map((side) => side.split(":").filter(Boolean));
+  const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill("0");
+  return `${[...head, ...zeros, ...tail].slice(0, 4).join(":")}::/64`;
 }
 
 const toBudget = (client: string, paying: boolean): string => `${paying ? "paying" : "unpaid"}:${client}`;

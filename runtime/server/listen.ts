@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { Problem } from "../api/problem.ts";
 import { toProblemReply } from "./problems.ts";
-import { refuseConnection } from "./refusals.ts";
+import { MAX_HEADER_BYTES, refuseConnection } from "./refusals.ts";
 
 /** How long clients may take, in milliseconds. */
 export interface Timeouts {
@@ -35,8 +35,6 @@ export interface OpenServer {
 }
 
 const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 65_000, silenceMs: 600_000 };
-/** Challenges and payments travel in headers: a PAYMENT-SIGNATURE is several KB long. */
-const MAX_HEADER_BYTES = 32_768;
 
 /** Binds a port. @throws Problem `unavailable`: a sentence that says why it cannot be bound. */
 export async function openServer({ host, port, timeouts }: ListenOptions): Promise<OpenServer> {

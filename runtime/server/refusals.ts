@@ -3,6 +3,8 @@ import type { Duplex } from "node:stream";
 import { Problem, type ProblemCode } from "../api/problem.ts";
 import { toProblemReply } from "./problems.ts";
 
+/** Challenges and payments travel in headers: a PAYMENT-SIGNATURE is several KB long. */
+export const MAX_HEADER_BYTES = 32_768;
 /** How long a refused client has to read why; closing at once could reset the connection before it has. */
 const LINGER_MS = 500;
 
@@ -10,7 +12,7 @@ const REFUSALS: { readonly [code: string]: readonly [ProblemCode, string] } = {
   CONNECT: ["method-not-allowed", "This is no proxy"],
   ERR_HTTP_REQUEST_TIMEOUT: ["request-timeout", "The request did not arrive in time"],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ["payload-too-large", "The chunk extensions of the body are too large"],
-  HPE_HEADER_OVERFLOW: ["headers-too-large", "URL and headers together may have 32 KB"],
+  HPE_HEADER_OVERFLOW: ["headers-too-large", `The URL and the headers together may have ${MAX_HEADER_BYTES} bytes`],
 };
 
 /** Answers what is no HTTP request that could be handled, and closes its connection. `reason` is the code of Node's error. */

@@ -108,5 +108,6 @@ function toReceiptHeaders(receipt: SettleResponse, legacy: boolean): readonly st
 function note(exchange: Exchange, { kind, receipt }: Outcome): void {
   exchange.payer = receipt?.payer;
   exchange.network = receipt?.network;
+  exchange.transaction = receipt?.transaction || undefined;
   if (kind === "challenge") exchange.code = "payment-required";
 }

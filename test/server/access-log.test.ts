@@ -27,7 +27,7 @@ describe("the access log", () => {
         { id: "one", method: "GET", path: "/v1/screen", status: 402, service: "screen", code: "payment-required" },
         {
           ...{ id: "two", method: "GET", path: "/v1/screen", status: 200, service: "screen" },
-          ...{ payer: RECEIPT.payer, network: RECEIPT.network },
+          ...{ payer: RECEIPT.payer, network: RECEIPT.network, transaction: RECEIPT.transaction },
         },
         { id: "three", method: "GET", path: "/nothing", status: 404, code: "not-found" },
         { id: "four", method: "HEAD", path: "/health", status: 200 },
@@ -53,30 +53,32 @@ describe("the access log", () => {
     expect(door.lines[0]?.path).to.have.length(256);
   });
 
-  it("is bounded in a flood, says how much it left out, and never leaves out what was paid", () => {
+  it("is bounded in a flood, says how much it left out, and never leaves a payment out", () => {
     const { lines, ...log } = createLogBook();
     const clock = { at: 0, now: () => clock.at };
     const record = createAccessLog(log, clock, { lines: 10, windowMs: 1000 });
-    const exchange = {
-      id: "x",
-      startedAt: 0,
-      path: "/",
-      client: "",
+    const unpaid = {
       service: undefined,
+      payer: undefined,
       network: undefined,
+      transaction: undefined,
       code: undefined,
     };
-    const pass = (payer?: string): void =>
-      record({ ...exchange, payer }, { method: "GET" } as never, { status: 402, headers: [] });
+    const pass = (transaction?: string): void =>
+      record(
+        { id: "x", startedAt: 0, path: "/", client: "", ...unpaid, transaction },
+        { method: "GET" } as Parameters<typeof record>[1],
+        { status: 402, headers: [] },
+      );
     for (let n = 0; n < 10_000; n++) pass();
     expect(lines).to.have.length(10);
-    pass("0xPayer");
-    expect(lines).to.have.length(11);
+    for (let n = 0; n < 1_000; n++) pass(`0x${n % 5}`);
+    expect(lines.slice(10).map(({ transaction }) => transaction)).to.deep.equal(["0x0", "0x1", "0x2", "0x3", "0x4"]);
     clock.at = 1000;
-    pass();
-    expect(lines.slice(11).map(({ event, omitted }) => [event, omitted])).to.deep.equal([
-      ["http.lines-omitted", 9_990],
-      ["http.request", undefined],
+    pass("0x0");
+    expect(lines.slice(15).map(({ event, omitted, transaction }) => [event, omitted ?? transaction])).to.deep.equal([
+      ["http.lines-omitted", 10_985],
+      ["http.request", "0x0"],
     ]);
   });
 

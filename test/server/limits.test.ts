@@ -99,6 +99,10 @@ describe("a client's address", () => {
       ["2001:db8::1", "2001:db8:0:0::/64"],
       ["fe80::1%eth0", "fe80:0:0:0::/64"],
       ["::1", "0:0:0:0::/64"],
+      ["1::3:4:5:6:7:8", "1:0:3:4::/64"],
+      ["203.0.113.7:50123", "203.0.113.7"],
+      ["[2001:db8:1:2::1]:50123", "2001:db8:1:2::/64"],
+      ["x".repeat(1000), "x".repeat(64)],
       [undefined, "unknown"],
     ];
     for (const [address, key] of keys) expect(toClientKey(address)).to.equal(key);

@@ -41,7 +41,7 @@ describe("the log", () => {
       "x-payment": "S-2",
       "payment-signature": "S-3",
       privateKey: "S-4",
-      signature: "S-5",
+      payload: { signature: "S-5" },
     };
     log.info("a", secrets);
     log.info("b", { list: [{ headers: secrets }] });
