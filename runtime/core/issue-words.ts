@@ -17,66 +17,74 @@ export const valueError = (sentence: string): Words => ({
  * @param isText a query or path text, which could not be turned into what is due.
  */
 export function toWords(error: ErrorObject, isText: boolean): readonly Words[] {
-  const { keyword, data } = error;
-  const limit = error.schema as number;
-  switch (keyword) {
-    case "type":
-      return toTypeWords(error, isText);
-    case "enum":
-    case "const":
-      return [toLiteralWords(keyword === "enum" ? (error.schema as unknown[]) : [error.schema])];
-    case "minLength":
-      return [
-        words("string_too_short", `String should have at least ${count(limit, "character")}`, "min_length", limit),
-      ];
-    case "maxLength":
-      return [words("string_too_long", `String should have at most ${count(limit, "character")}`, "max_length", limit)];
-    case "pattern":
-      return [
-        words("string_pattern_mismatch", `String should match pattern '${error.schema}'`, "pattern", error.schema),
-      ];
-    case "minimum":
-      return [words("greater_than_equal", `Input should be greater than or equal to ${limit}`, "ge", limit)];
-    case "maximum":
-      return [words("less_than_equal", `Input should be less than or equal to ${limit}`, "le", limit)];
-    case "exclusiveMinimum":
-      return [words("greater_than", `Input should be greater than ${limit}`, "gt", limit)];
-    case "exclusiveMaximum":
-      return [words("less_than", `Input should be less than ${limit}`, "lt", limit)];
-    case "multipleOf":
-      return [words("multiple_of", `Input should be a multiple of ${limit}`, "multiple_of", limit)];
-    case "minItems":
-      return [toSizeWords("List", "short", limit, (data as unknown[]).length)];
-    case "maxItems":
-      return [toSizeWords("List", "long", limit, (data as unknown[]).length)];
-    case "minProperties":
-      return [toSizeWords("Dictionary", "short", limit, Object.keys(data as object).length)];
-    case "maxProperties":
-      return [toSizeWords("Dictionary", "long", limit, Object.keys(data as object).length)];
-    case "required":
-      return [{ type: "missing", msg: "Field required" }];
-    case "additionalProperties":
-    case "unevaluatedProperties":
-    case "false schema":
-      return [{ type: "extra_forbidden", msg: "Extra inputs are not permitted" }];
-    case "format":
-      return [toFormatWords(error.schema as string)];
-    default:
-      return [valueError(toSentence(error))];
-  }
+  if (error.keyword === "type") return toTypeWords(error, isText);
+  const toWord = WORDS.get(error.keyword);
+  return [toWord ? toWord(error) : valueError(toSentence(error))];
 }
 
-const words = (type: string, msg: string, key: string, value: unknown): Words => ({ type, msg, ctx: { [key]: value } });
+const EXTRA: Words = { type: "extra_forbidden", msg: "Extra inputs are not permitted" };
+
+/** By keyword; `schema` is what stands beside it. */
+const WORDS = new Map<string, (error: ErrorObject) => Words>([
+  ["enum", ({ schema }) => toLiteralWords(schema as unknown[])],
+  ["const", ({ schema }) => toLiteralWords([schema])],
+  ["minLength", ({ schema }) => toLengthWords("short", schema as number)],
+  ["maxLength", ({ schema }) => toLengthWords("long", schema as number)],
+  [
+    "pattern",
+    ({ schema }) => words("string_pattern_mismatch", `String should match pattern '${schema}'`, { pattern: schema }),
+  ],
+  [
+    "minimum",
+    ({ schema }) => words("greater_than_equal", `Input should be greater than or equal to ${schema}`, { ge: schema }),
+  ],
+  [
+    "maximum",
+    ({ schema }) => words("less_than_equal", `Input should be less than or equal to ${schema}`, { le: schema }),
+  ],
+  ["exclusiveMinimum", ({ schema }) => words("greater_than", `Input should be greater than ${schema}`, { gt: schema })],
+  ["exclusiveMaximum", ({ schema }) => words("less_than", `Input should be less than ${schema}`, { lt: schema })],
+  [
+    "multipleOf",
+    ({ schema }) => words("multiple_of", `Input should be a multiple of ${schema}`, { multiple_of: schema }),
+  ],
+  ["minItems", ({ schema, data }) => toSizeWords("List", "short", schema as number, data as unknown[])],
+  ["maxItems", ({ schema, data }) => toSizeWords("List", "long", schema as number, data as unknown[])],
+  [
+    "minProperties",
+    ({ schema, data }) => toSizeWords("Dictionary", "short", schema as number, Object.keys(data as object)),
+  ],
+  [
+    "maxProperties",
+    ({ schema, data }) => toSizeWords("Dictionary", "long", schema as number, Object.keys(data as object)),
+  ],
+  ["required", () => ({ type: "missing", msg: "Field required" })],
+  ["additionalProperties", () => EXTRA],
+  ["unevaluatedProperties", () => EXTRA],
+  ["false schema", () => EXTRA],
+  ["format", ({ schema }) => toFormatWords(schema as string)],
+]);
+
+function words(type: string, msg: string, ctx: Readonly<Record<string, unknown>>): Words {
+  return { type, msg, ctx };
+}
 
 const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? "" : "s"}`;
 
-function toSizeWords(kind: "List" | "Dictionary", size: "short" | "long", limit: number, actual: number): Words {
+function toLengthWords(size: "short" | "long", limit: number): Words {
   const [least, key] = size === "short" ? ["least", "min_length"] : ["most", "max_length"];
-  return {
-    type: `too_${size}`,
-    msg: `${kind} should have at ${least} ${count(limit, "item")} after validation, not ${actual}`,
-    ctx: { field_type: kind, [key]: limit, actual_length: actual },
-  };
+  return words(`string_too_${size}`, `String should have at ${least} ${count(limit, "character")}`, { [key]: limit });
+}
+
+function toSizeWords(
+  kind: "List" | "Dictionary",
+  size: "short" | "long",
+  limit: number,
+  { length }: readonly unknown[],
+): Words {
+  const [least, key] = size === "short" ? ["least", "min_length"] : ["most", "max_length"];
+  const msg = `${kind} should have at ${least} ${count(limit, "item")} after validation, not ${length}`;
+  return words(`too_${size}`, msg, { field_type: kind, [key]: limit, actual_length: length });
 }
 
 const NO_INTEGER = "Input should be a valid integer";
@@ -123,7 +131,7 @@ function toLiteralWords(values: readonly unknown[]): Words {
   const shown = values.filter((value) => value !== null || values.length === 1).map(toPython);
   const last = shown.at(-1) ?? "";
   const expected = shown.length > 1 ? `${shown.slice(0, -1).join(", ")} or ${last}` : last;
-  return words("literal_error", `Input should be ${expected}`, "expected", expected);
+  return words("literal_error", `Input should be ${expected}`, { expected });
 }
 
 /** As Python's `repr` would show it. */
@@ -147,7 +155,7 @@ function toFormatWords(format: string): Words {
   const known = FORMATS[format];
   if (!known) return valueError(`must be a valid ${format}`);
   const [type, what, error] = known;
-  return words(type, `Input should be ${what}, ${error}`, "error", error);
+  return words(type, `Input should be ${what}, ${error}`, { error });
 }
 
 function toSentence({ keyword, params }: ErrorObject): string {

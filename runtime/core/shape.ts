@@ -24,9 +24,15 @@ export interface Field {
   readonly shape: () => Shape;
 }
 
+/** The schemas of one field: those that hold in any case, and those of branches. */
+interface Property {
+  readonly certain: SchemaNode[];
+  readonly possible: SchemaNode[];
+}
+
 /** What all the schemas that hold for one value say of it. */
 interface Survey {
-  readonly properties: Map<string, { readonly certain: SchemaNode[]; readonly possible: SchemaNode[] }>;
+  readonly properties: Map<string, Property>;
   /** Names whose `null` is a value, not an absence. */
   readonly required: Set<string>;
   /** What is said of fields that are not named. */
@@ -58,23 +64,16 @@ function shapeOf(schemas: readonly SchemaNode[], resolve: Resolve, outermost = f
   if (properties.size + others.length + items.length + prefix.length === 0) return { ...FREE, takesList, takesObject };
   // Schemas can contain themselves: what is deeper is looked at only when a value goes that deep.
   const later = (nodes: readonly SchemaNode[]) => once(() => shapeOf(nodes, resolve));
-  const fields = [...properties].map(([name, { certain, possible }]): Field => {
-    const allows = (node: SchemaNode): boolean => allowsNull(node, resolve);
-    const nullable = certain.length > 0 ? certain.every(allows) : possible.some(allows);
-    const described = certain.find((node) => isObject(node) && "default" in node) as { default: unknown } | undefined;
-    return {
-      name,
-      optional: !required.has(name),
-      nullable,
-      ...(described && { default: described.default }),
-      shape: later([...certain, ...possible]),
-    };
-  });
   const rest = others.includes(true) ? () => FREE : later(others);
-  const keepsRest = others.some((node) => node !== false || !outermost) || fields.length + others.length === 0;
+  const keepsRest = others.some((node) => node !== false || !outermost) || properties.size + others.length === 0;
   const [anyItem, firstItems] = [later(items), prefix.map(later)];
   return {
-    fields,
+    fields: [...properties].map(([name, property]) => ({
+      name,
+      optional: !required.has(name),
+      ...describe(property, resolve),
+      shape: later([...property.certain, ...property.possible]),
+    })),
     names: new Set(properties.keys()),
     rest: () => (keepsRest ? rest() : undefined),
     itemAt: (index) => (firstItems[index] ?? anyItem)(),
@@ -83,36 +82,28 @@ function shapeOf(schemas: readonly SchemaNode[], resolve: Resolve, outermost = f
   };
 }
 
+/** Branches have a say only where nothing certain is said. */
+function describe({ certain, possible }: Property, resolve: Resolve): Pick<Field, "nullable" | "default"> {
+  const allows = (node: SchemaNode): boolean => allowsNull(node, resolve);
+  const nullable = certain.length > 0 ? certain.every(allows) : possible.some(allows);
+  const described = certain.find((node) => isObject(node) && "default" in node) as { default: unknown } | undefined;
+  return described ? { nullable, default: described.default } : { nullable };
+}
+
 function surveyOf(schemas: readonly SchemaNode[], resolve: Resolve): Survey {
   const survey: Survey = { properties: new Map(), required: new Set(), others: [], items: [], prefix: [] };
-  const visit = (node: unknown, certain: boolean, trail: readonly unknown[]): void => {
+  const visit = (node: unknown, isCertain: boolean, trail: readonly unknown[]): void => {
     if (!isObject(node) || trail.includes(node)) return;
     const within = [...trail, node];
-    const named = (node.properties ?? {}) as Readonly<Record<string, SchemaNode>>;
-    for (const [name, property] of Object.entries(named)) {
-      const known = survey.properties.get(name) ?? { certain: [], possible: [] };
-      known[certain ? "certain" : "possible"].push(property);
-      survey.properties.set(name, known);
-    }
-    for (const name of (node.required ?? []) as string[]) {
-      const own = Object.hasOwn(named, name) ? named[name] : false;
-      if (certain || allowsNull(own ?? false, resolve)) survey.required.add(name);
-    }
-    survey.others.push(...othersOf(node));
-    if (node.items !== undefined) survey.items.push(node.items as SchemaNode);
-    for (const [index, item] of listOf(node.prefixItems).entries()) {
-      survey.prefix[index] ??= [];
-      survey.prefix[index].push(item);
-    }
-    if ("$ref" in node) visit(resolve(node), certain, within);
-    for (const part of listOf(node.allOf)) visit(part, certain, within);
+    noteFields(node, isCertain, survey, resolve);
+    noteItems(node, survey);
+    if ("$ref" in node) visit(resolve(node), isCertain, within);
+    for (const part of listOf(node.allOf)) visit(part, isCertain, within);
     for (const branches of [node.anyOf, node.oneOf].map(listOf)) {
       const kinds = branches.filter((branch) => !isNull(branch));
-      for (const branch of kinds) {
-        if (takesAnyObject(branch)) survey.others.push(true);
-        // A schema or null: nothing else than that schema can hold for an object.
-        visit(branch, certain && kinds.length === 1, within);
-      }
+      if (kinds.some(takesAnyObject)) survey.others.push(true);
+      // A schema or null: nothing else than that schema can hold for an object.
+      for (const branch of kinds) visit(branch, isCertain && kinds.length === 1, within);
     }
     const { then, else: otherwise, dependentSchemas } = node;
     for (const branch of [then, otherwise, ...Object.values(dependentSchemas ?? {})]) visit(branch, false, within);
@@ -121,8 +112,32 @@ function surveyOf(schemas: readonly SchemaNode[], resolve: Resolve): Survey {
   return survey;
 }
 
+type Keywords = { readonly [keyword: string]: unknown };
+
+function noteFields(node: Keywords, isCertain: boolean, survey: Survey, resolve: Resolve): void {
+  const named = (node.properties ?? {}) as Readonly<Record<string, SchemaNode>>;
+  for (const [name, property] of Object.entries(named)) {
+    const known = survey.properties.get(name) ?? { certain: [], possible: [] };
+    known[isCertain ? "certain" : "possible"].push(property);
+    survey.properties.set(name, known);
+  }
+  for (const name of (node.required ?? []) as string[]) {
+    const own = Object.hasOwn(named, name) ? named[name] : false;
+    if (isCertain || allowsNull(own ?? false, resolve)) survey.required.add(name);
+  }
+  survey.others.push(...othersOf(node));
+}
+
+function noteItems(node: Keywords, { items, prefix }: Survey): void {
+  if (node.items !== undefined) items.push(node.items as SchemaNode);
+  for (const [index, item] of listOf(node.prefixItems).entries()) {
+    prefix[index] ??= [];
+    prefix[index].push(item);
+  }
+}
+
 /** What a schema says of fields that it does not name; those that a pattern names are copied as they are. */
-function othersOf(node: { readonly [keyword: string]: unknown }): SchemaNode[] {
+function othersOf(node: Keywords): SchemaNode[] {
   const said = [node.additionalProperties, node.unevaluatedProperties].filter((part) => part !== undefined);
   return (node.patternProperties === undefined ? said : [...said, true]) as SchemaNode[];
 }
@@ -132,8 +147,7 @@ const isNull = (node: SchemaNode): boolean => isObject(node) && node.type === "n
 const takesAnyObject = (node: SchemaNode): boolean =>
   node === true || (isObject(node) && Object.keys(node).every((key) => key === "type" && hasType(node, "object")));
 
-const hasType = ({ type }: { readonly [keyword: string]: unknown }, name: string): boolean =>
-  [type].flat().includes(name);
+const hasType = ({ type }: Keywords, name: string): boolean => [type].flat().includes(name);
 
 const takes = (node: SchemaNode, type: "array" | "object"): boolean =>
   !isObject(node) || node.type === undefined || hasType(node, type);
