@@ -30,7 +30,7 @@ export interface Lease {
 
 /**
  * Gives each payment to one call at a time, across all processes that share the store. A lease is renewed while its
- * process lives and lapses a few seconds after it died. A second guard stands before the money: `begin` succeeds once
+ * process lives and lapses two seconds after it died. A second guard stands before the money: `begin` succeeds once
  * for each payment, so that even a process that was stalled beyond its lease cannot settle what another one has begun.
  */
 export interface Reservations {
@@ -58,7 +58,7 @@ export interface ReservationsDeps {
 const KEEP_MS = 15 * 60_000;
 const MARGIN_MS = 60_000;
 
-export function createReservations({ store, clock, onError, leaseMs = 5000 }: ReservationsDeps): Reservations {
+export function createReservations({ store, clock, onError, leaseMs = 2000 }: ReservationsDeps): Reservations {
   const owner = randomUUID();
   const held = new Set<string>();
   const timer = setInterval(() => {

@@ -11,7 +11,11 @@ import { rail, type TestSandbox } from "./chains.ts";
 export type PayingFetch = (input: string, init?: RequestInit) => Promise<Response>;
 
 /** The stock `@x402/fetch` in the hands of the sandbox's buyer, paying on one rail only. */
-export async function stockFetch({ description: { buyer, rpc } }: TestSandbox, id: string): Promise<PayingFetch> {
+export async function stockFetch(
+  { description: { buyer, rpc } }: TestSandbox,
+  id: string,
+  base: typeof fetch = fetch,
+): Promise<PayingFetch> {
   const { network, asset } = rail(id);
   const client = new x402Client();
   if (network.startsWith("eip155:"))
@@ -21,7 +25,7 @@ export async function stockFetch({ description: { buyer, rpc } }: TestSandbox, i
     client.register(network as `solana:${string}`, new ExactSvmScheme(signer, { rpcUrl: rpc.solana! }));
   }
   client.setSpendControls({ allowedAssets: [{ network: network as `eip155:${string}`, asset }] });
-  return wrapFetchWithPayment(fetch, client);
+  return wrapFetchWithPayment(base, client);
 }
 
 /** A payer of the deprecated version 1: it reads the V1 body, and knows no PAYMENT-REQUIRED header. */

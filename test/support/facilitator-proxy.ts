@@ -1,0 +1,52 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+type Forward = () => Promise<{ status: number; body: string }>;
+
+/** What happens to one request: by default, what the real facilitator says. */
+export type Mishap = (forward: Forward, response: ServerResponse) => Promise<void>;
+
+/** Stands before the real facilitator, and does to its answers whatever a test says. */
+export interface FacilitatorProxy {
+  readonly url: string;
+  readonly asked: { verify: number; settle: number; supported: number };
+  mishaps: { verify?: Mishap; settle?: Mishap };
+  stop(): Promise<void>;
+}
+
+export async function startFacilitatorProxy(facilitator: string): Promise<FacilitatorProxy> {
+  const asked = { verify: 0, settle: 0, supported: 0 };
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const action = (request.url ?? "").slice(1) as keyof typeof asked;
+    asked[action] += 1;
+    const forward: Forward = async () => {
+      const { method = "GET" } = request;
+      const body = method === "POST" ? { body: Buffer.concat(chunks) } : {};
+      const answer = await fetch(`${facilitator}/${action}`, {
+        method,
+        headers: { "content-type": "application/json" },
+        ...body,
+      });
+      return { status: answer.status, body: await answer.text() };
+    };
+    const mishap = action === "supported" ? undefined : proxy.mishaps[action];
+    if (mishap) return mishap(forward, response);
+    const { status, body } = await forward();
+    response.writeHead(status, { "content-type": "application/json" }).end(body);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const proxy: FacilitatorProxy = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    mishaps: {},
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+  return proxy;
+}
