@@ -1,15 +1,4 @@
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isPair,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseDocument,
-  visit,
-  type YAMLError,
-} from "yaml";
+import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type YAMLError } from "yaml";
 import type { Fault, FaultCode, Path, Source } from "../core/faults.ts";
 
 /** A file as far as it could be read. */
@@ -101,9 +90,9 @@ function offsetOf(document: Document.Parsed, path: Path, part: "key" | "value"):
 function stepInto(node: unknown, step: string | number): [key: unknown, value: unknown] | undefined {
   if (isSeq(node)) {
     const item = node.items[Number(step)];
-    return item === undefined ? undefined : [undefined, isPair(item) ? item.key : item];
+    return item === undefined ? undefined : [undefined, item];
   }
-  if (!isMap(node) || isAlias(node)) return undefined;
+  if (!isMap(node)) return undefined;
   const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
   return pair && [pair.key, pair.value ?? pair.key];
 }

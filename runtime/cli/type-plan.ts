@@ -26,11 +26,14 @@ type Nodes = Map<string, Node>;
  */
 export function planTypes(manifests: readonly Manifest[], schemas: ReadonlyMap<string, object>): TypePlan {
   const nodes: Nodes = new Map();
-  for (const [name, schema] of schemas) addDocument(nodes, name, schema as SchemaObject);
+  const claim = createClaim(schemas.keys());
+  for (const [name, schema] of schemas) addDocument(nodes, name, schema as SchemaObject, claim);
+  const toKey = (schema: string | object, name: string): string =>
+    typeof schema === "string" ? schema : addDocument(nodes, claim(name), schema as SchemaObject, claim);
   const uses = manifests.map(({ id, handler, input, output }) => ({
     handler,
-    input: toKey(nodes, input, `${toPascal(id)}Input`),
-    output: toKey(nodes, output, `${toPascal(id)}Output`),
+    input: toKey(input, `${toPascal(id)}Input`),
+    output: toKey(output, `${toPascal(id)}Output`),
   }));
   const taken = reach(
     nodes,
@@ -64,28 +67,28 @@ export function planTypes(manifests: readonly Manifest[], schemas: ReadonlyMap<s
   return { types, handlers };
 }
 
-function addDocument(nodes: Nodes, key: string, schema: SchemaObject): void {
-  const { $defs, ...root } = schema;
+/** Adds a schema and its `$defs` under this key, which is the name of its type; returns the key. */
+function addDocument(nodes: Nodes, key: string, schema: SchemaObject, claim: Claim): string {
+  const { $defs: _, ...root } = schema;
   nodes.set(key, { name: key, schema: root, document: key });
-  for (const [name, definition] of Object.entries(definitionsOf({ $defs }))) {
+  for (const [name, definition] of Object.entries(definitionsOf(schema))) {
     const part = definition as SchemaObject;
-    nodes.set(`${key}#${name}`, { name: freeName(nodes, key + toPascal(name)), schema: part, document: key });
+    nodes.set(`${key}#${name}`, { name: claim(key + toPascal(name)), schema: part, document: key });
   }
+  return key;
 }
 
-/** The key of a named schema, or of one that stands in a manifest and gets this name. */
-function toKey(nodes: Nodes, schema: string | object, name: string): string {
-  if (typeof schema === "string") return schema;
-  const free = freeName(nodes, name);
-  addDocument(nodes, free, schema as SchemaObject);
-  return free;
-}
+/** Gives the name that is wanted, or that with a number where it is taken. */
+type Claim = (wanted: string) => string;
 
-function freeName(nodes: Nodes, wanted: string): string {
-  const names = new Set([...nodes.values()].map(({ name }) => name));
-  let name = wanted;
-  for (let count = 2; names.has(name); count++) name = `${wanted}${count}`;
-  return name;
+function createClaim(names: Iterable<string>): Claim {
+  const taken = new Set(names);
+  return (wanted) => {
+    let name = wanted;
+    for (let count = 2; taken.has(name); count++) name = `${wanted}${count}`;
+    taken.add(name);
+    return name;
+  };
 }
 
 /** These and everything that they refer to. */

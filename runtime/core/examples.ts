@@ -4,6 +4,7 @@ import { type Fault, faultAt, faultAtKey, type Path } from "./faults.ts";
 import type { Draft } from "./manifests.ts";
 import { didYouMean } from "./nearest.ts";
 import { isObject } from "./schema-nodes.ts";
+import { subschemas } from "./subschemas.ts";
 import type { Schema } from "./validator.ts";
 
 /** The compiled schemas of one manifest, as far as they compile. */
@@ -20,7 +21,8 @@ export function checkExamples(draft: Draft, compiled: Compiled): Fault[] {
       const path = ["examples", at, part];
       if (!schema || example[part] === undefined) return [];
       const { value, issues } = schema.check(example[part], "body");
-      return [...toFaults(draft, path, issues), ...findDropped(draft, path, example[part], value)];
+      const fields = fieldsOf(schema);
+      return [...toFaults(draft, path, issues), ...findDropped(draft, path, example[part], value, fields)];
     }),
   );
 }
@@ -47,14 +49,20 @@ export function checkExamplesByHandler(draft: Draft, input: Schema | undefined, 
 const toFaults = (draft: Draft, path: Path, issues: readonly ValidationIssue[]): Fault[] =>
   issues.map(({ loc, msg }) => faultAt(draft, [...path, ...loc.slice(1)], "bad-example", msg));
 
-function findDropped(draft: Draft, path: Path, given: unknown, checked: unknown): Fault[] {
+/** Every field that the schema names, at whatever depth: what a misspelt one may have been meant for. */
+const fieldsOf = ({ document }: Schema): string[] =>
+  [...subschemas(document)].flatMap(({ schema: { properties } }) =>
+    Object.keys(isObject(properties) ? properties : {}),
+  );
+
+function findDropped(draft: Draft, path: Path, given: unknown, checked: unknown, fields: readonly string[]): Fault[] {
   if (Array.isArray(given) && Array.isArray(checked))
-    return given.flatMap((item, at) => findDropped(draft, [...path, at], item, checked[at]));
+    return given.flatMap((item, at) => findDropped(draft, [...path, at], item, checked[at], fields));
   if (!isObject(given) || !isObject(checked)) return [];
   return Object.entries(given).flatMap(([key, value]) => {
     if (value === null) return [];
-    if (key in checked) return findDropped(draft, [...path, key], value, checked[key]);
-    const complaint = `the schema has no such field${didYouMean(key, Object.keys(checked))}`;
+    if (Object.hasOwn(checked, key)) return findDropped(draft, [...path, key], value, checked[key], fields);
+    const complaint = `the schema has no such field${didYouMean(key, fields)}`;
     return [faultAtKey(draft, [...path, key], "bad-example", complaint)];
   });
 }

@@ -31,7 +31,7 @@ function checkMeta(ajv: Ajv2020, source: Source, base: Path, schema: unknown): F
 function checkWords(ajv: Ajv2020, source: Source, base: Path, schema: unknown): Fault[] {
   const keywords = Object.keys(ajv.RULES.keywords);
   return [...subschemas(schema)].flatMap(({ schema: part, path }) => {
-    const unknown = Object.keys(part).filter((key) => !(key in ajv.RULES.keywords));
+    const unknown = Object.keys(part).filter((key) => !Object.hasOwn(ajv.RULES.keywords, key));
     const faults = unknown.map((key) =>
       faultAtKey(source, [...base, ...path, key], "bad-schema", `no such keyword${didYouMean(key, keywords)}`),
     );

@@ -51,7 +51,7 @@ export function createStructureChecks(): {
       const validate = ajv.compile(schema);
       validate(source.data);
       const errors = validate.errors ?? [];
-      return { faults: toFaults(source, [], errors), draft: { ...source, data: toSound(source.data, errors) } };
+      return { faults: toFaults(source, errors), draft: { ...source, data: toSound(source.data, errors) } };
     };
   return { manifest: check(manifestSchema), site: check(siteSchema) };
 }
@@ -64,15 +64,13 @@ function toSound<Data>(data: unknown, errors: readonly ErrorObject[]): Partial<D
   ) as Partial<Data>;
 }
 
-/** Ajv's errors about the value at `base`, as faults in an author's words. */
-export function toFaults(source: Source, base: Path, errors: readonly ErrorObject[]): Fault[] {
-  return errors
-    .filter(({ keyword }) => keyword !== "propertyNames")
-    .map((error) => toFault(source, [...base, ...toPath(error.instancePath)], error));
-}
+/** Ajv's errors in an author's words. */
+const toFaults = (source: Source, errors: readonly ErrorObject[]): Fault[] =>
+  errors.filter(({ keyword }) => keyword !== "propertyNames").map((error) => toFault(source, error));
 
-function toFault(source: Source, path: Path, error: ErrorObject): Fault {
+function toFault(source: Source, error: ErrorObject): Fault {
   const { keyword, params, data, schema, propertyName } = error;
+  const path = toPath(error.instancePath);
   const complain = (code: FaultCode, complaint: string): Fault =>
     propertyName === undefined
       ? faultAt(source, path, code, complaint)

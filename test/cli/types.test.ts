@@ -116,6 +116,13 @@ all?: Shapes;
 }`);
   });
 
+  it("have each a name of its own, also where a part of one is called like another", async () => {
+    const $defs = { request: { type: "integer" } };
+    const schema = object({ count: { $ref: "#/$defs/request" } }, { $defs });
+    const text = await typesOf({ "schemas/Toss.json": schema });
+    expect(text).to.include("export interface Toss {\ncount?: TossRequest2;\n}\nexport type TossRequest2 = number;");
+  });
+
   it("name a schema that stands in a manifest after its service, and let one handler serve two of them", async () => {
     const second = `id: toss_more
 title: More tosses
