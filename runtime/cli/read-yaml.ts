@@ -80,8 +80,9 @@ function offsetOf(document: Document.Parsed, path: Path, part: "key" | "value"):
   let key: unknown;
   for (const step of path) {
     const next = stepInto(node, step);
+    key = next?.[0];
     if (!next) break;
-    [key, node] = next;
+    node = next[1];
   }
   const place = part === "key" && key ? key : node;
   return (place as { range?: [number, number, number] } | null)?.range?.[0] ?? 0;
