@@ -14,30 +14,25 @@ export interface McpAccess {
 }
 
 const HOST = /^(\[[0-9a-f:.]+\]|[^\s:/?#@[\]]+)(?::\d{1,5})?$/i;
-const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/([^\s/?#@]+)$/i;
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/;
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 /** Says of each request why it may not come in, if so (MCP "Security Warning": DNS rebinding). The answer is 403. */
-export function createAccessCheck({
-  baseUrl,
-  loopback,
-  origins,
-}: McpAccess): (headers: McpHeaders) => string | undefined {
-  const base = new URL(baseUrl);
+export function createAccessCheck(access: McpAccess): (headers: McpHeaders) => string | undefined {
+  const base = new URL(access.baseUrl);
   const hosts = [...LOOPBACK, base.hostname];
-  const pages = origins?.map((origin) => origin.toLowerCase()) ?? (LOOPBACK.includes(base.hostname) ? [] : ["*"]);
-  const ownPages = origins === undefined && pages.length === 0 ? LOOPBACK : [];
+  const isLocal = access.origins === undefined && LOOPBACK.includes(base.hostname);
+  const listed = access.origins?.map((origin) => origin.toLowerCase()) ?? (isLocal ? [] : ["*"]);
 
   const isWelcome = (origin: string): boolean => {
-    if (origin === base.origin || pages.includes(origin)) return true;
-    const [, scheme, host] = ORIGIN.exec(origin) ?? [];
-    if (host === undefined) return origin === "null" && pages.includes("*");
-    return pages.includes("*") || (/^https?$/.test(scheme as string) && ownPages.includes(hostnameOf(host) ?? ""));
+    if (origin === base.origin || listed.includes(origin)) return true;
+    if (isLocal) return LOOPBACK.includes(hostnameOf(/^https?:\/\/(.+)$/.exec(origin)?.[1] ?? "") ?? "");
+    return listed.includes("*") && (origin === "null" || ORIGIN.test(origin));
   };
 
   return (headers) => {
     const host = readHeader(headers, "host") ?? "";
-    if (loopback && !hosts.includes(hostnameOf(host) ?? ""))
+    if (access.loopback && !hosts.includes(hostnameOf(host) ?? ""))
       return `This server listens on a loopback address, and ${JSON.stringify(host)} is no name of it`;
     const origin = readHeader(headers, "origin");
     if (origin === undefined || isWelcome(origin.toLowerCase())) return undefined;

@@ -32,14 +32,13 @@ export function toSelfContained(document: object, resolve: Resolve): Json {
     const rest = Object.fromEntries(own.map(([key, value]) => [key, inlineValue(key, value, trail)]));
     if (typeof node.$ref !== "string") return rest;
     const target = refer(node, trail);
-    if (!isObject(target)) return rest;
-    if (own.every(([key]) => ANNOTATIONS.includes(key))) return { ...target, ...rest };
+    if (isObject(target) && own.every(([key]) => ANNOTATIONS.includes(key))) return { ...target, ...rest };
     return { ...rest, allOf: [...((rest.allOf as unknown[] | undefined) ?? []), target] };
   }
 
   function inlineValue(key: string, value: unknown, trail: readonly unknown[]): unknown {
-    if (DATA.includes(key) || !MAPPINGS.includes(key) || !isObject(value))
-      return DATA.includes(key) ? value : inline(value, trail);
+    if (DATA.includes(key)) return value;
+    if (!MAPPINGS.includes(key) || !isObject(value)) return inline(value, trail);
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, inline(part, trail)]));
   }
 

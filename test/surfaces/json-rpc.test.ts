@@ -1,10 +1,15 @@
 import { expect } from "chai";
 import { PROBLEMS, Problem, type ProblemCode } from "../../runtime/api/problem.ts";
+import { RPC_CODES } from "../../runtime/surfaces/json-rpc.ts";
 
-const STANDARD = [-32700, -32600, -32601, -32602, -32603];
+const STANDARD: readonly number[] = Object.values(RPC_CODES);
 
 describe("the JSON-RPC codes of our problems", () => {
   const codes = Object.values(PROBLEMS).map(({ rpc }) => rpc);
+
+  it("know JSON-RPC's own", () => {
+    expect(STANDARD).to.have.members([-32700, -32600, -32601, -32602, -32603]);
+  });
 
   it("are JSON-RPC's own, or outside of the range that it reserves, where MCP's and A2A's codes are", () => {
     for (const code of codes) expect(STANDARD.includes(code) || code < -32768, String(code)).to.equal(true);

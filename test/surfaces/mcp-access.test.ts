@@ -78,7 +78,13 @@ describe("access to the MCP endpoint", () => {
       const at = (origin: string, access = LOCAL) => isWelcome(access, "localhost:4021", origin);
       for (const origin of ["http://localhost:4021", "http://localhost:6274", "http://127.0.0.1", "http://[::1]:5173"])
         expect(at(origin), origin).to.equal(true);
-      for (const origin of ["http://evil.example", "http://evil.example:4021", "null", "chrome-extension://localhost"])
+      for (const origin of [
+        "http://evil.example",
+        "http://evil.example:4021",
+        "null",
+        "chrome-extension://localhost",
+        "localhost:6274",
+      ])
         expect(at(origin), origin).to.equal(false);
       expect(at("https://agent.example", { ...LOCAL, origins: ["https://agent.example"] })).to.equal(true);
       expect(at("https://agent.example", { ...LOCAL, origins: ["*"] })).to.equal(true);

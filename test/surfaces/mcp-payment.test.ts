@@ -111,14 +111,16 @@ describe("a paid tool", () => {
       expect(stall.rails.base.moved.size).to.equal(1);
     });
 
-    it("shows the handler who pays, and on which network", async () => {
-      let seen: Loose;
-      stall.handler = (_input, { payer, network }) => {
-        seen = { payer, network };
-        return { value: 1 };
+    it("shows the handler who pays on which network, and by which request", async () => {
+      const seen: Loose[] = [];
+      stall.handler = (_input, { id, payer, network }) => {
+        seen.push({ id, payer, network });
+        throw new Problem("upstream-failed");
       };
-      await paidBy(await stall.pay("roll"));
-      expect(seen).to.deep.equal({ payer: "0x1111111111111111111111111111111111111111", network: "eip155:8453" });
+      const { body } = await paidBy(await stall.pay("roll"));
+      const { request_id: id } = JSON.parse(body.result.content[0].text);
+      const payer = "0x1111111111111111111111111111111111111111";
+      expect(seen).to.deep.equal([{ id, payer, network: "eip155:8453" }]);
     });
   });
 

@@ -130,7 +130,8 @@ describe("the MCP endpoint", () => {
         cacheScope: "public",
       });
       expect(body.result.ttlMs).to.be.a("number").above(0);
-      expect(body.result.instructions).to.match(/x402/);
+      for (const word of ["structuredContent.accepts", '_meta["x402/payment"]', "PAYMENT-SIGNATURE", "no account"])
+        expect(body.result.instructions).to.include(word);
       expect(body.result._meta["io.modelcontextprotocol/serverInfo"]).to.deep.equal({
         name: "payphone",
         title: "Payphone",
@@ -206,6 +207,8 @@ describe("the MCP endpoint", () => {
     });
 
     it("looks for an encoded name as what it encodes", async () => {
+      const raw = await modern("tools/call", { name: "würfel" }, { "mcp-name": "würfel" });
+      failsWith(raw, -32020, 400); // No header may hold such characters as they are.
       const header = `=?base64?${Buffer.from("würfel").toString("base64")}?=`;
       const answer = await modern("tools/call", { name: "würfel" }, { "mcp-name": header });
       failsWith(answer, -32602, 200);
@@ -220,6 +223,12 @@ describe("the MCP endpoint", () => {
         const supported = VERSIONS.filter((known) => known !== version);
         expect(answer.body.error.data).to.deep.equal({ supported, requested: version });
       }
+    });
+
+    it("refuses a later version that only the header names", async () => {
+      const answer = await old("tools/list", {}, "2099-01-01");
+      failsWith(answer, -32022, 400);
+      expect(answer.body.error.data.supported).to.deep.equal(VERSIONS);
     });
 
     it("checks agreement before support, support before headers, headers before _meta, _meta before method", async () => {

@@ -28,14 +28,16 @@ describe("a self-contained schema", () => {
         properties: {
           named: { $ref: "B.json", description: "mine" },
           narrowed: { $ref: "B.json", minimum: 1, allOf: [{ maximum: 9 }] },
+          forbidden: { $ref: "B.json#/$defs/never", description: "mine" },
         },
       },
-      B: { type: "integer", description: "theirs" },
+      B: { type: "integer", description: "theirs", $defs: { never: false } },
     };
     expect(contain(schemas, "A")).to.deep.equal({
       properties: {
         named: { type: "integer", description: "mine" },
         narrowed: { minimum: 1, allOf: [{ maximum: 9 }, { type: "integer", description: "theirs" }] },
+        forbidden: { description: "mine", allOf: [false] },
       },
     });
   });

@@ -1,5 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
+import type { ToolAnswer } from "../../runtime/surfaces/mcp-methods.ts";
+import { createServiceTools } from "../../runtime/surfaces/mcp-tools.ts";
+import type { McpVersion } from "../../runtime/surfaces/mcp-versions.ts";
 import { GOLDEN, toGolden } from "../mcp/support/golden.ts";
 import { type Loose, openStall, SCHEMAS, type Stall } from "../mcp/support/stall.ts";
 
@@ -85,6 +88,11 @@ describe("the MCP tools", () => {
 
   it("take the input as its schema is published", async () => {
     expect((await roll()).inputSchema).to.deep.equal(SCHEMAS.get("RollRequest"));
+    const [, , seal] = (await list("2025-11-25")).result.tools;
+    expect(seal.inputSchema).to.deep.equal({
+      type: "object",
+      properties: { low: { type: "integer" }, high: { type: "integer" } },
+    });
   });
 
   it("promise the output or the challenge, since some clients hold both to the promise", async () => {
@@ -108,6 +116,29 @@ describe("the MCP tools", () => {
       expect(JSON.stringify((await one)?.body)).to.equal(JSON.stringify((await other)?.body));
     }
     twin.close();
+  });
+
+  it("write a challenge once for each version, however often it is asked for", async () => {
+    const tools = createServiceTools({ ...stall.parts, endpoint: "https://payphone.test/mcp" });
+    const written: string[] = [];
+    const ask = (version: McpVersion) =>
+      tools.call({
+        name: "roll",
+        args: {},
+        version,
+        payment: undefined,
+        requestId: "r",
+        signal: new AbortController().signal,
+        write: (result) => {
+          written.push(version);
+          return JSON.stringify({ version, ...result });
+        },
+      });
+    for (const version of ["2025-11-25", "2026-07-28", "2025-11-25", "2026-07-28"] as const) {
+      const { result } = (await ask(version)) as ToolAnswer;
+      expect(JSON.parse(result)).to.deep.include({ version, isError: true });
+    }
+    expect(written).to.deep.equal(["2025-11-25", "2026-07-28"]);
   });
 
   it("are what they were when somebody last looked at them", async () => {

@@ -105,6 +105,13 @@ export const SCHEMAS: ReadonlyMap<string, object> = new Map<string, object>([
   ],
 ]);
 
+/** A schema that stands in its manifest. */
+const WRITTEN_HERE = {
+  type: "object",
+  properties: { low: { $ref: "#/$defs/whole" }, high: { $ref: "#/$defs/whole" } },
+  $defs: { whole: { type: "integer" } },
+};
+
 const manifest = (id: string, changes: Partial<Manifest> = {}): Manifest => ({
   id,
   title: `The ${id}`,
@@ -124,7 +131,7 @@ const { price: _price, ...free } = manifest("free");
 const MANIFESTS: readonly Manifest[] = [
   manifest("roll", { hints: { readOnly: true, idempotent: false, destructive: false, openWorld: false } }),
   manifest("echo"),
-  manifest("seal", { price: "1.77", hints: { openWorld: true } }),
+  manifest("seal", { price: "1.77", hints: { openWorld: true }, input: WRITTEN_HERE }),
   free,
 ];
 
