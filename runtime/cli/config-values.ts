@@ -2,7 +2,6 @@
 import { isIP } from "node:net";
 import { base58 } from "@scure/base";
 import type { Hex } from "../api/capabilities.ts";
-import { isPrice, toAtomic } from "../core/price.ts";
 import { parseEvmKey, parseSolanaKey } from "../drivers/treasury-keys.ts";
 
 /** How one variable is read. */
@@ -89,12 +88,6 @@ export const SOLANA_KEY: Shape<string> = {
     parseSolanaKey(text);
     return text.startsWith("[") ? base58.encode(Uint8Array.from(JSON.parse(text) as number[])) : text;
   },
-};
-
-/** A cap on `maxFeePerGas`, in wei. */
-export const GWEI: Shape<bigint> = {
-  right: "a number of gwei greater than zero, like 50 or 0.5",
-  parse: (text) => (isPrice(text) && /^\d+(\.\d{1,9})?$/.test(text) ? toAtomic(text, 9) : undefined),
 };
 
 /** Proxies as Express takes them: their number, or their addresses. */

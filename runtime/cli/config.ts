@@ -22,10 +22,7 @@ export interface Config {
   /** As Express takes it; 0 = none. */
   readonly trustProxy: number | readonly string[];
   readonly anvilBin: string | undefined;
-  readonly treasury: Keys & {
-    /** The most that the treasury pays for a unit of gas, in wei; undefined = the treasury's own cap. */
-    readonly maxFeePerGas: bigint | undefined;
-  };
+  readonly treasury: Keys;
   readonly facilitator: {
     readonly url: string | undefined;
     /** Sent with every request. */
@@ -65,7 +62,7 @@ export function readConfig(
     logLevel: value("LOG_LEVEL", shapes.LOG_LEVEL) ?? "info",
     trustProxy: value("TRUST_PROXY", shapes.PROXIES) ?? 0,
     anvilBin: text("ANVIL_BIN"),
-    treasury: { ...readKeys("TREASURY", reader), maxFeePerGas: value("TREASURY_MAX_FEE_GWEI", shapes.GWEI) },
+    treasury: readKeys("TREASURY", reader),
     facilitator: readFacilitator(reader),
     buyer: readKeys("BUYER", reader),
     sellerUrl: value("PAYPHONE_URL", shapes.ORIGIN) ?? "http://127.0.0.1:4021",

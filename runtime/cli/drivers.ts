@@ -1,6 +1,7 @@
 import type { Anchor, Clock, Evm, Log, Treasury } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import type { RailManifest, SiteManifest } from "../core/manifest.ts";
+import { toAtomic } from "../core/price.ts";
 import type { Rail } from "../core/rails.ts";
 import type { Store } from "../core/store.ts";
 import type { SettlementReader } from "../core/x402.ts";
@@ -124,4 +125,5 @@ const isEvm = ({ network }: RailManifest): boolean => network.startsWith("eip155
 const absent = (rails: string): Problem =>
   new Problem("unavailable", `This site has no rail ${rails}, whose chains are needed`);
 
-const toFeeCap = (_rail: RailManifest): bigint => 10n ** 16n;
+/** The coins of all EVM chains have 18 decimals. */
+const toFeeCap = ({ max_fee = "0.001" }: RailManifest): bigint => toAtomic(max_fee, 18);

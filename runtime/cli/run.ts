@@ -1,9 +1,10 @@
 import closeWithGrace from "close-with-grace";
 import { Problem } from "../api/problem.ts";
-import { type Fault, toLine } from "../core/faults.ts";
+import type { Fault } from "../core/faults.ts";
 import { createLog } from "../drivers/log.ts";
 import { openStore } from "../drivers/open-store.ts";
 import { openServer } from "../server/listen.ts";
+import { toReport } from "./check.ts";
 import { type Composition, compose } from "./compose.ts";
 import type { Config } from "./config.ts";
 import type { ManifestSet } from "./load.ts";
@@ -63,8 +64,7 @@ export function closeOnSignal(close: () => Promise<void>): void {
 }
 
 /** A set with faults, as the error that ends a command. */
-export const toProblem = (faults: readonly Fault[]): Problem =>
-  new Problem("bad-request", [...faults.map(toLine), "nothing starts on a faulty set"].join("\n"));
+export const toProblem = (faults: readonly Fault[]): Problem => new Problem("bad-request", toReport(faults));
 
 function secretsOf({ treasury, redisUrl, facilitator, buyer, env }: Config): string[] {
   const keys = [treasury.evmKey, treasury.solanaKey, buyer.evmKey, buyer.solanaKey, facilitator.cdp?.keySecret];

@@ -1,5 +1,6 @@
 import { createLog } from "../drivers/log.ts";
 import type { Sandbox } from "../sandbox/open-sandbox.ts";
+import { checkDir } from "./check.ts";
 import { loadConfig, readConfig } from "./config.ts";
 import { loadSet } from "./load.ts";
 import { closeOnSignal, run, toProblem } from "./run.ts";
@@ -13,7 +14,7 @@ import { toBanner } from "./sandbox-banner.ts";
 export async function runSandbox({ dir }: { readonly dir: string }): Promise<void> {
   const own = loadConfig();
   const [set, { openSandbox }] = await Promise.all([loadSet(dir), import("../sandbox/open-sandbox.ts")]);
-  if (set.faults.length > 0) throw toProblem(set.faults);
+  if (set.faults.length > 0) throw toProblem(await checkDir(dir, own.env));
   const log = createLog({ level: "warn" });
   const { dataDir, anvilBin } = own;
   const sandbox = await openSandbox({ rails: set.site.rails, dataDir, anvilBin, log });

@@ -1,4 +1,5 @@
 import { Problem } from "../api/problem.ts";
+import { checkDir } from "./check.ts";
 import { loadConfig } from "./config.ts";
 import { missingForServe } from "./config-serve.ts";
 import { loadSet } from "./load.ts";
@@ -11,7 +12,7 @@ import { closeOnSignal, run, toProblem } from "./run.ts";
 export async function runServe({ dir }: { readonly dir: string }): Promise<void> {
   const config = loadConfig();
   const set = await loadSet(dir);
-  if (set.faults.length > 0) throw toProblem(set.faults);
+  if (set.faults.length > 0) throw toProblem(await checkDir(dir, config.env));
   const missing = missingForServe(config, set.site);
   if (missing.length > 0) {
     const list = missing.map((line) => `  ${line}`).join("\n");

@@ -4,7 +4,7 @@ import { Problem } from "../api/problem.ts";
 import { splitHandler } from "../core/plugins.ts";
 import { toReport } from "./check.ts";
 import { renewTables } from "./key-tables.ts";
-import { loadSet } from "./load.ts";
+import { loadSet, type ManifestSet } from "./load.ts";
 import { planTypes, type TypePlan } from "./type-plan.ts";
 
 /** Where a served directory keeps the types of its plugins. */
@@ -16,8 +16,16 @@ const HEADER = '// Generated from manifests/ and schemas/ by "payphone types". D
  * @throws Problem `unavailable` with the report of the faults that keep the manifests and schemas from being read.
  */
 export async function generateTypes(dir: string): Promise<string> {
+  return toTypes(await loadSound(dir));
+}
+
+async function loadSound(dir: string): Promise<ManifestSet> {
   const set = await loadSet(dir);
   if (set.faults.length > 0) throw new Problem("unavailable", toReport(set.faults));
+  return set;
+}
+
+async function toTypes(set: ManifestSet): Promise<string> {
   const { types, handlers } = planTypes(set.manifests, set.schemas);
   const { compile } = await import("json-schema-to-typescript");
   const options = { additionalProperties: false, bannerComment: "", style: { printWidth: 120 } };
@@ -32,7 +40,8 @@ export async function generateTypes(dir: string): Promise<string> {
  * @throws Problem `unavailable` as `generateTypes` does.
  */
 export async function writeTypes(dir: string, { check = false } = {}): Promise<readonly string[]> {
-  const files = new Map([[TYPES, await generateTypes(dir)], ...(await renewTables(dir))]);
+  const set = await loadSound(dir);
+  const files = new Map([[TYPES, await toTypes(set)], ...(await renewTables(dir, set.manifests))]);
   const stale: string[] = [];
   for (const [file, text] of files) {
     const path = join(resolve(dir), file);

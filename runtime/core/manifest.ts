@@ -53,6 +53,8 @@ export interface RailManifest {
   readonly currency: "usd" | "jpy";
   /** An explorer's URL with `{tx}` in it. */
   readonly explorer: string;
+  /** The most that one transaction of the treasury may cost on this chain, in its own coin, decimal text. EVM rails only. */
+  readonly max_fee?: string;
 }
 
 /** `manifests/_site.yaml`: what is true of all services. */

@@ -42,7 +42,6 @@ const HEX_KEY = "an EVM private key: An EVM private key is 0x and 64 hex digits;
 const HEX_RANGE = "an EVM private key: This EVM private key is outside the range of secp256k1";
 const BYTES_KEY = "a Solana key pair:";
 const LEVEL = "one of trace, debug, info, warn, error, fatal, silent";
-const GWEI = "a number of gwei greater than zero, like 50 or 0.5";
 const PROXIES =
   "the number of proxies in front (1 to 9), or their addresses: a comma-separated list of IPs, CIDR ranges, loopback, linklocal or uniquelocal";
 const HEADERS = 'headers: a JSON object like {"Authorization":"Bearer …"}, or lines like Authorization: Bearer …';
@@ -93,9 +92,6 @@ const FAULTY: readonly [env: Env, ...faults: string[]][] = [
     { BUYER_SOLANA_KEY: "[256]" },
     `BUYER_SOLANA_KEY (not shown) must be ${BYTES_KEY} A Solana key pair in JSON is an array of bytes, from 0 to 255`,
   ],
-  [{ TREASURY_MAX_FEE_GWEI: "0" }, `TREASURY_MAX_FEE_GWEI is "0", but must be ${GWEI}`],
-  [{ TREASURY_MAX_FEE_GWEI: "1e2" }, `TREASURY_MAX_FEE_GWEI is "1e2", but must be ${GWEI}`],
-  [{ TREASURY_MAX_FEE_GWEI: "0.0000000001" }, `TREASURY_MAX_FEE_GWEI is "0.0000000001", but must be ${GWEI}`],
   [{ FACILITATOR_URL: "x402.example/?key=s3cret" }, `FACILITATOR_URL (not shown) must be ${WEB_URL}`],
   [{ FACILITATOR_HEADERS: "Bearer s3cret" }, `FACILITATOR_HEADERS (not shown) must be ${HEADERS}`],
   [{ FACILITATOR_HEADERS: '{"Authorization":7}' }, `FACILITATOR_HEADERS (not shown) must be ${HEADERS}`],
@@ -151,7 +147,7 @@ describe("the configuration", () => {
       logLevel: "info",
       trustProxy: 0,
       anvilBin: undefined,
-      treasury: { evmKey: undefined, solanaKey: undefined, maxFeePerGas: undefined },
+      treasury: { evmKey: undefined, solanaKey: undefined },
       facilitator: { url: undefined, headers: {}, cdp: undefined },
       buyer: { evmKey: undefined, solanaKey: undefined },
       sellerUrl: "http://127.0.0.1:4021",
@@ -168,7 +164,6 @@ describe("the configuration", () => {
       TRUST_PROXY: "loopback, 10.0.0.0/8",
       TREASURY_EVM_KEY_FILE: "/run/evm",
       TREASURY_SOLANA_KEY: SOLANA_BYTES,
-      TREASURY_MAX_FEE_GWEI: "1.5",
       FACILITATOR_URL: "https://x402.example/v2/",
       FACILITATOR_HEADERS_FILE: "/run/headers",
       BUYER_EVM_KEY: "A".repeat(64),
@@ -180,7 +175,7 @@ describe("the configuration", () => {
       dataDir: resolve("state"),
       redisUrl: "rediss://user:pw@host:6379/1",
       trustProxy: ["loopback", "10.0.0.0/8"],
-      treasury: { evmKey: EVM_KEY, solanaKey: SOLANA_KEY, maxFeePerGas: 1_500_000_000n },
+      treasury: { evmKey: EVM_KEY, solanaKey: SOLANA_KEY },
       buyer: { evmKey: `0x${"A".repeat(64)}`, solanaKey: undefined },
     });
     expect(config.facilitator.url).to.equal("https://x402.example/v2");

@@ -19,7 +19,7 @@ export async function measureStart(): Promise<StartRow[]> {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   const server = (name: string): string => join(import.meta.dirname, "servers", `${name}.ts`);
   const facilitator = await start([server("facilitator")]);
-  const launcher = join(import.meta.dirname, "..", "runtime", "cli", "payphone.js");
+  const launcher = join(import.meta.dirname, "../..", "runtime", "cli", "payphone.js");
   const env = toLiveEnv(folder, facilitator.url);
   try {
     return [

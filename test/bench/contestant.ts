@@ -13,7 +13,7 @@ export interface Contestant {
   stop(): Promise<void>;
 }
 
-/** Starts a server of `bench/servers/` (or any other program) and waits until it says its port on its first line. */
+/** Starts a server of `servers/` (or any other program) and waits until it says its port on its first line. */
 export async function start(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Contestant> {
   const began = performance.now();
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env });

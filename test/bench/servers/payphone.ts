@@ -1,17 +1,17 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { AnyHandler, Log } from "../../runtime/api/plugin.ts";
-import { createPayments } from "../../runtime/core/payments.ts";
-import type { Rail } from "../../runtime/core/rails.ts";
-import { bindServices } from "../../runtime/core/service.ts";
-import type { Store } from "../../runtime/core/store.ts";
-import { createCompiler } from "../../runtime/core/validator.ts";
-import type { Facilitator } from "../../runtime/core/x402.ts";
-import { createHttpFacilitator } from "../../runtime/drivers/facilitator-http.ts";
+import type { AnyHandler, Log } from "../../../runtime/api/plugin.ts";
+import { createPayments } from "../../../runtime/core/payments.ts";
+import type { Rail } from "../../../runtime/core/rails.ts";
+import { bindServices } from "../../../runtime/core/service.ts";
+import type { Store } from "../../../runtime/core/store.ts";
+import { createCompiler } from "../../../runtime/core/validator.ts";
+import type { Facilitator } from "../../../runtime/core/x402.ts";
+import { createHttpFacilitator } from "../../../runtime/drivers/facilitator-http.ts";
 
-import { openSqliteStore } from "../../runtime/drivers/store-sqlite.ts";
-import { createApp } from "../../runtime/server/app.ts";
-import { createMemoryStore } from "../../test/support/memory-store.ts";
+import { openSqliteStore } from "../../../runtime/drivers/store-sqlite.ts";
+import { createApp } from "../../../runtime/server/app.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import { ANSWER, MANIFESTS, PAY_TO, SITE } from "../shop.ts";
 import { SETTLED, SUPPORTED, VERIFIED } from "../stub-facilitator.ts";
 

@@ -7,7 +7,7 @@ export interface Case {
   readonly peer: string;
   readonly load: (url: string) => Promise<Maker>;
   readonly status: number;
-  /** Arguments of `bench/servers/<name>.ts`; `@facilitator` and `@file` are filled in. */
+  /** Arguments of `servers/<name>.ts`; `@facilitator` and `@file` are filled in. */
   readonly payphone: readonly string[];
   readonly rival: readonly string[];
 }
