@@ -6,6 +6,7 @@ import { bindServices, type Service } from "../core/service.ts";
 import type { OpenStore } from "../drivers/store-keyv.ts";
 import { createApp } from "../server/app.ts";
 import type { ReadyReport } from "../server/status.ts";
+import { createMcp, MCP_PATH } from "../surfaces/mcp.ts";
 import type { Config } from "./config.ts";
 import { createDrivers, type Drivers } from "./drivers.ts";
 import { loadPlugins, type ManifestSet } from "./load.ts";
@@ -46,11 +47,14 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   }
   const services = bindServices(set.manifests, { site, compile: set.compile, handlers });
   const payments = createPayments({ site, services, rails: drivers.rails, store, clock, log });
+  const loopback = isLoopback(config.host);
+  const mcp = createMcp({ services, schemas: set.schemas, invoke: payments.invoke, site, baseUrl, loopback });
   const listener = createApp({
     services,
     invoke: payments.invoke,
     challenge: payments.offers.challenge,
     site: { ...site, baseUrl },
+    doors: new Map([[MCP_PATH, mcp]]),
     limits: site.limits,
     trustProxy: config.trustProxy,
     ready: () => toReport({ services, payments, drivers, store }),
@@ -68,6 +72,8 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
     },
   };
 }
+
+const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || host.startsWith("127.");
 
 interface Reported {
   readonly services: readonly Service[];

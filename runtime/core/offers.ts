@@ -39,9 +39,13 @@ export interface OffersDeps {
   readonly services: readonly Service[];
   readonly rails: readonly Rail[];
   readonly history: OfferHistory;
+  readonly extensionsOf?: ExtensionsOf | undefined;
 }
 
-export function createOffers({ site, services, rails, history }: OffersDeps): Offers {
+/** What a challenge says beyond the protocol (x402-specification-v2, section 5.1.2, `extensions`), by door: the resource. */
+export type ExtensionsOf = (service: Service, resource: string) => Readonly<Record<string, unknown>> | undefined;
+
+export function createOffers({ site, services, rails, history, extensionsOf }: OffersDeps): Offers {
   let current: ReadonlyMap<string, readonly PaymentRequirements[]> = new Map();
   let cached = new Map<string, Challenge>();
   const of = (service: Service): readonly PaymentRequirements[] => current.get(service.manifest.id) ?? [];
@@ -54,11 +58,13 @@ export function createOffers({ site, services, rails, history }: OffersDeps): Of
       if (known) return known;
       const accepts = of(service).filter(({ network }) => networks?.includes(network) ?? true);
       if (accepts.length === 0) throw new Problem("unavailable", "No payment rail is up", { retryAfter: 10 });
+      const extensions = extensionsOf?.(service, resource);
       const required = {
         x402Version: 2 as const,
         error: error ?? UNPAID,
         resource: toResource(service.manifest, site, resource),
         accepts,
+        ...(extensions && { extensions }),
       };
       const challenge = createChallenge(required, site.rails);
       if (error === undefined) cached.set(key, challenge);
@@ -70,7 +76,9 @@ export function createOffers({ site, services, rails, history }: OffersDeps): Of
         return "wrong_resource";
       const offer = find(of(service), payment) ?? find(await history.earlier(service.manifest.id), payment);
       if (!offer) return "no_matching_offer";
-      const bound = payment.resourceUrl ?? payment.accepted?.extra?.offerId ?? payment.x402Version === 1;
+      // A door that many services share says nothing of the service; version 1 says nothing of anything.
+      const isOwnPath = payment.resourceUrl !== undefined && pathOf(payment.resourceUrl) === service.path;
+      const bound = isOwnPath || payment.accepted?.extra?.offerId !== undefined || payment.x402Version === 1;
       return bound ? offer : "wrong_resource";
     },
     async update(statuses) {

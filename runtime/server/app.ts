@@ -14,6 +14,7 @@ import { toProblem, toProblemReply } from "./problems.ts";
 import { createSend, type Send, toJsonReply } from "./reply.ts";
 import { type Methods, toHandler } from "./resource.ts";
 import { createRest, isPaying, type RestDeps } from "./rest.ts";
+import { createRpc, type RpcDoor } from "./rpc.ts";
 import { createProbes, type ReadyReport } from "./status.ts";
 import { checkTarget, toOriginForm, toPattern } from "./target.ts";
 
@@ -27,6 +28,8 @@ export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challen
   readonly ready: () => Promise<ReadyReport>;
   /** By path. One at `/` replaces the catalogue. */
   readonly documents?: ReadonlyMap<string, Document>;
+  /** JSON-RPC endpoints by path: MCP, A2A. */
+  readonly doors?: ReadonlyMap<string, RpcDoor>;
   /** What `/sandbox` answers; left out, there is no such path. */
   readonly sandbox?: object;
   readonly clock: Clock;
@@ -37,6 +40,7 @@ export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challen
 export function createApp(deps: AppDeps): RequestListener {
   const { site, limits: bounds, clock, log } = deps;
   const send = createSend(toFixedHeaders(site.baseUrl), createAccessLog(log, clock));
+  const fail = createFailureLog(log, clock);
   const limits = createLimits(deps.limiter ?? createMemoryLimiter(bounds));
   const app = express().disable("x-powered-by").enable("strict routing").enable("case sensitive routing");
   app.set("query parser", "simple").set("trust proxy", deps.trustProxy ?? 0);
@@ -56,10 +60,11 @@ export function createApp(deps: AppDeps): RequestListener {
   mount(createProbes(site.name, deps.ready));
   app.use(admit);
   mount(createRest({ ...deps, baseUrl: site.baseUrl, bounds, limits }));
+  mount(createRpc({ doors: deps.doors ?? new Map(), bounds, limits, fail }));
   mount(createDocuments(new Map([["/", toCatalogDocument(deps)], ...(deps.documents ?? [])])));
   if (deps.sandbox) mount(toSandbox(deps.sandbox));
   app.use(answerNowhere(send));
-  app.use(answerProblems(send, createFailureLog(log, clock)));
+  app.use(answerProblems(send, fail));
   return app;
 }
 

@@ -2,19 +2,18 @@ import type { Request } from "express";
 import { Problem } from "../api/problem.ts";
 import type { Invocation } from "../core/call.ts";
 import type { SiteManifest } from "../core/manifest.ts";
-import { parseJson } from "./json.ts";
+import { isHarmless, parseJson } from "./json.ts";
 
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i;
+
+type Bounds = Pick<SiteManifest["limits"], "body_bytes" | "body_depth">;
 
 /**
  * The unchecked input of a call: the JSON body of a POST, otherwise the texts of the query (a repeated name is a list);
  * the path's parameters are added to either.
  * @throws Problem `invalid-input`, `payload-too-large`, `unsupported-media-type`, `bad-request` (the body was cut off).
  */
-export async function readInput(
-  request: Request,
-  { body_bytes, body_depth }: Pick<SiteManifest["limits"], "body_bytes" | "body_depth">,
-): ReturnType<Invocation["input"]> {
+export async function readInput(request: Request, { body_bytes, body_depth }: Bounds): ReturnType<Invocation["input"]> {
   if (request.method !== "POST") {
     const { x402Version: _, ...texts } = request.query;
     return { value: { ...texts, ...request.params }, from: "query" };
@@ -24,6 +23,17 @@ export async function readInput(
   if (bytes.length === 0) throw missingBody();
   const value = parseJson(bytes, body_depth);
   return { value: isObject(value) ? { ...value, ...request.params } : value, from: "body" };
+}
+
+/**
+ * The text of a JSON-RPC body, for doors that answer faults of it in words of their own: a body that is no UTF-8, is
+ * nested too deep or is compressed is given as an empty text, which no door can parse.
+ * @throws Problem `payload-too-large`, `bad-request`.
+ */
+export async function readText(request: Request, { body_bytes, body_depth }: Bounds): Promise<string> {
+  const bytes = await readBody(request, body_bytes);
+  const isPlain = (request.headers["content-encoding"] ?? "identity").toLowerCase() === "identity";
+  return isPlain && isHarmless(bytes, body_depth) ? bytes.toString() : "";
 }
 
 const isObject = (value: unknown): value is object =>

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { Problem } from "../api/problem.ts";
 import { findJsonFault, type JsonFault } from "./json-fault.ts";
 
@@ -18,6 +19,11 @@ export function parseJson(bytes: Buffer, maxDepth: number): unknown {
   } catch (cause) {
     throw toInvalidJson(findJsonFault(text), cause);
   }
+}
+
+/** Whether the bytes are UTF-8, nested at most `maxDepth` deep: whatever they say can then be parsed without harm. */
+export function isHarmless(bytes: Buffer, maxDepth: number): boolean {
+  return isUtf8(bytes) && findTooDeep(bytes, maxDepth) === undefined;
 }
 
 function toText(bytes: Buffer): string {

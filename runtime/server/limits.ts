@@ -12,8 +12,8 @@ export type Limiter = Pick<RateLimiterAbstract, "consume" | "reward">;
 export interface Limits {
   /** @throws Problem `rate-limited` when the budget is spent, `unavailable` when the limiter's store cannot be reached. */
   admit(client: string, paying: boolean): Promise<void>;
-  /** Gives a paying request back. */
-  forgive(client: string): void;
+  /** Gives a request back that turned out to be paid. */
+  forgive(client: string, paying: boolean): void;
 }
 
 const IPV4 = /^[\d.]{7,15}$/;
@@ -38,8 +38,8 @@ export function createLimits(limiter: Limiter): Limits {
         throw toRefusal(refusal);
       }
     },
-    forgive(client) {
-      limiter.reward(toBudget(client, true)).catch(() => undefined); // a lost credit is harmless
+    forgive(client, paying) {
+      limiter.reward(toBudget(client, paying)).catch(() => undefined); // a lost credit is harmless
     },
   };
 }

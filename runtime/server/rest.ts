@@ -66,7 +66,7 @@ function toAnswer(service: Service, { invoke, challenge, baseUrl, bounds, limits
       signal: disconnectSignal(response),
     });
     note(exchange, outcome);
-    if (outcome.kind === "result" && outcome.receipt) limits.forgive(exchange.client);
+    if (outcome.kind === "result" && outcome.receipt) limits.forgive(exchange.client, true);
     const headers = outcome.receipt ? toReceiptHeaders(outcome.receipt, legacy) : [];
     const reply =
       outcome.kind === "result"
