@@ -1,8 +1,10 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { PaymentRequired } from "@x402/core/types";
 import { expect } from "chai";
 import { verifyMessage } from "viem";
 import { rail, sharedSandbox, type TestSandbox } from "./support/chains.ts";
 import { createDataDir, type Seller, startSeller } from "./support/seller.ts";
-import { json, type PayingFetch, receiptOf, stockFetch, stockFetchV1 } from "./support/stock-buyer.ts";
+import { json, type PayingFetch, receiptOf, stockClient, stockFetch, stockFetchV1 } from "./support/stock-buyer.ts";
 
 const HASHES = { input_hash: "a".repeat(64), output_hash: "B".repeat(64) };
 
@@ -58,6 +60,29 @@ describe("a stock x402 buyer", () => {
       const response = await pay(`${seller.url}/v1/roll?x402Version=1`, json({ low: 1, high: 6 }));
       expect(response.status).to.equal(200);
       expect(response.headers.get("x-payment-response")).to.equal(response.headers.get("payment-response"));
+    });
+  }
+
+  for (const id of ["base", "solana"] as const) {
+    it(`calls a tool over MCP with the official client, and pays with ${rail(id).title}`, async () => {
+      const before = await received[id]();
+      const client = new Client({ name: "buyer", version: "1.0.0" });
+      await client.connect(new StreamableHTTPClientTransport(new URL(`${seller.url}/mcp`)));
+      const call = { name: "roll", arguments: { low: 1, high: 6 } };
+      const challenge = await client.callTool(call);
+      expect(challenge.isError).to.equal(true);
+      const required = challenge.structuredContent as PaymentRequired;
+      expect(required.accepts.map(({ network }) => network)).to.deep.equal([
+        rail("base").network,
+        rail("solana").network,
+      ]);
+      const payment = await (await stockClient(sandbox, id)).createPaymentPayload(required);
+      const answer = await client.callTool({ ...call, _meta: { "x402/payment": payment } });
+      expect(answer.isError ?? false, JSON.stringify(answer)).to.equal(false);
+      expect(answer.structuredContent).to.have.property("domain", "payphone/roll/v1");
+      expect(answer._meta?.["x402/payment-response"]).to.include({ success: true, network: rail(id).network });
+      expect((await received[id]()) - before).to.equal(1000n);
+      await client.close();
     });
   }
 

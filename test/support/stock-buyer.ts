@@ -10,22 +10,22 @@ import { rail, type TestSandbox } from "./chains.ts";
 
 export type PayingFetch = (input: string, init?: RequestInit) => Promise<Response>;
 
-/** The stock `@x402/fetch` in the hands of the sandbox's buyer, paying on one rail only. */
-export async function stockFetch(
-  { description: { buyer, rpc } }: TestSandbox,
-  id: string,
-  base: typeof fetch = fetch,
-): Promise<PayingFetch> {
+/** The stock client in the hands of the sandbox's buyer, paying on one rail only. */
+export async function stockClient({ description: { buyer, rpc } }: TestSandbox, id: string): Promise<x402Client> {
   const { network, asset } = rail(id);
   const client = new x402Client();
-  if (network.startsWith("eip155:"))
+  if (network.startsWith("eip155:")) {
     client.register(network as `eip155:${string}`, new ExactEvmScheme(privateKeyToAccount(buyer.evm.private_key)));
-  else {
+  } else {
     const signer = await createKeyPairSignerFromBytes(base58.decode(buyer.solana.secret_key));
     client.register(network as `solana:${string}`, new ExactSvmScheme(signer, { rpcUrl: rpc.solana! }));
   }
-  client.setSpendControls({ allowedAssets: [{ network: network as `eip155:${string}`, asset }] });
-  return wrapFetchWithPayment(base, client);
+  return client.setSpendControls({ allowedAssets: [{ network: network as `eip155:${string}`, asset }] });
+}
+
+/** The stock `@x402/fetch` around that client; `base` is the fetch beneath it. */
+export async function stockFetch(sandbox: TestSandbox, id: string, base: typeof fetch = fetch): Promise<PayingFetch> {
+  return wrapFetchWithPayment(base, await stockClient(sandbox, id));
 }
 
 /** A payer of the deprecated version 1: it reads the V1 body, and knows no PAYMENT-REQUIRED header. */
