@@ -2,7 +2,7 @@ import type { Clock, Log } from "../api/capabilities.ts";
 import { createInvoke, type Invoke } from "./invoke.ts";
 import type { SiteManifest } from "./manifest.ts";
 import { createOfferHistory } from "./offer-history.ts";
-import { createOffers, type Offers } from "./offers.ts";
+import { createOffers, type ExtensionsOf, type Offers } from "./offers.ts";
 import { createRailMonitor, type RailMonitor } from "./rail-monitor.ts";
 import type { Rail } from "./rails.ts";
 import { createReconciler } from "./reconciler.ts";
@@ -29,13 +29,16 @@ export interface PaymentsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
+  /** What challenges say beyond the protocol. */
+  readonly extensionsOf?: ExtensionsOf | undefined;
 }
 
-export function createPayments({ site, services, rails, store, clock, log }: PaymentsDeps): Payments {
+export function createPayments(deps: PaymentsDeps): Payments {
+  const { site, services, rails, store, clock, log, extensionsOf } = deps;
   const report = (event: string) => (error: unknown) => log.error(event, { error });
   const { offer_seconds: offerSeconds } = site.limits;
   const history = createOfferHistory({ store, clock, offerSeconds, onError: report("offers.renewal-failed") });
-  const offers = createOffers({ site, services, rails, history });
+  const offers = createOffers({ site, services, rails, history, extensionsOf });
   const monitor = createRailMonitor({ rails, onChange: offers.update, onError: report("rails.update-failed") });
   const reservations = createReservations({ store, clock, onError: report("payment.lease-failed") });
   const settler = createSettler({ rails, log });

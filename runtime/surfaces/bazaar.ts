@@ -1,0 +1,159 @@
+import type { ExtensionsOf } from "../core/offers.ts";
+import { parametersOf } from "../core/route.ts";
+import { createSchemaNodes, isObject } from "../core/schema-nodes.ts";
+import type { Service } from "../core/service.ts";
+import { mapSubschemas, type SchemaObject } from "../core/subschemas.ts";
+import { MCP_PATH } from "./mcp.ts";
+import { toSelfContained } from "./mcp-schemas.ts";
+
+export interface BazaarOptions {
+  readonly services: readonly Service[];
+  /** The set's schemas by name. */
+  readonly schemas: ReadonlyMap<string, object>;
+  /** The public base URL, without a trailing slash. */
+  readonly baseUrl: string;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What a facilitator's directory lists a service by, and a schema that holds for it (x402 extension `bazaar`). */
+export interface Bazaar {
+  readonly info: Json;
+  readonly schema: Json;
+  /** The path with its parameters as `:name`, where it has any. */
+  readonly routeTemplate?: string;
+}
+
+/**
+ * The `bazaar` extension of each challenge: at its own URL a service is an HTTP resource, described by its main route; at
+ * the MCP endpoint it is a tool. Other doors are not listed. Made once each, and kept.
+ */
+export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): ExtensionsOf {
+  const { resolve, add } = createSchemaNodes(schemas);
+  for (const { input, output } of services) for (const { document } of [input, output]) add(document);
+  const made = new Map<string, { readonly bazaar: Bazaar }>();
+  return (service, resource) => {
+    const toInfo = resource === baseUrl + MCP_PATH ? toTool : resource === baseUrl + service.path ? toHttp : undefined;
+    if (!toInfo) return undefined;
+    const key = `${service.manifest.id} ${resource}`;
+    const known = made.get(key) ?? { bazaar: build(service, toInfo) };
+    made.set(key, known);
+    return known;
+  };
+
+  function build(service: Service, toInfo: typeof toHttp): Bazaar {
+    const [input, output] = [service.input, service.output].map(({ document }) => toSelfContained(document, resolve));
+    const toBazaarOf = (taken: Json, given: Json): Bazaar => toBazaar(toInfo(service, taken), service, given);
+    const whole = toBazaarOf(input as Json, withoutProse(output as Json));
+    if (sizeOf(whole) <= MOST_BYTES) return whole;
+    const brief = toBazaarOf(input as Json, { type: "object" });
+    return sizeOf(brief) <= MOST_BYTES ? brief : toBazaarOf(withoutProse(input as Json), { type: "object" });
+  }
+}
+
+/**
+ * Bytes of JSON. A challenge travels in a header, and the payment echoes it (x402-specification-v2, section 5.2.2): in
+ * base64, with everything else that a payment holds, it then stays below the 8 KB that common proxies take. What is left
+ * out stands in openapi.json.
+ */
+const MOST_BYTES = 3072;
+const sizeOf = (bazaar: Bazaar): number => Buffer.byteLength(JSON.stringify(bazaar));
+
+/** The schema with what validators need, and nothing for people. */
+function withoutProse(schema: SchemaObject): SchemaObject {
+  const entries = Object.entries(schema).filter(([keyword]) => !PROSE.includes(keyword));
+  return mapSubschemas(Object.fromEntries(entries), withoutProse);
+}
+
+const PROSE = ["title", "description", "examples", "x-message"];
+
+/** The input of one door: what it is, and the schema of that. */
+interface Described {
+  readonly input: Json;
+  readonly properties: Json;
+  readonly routeTemplate?: string;
+}
+
+function toBazaar({ input, properties, routeTemplate }: Described, { manifest }: Service, output: Json): Bazaar {
+  const example = manifest.examples.find((one) => one.output !== undefined)?.output;
+  return {
+    info: { input, output: { type: "json", ...(example !== undefined && { example }) } },
+    schema: {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "object",
+      properties: {
+        input: { type: "object", properties, required: Object.keys(input), additionalProperties: false },
+        output: { type: "object", properties: { type: { const: "json" }, example: output }, required: ["type"] },
+      },
+      required: ["input"],
+    },
+    ...(routeTemplate !== undefined && { routeTemplate }),
+  };
+}
+
+/** An HTTP resource: its main route, and the first example split into what stands in the path and what does not. */
+function toHttp({ manifest, routes, path }: Service, schema: Json): Described {
+  const [method, ...names] = [routes[0]?.method ?? "POST", ...parametersOf(path)];
+  const [inPath, rest] = split(exampleOf(manifest), names);
+  const [pathSchema, restSchema] = splitSchema(schema, names);
+  const isPosted = method === "POST";
+  const hasPath = names.length > 0;
+  return {
+    input: {
+      type: "http",
+      method,
+      ...(isPosted ? { bodyType: "json", body: rest } : { queryParams: rest }),
+      ...(hasPath && { pathParams: inPath }),
+    },
+    properties: {
+      type: { const: "http" },
+      method: { const: method },
+      ...(isPosted ? { bodyType: { const: "json" }, body: restSchema } : { queryParams: restSchema }),
+      ...(hasPath && { pathParams: pathSchema }),
+    },
+    ...(hasPath && { routeTemplate: path.replaceAll(/\{(\w+)\}/g, ":$1") }),
+  };
+}
+
+/** A tool of the MCP endpoint, where all services have one URL. */
+function toTool({ manifest }: Service, schema: Json): Described {
+  const { id, description } = manifest;
+  return {
+    input: {
+      type: "mcp",
+      toolName: id,
+      description,
+      transport: "streamable-http",
+      inputSchema: schema,
+      example: exampleOf(manifest),
+    },
+    properties: {
+      type: { const: "mcp" },
+      toolName: { const: id },
+      description: { type: "string" },
+      transport: { const: "streamable-http" },
+      inputSchema: { type: "object" },
+      example: { type: "object" },
+    },
+  };
+}
+
+const exampleOf = ({ examples }: Service["manifest"]): Json => (examples[0]?.input ?? {}) as Json;
+
+function split(fields: Json, names: readonly string[]): [Json, Json] {
+  const [inside, outside] = [true, false].map((wanted) =>
+    Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name) === wanted)),
+  );
+  return [inside as Json, outside as Json];
+}
+
+/** The schemas of the fields that stand in the path, and of all others. */
+function splitSchema(schema: Json, names: readonly string[]): [Json, Json] {
+  if (names.length === 0) return [{}, schema];
+  const [inPath, rest] = split(isObject(schema.properties) ? schema.properties : {}, names);
+  const required = ((schema.required ?? []) as readonly string[]).filter((name) => !names.includes(name));
+  return [
+    { type: "object", properties: inPath, required: names },
+    { ...schema, properties: rest, required },
+  ];
+}
