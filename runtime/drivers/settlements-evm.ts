@@ -2,6 +2,7 @@ import type { Block, Log, PublicClient } from "viem";
 import type { Hex } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import type { PaymentPayload, PaymentRequirements, SettlementReader, SettlementState } from "../core/x402.ts";
+import { repeat } from "./chain-call.ts";
 import { type Authorization, EIP3009_ABI, readAuthorization } from "./eip3009.ts";
 import type { EvmClient } from "./evm-client.ts";
 
@@ -28,7 +29,9 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
     const authorization = readAuthorization(payment.payload);
     if (!authorization) throw new Problem("internal", "The payment holds no EIP-3009 authorization");
     const asset = plain(offer.asset);
-    const { block, isUsed } = await client.ask((chain) => readState(chain, asset, authorization), signal);
+    const state = (): Promise<State> => client.ask((chain) => readState(chain, asset, authorization), signal);
+    // Once more from the start: a node may not know its neighbour's newest block yet, or have moved on.
+    const { block, isUsed } = await repeat(state, () => !signal.aborted, { retries: 1, delayMs: 100 });
     if (!isUsed) return { state: block.timestamp >= authorization.validBefore ? "dead" : "open" };
     const use = await findUse(asset, authorization, block.number, signal);
     if (!use)

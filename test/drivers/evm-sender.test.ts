@@ -170,13 +170,25 @@ describe("the EVM sender", () => {
   it("takes up after a crash what was signed and not broadcast, and leaves no gap", async () => {
     proxy.intervene((method) => (method === "eth_sendRawTransaction" ? "lose" : "pass"));
     const crashed = open();
-    const { hash } = await crashed.submit({ to: NOBODY, data: text(1) }, never);
+    const left = [await crashed.submit({ to: NOBODY, data: text(1) }, never)];
+    left.push(await crashed.submit({ to: NOBODY, data: text(2) }, never));
     crashed.close();
     proxy.intervene(() => "pass");
-    await open().send({ to: NOBODY, data: text(2) }, never);
+    await open({ rebroadcastMs: 60_000 }).send({ to: NOBODY, data: text(3) }, never);
     const sent = await history();
-    expect(sent.map(({ input }) => input)).to.deep.equal([text(1), text(2)]);
-    expect(sent[0]?.hash).to.equal(hash);
+    expect(sent.map(({ input }) => input)).to.deep.equal([text(1), text(2), text(3)]);
+    expect(sent.slice(0, 2).map(({ hash }) => hash)).to.deep.equal(left.map(({ hash }) => hash));
+  });
+
+  it("takes up what another process left behind while it was itself at work", async () => {
+    const [living, other] = [open(), open()];
+    await living.send({ to: NOBODY, data: text(1) }, never);
+    proxy.intervene((method) => (method === "eth_sendRawTransaction" ? "lose" : "pass"));
+    await other.submit({ to: NOBODY, data: text(2) }, never);
+    other.close();
+    proxy.intervene(() => "pass");
+    await living.send({ to: NOBODY, data: text(3) }, never);
+    expect((await history()).map(({ input }) => input)).to.deep.equal([text(1), text(2), text(3)]);
   });
 
   it("fills a hole that other hands left, so that nothing waits behind it for ever", async () => {
