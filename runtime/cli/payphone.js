@@ -5,6 +5,7 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import module from "node:module";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -24,6 +25,7 @@ if (isNew(process.versions.node)) run();
 else startAgain();
 
 function run() {
+  module.enableCompileCache?.(); // Stripping and compiling three hundred files is most of a cold start.
   // Node strips no types below node_modules: an installed payphone does it for its own files.
   const stripped = isInstalled ? stripOwnTypes() : Promise.resolve();
   stripped

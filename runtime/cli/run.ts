@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import closeWithGrace from "close-with-grace";
 import { Problem } from "../api/problem.ts";
 import type { Fault } from "../core/faults.ts";
@@ -41,8 +42,9 @@ export async function run({ set, config, sandbox }: RunOptions): Promise<Running
   const composition = await compose({ set, config, baseUrl, store, clock, log, sandbox });
   if (!("listener" in composition)) throw toProblem(composition);
   opening.defer(() => composition.close());
+  server.attach(composition.listener); // Health is answered at once; what is sold, as soon as its rails are known.
   await composition.start();
-  server.attach(composition.listener);
+  flushCompileCache(); // Also for a process that will be killed.
   const open = opening.move();
   return {
     url: server.url,

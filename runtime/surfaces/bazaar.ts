@@ -1,10 +1,11 @@
 import type { ExtensionsOf } from "../core/offers.ts";
 import { parametersOf } from "../core/route.ts";
-import { createSchemaNodes, isObject } from "../core/schema-nodes.ts";
+import { createSchemaNodes } from "../core/schema-nodes.ts";
 import type { Service } from "../core/service.ts";
 import { mapSubschemas, type SchemaObject } from "../core/subschemas.ts";
 import { MCP_PATH } from "./mcp.ts";
 import { toSelfContained } from "./mcp-schemas.ts";
+import { splitInput, splitSchema } from "./path-fields.ts";
 
 export interface BazaarOptions {
   readonly services: readonly Service[];
@@ -94,22 +95,22 @@ function toBazaar({ input, properties, routeTemplate }: Described, { manifest }:
 /** An HTTP resource: its main route, and the first example split into what stands in the path and what does not. */
 function toHttp({ manifest, routes, path }: Service, schema: Json): Described {
   const [method, ...names] = [routes[0]?.method ?? "POST", ...parametersOf(path)];
-  const [inPath, rest] = split(exampleOf(manifest), names);
-  const [pathSchema, restSchema] = splitSchema(schema, names);
+  const example = splitInput(exampleOf(manifest), names);
+  const fields = splitSchema(schema, names);
   const isPosted = method === "POST";
   const hasPath = names.length > 0;
   return {
     input: {
       type: "http",
       method,
-      ...(isPosted ? { bodyType: "json", body: rest } : { queryParams: rest }),
-      ...(hasPath && { pathParams: inPath }),
+      ...(isPosted ? { bodyType: "json", body: example.rest } : { queryParams: example.rest }),
+      ...(hasPath && { pathParams: example.inPath }),
     },
     properties: {
       type: { const: "http" },
       method: { const: method },
-      ...(isPosted ? { bodyType: { const: "json" }, body: restSchema } : { queryParams: restSchema }),
-      ...(hasPath && { pathParams: pathSchema }),
+      ...(isPosted ? { bodyType: { const: "json" }, body: fields.rest } : { queryParams: fields.rest }),
+      ...(hasPath && { pathParams: fields.inPath }),
     },
     ...(hasPath && { routeTemplate: path.replaceAll(/\{(\w+)\}/g, ":$1") }),
   };
@@ -139,21 +140,3 @@ function toTool({ manifest }: Service, schema: Json): Described {
 }
 
 const exampleOf = ({ examples }: Service["manifest"]): Json => (examples[0]?.input ?? {}) as Json;
-
-function split(fields: Json, names: readonly string[]): [Json, Json] {
-  const [inside, outside] = [true, false].map((wanted) =>
-    Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name) === wanted)),
-  );
-  return [inside as Json, outside as Json];
-}
-
-/** The schemas of the fields that stand in the path, and of all others. */
-function splitSchema(schema: Json, names: readonly string[]): [Json, Json] {
-  if (names.length === 0) return [{}, schema];
-  const [inPath, rest] = split(isObject(schema.properties) ? schema.properties : {}, names);
-  const required = ((schema.required ?? []) as readonly string[]).filter((name) => !names.includes(name));
-  return [
-    { type: "object", properties: inPath, required: names },
-    { ...schema, properties: rest, required },
-  ];
-}

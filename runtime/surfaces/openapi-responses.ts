@@ -71,9 +71,10 @@ export const OWN_SCHEMAS: Json = {
   Readiness: { type: "object", properties: { status: text }, required: ["status"] },
 };
 
-const FREE = [400, 413, 414, 415, 429, 500, 502, 503, 504];
-const PAID = [400, 409, 413, 414, 415, 429, 500, 502, 503, 504];
-const RETRIED = new Set([409, 429, 503]);
+const ANY = [400, 404, 408, 414, 429, 431, 500, 502, 503, 504];
+const POSTED = [413, 415];
+const PAID = [409];
+const RETRIED = new Set([409, 429, 502, 503]);
 
 /** Titles of one status, from the same table that answers are made from. */
 const titlesOf = (status: number): string =>
@@ -99,16 +100,16 @@ export const ERROR_RESPONSES: Json = {
     description: "The input does not match the schema. Not charged.",
     content: json("HTTPValidationError"),
   },
-  ...Object.fromEntries([...new Set([...FREE, ...PAID])].map((status) => [`Problem${status}`, problemOf(status)])),
+  ...Object.fromEntries([...ANY, ...POSTED, ...PAID].sort().map((status) => [`Problem${status}`, problemOf(status)])),
 };
 
 /** Every other status that an operation can answer. */
-export function toErrorResponses(isPaid: boolean): Json {
+export function toErrorResponses({ isPaid, isPosted }: { isPaid: boolean; isPosted: boolean }): Json {
   const ref = (name: string): Json => ({ $ref: `#/components/responses/${name}` });
-  const problems = (isPaid ? PAID : FREE).map((status) => [String(status), ref(`Problem${status}`)]);
+  const statuses = [...ANY, ...(isPosted ? POSTED : []), ...(isPaid ? PAID : [])].sort();
   return {
     ...(isPaid && { "402": ref("PaymentRequired") }),
     "422": ref("ValidationError"),
-    ...Object.fromEntries(problems),
+    ...Object.fromEntries(statuses.map((status) => [String(status), ref(`Problem${status}`)])),
   };
 }

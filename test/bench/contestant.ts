@@ -1,34 +1,66 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { createInterface } from "node:readline";
 
 /** A server in a process of its own. */
 export interface Contestant {
   readonly url: string;
-  /** Milliseconds from its start to the line that says its port. */
-  readonly startMs: number;
   /** Resident memory in bytes. */
   memory(): number;
   stop(): Promise<void>;
 }
 
-/** Starts a server of `servers/` (or any other program) and waits until it says its port on its first line. */
-export async function start(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Contestant> {
-  const began = performance.now();
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env });
-  const gone = once(child, "exit");
+/** Starts a server of `servers/` and waits until it says its port on its first line. */
+export async function start(args: readonly string[]): Promise<Contestant> {
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const [line] = (await once(createInterface(child.stdout), "line")) as [string];
-  const startMs = performance.now() - began;
   child.stdout.resume();
-  const port = /(\d+)\D*$/.exec(line)?.[1];
+  return toContestant(child, Number(line));
+}
+
+/** Starts any server whose port is in the variable PORT, and waits until it answers at a path, whatever it says elsewhere. */
+export async function startAnswering(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  path: string,
+): Promise<Contestant> {
+  const port = await freePort();
+  const child = spawn(process.execPath, args, {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...env, PORT: String(port) },
+  });
+  const isReady = once(child.stdout, "data");
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
+    await answer?.arrayBuffer();
+    if (answer?.ok) {
+      const running = toContestant(child, port);
+      return { ...running, stop: () => isReady.then(running.stop) };
+    }
+    if (child.exitCode !== null) throw new Error(`${args.join(" ")} ended with ${child.exitCode}`);
+    await new Promise((done) => setTimeout(done, 5));
+  }
+}
+
+function toContestant(child: ChildProcess, port: number): Contestant {
+  const gone = once(child, "exit");
   return {
     url: `http://127.0.0.1:${port}`,
-    startMs,
     memory: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1] ?? 0) * 1024,
     async stop() {
       child.kill("SIGTERM");
       await gone;
     },
   };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
 }
