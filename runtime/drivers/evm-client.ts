@@ -112,6 +112,8 @@ const NOWHERE = "http://rpc.invalid";
 const NO_ANSWER = new Set([429, -32005, -32007, -32603]);
 /** JSON-RPC codes of a node that does not have the method. */
 const NO_METHOD = new Set([-32601, -32004]);
+/** What a contract did, in the words of the nodes: it is the contract's answer, whatever the code. */
+const HALTED = /revert|opcode|invalid jump|out ?of ?gas|stack ?(under|over)flow/i;
 /** For these the node's refusal is an answer, whatever its code. */
 const JUDGED = new Set(["eth_estimateGas", "eth_sendRawTransaction"]);
 
@@ -119,7 +121,7 @@ const JUDGED = new Set(["eth_estimateGas", "eth_sendRawTransaction"]);
 function isSilence(error: unknown, method: string): boolean {
   const refusal = findRefusal(error);
   if (!refusal) return true;
-  if (refusal.code === 3 || hasRevertData(refusal.data) || /revert/i.test(refusal.details ?? "")) return false;
+  if (refusal.code === 3 || hasRevertData(refusal.data) || HALTED.test(refusal.details ?? "")) return false;
   return NO_ANSWER.has(refusal.code) || !(NO_METHOD.has(refusal.code) || JUDGED.has(method));
 }
 

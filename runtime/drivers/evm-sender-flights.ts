@@ -25,7 +25,7 @@ export interface Flight {
 }
 
 export interface FlightTimes {
-  /** Between two looks at the chain. */
+  /** Between two looks at the chain, at most: after a first transaction they come quickly, and then ever slower. */
   readonly pollMs: number;
   /** After so long, a transaction that the node does not have is handed to it again. */
   readonly rebroadcastMs: number;
@@ -57,8 +57,10 @@ export interface Flights {
 
 /** So long after its inclusion, a transaction is brought back when a reorganisation drops it. */
 const GUARD_MS = 60_000;
-/** While nothing waits, the chain is looked at so many times less often. */
+/** While nothing waits, the chain is looked at so many times less often … */
 const CALM = 10;
+/** … and when something begins to, so many times more often: some chains include at once. */
+const EAGER = 16;
 /** How many transactions one look renews, and how many receipts it asks for at once. */
 const BATCH = 32;
 
@@ -69,6 +71,7 @@ export function createFlights(deps: FlightDeps): Flights {
   let dueAt = 0;
   let isLooking = false;
   let failures = 0;
+  let paceMs = pollMs;
   let hole: { nonce: number; since: number } | undefined;
   let closed = false;
 
@@ -88,8 +91,9 @@ export function createFlights(deps: FlightDeps): Flights {
     outcome.promise.catch(() => {}); // Its sender may have left.
     const times = { sentAt: now, broadcastAt: now, signedAt: now };
     const flight = { nonce, payload, attempts, outcome, ...times, includedAt: undefined, missingSince: undefined };
+    if (isCalm()) paceMs = pollMs / EAGER;
     flights.set(nonce, flight);
-    schedule(pollMs);
+    schedule(paceMs);
     return flight;
   }
 
@@ -129,8 +133,12 @@ export function createFlights(deps: FlightDeps): Flights {
       if (failures++ === 0) log.warn("evm.unreadable", { chain: client.name, error });
     }
     isLooking = false;
-    const isCalm = [...flights.values()].every(({ includedAt }) => includedAt !== undefined);
-    if (flights.size > 0) schedule(pollMs * (isCalm ? CALM : 2 ** Math.min(failures, 4)));
+    paceMs = Math.min(2 * paceMs, pollMs);
+    if (flights.size > 0) schedule(isCalm() ? pollMs * CALM : paceMs * 2 ** Math.min(failures, 4));
+  }
+
+  function isCalm(): boolean {
+    return [...flights.values()].every(({ includedAt }) => includedAt !== undefined);
   }
 
   /** A nonce that is used: by one of our hashes, as a rule. */

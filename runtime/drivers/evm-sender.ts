@@ -75,10 +75,15 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
     const signer = await createSigner(await treasury.evmAccount(), client.chainId);
     const { hash: genesis } = await client.ask((chain) => chain.getBlock({ blockNumber: 0n }));
     const journal = createJournal(store, { chainId: client.chainId, genesis }, signer.address);
+    const { mined } = await readView(client, signer.address);
     const times = { pollMs, rebroadcastMs, stuckMs };
     const flights = createFlights({ client, signer, journal, feeCapWei, confirmations, clock, log, ...times });
-    const { mined } = await readView(client, signer.address);
-    for (next = mined; await flights.adopt(next); next++);
+    try {
+      for (next = mined; await flights.adopt(next); next++);
+    } catch (error) {
+      flights.close();
+      throw error;
+    }
     return { signer, journal, flights };
   }
 

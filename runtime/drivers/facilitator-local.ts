@@ -74,9 +74,10 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
         async (chain) => (await facilitatorOn(chain, signal, {})).verify(...narrowed.arguments),
         signal,
       );
-      return work.catch((cause: unknown) => {
+      const { invalidMessage, ...verdict } = await work.catch((cause: unknown) => {
         throw unavailable(`The ${client.name} chain cannot be asked about a payment now`, cause);
       });
+      return { ...verdict, ...(invalidMessage !== undefined && { invalidMessage: toSentence(invalidMessage) }) };
     },
 
     async settle(payment, offer, signal) {
@@ -109,9 +110,13 @@ function judge(answer: SettleResponse | { readonly cause: unknown }, trace: Trac
   if (trace.failure !== undefined) throw unknown(of, trace.failure);
   // Whoever used the authorization before: perhaps an earlier attempt of ours, that the chain will tell about.
   if (trace.inclusion || answer.errorReason === USED) throw unknown(of, answer, transaction);
-  if (trace.submission) return { ...answer, errorReason: "settlement_pending", transaction: trace.submission.hash };
-  return answer;
+  const { errorMessage, ...refusal } = answer;
+  if (trace.submission) return { ...refusal, errorReason: "settlement_pending", transaction: trace.submission.hash };
+  return { ...refusal, ...(errorMessage !== undefined && { errorMessage: toSentence(errorMessage) }) };
 }
+
+/** viem's messages go on for many lines about the request; what the token said stands in the first two. */
+const toSentence = (message: string): string => message.split("\n", 2).join(" ").trim();
 
 type Of = Pick<SettleResponse, "network"> & { readonly payer: string };
 

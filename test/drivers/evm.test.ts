@@ -175,6 +175,10 @@ describe("an EVM chain", () => {
       expect(await reads.verifyMessage(other, "a text", signature, never)).to.equal(false);
       expect(await reads.verifyMessage(owner.address, "another text", signature, never)).to.equal(false);
       expect(await reads.verifyMessage(owner.address, "a text", "0x1234", never)).to.equal(false);
+      for (const halting of ["0xfe", "0x60006000fd", "0x50", "0x5b600056"] as const) {
+        await chain.rpc("anvil_setCode", [WALLET, halting]);
+        expect(await reads.verifyMessage(WALLET, "a text", signature, never), halting).to.equal(false);
+      }
     });
 
     it("report an outage as an outage, never as an invalid signature", async () => {

@@ -129,6 +129,22 @@ describe("the in-process facilitator", () => {
     }
   });
 
+  it("passes the token's own words on, and nothing of the libraries around them", async () => {
+    const facilitator = open();
+    const payment = await pay();
+    await jpyc.setPaused(true);
+    const [verdict, receipt] = [
+      await facilitator.verify(payment, offer, never),
+      await facilitator.settle(payment, offer, never),
+    ];
+    await jpyc.setPaused(false);
+    for (const message of [verdict.invalidMessage, receipt.errorMessage])
+      expect(message)
+        .to.include("Pausable: paused")
+        .and.not.match(/viem|\n/);
+    expect(receipt).to.include({ success: false, transaction: "" });
+  });
+
   it("refuses garbage without asking the chain", async () => {
     const facilitator = open();
     const payment = await pay();
