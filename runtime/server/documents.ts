@@ -1,18 +1,24 @@
 import { createHash } from "node:crypto";
+import type { Document } from "../surfaces/document.ts";
 import { toDataHeaders } from "./headers.ts";
 import type { Reply } from "./reply.ts";
 import type { Answer, Methods } from "./resource.ts";
 
-/** Bytes that are the same for everybody until the services change. `headers` add to the usual ones, or replace them. */
-export interface Document {
-  readonly type: string;
-  readonly body: Buffer;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 /** Documents as paths that answer GET, with strong ETags. */
 export const createDocuments = (documents: ReadonlyMap<string, Document>): ReadonlyMap<string, Methods> =>
-  new Map([...documents].map(([path, document]) => [path, { GET: toAnswer(document) }]));
+  new Map([...documents].map(([path, document]) => [path, { GET: toNegotiated(document) }]));
+
+/** Whoever names no type that there is gets the document itself. */
+function toNegotiated({ alternatives = [], ...document }: Document): Answer {
+  if (alternatives.length === 0) return toAnswer(document);
+  const forms = [document, ...alternatives];
+  const types = forms.map(({ type }) => type.split(";")[0] ?? type);
+  const answers = forms.map((form) => toAnswer({ ...form, headers: { ...form.headers, Vary: "Accept" } }));
+  return (request, response) => {
+    const at = types.indexOf(request.accepts(types) || "");
+    return (answers[at] ?? (answers[0] as Answer))(request, response);
+  };
+}
 
 function toAnswer({ type, body, headers: own = {} }: Document): Answer {
   const etag = `"${createHash("sha256").update(body).digest("base64url")}"`;

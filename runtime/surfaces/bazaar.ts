@@ -43,14 +43,22 @@ export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): Ext
   };
 
   function build(service: Service, toInfo: typeof toHttp): Bazaar {
-    const [input, output] = [service.input, service.output].map(({ document }) => toSelfContained(document, resolve));
+    const input = toFlat(service.input.document);
     const toBazaarOf = (taken: Json, given: Json): Bazaar => toBazaar(toInfo(service, taken), service, given);
-    const whole = toBazaarOf(input as Json, withoutProse(output as Json));
+    const whole = toBazaarOf(input, withoutProse(toFlat(service.output.document)));
     if (sizeOf(whole) <= MOST_BYTES) return whole;
-    const brief = toBazaarOf(input as Json, { type: "object" });
-    return sizeOf(brief) <= MOST_BYTES ? brief : toBazaarOf(withoutProse(input as Json), { type: "object" });
+    const brief = toBazaarOf(input, ANY_OBJECT);
+    return sizeOf(brief) <= MOST_BYTES ? brief : toBazaarOf(withoutProse(input), ANY_OBJECT);
+  }
+
+  /** Without any reference: what contains itself can only be referred to, and so is not shown. */
+  function toFlat(document: object): Json {
+    const schema = toSelfContained(document, resolve);
+    return "$defs" in schema ? ANY_OBJECT : schema;
   }
 }
+
+const ANY_OBJECT: Json = { type: "object" };
 
 /**
  * Bytes of JSON. A challenge travels in a header, and the payment echoes it (x402-specification-v2, section 5.2.2): in

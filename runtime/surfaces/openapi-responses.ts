@@ -5,6 +5,14 @@ type Json = Record<string, unknown>;
 const text = { type: "string" };
 const json = (schema: string): Json => ({ "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } });
 
+const UP_OR_DOWN = { enum: ["up", "down"] };
+
+function toPart(names: readonly string[]): Json {
+  const fields = Object.fromEntries(names.map((name) => [name, text]));
+  const properties = { ...fields, state: UP_OR_DOWN, reason: { type: "string", description: "Why it is down." } };
+  return { type: "object", properties, required: [...names, "state"] };
+}
+
 /** What every API of payphone's shares: errors, the x402 challenge, and the two probes. */
 export const OWN_SCHEMAS: Json = {
   HTTPValidationError: {
@@ -68,7 +76,16 @@ export const OWN_SCHEMAS: Json = {
     required: ["x402Version", "resource", "accepts"],
   },
   Health: { type: "object", properties: { status: { const: "ok" }, service: text }, required: ["status", "service"] },
-  Readiness: { type: "object", properties: { status: text }, required: ["status"] },
+  Readiness: {
+    type: "object",
+    properties: {
+      status: { enum: ["ready", "degraded", "unavailable"] },
+      store: UP_OR_DOWN,
+      rails: { type: "array", items: toPart(["id", "network"]) },
+      services: { type: "array", items: toPart(["id"]) },
+    },
+    required: ["status", "store", "rails", "services"],
+  },
 };
 
 const ANY = [400, 404, 408, 414, 429, 431, 500, 502, 503, 504];

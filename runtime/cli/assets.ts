@@ -1,0 +1,12 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+const FOLDER = join(import.meta.dirname, "../surfaces/explorer");
+const SERVED = /\.(?:css|js|png|svg)$/;
+
+/** The pages' own files by name, for `toDocuments`. */
+export async function loadAssets(): Promise<ReadonlyMap<string, Buffer>> {
+  const names = (await readdir(FOLDER)).filter((name) => SERVED.test(name)).sort();
+  const bytes = await Promise.all(names.map((name) => readFile(join(FOLDER, name))));
+  return new Map(names.map((name, at) => [name, bytes[at] as Buffer]));
+}
