@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { expect } from "chai";
 import { concat, getContractAddress, type Hex, serializeErc6492Signature, size, toHex } from "viem";
@@ -115,6 +116,7 @@ describe("an EVM chain", () => {
     it("tell a mined transaction with its input, block and time", async () => {
       const [from] = (await chain.rpc("eth_accounts", [])) as [Hex];
       const hash = (await chain.rpc("eth_sendTransaction", [{ from, to: from, data: UNKNOWN }])) as Hex;
+      while (!(await chain.rpc("eth_getTransactionReceipt", [hash]))) await sleep(5); // anvil answers before it mines.
       const found = await createEvmReads(open()).transaction(hash, never);
       const block = (await chain.rpc("eth_getBlockByNumber", ["latest", false])) as { number: Hex; timestamp: Hex };
       expect({ ...found, from: found?.from.toLowerCase(), to: found?.to?.toLowerCase() }).to.deep.equal({

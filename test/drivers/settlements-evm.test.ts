@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { expect } from "chai";
 import { encodeFunctionData, type Hex, parseAbi, toHex } from "viem";
@@ -82,7 +83,9 @@ describe("the settlements on an EVM chain", () => {
 
   async function send(to: string, data: Hex): Promise<Hex> {
     const [from] = (await chain.rpc("eth_accounts", [])) as Hex[];
-    return (await chain.rpc("eth_sendTransaction", [{ from, to, data, gas: "0x100000" }])) as Hex;
+    const hash = (await chain.rpc("eth_sendTransaction", [{ from, to, data, gas: "0x100000" }])) as Hex;
+    while (!(await chain.rpc("eth_getTransactionReceipt", [hash]))) await sleep(5); // anvil answers before it mines.
+    return hash;
   }
   const settle = (payment: PaymentPayload): Promise<Hex> => send(token.address, toCall(payment));
 
