@@ -20,6 +20,8 @@ export interface PaymentRecord {
   readonly validBefore?: number;
   /** The last word of the facilitator. */
   readonly receipt?: SettleResponse;
+  /** The exchange between peers that the call named when it was paid; one named later counts for nothing. */
+  readonly exchange?: string;
 }
 
 /** The right to work on one payment, held by one call in one process. */
@@ -62,7 +64,7 @@ export function createReservations({ store, clock, onError, leaseMs = 2000 }: Re
   const owner = randomUUID();
   const held = new Set<string>();
   const timer = setInterval(() => {
-    for (const key of held) store.set(`lease:${key}`, owner, leaseMs).catch(onError);
+    for (const key of held) store.set(`lease:${key}`, owner, leaseMs, "lazy").catch(onError);
   }, leaseMs / 5);
   timer.unref();
 
@@ -71,12 +73,12 @@ export function createReservations({ store, clock, onError, leaseMs = 2000 }: Re
 
   return {
     async claim(key) {
-      if (!(await store.putIfAbsent(`lease:${key}`, owner, leaseMs))) return undefined;
+      if (!(await store.putIfAbsent(`lease:${key}`, owner, leaseMs, "lazy"))) return undefined;
       held.add(key);
       return {
         key,
         async release() {
-          if (held.delete(key)) await store.delete(`lease:${key}`);
+          if (held.delete(key)) await store.delete(`lease:${key}`, "lazy");
         },
       };
     },
@@ -89,9 +91,12 @@ export function createReservations({ store, clock, onError, leaseMs = 2000 }: Re
       return begun;
     },
     async update(key, record) {
+      // Lazily: a record that has gone back to "settling" in a crash is brought to its end again by the chain.
       await Promise.all([
-        store.set(`payment:${key}`, record, ttlOf(record)),
-        record.state === "settling" ? store.set(`open:${key}`, 1, ttlOf(record)) : store.delete(`open:${key}`),
+        store.set(`payment:${key}`, record, ttlOf(record), "lazy"),
+        record.state === "settling"
+          ? store.set(`open:${key}`, 1, ttlOf(record), "lazy")
+          : store.delete(`open:${key}`, "lazy"),
       ]);
     },
     async *open() {

@@ -1,6 +1,6 @@
 import { Keyv } from "keyv";
 import { Problem } from "../api/problem.ts";
-import type { Store } from "../core/store.ts";
+import type { Care, Store } from "../core/store.ts";
 
 /** A store that was opened, and must be closed. */
 export interface OpenStore extends Store {
@@ -19,7 +19,7 @@ export interface TextAdapter {
 
 /** What Keyv cannot do. Keys and texts are checked already. */
 export interface Atomics {
-  putIfAbsent(key: string, text: string, ttlMs: number | undefined): Promise<boolean>;
+  putIfAbsent(key: string, text: string, ttlMs: number | undefined, care: Care): Promise<boolean>;
   /** undefined when the key holds something else than an integer. */
   incr(key: string, by: number, ttlMs: number | undefined): Promise<number | undefined>;
   /** One page of the keys that begin with `prefix`, from `cursor` on; without `next`, it was the last. */
@@ -39,14 +39,8 @@ const LONGEST_TTL_MS = 2 ** 42;
  * A Store over Keyv and what Keyv cannot do. Calls take effect in the order in which they were made, awaited or not:
  * Keyv hands a value over one turn of the microtask queue after `set` was called, so all others wait for one.
  */
-export function toStore(adapter: TextAdapter, atomics: Atomics): OpenStore {
-  const keyv = new Keyv({
-    store: { ...adapter, clear: refuseClear },
-    useKeyPrefix: false,
-    throwOnErrors: true,
-    serialize: ({ value }) => toText(value),
-    deserialize: <T>(text: string) => ({ value: JSON.parse(text) as T }),
-  });
+export function toStore(adapt: (care: Care) => TextAdapter, atomics: Atomics): OpenStore {
+  const keyvs = { durable: toKeyv(adapt("durable")), lazy: toKeyv(adapt("lazy")) };
   let closing: Promise<void> | undefined;
 
   async function reach<T>(work: () => Promise<T>): Promise<T> {
@@ -64,18 +58,21 @@ export function toStore(adapter: TextAdapter, atomics: Atomics): OpenStore {
       return work();
     });
 
-  const remove = (key: string): Promise<void> => reachInTurn(async () => void (await keyv.delete(checkKey(key))));
+  const remove = (key: string, care: Care = "durable"): Promise<void> =>
+    reachInTurn(async () => void (await keyvs[care].delete(checkKey(key))));
 
   return {
-    get: <T>(key: string) => reachInTurn(() => keyv.get<T>(checkKey(key)) as Promise<T | undefined>),
-    set: (key, value, ttlMs) =>
-      value === undefined ? remove(key) : reach(async () => void (await keyv.set(checkKey(key), value, toTtl(ttlMs)))),
+    get: <T>(key: string) => reachInTurn(() => keyvs.durable.get<T>(checkKey(key)) as Promise<T | undefined>),
+    set: (key, value, ttlMs, care = "durable") =>
+      value === undefined
+        ? remove(key, care)
+        : reach(async () => void (await keyvs[care].set(checkKey(key), value, toTtl(ttlMs)))),
     delete: remove,
-    putIfAbsent: (key, value, ttlMs) =>
+    putIfAbsent: (key, value, ttlMs, care = "durable") =>
       reach(async () => {
         const text = toText(value); // now: the caller may change the value as soon as this has returned
         await null;
-        return atomics.putIfAbsent(checkKey(key), text, toTtl(ttlMs));
+        return atomics.putIfAbsent(checkKey(key), text, toTtl(ttlMs), care);
       }),
     incr: (key, by = 1, ttlMs) =>
       reachInTurn(async () => {
@@ -100,6 +97,15 @@ export function toStore(adapter: TextAdapter, atomics: Atomics): OpenStore {
     },
   };
 }
+
+const toKeyv = (adapter: TextAdapter): Keyv =>
+  new Keyv({
+    store: { ...adapter, clear: refuseClear },
+    useKeyPrefix: false,
+    throwOnErrors: true,
+    serialize: ({ value }) => toText(value),
+    deserialize: <T>(text: string) => ({ value: JSON.parse(text) as T }),
+  });
 
 /** Keyv demands it of every adapter; a store that holds money is never emptied. */
 const refuseClear = (): Promise<void> => Promise.reject(new TypeError("a store is never cleared"));

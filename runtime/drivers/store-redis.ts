@@ -62,7 +62,7 @@ export async function openRedisStore({ url, namespace }: RedisStoreOptions): Pro
   };
   /** KeyvRedis asks for its client first; so must whoever wants to keep the order of calls. */
   const ask = <T>(command: () => Promise<T>): Promise<T> => within(redis.getClient().then(command));
-  return toStore(adapter, {
+  return toStore(() => adapter, {
     async putIfAbsent(key, text, ttlMs) {
       const expiration = ttlMs === undefined ? {} : { expiration: { type: "PX", value: ttlMs } as const };
       return (await ask(() => client.set(keyOf(key), text, { condition: "NX", ...expiration }))) === "OK";

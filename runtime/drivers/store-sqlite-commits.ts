@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { Care } from "../core/store.ts";
 import { isBusy, isSqliteError } from "./store-sqlite-errors.ts";
 
 /** Writes that share transactions, so that one fsync serves all of them. */
@@ -8,7 +9,7 @@ export interface Commits {
    * When the disk or the lock refuses, all works of the transaction are rolled back and reject; a TypeError that `work`
    * throws before it has written anything is its own alone.
    */
-  run<T>(key: string, work: () => T): Promise<T>;
+  run<T>(key: string, work: () => T, care?: Care): Promise<T>;
   /** Reads at once, or in its turn where something is still to be run for the key (without one: anything at all). */
   read<T>(key: string | undefined, work: () => T): Promise<T>;
   /** Fulfils when nothing is left to be run. */
@@ -17,6 +18,7 @@ export interface Commits {
 
 interface Task {
   readonly key: string;
+  readonly care: Care;
   readonly work: () => unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -35,6 +37,7 @@ export function createCommits(db: DatabaseSync, sweep: () => void): Commits {
   let keys = new Set<string>();
   let isScheduled = false;
   let busySince: number | undefined;
+  let synced: "NORMAL" | "FULL" | undefined;
   const onIdle: (() => void)[] = [];
 
   const schedule = (delayMs?: number): void => {
@@ -43,11 +46,18 @@ export function createCommits(db: DatabaseSync, sweep: () => void): Commits {
     else setTimeout(commit, delayMs);
   };
 
+  /** In a write-ahead log, FULL syncs it at each commit; NORMAL leaves that to the next FULL one. */
+  function sync(mode: "NORMAL" | "FULL"): void {
+    if (mode !== synced) db.exec(`PRAGMA synchronous = ${mode}`);
+    synced = mode;
+  }
+
   /** Whatever arrives in one turn of the event loop is committed together at its end. */
   function commit(): void {
     isScheduled = false;
     const tasks = waiting.slice(0, MOST_TASKS);
     try {
+      sync(tasks.every(({ care }) => care === "lazy") ? "NORMAL" : "FULL");
       finish(tasks.length, runAll(db, tasks, sweep));
     } catch (error) {
       if (isBusy(error)) tryAgain(error);
@@ -70,9 +80,9 @@ export function createCommits(db: DatabaseSync, sweep: () => void): Commits {
     else for (const idle of onIdle.splice(0)) idle();
   }
 
-  function run<T>(key: string, work: () => T): Promise<T> {
+  function run<T>(key: string, work: () => T, care: Care = "durable"): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    waiting.push({ key, work, resolve: resolve as Task["resolve"], reject });
+    waiting.push({ key, care, work, resolve: resolve as Task["resolve"], reject });
     keys.add(key);
     if (!isScheduled) schedule();
     return promise;
@@ -86,7 +96,7 @@ export function createCommits(db: DatabaseSync, sweep: () => void): Commits {
       } catch (error) {
         if (!isBusy(error)) throw error;
       }
-      return run(key ?? "", work);
+      return run(key ?? "", work, "lazy");
     },
     drain: () => (waiting.length === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
   };

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { Problem } from "../api/problem.ts";
+import type { Care } from "../core/store.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./store-keyv.ts";
 import { createCommits } from "./store-sqlite-commits.ts";
 import { isBusy } from "./store-sqlite-errors.ts";
@@ -21,13 +22,16 @@ const PAGE = 500;
 const SWEEP_EVERY_MS = 60_000;
 const SWEEP_MOST = 200;
 
-/** `synchronous = FULL` syncs the log at every commit: what is acknowledged survives a crash of the machine too. */
+/**
+ * Rows are appended in the order of their writing, and only the small index of keys is written all over: a payment's
+ * entries share pages with their neighbours', and a commit is half as long as with rows in the order of their keys.
+ */
 const PREPARE = `
   PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = FULL;
+  PRAGMA wal_autocheckpoint = 10000;
   CREATE TABLE IF NOT EXISTS entries (
-    key TEXT PRIMARY KEY, value TEXT NOT NULL, expires INTEGER
-  ) STRICT, WITHOUT ROWID;
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL, expires INTEGER
+  ) STRICT;
   CREATE INDEX IF NOT EXISTS entries_expires ON entries (expires) WHERE expires IS NOT NULL;`;
 
 /**
@@ -42,18 +46,20 @@ export async function openSqliteStore({ file, now = Date.now }: SqliteStoreOptio
   const expiresIn = (ttlMs: number | undefined): number | null =>
     ttlMs === undefined ? null : Math.ceil(now() + ttlMs);
 
-  const adapter: TextAdapter = {
+  const adapt = (care: Care): TextAdapter => ({
     get: (key) => commits.read(key, () => entries.read(key)?.value),
-    set: (key, text, ttlMs) => commits.run(key, () => entries.write(key, text, expiresIn(ttlMs))),
-    delete: (key) => commits.run(key, () => entries.remove(key)),
-  };
-  return toStore(adapter, {
-    putIfAbsent: (key, text, ttlMs) =>
-      commits.run(key, () => {
+    set: (key, text, ttlMs) => commits.run(key, () => entries.write(key, text, expiresIn(ttlMs)), care),
+    delete: (key) => commits.run(key, () => entries.remove(key), care),
+  });
+  return toStore(adapt, {
+    putIfAbsent: (key, text, ttlMs, care) => {
+      const put = (): boolean => {
         if (entries.read(key)) return false;
         entries.write(key, text, expiresIn(ttlMs));
         return true;
-      }),
+      };
+      return commits.run(key, put, care);
+    },
     incr: (key, by, ttlMs) =>
       commits.run(key, () => {
         const known = entries.read(key);
@@ -85,7 +91,10 @@ interface Entry {
 function createEntries(db: DatabaseSync, now: () => number) {
   const live = "(expires IS NULL OR expires > ?)";
   const readOne = db.prepare(`SELECT value, expires FROM entries WHERE key = ? AND ${live}`);
-  const write = db.prepare("INSERT OR REPLACE INTO entries (key, value, expires) VALUES (?, ?, ?)");
+  const write = db.prepare(
+    `INSERT INTO entries (key, value, expires) VALUES (?, ?, ?)
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires`,
+  );
   const remove = db.prepare("DELETE FROM entries WHERE key = ?");
   const after = db.prepare(`SELECT key FROM entries WHERE key > ? AND ${live} ORDER BY key LIMIT ${PAGE}`);
   const from = db.prepare(`SELECT key FROM entries WHERE key >= ? AND ${live} ORDER BY key LIMIT ${PAGE}`);

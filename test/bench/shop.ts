@@ -6,7 +6,7 @@ export const PATHS = Array.from({ length: 18 }, (_, at) => `/v1/service-${at + 1
 export const ANSWER = { value: 4, label: "treasure_drop_42", list: [1, 2, 3] };
 export const BODY = JSON.stringify({ low: 1, high: 6, label: "treasure_drop_42" });
 
-const INPUT = {
+export const INPUT = {
   type: "object",
   properties: {
     low: { type: "integer" },
