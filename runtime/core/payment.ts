@@ -27,8 +27,8 @@ export interface Payment {
   readonly accepted: PaymentRequirements | undefined;
   /** The resource that the client says it pays for (version 2, optional). */
   readonly resourceUrl: string | undefined;
+  /** Nothing but the signed authorization: another member could make a facilitator settle something else. */
   readonly payload: Readonly<Record<string, unknown>>;
-  readonly extensions: Readonly<Record<string, unknown>> | undefined;
   readonly authorization: Authorization;
 }
 
@@ -68,17 +68,15 @@ export function readPayment(raw: string | object, networks: ReadonlyMap<string, 
   if (typeof scheme !== "string" || typeof network !== "string") return "invalid_payload";
   const caip = value.x402Version === 1 ? (networks.get(network) ?? network) : network;
   if (![...networks.values()].includes(caip)) return "unsupported_network";
-  const authorization = caip.startsWith("solana:") ? readSolana(value.payload) : readEip3009(value.payload);
-  if (!authorization) return "invalid_payload";
+  const read = caip.startsWith("solana:") ? readSolana(value.payload) : readEip3009(value.payload);
+  if (!read) return "invalid_payload";
   return {
     x402Version: value.x402Version,
     scheme,
     network: caip,
     accepted: accepted as PaymentRequirements | undefined,
     resourceUrl: isRecord(value.resource) && typeof value.resource.url === "string" ? value.resource.url : undefined,
-    payload: value.payload,
-    extensions: isRecord(value.extensions) ? value.extensions : undefined,
-    authorization,
+    ...read,
   };
 }
 
@@ -89,7 +87,6 @@ export function toPayload(payment: Payment, offer: PaymentRequirements, resource
     resource: { url: payment.resourceUrl ?? resource },
     accepted: offer,
     payload: payment.payload,
-    ...(payment.extensions && { extensions: payment.extensions }),
   };
 }
 
@@ -114,7 +111,7 @@ function parseHeader(text: string): unknown {
 }
 
 /** EIP-3009 `transferWithAuthorization` (x402 scheme `exact` on EVM). Numbers are decimal text on the wire. */
-function readEip3009(payload: Record<string, unknown>): Authorization | undefined {
+function readEip3009(payload: Record<string, unknown>): Pick<Payment, "payload" | "authorization"> | undefined {
   const { signature, authorization } = payload;
   if (typeof signature !== "string" || !HEX.test(signature) || !isRecord(authorization)) return undefined;
   const { from, to, nonce } = authorization;
@@ -125,27 +122,33 @@ function readEip3009(payload: Record<string, unknown>): Authorization | undefine
   if (value === undefined || validAfter === undefined || validBefore === undefined) return undefined;
   const signed = [from, to, value, validAfter, validBefore, nonce].join("|").toLowerCase();
   return {
-    id: `${from}:${nonce}`.toLowerCase(),
-    fingerprint: sha256(`${signed}|${signature.toLowerCase()}`),
-    amount: BigInt(value),
-    payTo: to.toLowerCase(),
-    validAfter: Number(validAfter),
-    validBefore: Number(validBefore),
+    payload: { signature, authorization: { from, to, value, validAfter, validBefore, nonce } },
+    authorization: {
+      id: `${from}:${nonce}`.toLowerCase(),
+      fingerprint: sha256(`${signed}|${signature.toLowerCase()}`),
+      amount: BigInt(value),
+      payTo: to.toLowerCase(),
+      validAfter: Number(validAfter),
+      validBefore: Number(validBefore),
+    },
   };
 }
 
 /** A partially signed transaction (x402 scheme `exact` on Solana). */
-function readSolana({ transaction }: Record<string, unknown>): Authorization | undefined {
+function readSolana({ transaction }: Record<string, unknown>): Pick<Payment, "payload" | "authorization"> | undefined {
   if (!isText(transaction, BASE64)) return undefined;
   const parsed = parseSolanaTransaction(transaction);
   if (!parsed) return undefined;
   return {
-    id: sha256(parsed.message),
-    fingerprint: sha256(Buffer.from(transaction, "base64")),
-    amount: parsed.amount,
-    payTo: undefined,
-    validAfter: undefined,
-    validBefore: undefined,
+    payload: { transaction },
+    authorization: {
+      id: sha256(parsed.message),
+      fingerprint: sha256(Buffer.from(transaction, "base64")),
+      amount: parsed.amount,
+      payTo: undefined,
+      validAfter: undefined,
+      validBefore: undefined,
+    },
   };
 }
 

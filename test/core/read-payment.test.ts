@@ -71,6 +71,13 @@ describe("reading a payment", () => {
     );
   });
 
+  it("keeps nothing of a payload but its authorization: what else stood there could be settled instead", () => {
+    const smuggled = { ...EVM, permit2Authorization: { nonce: "1" }, authorization: { ...EVM.authorization, more: 1 } };
+    expect(readPayment({ ...payment, payload: smuggled, extensions: { any: 1 } }, NETWORKS)).to.deep.equal(
+      readPayment(payment, NETWORKS),
+    );
+  });
+
   it("says in one word why a payment cannot be read", () => {
     const cases: [unknown, string][] = [
       ["", "invalid_payload"],
