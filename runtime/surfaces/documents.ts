@@ -27,8 +27,9 @@ export interface DocumentsOptions {
   readonly assets: ReadonlyMap<string, Buffer>;
 }
 
-/** What else answers at this address, and is not made here. */
-const DOORS = ["/health", "/ready", MCP_PATH, "/v1/a2a", "/.well-known/agent-card.json"];
+/** What else answers at this address, and is not made here: to GET, and to POST alone. */
+const PROBES = ["/health", "/ready", "/.well-known/agent-card.json"];
+const DOORS = [MCP_PATH, "/v1/a2a"];
 const OPENAPI = "/openapi.json";
 const EXPLORER = "/docs";
 const LLMS = "/llms.txt";
@@ -39,8 +40,8 @@ const SANDBOX = "/sandbox";
 /** Everything that crawlers, agents and people read about a set of services, by path. The same set gives the same bytes. */
 export function toDocuments(options: DocumentsOptions): ReadonlyMap<string, Document> {
   const { services, site, baseUrl, isSandbox, assets } = options;
-  const paths = [...DOORS, OPENAPI, EXPLORER, LLMS, DISCOVERY, SERVER_CARD, ...(isSandbox ? [SANDBOX] : [])];
-  const named = Object.fromEntries(paths.map((path) => [path.slice(1), path]));
+  const paths = [...PROBES, OPENAPI, EXPLORER, LLMS, DISCOVERY, SERVER_CARD, ...(isSandbox ? [SANDBOX] : [])];
+  const named = Object.fromEntries([...paths, ...DOORS].map((path) => [path.slice(1), path]));
   const catalog = toCatalog(services, { ...site, baseUrl }, named);
   const { links } = catalog;
   const front = toPageDocument(toFrontPage({ ...options, paths }));

@@ -3,7 +3,7 @@ import { amountOn, toDecimal } from "../core/price.ts";
 import { parametersOf } from "../core/route.ts";
 import type { Resolve } from "../core/schema-nodes.ts";
 import type { Service } from "../core/service.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html, toProse } from "./html.ts";
 import { toSelfContained } from "./mcp-schemas.ts";
 import { toPriceText } from "./page.ts";
 import { type Field, toFields } from "./schema-fields.ts";
@@ -25,14 +25,14 @@ export function toServiceEntry(service: Service, { site, baseUrl, resolve }: Ser
   return html`<details class="service" id="${id}" data-search="${[id, title, description, path, ...tags].join(" ").toLowerCase()}">
 <summary><span class="title">${title}</span> <span class="route"><b class="method">${method}</b> ${path}</span> <span class="price">${toPriceText(price)}</span></summary>
 <div class="about">
-<p>${description}</p>
+<p>${toProse(description)}</p>
 ${routes.slice(1).map((alias) => html`<p>Also answers <b class="method">${alias.method}</b>, with the same fields in the query.</p>`)}
 ${price !== undefined && html`<p class="amounts">A call costs ${toAmounts(price, site)}.</p>`}
 ${toTry(service, method)}
 <h3>Takes</h3>
-${toTable(takes ?? [], "No fields.")}
+${toTable(takes ?? [], "required")}
 <h3>Gives</h3>
-${toTable(gives ?? [], "A JSON object.")}
+${toTable(gives ?? [], "optional")}
 ${toExampleAnswer(service)}
 <h3>From elsewhere</h3>
 ${toSnippets(service, site, baseUrl).map((snippet) => toSnippetEntry(snippet))}
@@ -55,25 +55,27 @@ function toTry({ manifest, path }: Service, method: string): Html {
   const texts = examples.map(({ input }) => JSON.stringify(input, null, 2));
   const rows = Math.min(14, Math.max(3, (texts[0] ?? "{}").split("\n").length));
   const parameters = parametersOf(path).join(" ");
-  return html`<form class="try" hidden data-id="${id}" data-method="${method}" data-path="${path}" data-parameters="${parameters}" data-paid="${price === undefined ? "no" : "yes"}">
+  return html`<form class="try" hidden data-id="${id}" data-method="${method}" data-path="${path}" data-parameters="${parameters}">
 <h3>Try it</h3>
 ${
   texts.length > 1 &&
-  html`<p class="choose"><label for="${id}-example">Example</label>
-<select id="${id}-example" class="example">${texts.map((text, at) => html`<option value="${text}">${at + 1}</option>`)}</select></p>`
+  html`<p class="choose"><label for="_${id}-example">Example</label>
+<select id="_${id}-example" class="example">${texts.map((text, at) => html`<option value="${text}">${at + 1}</option>`)}</select></p>`
 }
-<label for="${id}-input">Input of ${title}, as JSON</label>
-<textarea id="${id}-input" class="input" rows="${rows}" spellcheck="false" autocapitalize="off" autocomplete="off">${texts[0] ?? "{}"}</textarea>
+<label for="_${id}-input">Input of ${title}, as JSON</label>
+<textarea id="_${id}-input" class="input" rows="${rows}" spellcheck="false" autocapitalize="off" autocomplete="off">${texts[0] ?? "{}"}</textarea>
 <p><button type="submit">Send it${price !== undefined && " unpaid"}</button></p>
-<div class="outcome" aria-live="polite"></div>
+<p class="status" role="status"></p>
+<div class="outcome"></div>
 </form>`;
 }
 
-function toTable(fields: readonly Field[], none: string): Html {
-  if (fields.length === 0) return html`<p>${none}</p>`;
+/** @param marked whether the fields that must be there are marked, or those that may be missing. */
+function toTable(fields: readonly Field[], marked: "required" | "optional"): Html {
+  if (fields.length === 0) return html`<p>A JSON object.</p>`;
   const rows = fields.map(
     ({ name, type, isRequired, rules, description }) =>
-      html`<tr><th scope="row"><code>${name}</code>${isRequired && html` <span class="required">required</span>`}</th><td><span class="type">${type}</span>${rules.map((rule) => html` <span class="rule">${rule}</span>`)}</td><td>${description}</td></tr>`,
+      html`<tr><th scope="row"><code>${name}</code>${isRequired === (marked === "required") && html` <span class="${marked}">${marked}</span>`}</th><td><span class="type">${type}</span>${rules.map((rule) => html` <span class="rule">${rule}</span>`)}</td><td>${toProse(description)}</td></tr>`,
   );
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Fields"><table class="fields"><thead><tr><th scope="col">Field</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }

@@ -34,18 +34,18 @@ export function toExplorer({ services, site, schemas, baseUrl, isSandbox }: Expl
     main: html`<h1>Services</h1>
 <p class="lead">Each is one request, paid for by itself. Try one: the first answer says what it costs.</p>
 <noscript><p class="notice">Without JavaScript this page can be read, and the snippets copied; trying a service needs it.</p></noscript>
-<search hidden id="search">
-<label for="filter">Filter services</label>
-<input id="filter" type="search" autocomplete="off" spellcheck="false">
-<output for="filter" id="count"></output>
+<search hidden id="_search">
+<label for="_filter">Filter services</label>
+<input id="_filter" type="search" autocomplete="off" spellcheck="false">
+<output for="_filter" id="_count"></output>
 </search>
 ${[...groups.keys()].sort().map((group) => toGroup(group, groups.get(group) ?? []))}
-<script type="application/json" id="site">${toDataBlock(toFacts(site, isSandbox))}</script>`,
+<script type="application/json" id="_site">${toDataBlock(toFacts(site, isSandbox))}</script>`,
   });
 
   function toGroup(group: string, members: readonly Service[]): Html {
-    return html`<section class="group" aria-labelledby="group-${group}">
-<h2 id="group-${group}">${toHeading(group)}</h2>
+    return html`<section class="group" aria-labelledby="_group-${group}">
+<h2 id="_group-${group}">${toHeading(group)}</h2>
 ${members.map((service) => toServiceEntry(service, { site, baseUrl, resolve }))}
 </section>
 `;

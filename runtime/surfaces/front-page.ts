@@ -1,6 +1,6 @@
 import type { SiteManifest } from "../core/manifest.ts";
 import type { Service } from "../core/service.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html, toProse } from "./html.ts";
 import { toPage, toPriceText } from "./page.ts";
 import { toCurl } from "./snippets.ts";
 
@@ -16,7 +16,7 @@ export interface FrontPageOptions {
 
 /** `GET /` for people: what this is, what it costs, how it is paid, and where to go on. Agents get the catalogue there. */
 export function toFrontPage({ services, site, baseUrl, paths, isSandbox }: FrontPageOptions): Html {
-  const cheapest = services.find(({ manifest }) => manifest.price !== undefined);
+  const [cheapest] = services.filter(({ manifest }) => manifest.price !== undefined).sort(byPrice);
   return toPage({
     title: `${site.title}: pay-per-call services for AI agents`,
     description: site.description,
@@ -41,6 +41,9 @@ ${toDoors(site, baseUrl)}
   });
 }
 
+/** Prices are sorted for a picture of them; nothing is counted with these numbers. */
+const byPrice = (one: Service, other: Service): number => Number(one.manifest.price) - Number(other.manifest.price);
+
 function toSteps(service: Service, baseUrl: string): Html {
   return html`<section aria-labelledby="how">
 <h2 id="how">How a call is bought</h2>
@@ -57,11 +60,11 @@ function toSteps(service: Service, baseUrl: string): Html {
 function toPriceList(services: readonly Service[]): Html {
   const rows = services.map(
     ({ manifest }) =>
-      html`<tr><th scope="row"><a href="/docs#${manifest.id}">${manifest.title}</a></th><td>${manifest.description}</td><td class="price">${toPriceText(manifest.price)}</td></tr>`,
+      html`<tr><th scope="row"><a href="/docs#${manifest.id}">${manifest.title}</a></th><td>${toProse(manifest.description)}</td><td class="price">${toPriceText(manifest.price)}</td></tr>`,
   );
   return html`<section aria-labelledby="prices">
 <h2 id="prices">Services and prices</h2>
-<table class="prices"><thead><tr><th scope="col">Service</th><th scope="col">What it does</th><th scope="col">A call</th></tr></thead><tbody>${rows}</tbody></table>
+<table class="prices"><thead><tr><th scope="col">Service</th><th scope="col">What it does</th><th scope="col" class="price">A call</th></tr></thead><tbody>${rows}</tbody></table>
 </section>`;
 }
 

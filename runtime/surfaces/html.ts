@@ -11,6 +11,10 @@ export function html(pieces: TemplateStringsArray, ...parts: readonly Part[]): H
   return { markup: pieces.map((piece, at) => (at === 0 ? "" : toMarkup(parts[at - 1])) + piece).join("") };
 }
 
+/** A text of a manifest, in which `words` between backticks are code. */
+export const toProse = (text: string): Html =>
+  html`${text.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))}`;
+
 /** JSON for a data block of a page, where no text of it can end the block. */
 export const toDataBlock = (value: unknown): Html => ({ markup: JSON.stringify(value).replaceAll("<", "\\u003c") });
 

@@ -31,7 +31,7 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** A whole page. */
+/** A whole page. Its own ids begin with `_`, as no id of a service does. */
 export function toPage({ title, description, url, site, isSandbox, script, main }: PageOptions): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -53,7 +53,7 @@ export function toPage({ title, description, url, site, isSandbox, script, main 
 ${script !== undefined && html`<script type="module" src="${script}"></script>`}
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#_main">Skip to the content</a>
 <header class="top">
 <a class="brand" href="/"><img src="/icon.svg" alt="" width="28" height="28">${site}</a>
 <nav aria-label="Site">
@@ -63,7 +63,7 @@ ${script !== undefined && html`<script type="module" src="${script}"></script>`}
 </nav>
 </header>
 ${isSandbox && html`<p class="banner"><strong>Sandbox.</strong> The money here is play money, and the chains run on the seller's machine.</p>`}
-<main id="main">
+<main id="_main">
 ${main}
 </main>
 </body>

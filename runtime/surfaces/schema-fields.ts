@@ -77,8 +77,10 @@ function rulesOf(field: Json): string[] {
 }
 
 function rangeOf(least: unknown, most: unknown, unit: string): string | undefined {
-  const isBound = (value: unknown): value is number => typeof value === "number" && Number.isSafeInteger(value / 2);
+  const isBound = (value: unknown): value is number =>
+    typeof value === "number" && Math.abs(value) < Number.MAX_SAFE_INTEGER;
   const [low, high] = [isBound(least) ? least : undefined, isBound(most) ? most : undefined];
+  if (low !== undefined && low === high) return `exactly ${low}${unit}`;
   if (low !== undefined && high !== undefined) return `${low} to ${high}${unit}`;
   if (low !== undefined) return `at least ${low}${unit}`;
   return high === undefined ? undefined : `at most ${high}${unit}`;

@@ -1,0 +1,115 @@
+import { h, toBox, toMore } from "./dom.js";
+import { FACTS, railOf, toPrice } from "./x402.js";
+
+/**
+ * An answer for people, without the challenge of a 402.
+ * @param {import("./request.js").Answer} answer
+ * @returns {HTMLElement}
+ */
+export function toOutcome({ status, title, body, receipt, milliseconds }) {
+  const good = status === 200;
+  return h(
+    "section",
+    { class: good ? "answer good" : "answer bad" },
+    h("h4", {}, `${title} in ${milliseconds} ms`),
+    ...(status === 422 ? [toFaults(body)] : []),
+    ...(good || status === 422 ? [] : [h("p", {}, detailOf(body))]),
+    ...(receipt ? [toReceipt(receipt)] : []),
+    good ? toBox(body) : toMore("The whole answer", toBox(body)),
+  );
+}
+
+/**
+ * What went wrong, in the seller's words.
+ * @param {unknown} body
+ */
+function detailOf(body) {
+  const { detail, error } = /** @type {{ detail?: unknown, error?: unknown }} */ (body ?? {});
+  return String(detail ?? error ?? "The answer says no more.");
+}
+
+/**
+ * Every fault of the input (HTTPValidationError).
+ * @param {unknown} body
+ */
+function toFaults(body) {
+  const { detail } = /** @type {{ detail: readonly { loc: readonly unknown[], msg: string }[] }} */ (body);
+  return h(
+    "div",
+    {},
+    h("p", {}, "The input was refused before anybody was charged:"),
+    h(
+      "ul",
+      {},
+      detail.map(({ loc, msg }) => h("li", {}, h("code", {}, loc.slice(1).join(".") || "input"), ` ${msg}`)),
+    ),
+  );
+}
+
+/** @param {import("./x402.js").Receipt} receipt */
+function toReceipt({ success, transaction, network, payer, errorReason }) {
+  const rail = railOf(network);
+  const row = (/** @type {string} */ name, /** @type {Node | string} */ value) => [
+    h("dt", {}, name),
+    h("dd", {}, value),
+  ];
+  // A sandbox's transactions are on no explorer.
+  const link = FACTS.sandbox ? undefined : rail?.explorer.replace("{tx}", transaction);
+  const shown = link ? h("a", { href: link, rel: "noreferrer noopener", target: "_blank" }, transaction) : transaction;
+  return h(
+    "dl",
+    { class: "receipt" },
+    ...row("Payment", success ? "settled" : `not settled: ${errorReason ?? "no reason was given"}`),
+    ...row("Network", rail?.title ?? network),
+    ...(transaction ? row("Transaction", shown) : []),
+    ...(payer ? row("Payer", payer) : []),
+  );
+}
+
+/**
+ * The challenge of a 402: what it means, and the offers to choose from.
+ * @param {import("./x402.js").Challenge} challenge
+ * @param {string} name of the group of choices, unique on the page
+ * @param {(offer: import("./x402.js").Offer) => boolean} canPay
+ */
+export function toChallenge(challenge, name, canPay) {
+  const isRefusal = challenge.error !== "Payment required";
+  return [
+    h("h4", {}, isRefusal ? "402: the payment was not accepted" : "402 Payment Required"),
+    h(
+      "p",
+      {},
+      isRefusal
+        ? `The seller says: ${challenge.error}. Nothing was delivered, and these are fresh offers.`
+        : "This is the seller's real challenge. Nothing has run and nothing is owed. Any one of these payments is accepted:",
+    ),
+    h(
+      "fieldset",
+      { class: "offers" },
+      h("legend", {}, "How to pay"),
+      challenge.accepts.map((offer, at) => toChoice(offer, { name, at, canPay: canPay(offer) })),
+    ),
+  ];
+}
+
+/**
+ * @param {import("./x402.js").Offer} offer
+ * @param {{ name: string, at: number, canPay: boolean }} choice
+ */
+function toChoice(offer, { name, at, canPay }) {
+  const id = `${name}-${at}`;
+  return h(
+    "p",
+    {},
+    h("input", { type: "radio", id, name, value: String(at), disabled: !canPay }),
+    h(
+      "label",
+      { for: id },
+      h("strong", {}, toPrice(offer)),
+      h("small", {}, ` to ${toShort(offer.payTo)}, within ${offer.maxTimeoutSeconds} s`),
+    ),
+  );
+}
+
+/** @param {string} address */
+const toShort = (address) => (address.length > 14 ? `${address.slice(0, 6)}…${address.slice(-4)}` : address);

@@ -1,0 +1,128 @@
+import { FACTS, toPayment } from "./x402.js";
+
+/**
+ * Somebody who can pay offers. `pay` gives the value of the PAYMENT-SIGNATURE header, and rejects with a sentence.
+ * @typedef {{ name: string, canPay: (offer: import("./x402.js").Offer) => boolean, pay: (challenge: import("./x402.js").Challenge, offer: import("./x402.js").Offer) => Promise<string> }} Payer
+ */
+
+/**
+ * An Ethereum wallet in the browser (EIP-1193).
+ * @typedef {{ request: (call: { method: string, params?: readonly unknown[] }) => Promise<unknown> }} Provider
+ */
+
+/** In a sandbox play money alone: its tokens stand at the real addresses, so that a wallet would sign what is good on the real chain, too. */
+export const findPayers = () => (FACTS.sandbox ? [PLAY_MONEY] : findWallets());
+
+/** The sandbox's own buyer, who signs for everybody. @type {Payer} */
+const PLAY_MONEY = {
+  name: "play money",
+  canPay: () => true,
+  async pay(challenge, offer) {
+    const response = await fetch("/sandbox/pay", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ...challenge, accepts: [offer] }),
+    });
+    const answer = await response.json();
+    if (!response.ok) throw new Error(answer.detail ?? `the sandbox answered ${response.status}`);
+    return answer.payment;
+  },
+};
+
+/** How long wallets have to say that they are there (EIP-6963: they answer at once). */
+const ANNOUNCE_MS = 50;
+
+/** @returns {Promise<Payer[]>} */
+async function findWallets() {
+  /** @type {Map<Provider, string>} */
+  const found = new Map();
+  const announce = (/** @type {Event} */ event) => {
+    const { info, provider } = /** @type {CustomEvent<{ info: { name: string }, provider: Provider }>} */ (event)
+      .detail;
+    found.set(provider, info.name);
+  };
+  addEventListener("eip6963:announceProvider", announce);
+  dispatchEvent(new Event("eip6963:requestProvider"));
+  await new Promise((done) => setTimeout(done, ANNOUNCE_MS));
+  removeEventListener("eip6963:announceProvider", announce);
+  const { ethereum } = /** @type {{ ethereum?: Provider }} */ (/** @type {unknown} */ (window));
+  if (found.size === 0 && ethereum) found.set(ethereum, "browser wallet");
+  return [...found].map(([provider, name]) => ({
+    name,
+    canPay: ({ network, scheme }) => network.startsWith("eip155:") && scheme === "exact",
+    pay: (challenge, offer) => payWithWallet(provider, challenge, offer),
+  }));
+}
+
+/**
+ * Has a wallet sign a transfer authorization (EIP-3009) for exactly the offer.
+ * @param {Provider} provider
+ * @param {import("./x402.js").Challenge} challenge
+ * @param {import("./x402.js").Offer} offer
+ */
+async function payWithWallet(provider, challenge, offer) {
+  const accounts = /** @type {string[]} */ (await provider.request({ method: "eth_requestAccounts" }));
+  const [from] = accounts;
+  if (from === undefined) throw new Error("The wallet has no account for this page.");
+  const chainId = Number(offer.network.slice("eip155:".length));
+  await switchTo(provider, chainId);
+  const now = Math.floor(Date.now() / 1000);
+  const authorization = {
+    from,
+    to: offer.payTo,
+    value: offer.amount,
+    validAfter: String(now - CLOCK_SECONDS),
+    validBefore: String(now + offer.maxTimeoutSeconds),
+    nonce: toHex(crypto.getRandomValues(new Uint8Array(32))),
+  };
+  const typed = { ...toTypes(chainId, offer), message: authorization };
+  const params = [from, JSON.stringify(typed)];
+  const signature = await provider.request({ method: "eth_signTypedData_v4", params });
+  return toPayment(challenge, offer, { signature, authorization });
+}
+
+/** How far the chain's clock may be behind this one's. */
+const CLOCK_SECONDS = 600;
+
+/**
+ * @param {Provider} provider
+ * @param {number} chainId
+ */
+async function switchTo(provider, chainId) {
+  const current = await provider.request({ method: "eth_chainId" });
+  if (Number(current) === chainId) return;
+  const params = [{ chainId: `0x${chainId.toString(16)}` }];
+  await provider.request({ method: "wallet_switchEthereumChain", params });
+}
+
+/**
+ * The typed data of EIP-3009's TransferWithAuthorization, for the token that the offer names.
+ * @param {number} chainId
+ * @param {import("./x402.js").Offer} offer
+ */
+function toTypes(chainId, { asset, extra }) {
+  const field = (/** @type {string} */ type, /** @type {string} */ name) => ({ name, type });
+  return {
+    domain: { name: extra.name, version: extra.version, chainId, verifyingContract: asset },
+    primaryType: "TransferWithAuthorization",
+    types: {
+      EIP712Domain: [
+        field("string", "name"),
+        field("string", "version"),
+        field("uint256", "chainId"),
+        field("address", "verifyingContract"),
+      ],
+      TransferWithAuthorization: [
+        field("address", "from"),
+        field("address", "to"),
+        field("uint256", "value"),
+        field("uint256", "validAfter"),
+        field("uint256", "validBefore"),
+        field("bytes32", "nonce"),
+      ],
+    },
+  };
+}
+
+/** @param {Uint8Array} bytes */
+const toHex = (bytes) => `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;

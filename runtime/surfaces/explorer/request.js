@@ -1,0 +1,67 @@
+import { decodeHeader } from "./x402.js";
+
+/**
+ * A call as it is sent, once or again.
+ * @typedef {{ method: string, url: string, body: string | undefined }} Call
+ */
+
+/**
+ * @typedef {{ status: number, title: string, body: unknown, challenge: import("./x402.js").Challenge | undefined, receipt: import("./x402.js").Receipt | undefined, milliseconds: number }} Answer
+ */
+
+/**
+ * The request that a form and the input in it make.
+ * @param {DOMStringMap} route the form's `data-` attributes
+ * @param {Readonly<Record<string, unknown>>} input
+ * @returns {Call}
+ */
+export function toCall({ method = "POST", path = "/", parameters = "" }, input) {
+  const names = parameters.split(" ");
+  const rest = Object.entries(input).filter(([name]) => !names.includes(name));
+  const url = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(input[name] ?? "")));
+  if (method === "POST") return { method, url, body: JSON.stringify(Object.fromEntries(rest)) };
+  const query = new URLSearchParams(rest.map(([name, value]) => [name, String(value)])).toString();
+  return { method, url: query === "" ? url : `${url}?${query}`, body: undefined };
+}
+
+/**
+ * Sends a call, with a payment or without.
+ * @param {Call} call
+ * @param {string} [payment]
+ * @returns {Promise<Answer>} rejects when there is no answer
+ */
+export async function send({ method, url, body }, payment) {
+  const started = performance.now();
+  const response = await fetch(url, {
+    method,
+    headers: {
+      accept: "application/json",
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(payment !== undefined && { "payment-signature": payment }),
+    },
+    cache: "no-store",
+    ...(body !== undefined && { body }),
+  });
+  const text = await response.text();
+  const [challenge, receipt] = ["payment-required", "payment-response"].map((name) => {
+    const value = response.headers.get(name);
+    return value === null ? undefined : decodeHeader(value);
+  });
+  return {
+    status: response.status,
+    title: `${response.status} ${response.statusText}`.trim(),
+    body: parse(text),
+    challenge: response.status === 402 ? /** @type {Answer["challenge"]} */ (challenge) : undefined,
+    receipt: /** @type {Answer["receipt"]} */ (receipt),
+    milliseconds: Math.round(performance.now() - started),
+  };
+}
+
+/** @param {string} text */
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,173 @@
+import { h, toBox, toMore } from "./dom.js";
+import { toChallenge, toOutcome } from "./outcome.js";
+import { findPayers } from "./payers.js";
+import { send, toCall } from "./request.js";
+import { FACTS, toPrice } from "./x402.js";
+
+/** What may be asked again with the same payment: it was sent, and nobody knows what became of it. */
+const UNKNOWN = new Set([409, 502, 503, 504]);
+
+/**
+ * Brings the form of one service to life: it sends the request, explains the challenge, pays it, and shows the answer.
+ * @param {HTMLFormElement} form
+ */
+export function setUpTry(form) {
+  const input = /** @type {HTMLTextAreaElement} */ (form.querySelector(".input"));
+  const example = /** @type {HTMLSelectElement | null} */ (form.querySelector(".example"));
+  const status = /** @type {HTMLElement} */ (form.querySelector(".status"));
+  const outcome = /** @type {HTMLElement} */ (form.querySelector(".outcome"));
+  form.hidden = false;
+  example?.addEventListener("change", () => {
+    input.value = example.value;
+  });
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const value = readInput();
+    if (value) void work(async () => show(toCall(form.dataset, value)));
+  });
+
+  /** @returns {Readonly<Record<string, unknown>> | undefined} */
+  function readInput() {
+    const { value, fault } = parse(input.value);
+    input.setAttribute("aria-invalid", String(fault !== undefined));
+    if (fault !== undefined) {
+      say(fault);
+      outcome.replaceChildren();
+      input.focus();
+    }
+    return value;
+  }
+
+  /** @param {string} text */
+  function say(text) {
+    status.textContent = text;
+  }
+
+  /**
+   * Does one thing at a time, with the buttons off meanwhile.
+   * @param {() => Promise<void>} task
+   */
+  async function work(task) {
+    const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (form.querySelectorAll("button"));
+    for (const button of buttons) button.disabled = true;
+    await task();
+    for (const button of form.querySelectorAll("button")) button.disabled = false;
+  }
+
+  /**
+   * Sends a call, and shows what comes back.
+   * @param {import("./request.js").Call} call
+   * @param {string} [payment]
+   */
+  async function show(call, payment) {
+    say(
+      payment === undefined
+        ? "Sending the request without a payment …"
+        : "Sending the same request again, with the payment …",
+    );
+    const answer = await send(call, payment).catch(() => undefined);
+    if (!answer) {
+      say("There was no answer: the connection broke, or the seller is gone.");
+      outcome.replaceChildren(...(payment === undefined ? [] : [toRetry(call, payment)]));
+    } else if (answer.challenge) await offer(call, answer.challenge);
+    else {
+      say(answer.status === 200 ? "Done." : "The call did not succeed.");
+      const isOpen = payment !== undefined && UNKNOWN.has(answer.status);
+      outcome.replaceChildren(toOutcome(answer), ...(isOpen ? [toRetry(call, payment)] : []));
+    }
+  }
+
+  /**
+   * A payment that may have been taken is never replaced by a second one.
+   * @param {import("./request.js").Call} call
+   * @param {string} payment
+   */
+  function toRetry(call, payment) {
+    const again = () => void work(() => show(call, payment));
+    return h(
+      "p",
+      {},
+      "Your payment may have been taken. The same payment gets the same answer, and is never charged twice. ",
+      h("button", { type: "button", click: again }, "Ask again with the same payment"),
+    );
+  }
+
+  /**
+   * Shows a challenge, and pays it when told to.
+   * @param {import("./request.js").Call} call
+   * @param {import("./x402.js").Challenge} challenge
+   */
+  async function offer(call, challenge) {
+    const payers = await findPayers();
+    const canPay = (/** @type {import("./x402.js").Offer} */ one) => payers.some((payer) => payer.canPay(one));
+    const parts = toChallenge(challenge, `_${form.dataset.id}-offer`, canPay);
+    outcome.replaceChildren(
+      h("section", { class: "answer due" }, ...parts, ...payers.map(toButton), toAdvice(payers.length)),
+      toMore("The whole challenge, as it stands in the PAYMENT-REQUIRED header", toBox(challenge)),
+    );
+    const first = /** @type {HTMLInputElement | null} */ (outcome.querySelector("input:not(:disabled)"));
+    if (first) first.checked = true;
+    say(`The seller asks for ${challenge.accepts.map(toPrice).join(", or ")}.`);
+
+    /** @param {import("./payers.js").Payer} payer */
+    function toButton(payer) {
+      return h(
+        "button",
+        { type: "button", class: "pay", click: () => void work(() => pay(payer)) },
+        `Pay with ${payer.name}`,
+      );
+    }
+
+    /** @param {import("./payers.js").Payer} payer */
+    async function pay(payer) {
+      const chosen = /** @type {HTMLInputElement | null} */ (outcome.querySelector("input:checked"));
+      const accepted = challenge.accepts[Number(chosen?.value)];
+      if (!accepted) return say("Choose how to pay.");
+      say(`Signing ${toPrice(accepted)} …`);
+      try {
+        const payment = await payer.pay(challenge, accepted);
+        await show(call, payment);
+      } catch (error) {
+        say(toSentence(error));
+      }
+    }
+  }
+}
+
+/**
+ * What to know before paying.
+ * @param {number} payers how many there are
+ */
+function toAdvice(payers) {
+  if (FACTS.sandbox)
+    return h("p", { class: "hint" }, "The sandbox's own buyer signs. It has plenty of play money on every rail.");
+  const real = "This is real money. Your wallet shows what you sign; a call that fails is not charged.";
+  const none = "No browser wallet was found. The snippets below pay from a wallet of your own.";
+  return h("p", { class: "hint" }, payers > 0 ? real : none);
+}
+
+/**
+ * @param {string} text
+ * @returns {{ value?: Readonly<Record<string, unknown>>, fault?: string }}
+ */
+function parse(text) {
+  try {
+    const value = JSON.parse(text);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? { value } : { fault: "The input must be a JSON object, like { } with fields in it." };
+  } catch (error) {
+    return { fault: `The input is no JSON: ${/** @type {Error} */ (error).message}` };
+  }
+}
+
+/** Wallets reject with an object that has a message; its code 4001 means that the person said no (EIP-1193).
+ * @param {unknown} error
+ */
+function toSentence(error) {
+  const { code, message } = /** @type {{ code?: unknown, message?: unknown }} */ (error ?? {});
+  if (code === 4001) return "You declined in the wallet. Nothing was paid.";
+  return `The payment could not be signed: ${String(message ?? error)} Nothing was paid.`;
+}

@@ -1,0 +1,76 @@
+/**
+ * One entry of a challenge's `accepts`.
+ * @typedef {{ scheme: string, network: string, asset: string, amount: string, payTo: string, maxTimeoutSeconds: number, extra: Readonly<Record<string, unknown>> }} Offer
+ */
+
+/**
+ * The challenge of a 402 (x402 version 2).
+ * @typedef {{ x402Version: 2, error: string, resource: { url: string }, accepts: readonly Offer[], extensions?: object }} Challenge
+ */
+
+/**
+ * What the page knows of the site.
+ * @typedef {{ title: string, network: string, asset: string, symbol: string, decimals: number, explorer: string }} Rail
+ * @typedef {{ sandbox: boolean, rails: readonly Rail[] }} Facts
+ */
+
+/**
+ * What was settled.
+ * @typedef {{ success: boolean, transaction: string, network: string, payer?: string, errorReason?: string }} Receipt
+ */
+
+/** @type {Facts} */
+export const FACTS = JSON.parse(document.getElementById("_site")?.textContent ?? '{"rails":[]}');
+
+/**
+ * @param {string} network CAIP-2
+ * @returns {Rail | undefined}
+ */
+export const railOf = (network) => FACTS.rails.find((rail) => rail.network === network);
+
+/**
+ * An offer's price for people: `0.001 USDC on Base`.
+ * @param {Offer} offer
+ */
+export function toPrice({ network, asset, amount }) {
+  const rail = railOf(network);
+  return rail ? `${toDecimal(amount, rail.decimals)} ${rail.title}` : `${amount} units of ${asset} on ${network}`;
+}
+
+/**
+ * @param {string} atomic
+ * @param {number} decimals
+ */
+function toDecimal(atomic, decimals) {
+  const digits = atomic.padStart(decimals + 1, "0");
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  return digits.slice(0, digits.length - decimals) + (fraction === "" ? "" : `.${fraction}`);
+}
+
+/**
+ * Base64 of the JSON, as x402 headers are written.
+ * @param {object} value
+ */
+export function encodeHeader(value) {
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+
+/**
+ * @param {string} text
+ * @returns {unknown}
+ */
+export function decodeHeader(text) {
+  const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+  return JSON.parse(new TextDecoder().decode(bytes));
+}
+
+/**
+ * The payment of one offer, as the PAYMENT-SIGNATURE header carries it.
+ * @param {Challenge} challenge
+ * @param {Offer} accepted
+ * @param {object} payload
+ */
+export function toPayment({ resource, extensions }, accepted, payload) {
+  return encodeHeader({ x402Version: 2, resource, accepted, payload, ...(extensions && { extensions }) });
+}
