@@ -20,11 +20,15 @@ export function parseSolanaTransaction(base64: string): SolanaTransaction | unde
     const cursor = { bytes, at: 0 };
     const signatures = readLength(cursor);
     const message = bytes.subarray(take(cursor, signatures * SIGNATURE_BYTES).end);
-    if (((message[0] ?? 0) & 0x80) !== 0) take(cursor, 1); // the version prefix
+    const isVersioned = ((message[0] ?? 0) & 0x80) !== 0;
+    if (isVersioned) take(cursor, 1); // the version prefix
     take(cursor, 3); // the header's three counts
     take(cursor, readLength(cursor) * KEY_BYTES);
     take(cursor, KEY_BYTES); // the recent blockhash
-    const amounts = readInstructions(cursor).flatMap((data) =>
+    const instructions = readInstructions(cursor);
+    if (isVersioned) skipLookups(cursor);
+    if (cursor.at !== bytes.length) return undefined; // More bytes would give the same payment another identity.
+    const amounts = instructions.flatMap((data) =>
       data.length === TRANSFER_CHECKED_BYTES && data[0] === TRANSFER_CHECKED ? [data.readBigUInt64LE(1)] : [],
     );
     return { message, amount: amounts.length === 1 ? amounts[0] : undefined };
@@ -45,6 +49,15 @@ function readInstructions(cursor: Cursor): Buffer[] {
     const { start, end } = take(cursor, readLength(cursor));
     return cursor.bytes.subarray(start, end);
   });
+}
+
+/** Address table lookups: a table's key, and the indexes of its writable and of its read-only accounts. */
+function skipLookups(cursor: Cursor): void {
+  for (let left = readLength(cursor); left > 0; left -= 1) {
+    take(cursor, KEY_BYTES);
+    take(cursor, readLength(cursor));
+    take(cursor, readLength(cursor));
+  }
 }
 
 /** A compact-u16, Solana's variable-length count. */
