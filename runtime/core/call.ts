@@ -17,6 +17,8 @@ export interface Invocation {
   readonly networks?: readonly string[] | undefined;
   /** Aborted when the caller is gone. */
   readonly signal: AbortSignal;
+  /** The exchange between peers that this call is paid for, from its header `X-A2A-Exchange`. */
+  readonly exchange?: string | undefined;
 }
 
 /** How a call ended. Failures that are not about payment are thrown as Problem. */

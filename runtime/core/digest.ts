@@ -7,5 +7,8 @@ const canonicalize = canonicalizeModule as unknown as (value: unknown) => string
 /** SHA-256 in 64 lower-case hex characters. */
 export const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
 
+/** The RFC 8785 (JCS) form of JSON data. @throws Error for what has none: NaN, infinities, lone surrogates. */
+export const canonicalOf = (value: unknown): string => canonicalize(value) ?? "";
+
 /** SHA-256 over the RFC 8785 (JCS) form of JSON data, so that the order of keys does not matter. */
-export const digestOf = (value: unknown): string => sha256(canonicalize(value) ?? "");
+export const digestOf = (value: unknown): string => sha256(canonicalOf(value));

@@ -1,6 +1,7 @@
 import type { Clock, Log } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import type { Invocation, Outcome } from "./call.ts";
+import { createDeadline } from "./deadline.ts";
 import { digestOf } from "./digest.ts";
 import type { Offers } from "./offers.ts";
 import { type Payment, type Refusal, readPayment, toPayload, toRefusal } from "./payment.ts";
@@ -24,6 +25,8 @@ export interface InvokeDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly verifyMs?: number;
+  /** Told of settled calls that named an exchange, before they are answered; each time that they are. */
+  readonly onSettled?: ((record: PaymentRecord) => Promise<void>) | undefined;
 }
 
 /** A payment that fits an offer, for an input that fits the service. */
@@ -42,7 +45,8 @@ interface Purchase {
  * a paid route"): nobody is charged for what they did not get, and nobody gets what they did not pay for.
  */
 export function createInvoke(deps: InvokeDeps): Invoke {
-  const { rails, offers, reservations, settler, reconciler, clock, log, verifyMs = 10_000 } = deps;
+  const { rails, offers, reservations, settler, reconciler, clock, log, verifyMs = 10_000, onSettled } = deps;
+  const verifyDeadline = createDeadline(verifyMs);
   const networks = new Map(rails.map(({ manifest }) => [manifest.id, manifest.network]));
   const assets = new Map(rails.map(({ manifest }) => [manifest.network, manifest.asset]));
 
@@ -90,7 +94,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { service, invocation, payment, offer, input, key, request } = purchase;
     const payload = toPayload(payment, offer, invocation.resource);
     const { facilitator } = rails.find(({ manifest }) => manifest.network === offer.network) as Rail;
-    const verified = await facilitator.verify(payload, offer, AbortSignal.timeout(verifyMs));
+    const verified = await facilitator.verify(payload, offer, verifyDeadline());
     if (!verified.isValid) {
       const { invalidReason } = verified;
       return refuse(service, invocation, toRefusal(invalidReason), invalidReason);
@@ -107,6 +111,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       offer,
       output,
       ...(validBefore !== undefined && { validBefore }),
+      ...(invocation.exchange !== undefined && { exchange: invocation.exchange }),
     };
     if (!(await reservations.begin(key, record)))
       throw new Problem("payment-in-progress", undefined, { retryAfter: 1 });
@@ -124,8 +129,13 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     return answer(purchase, record.state === "settled" ? record : await reconciler.conclude(purchase.key, record));
   }
 
-  function answer({ service, invocation, key }: Purchase, { state, output, receipt }: PaymentRecord): Outcome {
-    if (state === "settled") return { kind: "result", output, ...(receipt && { receipt }) };
+  async function answer({ service, invocation, key }: Purchase, record: PaymentRecord): Promise<Outcome> {
+    const { state, output, receipt } = record;
+    if (state === "settled") {
+      if (record.exchange !== undefined)
+        await onSettled?.(record).catch((error: unknown) => log.error("exchange.failed", { error }));
+      return { kind: "result", output, ...(receipt && { receipt }) };
+    }
     if (state === "rejected")
       return refuse(service, invocation, toRefusal(receipt?.errorReason), receipt?.errorReason, receipt);
     reconciler.watch(key);

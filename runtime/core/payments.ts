@@ -1,5 +1,5 @@
 import type { Clock, Log } from "../api/capabilities.ts";
-import { createInvoke, type Invoke } from "./invoke.ts";
+import { createInvoke, type Invoke, type InvokeDeps } from "./invoke.ts";
 import type { SiteManifest } from "./manifest.ts";
 import { createOfferHistory } from "./offer-history.ts";
 import { createOffers, type ExtensionsOf, type Offers } from "./offers.ts";
@@ -31,10 +31,12 @@ export interface PaymentsDeps {
   readonly log: Log;
   /** What challenges say beyond the protocol. */
   readonly extensionsOf?: ExtensionsOf | undefined;
+  /** Told of settled calls that named an exchange between peers. */
+  readonly onSettled?: InvokeDeps["onSettled"];
 }
 
 export function createPayments(deps: PaymentsDeps): Payments {
-  const { site, services, rails, store, clock, log, extensionsOf } = deps;
+  const { site, services, rails, store, clock, log, extensionsOf, onSettled } = deps;
   const report = (event: string) => (error: unknown) => log.error(event, { error });
   const { offer_seconds: offerSeconds } = site.limits;
   const history = createOfferHistory({ store, clock, offerSeconds, onError: report("offers.renewal-failed") });
@@ -44,7 +46,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const settler = createSettler({ rails, log });
   const reconciler = createReconciler({ reservations, settler, clock, log });
   return {
-    invoke: createInvoke({ rails, offers, reservations, settler, reconciler, clock, log }),
+    invoke: createInvoke({ rails, offers, reservations, settler, reconciler, clock, log, onSettled }),
     offers,
     rails: monitor,
     async start() {

@@ -1,4 +1,5 @@
 import type { Log } from "../api/capabilities.ts";
+import { createDeadline } from "./deadline.ts";
 import type { Rail } from "./rails.ts";
 import type { PaymentPayload, PaymentRequirements, SettlementState, SettleResponse } from "./x402.ts";
 
@@ -29,6 +30,7 @@ export interface SettlerDeps {
 const REFUSED = /insufficient|balance|invalid|expired|mismatch|simulation|unsupported|blacklist|paused/i;
 
 export function createSettler({ rails, log, settleMs = 40_000, lookMs = 10_000 }: SettlerDeps): Settler {
+  const settleDeadline = createDeadline(settleMs);
   const railOf = (offer: PaymentRequirements): Rail | undefined =>
     rails.find(({ manifest }) => manifest.network === offer.network);
 
@@ -54,7 +56,7 @@ export function createSettler({ rails, log, settleMs = 40_000, lookMs = 10_000 }
     const rail = railOf(offer);
     if (!rail) return failure(offer, "rail_not_configured");
     try {
-      return await rail.facilitator.settle(payment, offer, AbortSignal.timeout(settleMs));
+      return await rail.facilitator.settle(payment, offer, settleDeadline());
     } catch (error) {
       return failure(offer, "settlement_unknown", error instanceof Error ? error.message : String(error));
     }
