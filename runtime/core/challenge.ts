@@ -22,6 +22,7 @@ export const toResource = (manifest: Manifest, site: SiteManifest, url: string):
   mimeType: "application/json",
   serviceName: site.title,
   tags: manifest.tags,
+  ...(url.startsWith("https:") && { iconUrl: new URL("/icon.png", url).href }),
 });
 
 /** The deprecated version 1 of the same challenge (x402-specification-v1, section 5.1). */

@@ -18,12 +18,14 @@ const RESERVED = [
   "/docs/",
   "/favicon.ico",
   "/health",
+  "/icon.png",
+  "/icon.svg",
   "/llms.txt",
   "/mcp",
   "/openapi.json",
   "/ready",
   "/robots.txt",
-  "/sandbox",
+  "/sandbox/",
   "/v1/a2a",
 ];
 

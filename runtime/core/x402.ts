@@ -19,6 +19,8 @@ export interface ResourceInfo {
   readonly mimeType: string;
   readonly serviceName: string;
   readonly tags: readonly string[];
+  /** Directories show no icon that is not https. */
+  readonly iconUrl?: string;
 }
 
 /** The 402: the challenge. */
