@@ -43,7 +43,7 @@ export function parseSolanaKey(text: string): SolanaKey {
 }
 
 /** What stands before the 32 private bytes in an Ed25519 key's PKCS #8 form (RFC 8410). */
-const PKCS8_ED25519 = Buffer.from("302e020100300506032b657004220420", "hex");
+export const PKCS8_ED25519 = Buffer.from("302e020100300506032b657004220420", "hex");
 
 function toBytes(text: string): Uint8Array {
   if (text.startsWith("[")) return fromJson(text);

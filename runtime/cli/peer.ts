@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import { Problem } from "../api/problem.ts";
+import { sealEnvelope } from "../core/peer-envelope.ts";
+import { explainOrigin } from "../core/peer-origin.ts";
+import { type IdentityOptions, openIdentity, rotateIdentity } from "../drivers/identity.ts";
+import { openStore } from "../drivers/open-store.ts";
+import { A2A_PATH } from "../surfaces/a2a.ts";
+import type { Voice } from "./call.ts";
+import { ask, field } from "./call-http.ts";
+import { toPrintableJson } from "./call-text.ts";
+import type { Config } from "./config.ts";
+import { EXIT, exitCodeOf } from "./exit-code.ts";
+import { toHelloText, toRefusalText } from "./peer-text.ts";
+
+/** The command line of `payphone peer hello`. */
+export interface PeerHelloOptions {
+  /** The other agent's public base URL: scheme and host. */
+  readonly url: string;
+  /** Prints the peer's answer as it is. */
+  readonly json: boolean;
+}
+
+/** What the commands need of the environment. */
+export type PeerConfig = Pick<Config, "dataDir" | "publicBaseUrl" | "redisUrl"> & {
+  /** `A2A_IDENTITY_KEY`. */
+  readonly identityKeys?: IdentityOptions["keys"];
+};
+
+const VALID_SECONDS = 120;
+const clock = { now: Date.now };
+
+/** Greets another agent at its signed peer door, as this server, and shows who answers. Gives the exit code. */
+export async function runPeerHello(config: PeerConfig, options: PeerHelloOptions, voice: Voice): Promise<number> {
+  return attempt(voice, async () => {
+    const answer = await greet(config, options.url, voice);
+    voice.out(options.json ? toPrintableJson(answer) : toHelloText(answer));
+  });
+}
+
+/** Begins the change of this server's identity to a new key, and says what happens when. Gives the exit code. */
+export async function runPeerRotate(config: PeerConfig, voice: Voice): Promise<number> {
+  return attempt(voice, async () => {
+    const signsFrom = await withIdentityOptions(config, rotateIdentity);
+    voice.out(`A new key signs from ${new Date(signsFrom * 1000).toISOString()} on.`);
+    voice.err(
+      "Restart every server within the hour, so that the agent card shows it in time. The old key stays in the",
+    );
+    voice.err("card: active for a day and an hour after the change, and retired from the first start after that.");
+  });
+}
+
+async function greet(config: PeerConfig, url: string, { signal }: Voice): Promise<unknown> {
+  const origin = config.publicBaseUrl ?? "";
+  const fault = explainOrigin(origin);
+  if (fault !== undefined) {
+    const why = "the other agent reads your key in the agent card there";
+    throw new Problem("bad-request", `PUBLIC_BASE_URL is ${JSON.stringify(origin)}, but ${fault}: ${why}`);
+  }
+  const identity = await withIdentityOptions(config, openIdentity);
+  const exp = Math.floor(clock.now() / 1000) + VALID_SECONDS;
+  // The audience is what was typed, and nothing that the other side says: else it could have us greet a third one.
+  const params = sealEnvelope(
+    "peer/hello",
+    { aud: url, origin, nonce: randomUUID(), exp, body: null },
+    identity.signer(),
+  );
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "peer/hello", params });
+  const answer = await ask({ method: "POST", url: url + A2A_PATH, body }, { signal });
+  const result = field(answer.json, "result");
+  if (result !== undefined) return result;
+  throw new Problem("upstream-failed", toRefusalText(url, answer), { members: { status: answer.status } });
+}
+
+/** Several machines share their identity in Redis; one alone keeps it in its data directory. */
+async function withIdentityOptions<T>(config: PeerConfig, use: (options: IdentityOptions) => Promise<T>): Promise<T> {
+  const { dataDir, redisUrl, identityKeys: keys } = config;
+  const store = redisUrl === undefined || keys ? undefined : await openStore({ redisUrl, dataDir });
+  try {
+    return await use({ keys, dataDir, store, clock });
+  } finally {
+    await store?.close();
+  }
+}
+
+async function attempt({ err, signal }: Voice, run: () => Promise<void>): Promise<number> {
+  try {
+    await run();
+    return EXIT.ok;
+  } catch (error) {
+    if (signal.aborted) return EXIT.failed;
+    if (!(error instanceof Problem)) throw error;
+    err(`payphone: ${error.message}`);
+    return exitCodeOf(error.code);
+  }
+}
