@@ -1,5 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Document } from "../surfaces/document.ts";
+import { type DocumentsOptions, toDocuments } from "../surfaces/documents.ts";
 
 const FOLDER = join(import.meta.dirname, "../surfaces/explorer");
 const SERVED = /\.(?:css|js|png|svg)$/;
@@ -10,3 +12,8 @@ export async function loadAssets(): Promise<ReadonlyMap<string, Buffer>> {
   const bytes = await Promise.all(names.map((name) => readFile(join(FOLDER, name))));
   return new Map(names.map((name, at) => [name, bytes[at] as Buffer]));
 }
+
+/** Everything that crawlers, agents and people read about a set of services, by path, for `createApp`. */
+export const loadDocuments = async (
+  options: Omit<DocumentsOptions, "assets">,
+): Promise<ReadonlyMap<string, Document>> => toDocuments({ ...options, assets: await loadAssets() });
