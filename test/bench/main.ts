@@ -3,7 +3,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { CASES, type Case } from "./cases.ts";
 import { type Contestant, start } from "./contestant.ts";
-import { type Sample, sample, unpaid } from "./load.ts";
+import { type Sample, sample } from "./load.ts";
 import { measureStart, type StartRow } from "./start.ts";
 
 /** Interleaved rounds that count, after those that warm up. Only ratios inside one round are compared. */
@@ -56,7 +56,7 @@ async function measure(one: Case): Promise<Row> {
   const rounds: Record<Name, Sample>[] = [];
   try {
     const makers = {
-      bare: await unpaid(),
+      bare: await one.load(contestants.payphone.url), // The same requests, headers and all.
       peer: await one.load(contestants.peer.url),
       payphone: await one.load(contestants.payphone.url),
     };
