@@ -93,8 +93,9 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   async function charge(purchase: Purchase): Promise<Outcome> {
     const { service, invocation, payment, offer, input, key, request } = purchase;
     const payload = toPayload(payment, offer, invocation.resource);
+    const listed = { ...payload, ...offers.describe(service, invocation.resource) };
     const { facilitator } = rails.find(({ manifest }) => manifest.network === offer.network) as Rail;
-    const verified = await facilitator.verify(payload, offer, verifyDeadline());
+    const verified = await facilitator.verify(listed, offer, verifyDeadline());
     if (!verified.isValid) {
       const { invalidReason } = verified;
       return refuse(service, invocation, toRefusal(invalidReason), invalidReason);
@@ -115,7 +116,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     };
     if (!(await reservations.begin(key, record)))
       throw new Problem("payment-in-progress", undefined, { retryAfter: 1 });
-    const next = concluded(record, await settler.settle(payload, offer));
+    const next = concluded(record, await settler.settle(listed, offer));
     const written = reservations
       .update(key, next)
       .catch((error: unknown) => log.error("payment.update-failed", { error }));

@@ -8,7 +8,7 @@ import type { Payment, Refusal } from "./payment.ts";
 import { amountOn } from "./price.ts";
 import type { Rail, RailStatus } from "./rails.ts";
 import type { Service } from "./service.ts";
-import type { PaymentRequirements } from "./x402.ts";
+import type { PaymentRequired, PaymentRequirements } from "./x402.ts";
 
 /** What each service may be paid with now, and what it was offered for until a moment ago. */
 export interface Offers {
@@ -19,6 +19,11 @@ export interface Offers {
    * @throws Problem `unavailable` while no rail is up: a priced service is never free.
    */
   challenge(service: Service, resource: string, terms?: ChallengeTerms): Challenge;
+  /**
+   * What is sold, in our own words: what facilitators list a service by when they see a payment for it. What a payer
+   * echoes of it is passed on to nobody.
+   */
+  describe(service: Service, resource: string): Pick<PaymentRequired, "resource" | "extensions">;
   /** The offer that a payment was made for, current or earlier and not yet run out; or why there is none. */
   match(
     service: Service,
@@ -50,22 +55,22 @@ export function createOffers({ site, services, rails, history, extensionsOf }: O
   let cached = new Map<string, Challenge>();
   const of = (service: Service): readonly PaymentRequirements[] => current.get(service.manifest.id) ?? [];
 
+  const describe: Offers["describe"] = (service, resource) => {
+    const extensions = extensionsOf?.(service, resource);
+    return { resource: toResource(service.manifest, site, resource), ...(extensions && { extensions }) };
+  };
+
   return {
     of,
+    describe,
     challenge(service, resource, { error, networks } = {}) {
       const key = [service.manifest.id, resource, ...(networks ?? [])].join(" ");
       const known = error === undefined ? cached.get(key) : undefined;
       if (known) return known;
       const accepts = of(service).filter(({ network }) => networks?.includes(network) ?? true);
       if (accepts.length === 0) throw new Problem("unavailable", "No payment rail is up", { retryAfter: 10 });
-      const extensions = extensionsOf?.(service, resource);
-      const required = {
-        x402Version: 2 as const,
-        error: error ?? UNPAID,
-        resource: toResource(service.manifest, site, resource),
-        accepts,
-        ...(extensions && { extensions }),
-      };
+      const { resource: sold, ...more } = describe(service, resource);
+      const required = { x402Version: 2 as const, error: error ?? UNPAID, resource: sold, accepts, ...more };
       const challenge = createChallenge(required, site.rails);
       if (error === undefined) cached.set(key, challenge);
       return challenge;

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { AnyHandler, Call, Log } from "../../runtime/api/plugin.ts";
 import { Problem } from "../../runtime/api/problem.ts";
 import type { Manifest, SiteManifest } from "../../runtime/core/manifest.ts";
+import type { ExtensionsOf } from "../../runtime/core/offers.ts";
 import { createPayments } from "../../runtime/core/payments.ts";
 import { bindServices } from "../../runtime/core/service.ts";
 import { createCompiler } from "../../runtime/core/validator.ts";
@@ -20,6 +21,7 @@ export interface ShopOptions {
   /** The public base URL, when it is another server's. */
   readonly baseUrl?: string;
   readonly price?: string;
+  readonly extensionsOf?: ExtensionsOf;
 }
 
 /** Real time, shifted by as much as the test says. */
@@ -227,7 +229,8 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
       handlers,
       site: place,
     });
-    const payments = createPayments({ site: place, services, rails: [rail], store, clock, log: QUIET });
+    const { extensionsOf } = options;
+    const payments = createPayments({ site: place, services, rails: [rail], store, clock, log: QUIET, extensionsOf });
     await payments.start();
     server.on(
       "request",
