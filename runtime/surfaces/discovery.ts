@@ -1,8 +1,9 @@
 import type { RailManifest, SiteManifest } from "../core/manifest.ts";
 import { amountOn, toAtomic, toDecimal } from "../core/price.ts";
-import type { Route } from "../core/route.ts";
+import { parametersOf, type Route } from "../core/route.ts";
 import { createSchemaNodes } from "../core/schema-nodes.ts";
 import type { Service } from "../core/service.ts";
+import { MCP_PATH } from "./mcp.ts";
 import { toSelfContained } from "./mcp-schemas.ts";
 
 export interface DiscoveryOptions {
@@ -32,6 +33,7 @@ export function toDiscovery({ services, site, schemas, baseUrl, links }: Discove
     service.routes.map((route) => ({
       ...toHead(service, route, baseUrl),
       ...toPrices(service, site),
+      ...toPathParameters(service),
       input: {
         in: route.method === "POST" ? "body" : "query",
         schema: toSelfContained(service.input.document, resolve),
@@ -45,11 +47,24 @@ export function toDiscovery({ services, site, schemas, baseUrl, links }: Discove
     resources: paid.map(({ path }) => baseUrl + path),
     networks: site.rails.map((rail) => toNetwork(rail, site)),
     ...toYenPricing(site),
-    free_endpoints: free.flatMap((service) => service.routes.map((route) => toHead(service, route, baseUrl))),
+    free_endpoints: [
+      ...free.flatMap((service) => service.routes.map((route) => toHead(service, route, baseUrl))),
+      ...OWN_ENDPOINTS.map(([method, path, description]) => ({ method, path, url: baseUrl + path, description })),
+    ],
     routes: paid.flatMap(toRoutes),
     links,
   };
 }
+
+/** What payphone itself answers free of charge (specification 1). */
+const OWN_ENDPOINTS = [
+  ["GET", "/health", "Liveness: answers as long as the process does."],
+  ["GET", "/ready", "Readiness of the store, the rails and the services."],
+  ["GET", "/openapi.json", "Machine-readable description of all services."],
+  ["GET", "/docs", "Interactive explorer."],
+  ["POST", MCP_PATH, "Model Context Protocol endpoint; only tools/call is paid."],
+  ["POST", "/v1/a2a", "Agent-to-agent JSON-RPC door."],
+] as const;
 
 function toHead({ manifest, path }: Service, { method }: Route, baseUrl: string): Json {
   const { id, title, description, category, tags } = manifest;
@@ -64,6 +79,11 @@ function toPrices({ manifest: { price = "" } }: Service, { rails, yen_tiers }: S
     return [{ network, asset, symbol, amount: amount.toString(), display: `${toDecimal(amount, decimals)} ${symbol}` }];
   });
   return { price_usd: price, scheme: "exact", accepts: amounts };
+}
+
+function toPathParameters({ path }: Service): Json {
+  const path_parameters = parametersOf(path);
+  return path_parameters.length > 0 ? { path_parameters } : {};
 }
 
 function toExample({ manifest: { examples } }: Service): Json {

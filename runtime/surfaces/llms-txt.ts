@@ -16,7 +16,7 @@ export function toLlmsTxt({ services, site, baseUrl, links }: LlmsTxtOptions): s
   const line = ({ manifest, routes, path }: Service): string => {
     const methods = routes.map(({ method }) => method).join(" or ");
     const price = manifest.price === undefined ? "free" : `${manifest.price} USD`;
-    return `- [${manifest.title}](${baseUrl}${path}): ${methods}, ${price}. ${manifest.description}`;
+    return `- [${manifest.title}](${baseUrl}${path}): ${methods}, ${price}. ${manifest.description.replaceAll(/\s+/g, " ")}`;
   };
   const [paid, free] = [true, false].map((wanted) =>
     services.filter(({ manifest }) => (manifest.price !== undefined) === wanted).map(line),
