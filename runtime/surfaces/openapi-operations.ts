@@ -3,7 +3,7 @@ import { createSchemaNodes, isObject } from "../core/schema-nodes.ts";
 import type { Service } from "../core/service.ts";
 import { toSelfContained } from "./mcp-schemas.ts";
 import { toErrorResponses } from "./openapi-responses.ts";
-import { type Components, type NamedSchemas, type Part, toComponents } from "./openapi-schemas.ts";
+import { type Components, createComponents, type NamedSchemas } from "./openapi-schemas.ts";
 import { splitInput, splitSchema } from "./path-fields.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -11,12 +11,12 @@ type Json = Readonly<Record<string, unknown>>;
 /** The services of a description: their operations by path and method, and the schemas that these refer to. */
 export interface Operations {
   readonly paths: Readonly<Record<string, Json>>;
-  readonly schemas: Components["schemas"];
+  readonly schemas: ReturnType<Components["list"]>;
 }
 
 /** Every service once, by its main route. */
 export function toOperations(services: readonly Service[], schemas: NamedSchemas): Operations {
-  const components = toComponents(services, schemas);
+  const components = createComponents(schemas);
   const { resolve, add } = createSchemaNodes(schemas);
   const paths: Record<string, Json> = {};
   for (const service of services) {
@@ -27,7 +27,7 @@ export function toOperations(services: readonly Service[], schemas: NamedSchemas
     const operation = { ...toHead(service), ...toInput(service, input, components), ...toAnswers(service, components) };
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
   }
-  return { paths, schemas: components.schemas };
+  return { paths, schemas: components.list() };
 }
 
 /** Where services without a category stand. */
@@ -84,14 +84,13 @@ function toParameters(place: "path" | "query", schema: Json): Json[] {
 function toAnswers({ manifest, routes }: Service, components: Components): Json {
   const { price, title, examples } = manifest;
   const isPaid = price !== undefined;
-  const part: Part = "output";
   const shown = examples.flatMap(({ output }) => (output === undefined ? [] : [output]));
   return {
     responses: {
       "200": {
         description: `What ${title} returns`,
         ...(isPaid && { headers: { "PAYMENT-RESPONSE": RECEIPT } }),
-        content: toContent(components.refer(manifest, part), shown),
+        content: toContent(components.refer(manifest, "output"), shown),
       },
       ...toErrorResponses({ isPaid, isPosted: routes[0]?.method === "POST" }),
     },

@@ -1,5 +1,4 @@
 import type { Manifest } from "../core/manifest.ts";
-import type { Service } from "../core/service.ts";
 import { mapSubschemas, parseReference, type SchemaObject } from "../core/subschemas.ts";
 
 /** The directory's schemas by name, e.g. `RollRequest`. */
@@ -8,46 +7,35 @@ export type NamedSchemas = ReadonlyMap<string, object>;
 /** The two schemas of a service. */
 export type Part = "input" | "output";
 
-/** The schemas of services as components of a description. */
+/** The schemas of services as components of a description: those that something refers to, and what these refer to. */
 export interface Components {
-  /** By name, in alphabetical order, with everything that they refer to. */
-  readonly schemas: Readonly<Record<string, object>>;
-  /** A reference to the component of one part of a service. */
+  /** A reference to one part of a service. */
   refer(manifest: Manifest, part: Part): object;
+  /** What has been referred to until now, by name, in alphabetical order. */
+  list(): Readonly<Record<string, object>>;
 }
 
 /**
  * A schema that is named keeps its name: `RollRequest.json` becomes `#/components/schemas/RollRequest`. One that is written
  * in its manifest is called after the service: `TossRequest`, `TossResponse`.
  */
-export function toComponents(services: readonly Service[], schemas: NamedSchemas): Components {
+export function createComponents(schemas: NamedSchemas): Components {
   const components = new Map<string, object>();
-  const written = new Map<object, string>();
   const add = (name: string, document: object | undefined): void => {
     if (!document || components.has(name)) return;
     components.set(name, {});
-    components.set(
-      name,
-      rewrite(document as SchemaObject, name, (other) => add(other, schemas.get(other))),
-    );
+    const seen = (other: string): void => add(other, schemas.get(other));
+    components.set(name, rewrite(document as SchemaObject, name, seen));
   };
-  for (const { manifest } of services) {
-    for (const part of ["input", "output"] as const) {
-      const schema = manifest[part];
-      if (typeof schema === "string") add(schema, schemas.get(schema));
-      else {
-        const name = toFreeName(manifest.id, part, (taken) => schemas.has(taken) || components.has(taken));
-        written.set(schema, name);
-        add(name, schema);
-      }
-    }
-  }
   return {
-    schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
     refer(manifest, part) {
       const schema = manifest[part];
-      return { $ref: toPointer(typeof schema === "string" ? schema : (written.get(schema) ?? "")) };
+      const isTaken = (name: string): boolean => schemas.has(name) || components.has(name);
+      const name = typeof schema === "string" ? schema : toFreeName(manifest.id, part, isTaken);
+      add(name, typeof schema === "string" ? schemas.get(schema) : schema);
+      return { $ref: toPointer(name) };
     },
+    list: () => Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
 
