@@ -45,7 +45,8 @@ export function readEnvelope(params: Json, { audience, now }: { audience: string
   if (typeof origin !== "string") return "origin must be a string";
   const fault = explainOrigin(origin) ?? explainExp(exp, now) ?? explainBody(body);
   if (fault !== undefined) return fault;
-  if (typeof key_id !== "string" || !KEY_ID.test(key_id)) return `key_id must match ${KEY_ID.source}`;
+  if (typeof key_id !== "string" || !KEY_ID.test(key_id))
+    return "key_id must be 1 to 64 characters of A-Z, a-z, 0-9 and ._:#-";
   if (!isNonce(nonce)) return `nonce must be a text of ${SHORTEST_NONCE} to ${LONGEST_NONCE} characters`;
   if (signature_algorithm !== "ed25519") return 'signature_algorithm must be "ed25519"';
   if (!isSignature(signature)) return "signature must be 64 bytes in standard base64";

@@ -76,6 +76,7 @@ const { price: _price, ...free } = manifest("free");
 export const MANIFESTS: readonly Manifest[] = [
   manifest("roll"),
   manifest("seal", { price: "1.77" }),
+  manifest("twin"),
   manifest("listing", { output: { type: "array", items: { type: "integer" } } }),
   free,
 ];
@@ -107,6 +108,8 @@ export interface DoorOptions
   readonly at?: number;
   readonly createId?: () => string;
   readonly store?: ReturnType<typeof createMemoryStore>;
+  /** No rail's facilitator can be reached. */
+  readonly down?: boolean;
 }
 
 export async function openDoor({ manifests = MANIFESTS, at, createId, ...options }: DoorOptions = {}): Promise<Door> {
@@ -130,6 +133,10 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
     }),
   };
   const all = Object.values(rails);
+  const fail = (): never => {
+    throw new Problem("facilitator-unavailable");
+  };
+  if (options.down) for (const { script } of all) script.supported = fail;
   const site = toSite(all);
   const store = options.store ?? createMemoryStore(clock.now);
   const work = (input: Loose, call: Call): unknown => {
