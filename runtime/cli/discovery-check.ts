@@ -1,3 +1,4 @@
+import { Problem } from "../api/problem.ts";
 import { isObject } from "../core/schema-nodes.ts";
 import { MCP_PATH } from "../surfaces/mcp.ts";
 import { createIdleHost } from "./check.ts";
@@ -20,13 +21,14 @@ const SOMEWHERE = "https://payphone.example.org";
 /**
  * Shows a sound set on a loopback port with all its rails up, and looks at it as directories do: documents, challenges,
  * probes. A set that `payphone check` complains about is not shown.
- * @throws Error when the set has faults.
+ * @throws Problem `bad-request` when the set has faults.
  */
 export async function checkDiscovery(dir: string, options: DiscoveryCheckOptions = {}): Promise<readonly Finding[]> {
   const { env = {}, baseUrl = SOMEWHERE } = options;
   const set = await loadSet(dir);
   const plugins = await loadPlugins(set, { host: createIdleHost(set), env });
-  if (set.faults.length + plugins.faults.length > 0) throw new Error("the set has faults: run payphone check first");
+  if (set.faults.length + plugins.faults.length > 0)
+    throw new Problem("bad-request", "the set has faults: run payphone check first");
   const findings = createFindings();
   const { site, schemas } = set;
   const stage = await openStage(set, plugins, baseUrl);
