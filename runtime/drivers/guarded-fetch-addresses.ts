@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /** `2000::/3`: all that IANA gives out as global unicast. */
@@ -9,7 +10,7 @@ const GLOBAL = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
  */
 export function isPublicAddress(address: string): boolean {
   const plain = address.replace(/%.*$/, "");
-  if (!ipaddr.isValid(plain)) return false;
+  if (isIP(plain) === 0) return false;
   const parsed = ipaddr.process(plain);
   if (parsed.range() !== "unicast") return false;
   return parsed.kind() === "ipv4" || (parsed as ipaddr.IPv6).match(GLOBAL);

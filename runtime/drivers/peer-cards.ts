@@ -15,6 +15,7 @@ export interface PeerCardsDeps {
 /** What a card said, or why there is none. */
 type Reading = { readonly keys: CardKeys } | { readonly reason: string };
 type Kept = Reading & { readonly until: number };
+type Busy = { readonly retryAfter: number };
 
 /** Origins that are remembered at once; the oldest makes room. */
 const MOST_ORIGINS = 2000;
@@ -26,27 +27,32 @@ const EVERYBODY = "all";
  */
 export function createPeerCards({ fetch, clock, budgets }: PeerCardsDeps): PeerKeys {
   const kept = new Map<string, Kept>();
-  const running = new Map<string, Promise<Reading>>();
+  const running = new Map<string, Promise<Reading | Busy>>();
 
   return {
     async find(peer, client) {
       const { origin } = peer;
-      const known = kept.get(origin);
-      if (known && known.until > clock.now()) return toAnswer(known, peer);
-      const other = running.get(origin);
-      if (other) return toAnswer(await other, peer);
-      const retryAfter = (await budgets.fetchesOfClients.take(client)) || (await budgets.fetches.take(EVERYBODY));
-      if (retryAfter > 0) return { kind: "busy", retryAfter };
-      return toAnswer(await (running.get(origin) ?? start(origin)), peer);
+      for (;;) {
+        const known = kept.get(origin);
+        if (known && known.until > clock.now()) return toAnswer(known, peer);
+        const other = running.get(origin);
+        const read = await (other ?? start(origin, client));
+        if (!("retryAfter" in read)) return toAnswer(read, peer);
+        if (!other) return { kind: "busy", ...read }; // Somebody else's spent share is not this client's.
+      }
     },
   };
 
-  function start(origin: string): Promise<Reading> {
-    const reading = readCard(origin)
-      .then((read) => keep(origin, read))
+  function start(origin: string, client: string): Promise<Reading | Busy> {
+    const reading = admit(client)
+      .then(async (retryAfter) => (retryAfter > 0 ? { retryAfter } : keep(origin, await readCard(origin))))
       .finally(() => running.delete(origin));
     running.set(origin, reading);
     return reading;
+  }
+
+  async function admit(client: string): Promise<number> {
+    return (await budgets.fetchesOfClients.take(client)) || budgets.fetches.take(EVERYBODY);
   }
 
   function keep(origin: string, read: Reading): Reading {
