@@ -15,6 +15,8 @@ import { createMemoryStore } from "../../support/memory-store.ts";
 /** The project's own services with all their pages, paid on the sandbox's chains. */
 export interface Counter {
   readonly url: string;
+  /** How many there are. */
+  readonly services: number;
   close(): Promise<void>;
 }
 
@@ -54,6 +56,7 @@ export async function openCounter(sandbox: TestSandbox, isSandbox: boolean): Pro
   );
   return {
     url: server.url,
+    services: services.length,
     async close() {
       await server.close({ graceMs: 0 });
       payments.close();

@@ -1,0 +1,47 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { toSnippets } from "../../runtime/surfaces/snippets.ts";
+import { sharedSandbox, site, type TestSandbox } from "../support/chains.ts";
+import { showSet } from "../surfaces/support/fixture-set.ts";
+import { type Counter, openCounter } from "./support/counter.ts";
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, "../..");
+
+describe("a snippet of the explorer's", function () {
+  this.timeout(60_000);
+  let sandbox: TestSandbox;
+  let counter: Counter;
+  before(async () => {
+    sandbox = await sharedSandbox();
+    counter = await openCounter(sandbox, true);
+  });
+  after(() => counter?.close());
+
+  async function codeOf(title: string): Promise<string> {
+    const { service } = await showSet(ROOT);
+    return toSnippets(service("roll"), site, counter.url).find((one) => one.title === title)?.code ?? "";
+  }
+
+  it("asks as it stands: curl", async () => {
+    const { stdout } = await run("sh", ["-c", `${await codeOf("curl")} --silent`]);
+    expect(stdout)
+      .to.match(/^HTTP\/1.1 402 /)
+      .and.include("PAYMENT-REQUIRED: ");
+  });
+
+  it("pays as it stands: @x402/fetch", async () => {
+    const code = await codeOf("@x402/fetch");
+    const env = { PATH: process.env.PATH, BUYER_EVM_KEY: sandbox.description.buyer.evm.private_key };
+    const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", code], { cwd: ROOT, env });
+    expect(stdout).to.include("treasure_drop_42").and.include("eip191");
+  });
+
+  it("pays as it stands: payphone", async () => {
+    const command = (await codeOf("payphone")).replace(/^npx payphone/, `${process.execPath} runtime/cli/payphone.js`);
+    const { stdout } = await run("sh", ["-c", command], { cwd: ROOT, env: { PATH: process.env.PATH } });
+    expect(JSON.parse(stdout)).to.include({ label: "treasure_drop_42", scheme: "eip191" });
+  });
+});

@@ -1,0 +1,59 @@
+import { existsSync } from "node:fs";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+/** Where Debian installs it; another one can be named. */
+const CHROMIUM = process.env.CHROMIUM_BIN ?? "/usr/bin/chromium";
+const NOT_INSTALLED = `${CHROMIUM} is needed for this test and is not there: apt-get install -y chromium, or set CHROMIUM_BIN`;
+/** Nothing but what a test asks for; a sandbox of Chromium's own does not work for root. */
+const ARGUMENTS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export const DESKTOP = { viewport: { width: 1200, height: 900 } };
+export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
+
+/** A page with what went wrong on it. */
+export interface Visit {
+  readonly page: Page;
+  /** Errors of scripts and policies, and requests to anywhere else. */
+  readonly complaints: string[];
+  close(): Promise<void>;
+}
+
+/** Starts a real Chromium. @throws Error that says how to install it, when it is missing. */
+export function launch(): Promise<Browser> {
+  if (!existsSync(CHROMIUM)) throw new Error(NOT_INSTALLED);
+  return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+}
+
+/**
+ * Opens an address in a context of its own.
+ * @param prepare runs before the page's own scripts do.
+ */
+export async function visit(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = DESKTOP,
+  prepare: (page: Page) => Promise<void> = async () => {},
+): Promise<Visit> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const { origin } = new URL(url);
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => request.url().startsWith(`${origin}/`) || complaints.push(request.url()));
+  page.on("console", (message) => {
+    // Chromium reports every answer of 400 and above; what it means is the page's business.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+      complaints.push(message.text());
+  });
+  await prepare(page);
+  await page.goto(url);
+  return { page, complaints, close: () => context.close() };
+}

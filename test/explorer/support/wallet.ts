@@ -1,0 +1,71 @@
+import type { Page } from "playwright-core";
+import { privateKeyToAccount } from "viem/accounts";
+
+type Hex = `0x${string}`;
+
+/** What a wallet was asked, in order. */
+export interface FakeWallet {
+  readonly asked: { readonly method: string; readonly params: readonly unknown[] }[];
+  /** Puts the wallet into a page, before the page's own scripts run. */
+  into(page: Page): Promise<void>;
+}
+
+export interface FakeWalletOptions {
+  readonly key: Hex;
+  /** The chain that it is on at first. */
+  readonly chainId: number;
+  /** Announced as EIP-6963 has it; left out, it is `window.ethereum` alone. */
+  readonly name?: string;
+  /** Whether the person says no. */
+  readonly declines?: boolean;
+}
+
+/** A browser wallet (EIP-1193) that signs with a key of the test's. */
+export function createFakeWallet({ key, chainId, name, declines = false }: FakeWalletOptions): FakeWallet {
+  const account = privateKeyToAccount(key);
+  const asked: FakeWallet["asked"] = [];
+  let chain = chainId;
+
+  async function answer(method: string, params: readonly unknown[]): Promise<unknown> {
+    asked.push({ method, params });
+    if (method === "eth_requestAccounts") return [account.address];
+    if (method === "eth_chainId") return `0x${chain.toString(16)}`;
+    if (method === "wallet_switchEthereumChain") {
+      chain = Number((params[0] as { chainId: string }).chainId);
+      return null;
+    }
+    if (method !== "eth_signTypedData_v4") throw new Error(`the wallet knows no ${method}`);
+    if (declines) return { refused: 4001 };
+    const { domain, types, primaryType, message } = JSON.parse(String(params[1]));
+    if (domain.chainId !== chain) throw new Error(`the wallet is on chain ${chain}, not ${domain.chainId}`);
+    return account.signTypedData({ domain, types, primaryType, message });
+  }
+
+  return {
+    asked,
+    async into(page) {
+      await page.exposeFunction("askWallet", answer);
+      await page.addInitScript((announced) => {
+        const world = globalThis as unknown as {
+          askWallet(method: string, params: unknown[]): Promise<{ refused?: number }>;
+          ethereum: object;
+          addEventListener(type: string, listener: () => void): void;
+          dispatchEvent(event: Event): void;
+        };
+        const provider = {
+          async request({ method, params = [] }: { method: string; params?: unknown[] }): Promise<unknown> {
+            const answer = await world.askWallet(method, params);
+            if (answer?.refused) throw { code: answer.refused, message: "User rejected the request." };
+            return answer;
+          },
+        };
+        if (announced === undefined) world.ethereum = provider;
+        else {
+          const detail = { info: { uuid: "1", name: announced, icon: "data:,", rdns: "test" }, provider };
+          const announce = () => world.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+          world.addEventListener("eip6963:requestProvider", announce);
+        }
+      }, name);
+    },
+  };
+}
