@@ -69,12 +69,10 @@ function findFaulty(places: readonly Place[], schemas: Schemas, compile: Compile
   return broken.map(({ place: { source, base }, message }) => faultAt(source, base, "bad-schema", message));
 }
 
-/** The compiled schema, or why there is none. A schema is compiled when it is first asked, so it is asked. */
+/** The compiled schema, or why there is none. */
 function tryCompile(schema: string | object, compile: Compile): Schema | string {
   try {
-    const compiled = compile(schema);
-    compiled.check({}, "body");
-    return compiled;
+    return compile(schema);
   } catch (error) {
     const { cause, message } = error as Error;
     return cause instanceof Error ? cause.message : message;

@@ -1,8 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { type Fault, faultAt, faultAtKey, type Path, type Source } from "./faults.ts";
-import { addKeywords } from "./keywords.ts";
+import { addKeywords, OPTIONS } from "./keywords.ts";
 import { didYouMean } from "./nearest.ts";
-import { OPTIONS, toPath } from "./structure.ts";
+import { toPath } from "./structure.ts";
 import { subschemas } from "./subschemas.ts";
 
 /** What makes a schema no valid one, word by word; the schema is the value at `base` of its source. */

@@ -37,14 +37,14 @@ function checkReference(source: Source, path: Path, { $ref }: SchemaObject, root
   if (typeof $ref !== "string") return [];
   const fail = (complaint: string): Fault[] => [faultAt(source, path, "unknown-reference", complaint)];
   const { documents, names } = schemas;
-  const guess = didYouMean(
-    $ref,
-    [...names].map((name) => `${name}.json`),
-  );
+  const failNearly = (complaint: string): Fault[] => {
+    const files = [...names].map((name) => `${name}.json`);
+    return fail(complaint + didYouMean($ref, files));
+  };
   const reference = parseReference($ref);
-  if (!reference) return fail(`write "Name.json" or "#/$defs/name"${guess}`);
+  if (!reference) return failNearly('write "Name.json" or "#/$defs/name"');
   const { name, definition } = reference;
-  if (name !== undefined && !names.has(name)) return fail(`there is no schemas/${name}.json${guess}`);
+  if (name !== undefined && !names.has(name)) return failNearly(`there is no schemas/${name}.json`);
   const target = name === undefined ? root : documents.get(name);
   if (target === undefined || definition === undefined) return [];
   const known = Object.keys(definitionsOf(target));

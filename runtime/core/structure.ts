@@ -1,9 +1,10 @@
-import type { ErrorObject, Options } from "ajv";
+import type { ErrorObject } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import manifestSchema from "../../schemas/manifest.json" with { type: "json" };
 import siteSchema from "../../schemas/site.json" with { type: "json" };
 import { type Fault, type FaultCode, faultAt, faultAtKey, type Path, type Source } from "./faults.ts";
 import { GRAMMARS } from "./grammar.ts";
+import { OPTIONS } from "./keywords.ts";
 import type { Manifest, SiteManifest } from "./manifest.ts";
 import { didYouMean } from "./nearest.ts";
 import { isObject } from "./schema-nodes.ts";
@@ -16,9 +17,6 @@ export interface Checked<Data> {
 }
 
 export type CheckStructure<Data> = (source: Source) => Checked<Data>;
-
-/** All errors at once, each with the schema and the data that it is about. */
-export const OPTIONS: Options = { allErrors: true, verbose: true, strict: true, allowUnionTypes: true };
 
 const KINDS: Readonly<Record<string, string>> = {
   array: "a list",
@@ -44,7 +42,7 @@ export function createStructureChecks(): {
 } {
   const formats = Object.entries(GRAMMARS).map(([name, { explain }]) => [name, (text: string) => !explain(text)]);
   // The two schemas are ours, and a test holds them against the meta-schema: that need not be done at every start.
-  const ajv = new Ajv2020({ ...OPTIONS, validateSchema: false, formats: Object.fromEntries(formats) });
+  const ajv = new Ajv2020({ ...OPTIONS, validateSchema: false, meta: false, formats: Object.fromEntries(formats) });
   const check =
     <Data>(schema: object): CheckStructure<Data> =>
     (source) => {

@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ValidationIssue } from "../api/problem.ts";
 import { copyValue } from "./copy-value.ts";
 import { missingValue, toIssues } from "./issues.ts";
-import { addKeywords } from "./keywords.ts";
+import { addKeywords, OPTIONS } from "./keywords.ts";
 import { once } from "./once.ts";
 import { createSchemaNodes, type SchemaNode } from "./schema-nodes.ts";
 import { allowsNull, toShape } from "./shape.ts";
@@ -28,12 +28,9 @@ export interface Schema {
 /** Compiles a schema by its name in `schemas/` or as it stands. */
 export type Compile = (schema: string | object) => Schema;
 
-const OPTIONS: Options = {
-  allErrors: true,
-  verbose: true,
-  strict: true,
+const COMPILING: Options = {
+  ...OPTIONS,
   strictRequired: false,
-  allowUnionTypes: true,
   ownProperties: true,
   validateSchema: false,
   meta: false,
@@ -80,7 +77,7 @@ export function createCompiler(schemas: ReadonlyMap<string, object>): Compile {
 }
 
 function createAjv(schemas: ReadonlyMap<string, object>, options: Options): Ajv2020 {
-  const ajv = new Ajv2020({ ...OPTIONS, ...options });
+  const ajv = new Ajv2020({ ...COMPILING, ...options });
   addKeywords(ajv);
   for (const [name, document] of schemas) ajv.addSchema(document, `${name}.json`);
   return ajv;
