@@ -1,4 +1,5 @@
 import { flushCompileCache } from "node:module";
+import { setTimeout as sleep } from "node:timers/promises";
 import closeWithGrace from "close-with-grace";
 import { Problem } from "../api/problem.ts";
 import type { Fault } from "../core/faults.ts";
@@ -28,6 +29,8 @@ export interface Running {
 
 /** Calls in flight may take as long as their deadline, and a settlement after it. */
 const GRACE_MS = 60_000;
+/** Whoever has waited is answered before the chains' libraries are loaded, which nothing can interrupt for 100 ms. */
+const BREATH_MS = 10;
 
 /** Brings a checked set up. @throws Problem `bad-request` with one line for each fault of a plugin; `unavailable`. */
 export async function run({ set, config, sandbox }: RunOptions): Promise<Running> {
@@ -43,6 +46,7 @@ export async function run({ set, config, sandbox }: RunOptions): Promise<Running
   if (!("listener" in composition)) throw toProblem(composition);
   opening.defer(() => composition.close());
   server.attach(composition.listener); // Health is answered at once; what is sold, as soon as its rails are known.
+  await sleep(BREATH_MS);
   await composition.start();
   flushCompileCache(); // Also for a process that will be killed.
   const open = opening.move();
