@@ -68,10 +68,11 @@ function toTask({ task, required }: ShownTask, spell: Spelling): object {
 function toMetadata({ payment }: Task, required: PaymentRequired | undefined): object | undefined {
   if (!payment) return undefined;
   const { status, error, receipts } = payment;
+  const isOpen = status === "payment-required" || status === "payment-submitted";
   return {
     [X402_KEYS.status]: status,
     ...(required && { [X402_KEYS.required]: required }),
     ...(error !== undefined && { [X402_KEYS.error]: error }),
-    ...(receipts.length > 0 && { [X402_KEYS.receipts]: receipts }),
+    ...((receipts.length > 0 || !isOpen) && { [X402_KEYS.receipts]: receipts }),
   };
 }

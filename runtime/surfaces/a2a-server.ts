@@ -40,7 +40,7 @@ export interface A2aHttpReply {
 }
 
 export interface A2aCall {
-  /** A service's id, or the method's name where no service was reached. */
+  /** A service's id, or `a2a` where no service was reached. */
   readonly service: string;
   readonly challenge?: object;
   readonly receipt?: SettleResponse;
@@ -127,7 +127,7 @@ const isRefusal = (answer: object): answer is Refusal => "error" in answer;
 
 const callOf = (answer: Answer): A2aCall | undefined => ("call" in answer ? answer.call : undefined);
 
-function toReply({ id, method = "" }: ReadRequest, answer: Answer, { headers }: A2aHttpRequest): A2aHttpReply {
+function toReply({ id }: ReadRequest, answer: Answer, { headers }: A2aHttpRequest): A2aHttpReply {
   const fixed = { "content-type": "application/json", "cache-control": "no-store" };
   const envelope = { jsonrpc: "2.0", id: id ?? null };
   if (!isRefusal(answer)) {
@@ -144,6 +144,6 @@ function toReply({ id, method = "" }: ReadRequest, answer: Answer, { headers }: 
     status,
     headers: { ...fixed, ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }) },
     body: JSON.stringify({ ...envelope, error }),
-    calls: problem ? [{ service: method || "a2a", problem }] : [],
+    calls: problem ? [{ service: "a2a", problem }] : [],
   };
 }

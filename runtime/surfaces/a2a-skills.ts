@@ -37,8 +37,9 @@ export function toCapability(service: Service, baseUrl: string): object {
   };
 }
 
-/** How peers are told that payments are made. */
-export function toX402Block({ rails }: Pick<SiteManifest, "rails">, facilitator: string): object {
+/** How peers are told that payments are made. Of a facilitator's URL only the origin is shown: the rest may hold a key. */
+export function toX402Block({ rails }: Pick<SiteManifest, "rails">, settler: string): object {
+  const facilitator = URL.parse(settler)?.origin ?? settler;
   const [first] = rails;
   const networks = rails.filter(({ symbol }) => symbol === first?.symbol).map(({ network }) => network);
   return { version: 2, facilitator, networks, asset: first?.symbol ?? null, discovery_extension: "bazaar" };

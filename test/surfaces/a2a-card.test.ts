@@ -7,7 +7,7 @@ import { createIdentity } from "../../runtime/core/peer-identity.ts";
 import { readCardKeys, toPeerKey } from "../../runtime/core/peer-keys.ts";
 import { toAgentCard, toJwks } from "../../runtime/surfaces/agent-card.ts";
 import { toLibraryForm } from "../../runtime/surfaces/agent-card-signatures.ts";
-import { BASE_URL, type Door, openDoor } from "../a2a/support/door.ts";
+import { BASE_URL, type Door, MANIFESTS, openDoor } from "../a2a/support/door.ts";
 import { toKey } from "../a2a/support/peer.ts";
 import schema from "../fixtures/a2a/agent-card-0.3.0.schema.json" with { type: "json" };
 import type { Loose } from "../mcp/support/stall.ts";
@@ -135,6 +135,20 @@ describe("the agent card", () => {
     ];
     for (const any of [...cards, { ...card, signatures: undefined }])
       expect(canonicalOf(toLibraryForm(any))).to.equal(canonicalizeAgentCard(any as Loose));
+  });
+
+  it("shows a service that was added, with nothing else changed", async () => {
+    const [roll] = MANIFESTS;
+    const added = { ...roll!, id: "added", title: "The added", route: "POST /v1/added", price: "0.05" };
+    const richer = await openDoor({ manifests: [...MANIFESTS, added] });
+    const { services, site, identity } = richer;
+    const options = { services, site, baseUrl: BASE_URL, facilitator: "https://f.example/?key=secret", identity };
+    const { skills, extensions } = toAgentCard(options) as Loose;
+    expect(skills.map(({ id }: Loose) => id)).to.deep.equal([...MANIFESTS.map(({ id }) => id), "added"]);
+    expect(extensions["payphone:x402"].facilitator, "no key in a URL is shown").to.equal("https://f.example");
+    const { result } = await richer.call("message/send", { message: { parts: [{ text: "added" }] } });
+    expect(result.status.state).to.equal("input-required");
+    richer.close();
   });
 
   it("has the same bytes for the same services, key and time", () => {

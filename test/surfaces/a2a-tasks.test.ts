@@ -480,7 +480,7 @@ describe("a task", () => {
       const task = await begin("roll");
       const { result } = await send({ taskId: task.id, metadata: { [KEY("status")]: "payment-rejected" } });
       expect(result.status.state).to.equal("canceled");
-      expect(metadataOf(result)).to.deep.equal({ [KEY("status")]: "payment-rejected" });
+      expect(metadataOf(result)).to.deep.equal({ [KEY("status")]: "payment-rejected", [KEY("receipts")]: [] });
       expect((await submit(task.id, pay(task))).error.code).to.equal(-32004);
     });
 
