@@ -34,7 +34,7 @@ export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): Ext
   for (const { input, output } of services) for (const { document } of [input, output]) add(document);
   const made = new Map<string, { readonly bazaar: Bazaar }>();
   return (service, resource) => {
-    const toInfo = resource === baseUrl + MCP_PATH ? toTool : resource === baseUrl + service.path ? toHttp : undefined;
+    const toInfo = { [baseUrl + MCP_PATH]: toTool, [baseUrl + service.path]: toHttp }[resource];
     if (!toInfo) return undefined;
     const key = `${service.manifest.id} ${resource}`;
     const known = made.get(key) ?? { bazaar: build(service, toInfo) };
@@ -44,11 +44,18 @@ export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): Ext
 
   function build(service: Service, toInfo: typeof toHttp): Bazaar {
     const input = toFlat(service.input.document);
-    const toBazaarOf = (taken: Json, given: Json): Bazaar => toBazaar(toInfo(service, taken), service, given);
-    const whole = toBazaarOf(input, withoutProse(toFlat(service.output.document)));
-    if (sizeOf(whole) <= MOST_BYTES) return whole;
-    const brief = toBazaarOf(input, ANY_OBJECT);
-    return sizeOf(brief) <= MOST_BYTES ? brief : toBazaarOf(withoutProse(input), ANY_OBJECT);
+    const output = withoutProse(toFlat(service.output.document));
+    const example = service.manifest.examples.find((one) => one.output !== undefined)?.output;
+    const inOrder: readonly (() => Bazaar)[] = [
+      () => toBazaar(toInfo(service, input), output, example),
+      () => toBazaar(toInfo(service, input), ANY_OBJECT, example),
+      () => toBazaar(toInfo(service, withoutProse(input)), ANY_OBJECT, example),
+    ];
+    for (const make of inOrder) {
+      const bazaar = make();
+      if (Buffer.byteLength(JSON.stringify(bazaar)) <= MOST_BYTES) return bazaar;
+    }
+    return toBazaar(toInfo(service, withoutProse(input)), ANY_OBJECT, undefined);
   }
 
   /** Without any reference: what contains itself can only be referred to, and so is not shown. */
@@ -66,7 +73,6 @@ const ANY_OBJECT: Json = { type: "object" };
  * out stands in openapi.json.
  */
 const MOST_BYTES = 3072;
-const sizeOf = (bazaar: Bazaar): number => Buffer.byteLength(JSON.stringify(bazaar));
 
 /** The schema with what validators need, and nothing for people. */
 function withoutProse(schema: SchemaObject): SchemaObject {
@@ -83,8 +89,7 @@ interface Described {
   readonly routeTemplate?: string;
 }
 
-function toBazaar({ input, properties, routeTemplate }: Described, { manifest }: Service, output: Json): Bazaar {
-  const example = manifest.examples.find((one) => one.output !== undefined)?.output;
+function toBazaar({ input, properties, routeTemplate }: Described, output: Json, example: unknown): Bazaar {
   return {
     info: { input, output: { type: "json", ...(example !== undefined && { example }) } },
     schema: {

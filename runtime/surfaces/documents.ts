@@ -45,12 +45,14 @@ export function toDocuments(options: DocumentsOptions): ReadonlyMap<string, Docu
   const catalog = toCatalog(services, { ...site, baseUrl }, named);
   const { links } = catalog;
   const front = toPageDocument(toFrontPage({ ...options, paths }));
+  const explorer = toPageDocument(toExplorer(options));
   const discovery = toJson(toDiscovery({ ...options, links }));
   const card = toServerCard({ site, baseUrl, endpoint: baseUrl + MCP_PATH, icon: `${baseUrl}/icon.png` });
   return new Map<string, Document>([
     ["/", { ...toJson(catalog), alternatives: [front] }],
     [OPENAPI, toJson(toOpenApi(options))],
-    [EXPLORER, toPageDocument(toExplorer(options))],
+    [EXPLORER, explorer],
+    [`${EXPLORER}/`, explorer],
     [LLMS, toText(toLlmsTxt({ ...options, links }))],
     [DISCOVERY, discovery],
     [`${DISCOVERY}.json`, discovery],

@@ -1,4 +1,4 @@
-import type { SiteManifest } from "../core/manifest.ts";
+import type { RailManifest, SiteManifest } from "../core/manifest.ts";
 import { parametersOf } from "../core/route.ts";
 import type { Service } from "../core/service.ts";
 import { MCP_PATH } from "./mcp.ts";
@@ -16,9 +16,10 @@ const STOCK_LIMIT = 1;
 /** How a service is called from elsewhere. */
 export function toSnippets(service: Service, site: SiteManifest, baseUrl: string): Snippet[] {
   const isPaid = service.manifest.price !== undefined;
+  const rail = site.rails.find(({ network, currency }) => network.startsWith("eip155:") && currency === "usd");
   return [
     { title: "curl", code: toCurl(service, baseUrl) },
-    ...(isPaid ? [{ title: "@x402/fetch", code: toFetch(service, site, baseUrl) }] : []),
+    ...(isPaid && rail ? [{ title: "@x402/fetch", code: toFetch(service, rail, baseUrl) }] : []),
     { title: "payphone", code: toCommand(service, baseUrl) },
     ...(isPaid ? [{ title: "MCP", code: toMcpConfiguration(site, baseUrl) }] : []),
   ];
@@ -51,9 +52,8 @@ function toRequest({ manifest, routes, path }: Service, baseUrl: string): Exampl
   return { method: "GET", url: query.size === 0 ? url : `${url}?${query}`, body: "" };
 }
 
-function toFetch(service: Service, { rails }: SiteManifest, baseUrl: string): string {
+function toFetch(service: Service, { network }: RailManifest, baseUrl: string): string {
   const { price = "0" } = service.manifest;
-  const rail = rails.find(({ network, currency }) => network.startsWith("eip155:") && currency === "usd");
   return [
     `import { env } from "node:process";`,
     `import { wrapFetchWithPayment, x402Client } from "@x402/fetch";`,
@@ -61,7 +61,7 @@ function toFetch(service: Service, { rails }: SiteManifest, baseUrl: string): st
     `import { privateKeyToAccount } from "viem/accounts";`,
     "",
     "const account = privateKeyToAccount(env.BUYER_EVM_KEY);",
-    `const client = new x402Client().register("${rail?.network ?? "eip155:8453"}", new ExactEvmScheme(account));`,
+    `const client = new x402Client().register("${network}", new ExactEvmScheme(account));`,
     ...(isDear(price) ? [`client.setSpendControls({ maxAmountPerPayment: "$${price}" });`] : []),
     "const pay = wrapFetchWithPayment(fetch, client);",
     ...toFetchCall(toRequest(service, baseUrl)),

@@ -116,6 +116,15 @@ describe("the bazaar extension", () => {
     expect(partsOf(2, 200)[1]).to.deep.equal({ type: "object" });
     expect(partsOf(40, 2)[0].properties.field0).to.deep.equal({ type: "string" });
   });
+
+  it("leaves out even the answer's example, where that is what does not fit", () => {
+    const toss = shown.service("toss");
+    const manifest = { ...toss.manifest, examples: [{ input: {}, output: { essay: "x".repeat(5000) } }] };
+    const service = { ...toss, manifest };
+    const extensionsOf = createBazaar({ services: [service], schemas: shown.set.schemas, baseUrl: BASE_URL });
+    const { info } = (extensionsOf(service, `${BASE_URL}/v1/toss`) as Loose).bazaar;
+    expect(info.output).to.deep.equal({ type: "json" });
+  });
 });
 
 describe("a facilitator that keeps a directory", () => {

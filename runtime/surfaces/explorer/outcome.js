@@ -69,11 +69,10 @@ function toReceipt({ success, transaction, network, payer, errorReason }) {
 /**
  * The challenge of a 402: what it means, and the offers to choose from.
  * @param {import("./x402.js").Challenge} challenge
- * @param {string} name of the group of choices, unique on the page
- * @param {(offer: import("./x402.js").Offer) => boolean} canPay
+ * @param {{ name: string, isRefusal: boolean, canPay: (offer: import("./x402.js").Offer) => boolean }} options the name of
+ *   the group of choices, unique on the page; whether a payment was refused; and what can be chosen
  */
-export function toChallenge(challenge, name, canPay) {
-  const isRefusal = challenge.error !== "Payment required";
+export function toChallenge(challenge, { name, isRefusal, canPay }) {
   return [
     h("h4", {}, isRefusal ? "402: the payment was not accepted" : "402 Payment Required"),
     h(

@@ -4,8 +4,8 @@ import { findPayers } from "./payers.js";
 import { send, toCall } from "./request.js";
 import { FACTS, toPrice } from "./x402.js";
 
-/** What may be asked again with the same payment: it was sent, and nobody knows what became of it. */
-const UNKNOWN = new Set([409, 502, 503, 504]);
+/** What passes, so that the same call may be sent again with the same payment. */
+const PASSING = new Set([409, 502, 503, 504]);
 
 /**
  * Brings the form of one service to life: it sends the request, explains the challenge, pays it, and shows the answer.
@@ -72,10 +72,10 @@ export function setUpTry(form) {
     if (!answer) {
       say("There was no answer: the connection broke, or the seller is gone.");
       outcome.replaceChildren(...(payment === undefined ? [] : [toRetry(call, payment)]));
-    } else if (answer.challenge) await offer(call, answer.challenge);
+    } else if (answer.challenge) await offer(call, answer.challenge, payment !== undefined);
     else {
       say(answer.status === 200 ? "Done." : "The call did not succeed.");
-      const isOpen = payment !== undefined && UNKNOWN.has(answer.status);
+      const isOpen = payment !== undefined && PASSING.has(answer.status);
       outcome.replaceChildren(toOutcome(answer), ...(isOpen ? [toRetry(call, payment)] : []));
     }
   }
@@ -90,7 +90,7 @@ export function setUpTry(form) {
     return h(
       "p",
       {},
-      "Your payment may have been taken. The same payment gets the same answer, and is never charged twice. ",
+      "Do not pay again: the same payment is charged once at most, and only for a result. ",
       h("button", { type: "button", click: again }, "Ask again with the same payment"),
     );
   }
@@ -99,11 +99,12 @@ export function setUpTry(form) {
    * Shows a challenge, and pays it when told to.
    * @param {import("./request.js").Call} call
    * @param {import("./x402.js").Challenge} challenge
+   * @param {boolean} isRefusal whether it is the answer to a payment
    */
-  async function offer(call, challenge) {
+  async function offer(call, challenge, isRefusal) {
     const payers = await findPayers();
     const canPay = (/** @type {import("./x402.js").Offer} */ one) => payers.some((payer) => payer.canPay(one));
-    const parts = toChallenge(challenge, `_${form.dataset.id}-offer`, canPay);
+    const parts = toChallenge(challenge, { name: `_${form.dataset.id}-offer`, isRefusal, canPay });
     outcome.replaceChildren(
       h("section", { class: "answer due" }, ...parts, ...payers.map(toButton), toAdvice(payers.length)),
       toMore("The whole challenge, as it stands in the PAYMENT-REQUIRED header", toBox(challenge)),
@@ -127,12 +128,8 @@ export function setUpTry(form) {
       const accepted = challenge.accepts[Number(chosen?.value)];
       if (!accepted) return say("Choose how to pay.");
       say(`Signing ${toPrice(accepted)} …`);
-      try {
-        const payment = await payer.pay(challenge, accepted);
-        await show(call, payment);
-      } catch (error) {
-        say(toSentence(error));
-      }
+      const payment = await payer.pay(challenge, accepted).catch((error) => say(toSentence(error)));
+      if (payment !== undefined) await show(call, payment);
     }
   }
 }
@@ -163,7 +160,8 @@ function parse(text) {
   }
 }
 
-/** Wallets reject with an object that has a message; its code 4001 means that the person said no (EIP-1193).
+/**
+ * Wallets reject with an object that has a message; its code 4001 means that the person said no (EIP-1193).
  * @param {unknown} error
  */
 function toSentence(error) {
