@@ -17,7 +17,7 @@ const FLOORS: Record<string, { below: readonly string[]; packages: RegExp }> = {
   "runtime/surfaces": { below: BELOW_SERVER, packages: /^$/ },
   "runtime/server": {
     below: [...BELOW_SERVER, "runtime/surfaces"],
-    packages: /^(express|cors|helmet|rate-limiter-flexible|node:(http|crypto|net|buffer|stream|timers\/promises))$/,
+    packages: /^(express|rate-limiter-flexible(\/.*)?|node:(http|crypto|net|buffer|stream|timers\/promises))$/,
   },
   "runtime/sandbox": { below: [...BELOW_SERVER, "runtime/drivers"], packages: /^(?!express$)/ },
   "runtime/cli": {

@@ -1,4 +1,5 @@
-import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
+import type { RateLimiterRes } from "rate-limiter-flexible";
+import RateLimiterMemory from "rate-limiter-flexible/lib/RateLimiterMemory.js";
 import { Problem } from "../api/problem.ts";
 import type { Budget } from "../core/peer-budget.ts";
 import { PEER_POLICY } from "../core/peer-policy.ts";

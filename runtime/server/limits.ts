@@ -1,4 +1,5 @@
-import { type RateLimiterAbstract, RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
+import type { RateLimiterAbstract, RateLimiterRes } from "rate-limiter-flexible";
+import RateLimiterMemory from "rate-limiter-flexible/lib/RateLimiterMemory.js";
 import { Problem } from "../api/problem.ts";
 import type { SiteManifest } from "../core/manifest.ts";
 
