@@ -1,6 +1,6 @@
 import { lookup as resolveName } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import { Agent, buildConnector, fetch, type Response } from "undici";
+import type { Agent, Response } from "undici";
 import { Problem } from "../api/problem.ts";
 import { isPublicAddress } from "./guarded-fetch-addresses.ts";
 
@@ -40,18 +40,11 @@ const FORBIDDEN = "ERR_ADDRESS_NOT_PUBLIC";
 
 /**
  * A name is resolved once: the connection is made to the addresses that were looked at, and all of them must be public.
- * An answer of another address a moment later (rebinding) is never asked for.
+ * An answer of another address a moment later (rebinding) is never asked for. undici is loaded on the first use.
  */
 export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
   const { lookup = resolveName as LookupFunction, isAllowed = isPublicAddress } = options;
-  const connect = buildConnector({ timeout: CONNECT_MS, lookup: toGuardedLookup(lookup, isAllowed) });
-  const agent = new Agent({
-    connect(target, callback) {
-      const host = target.hostname.replace(/^\[|\]$/g, "");
-      if (isIP(host) !== 0 && !isAllowed(host)) return callback(toForbidden(host), null); // These are never looked up.
-      connect(target, callback);
-    },
-  });
+  let opened: Promise<Agent> | undefined;
 
   return {
     async get(url, { headers = {}, timeoutMs, maxBytes, signal }) {
@@ -59,11 +52,14 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
       if (!target || !/^https?:$/.test(target.protocol))
         throw new Problem("bad-request", "Only http and https URLs are fetched");
       const late = AbortSignal.timeout(timeoutMs);
+      opened ??= openAgent(lookup, isAllowed);
       try {
+        const dispatcher = await opened;
+        const { fetch } = await import("undici");
         const response = await fetch(target, {
           headers,
           redirect: "manual",
-          dispatcher: agent,
+          dispatcher,
           signal: signal ? AbortSignal.any([signal, late]) : late,
         });
         const body = await readBody(response, maxBytes);
@@ -73,8 +69,20 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
         throw new Problem("upstream-failed", `${target.host} ${explain(error)}`, { cause: error });
       }
     },
-    close: () => agent.close(),
+    close: async () => (await opened)?.close(),
   };
+}
+
+async function openAgent(lookup: LookupFunction, isAllowed: (address: string) => boolean): Promise<Agent> {
+  const { Agent, buildConnector } = await import("undici");
+  const connect = buildConnector({ timeout: CONNECT_MS, lookup: toGuardedLookup(lookup, isAllowed) });
+  return new Agent({
+    connect(target, callback) {
+      const host = target.hostname.replace(/^\[|\]$/g, "");
+      if (isIP(host) !== 0 && !isAllowed(host)) return callback(toForbidden(host), null); // These are never looked up.
+      connect(target, callback);
+    },
+  });
 }
 
 function toGuardedLookup(lookup: LookupFunction, isAllowed: (address: string) => boolean): LookupFunction {
