@@ -1,5 +1,5 @@
-import { Problem } from "../api/problem.ts";
-import type { Task, TaskBook, TaskChange } from "../core/a2a-task-book.ts";
+import { Problem, type ProblemCode } from "../api/problem.ts";
+import type { Task, TaskBook, TaskChange, TaskPayment, TaskState } from "../core/a2a-task-book.ts";
 import type { Outcome } from "../core/call.ts";
 import type { Invoke } from "../core/invoke.ts";
 import type { Service } from "../core/service.ts";
@@ -43,10 +43,10 @@ export interface TaskCallsOptions {
   readonly endpoint: string;
 }
 
-/** Problems that pass: the same payment, sent again, gets its result. */
-const PENDING = ["payment-in-progress", "settlement-unknown"];
-/** Problems that pass, with nothing sent: the task goes on waiting. */
-const PASSING = ["facilitator-unavailable", "unavailable"];
+/** The payment is being worked on, or was sent and has no known outcome. */
+const PENDING: readonly ProblemCode[] = ["payment-in-progress", "settlement-unknown"];
+/** The payment was not touched: the task waits as before. */
+const UNTOUCHED: readonly ProblemCode[] = ["facilitator-unavailable"];
 
 export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsOptions): TaskCalls {
   const call = (service: Service, input: unknown, payment: string | object | undefined, context: TaskContext) => {
@@ -55,9 +55,12 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
     return invoke(service, { id, input: read, payment, resource: endpoint, signal, exchange });
   };
   /** What a task waits for, while it does. An unpaid call is answered from bytes made before. */
-  const requiredFor = async ({ skill, input, state }: Task, context: TaskContext): Promise<ShownTask["required"]> => {
+  const requiredFor = async (
+    { skill, input, state, payment }: Task,
+    context: TaskContext,
+  ): Promise<ShownTask["required"]> => {
     const service = services.get(skill);
-    if (state !== "input-required" || !service) return undefined;
+    if (state !== "input-required" || payment?.status === "payment-submitted" || !service) return undefined;
     const outcome = await call(service, input, undefined, context);
     return outcome.kind === "challenge" ? outcome.challenge.required : undefined;
   };
@@ -70,6 +73,7 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
     show,
     async run(head, service, input, context) {
       try {
+        // Nobody is asked to pay for what has no price.
         const { output } = (await call(service, input, undefined, context)) as Extract<Outcome, { kind: "result" }>;
         return { task: await book.write(head, { state: "completed", text: "Done.", output }) };
       } catch (thrown) {
@@ -121,25 +125,32 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
     const { code, message } = problem;
     const { input } = task;
     const receipts = task.payment?.receipts ?? [];
+    const wait = (
+      text: string,
+      of: Omit<TaskPayment, "receipts">,
+      state: TaskState = "input-required",
+    ): TaskChange => ({
+      ...{ state, text, input },
+      payment: { ...of, receipts },
+    });
     if (PENDING.includes(code)) {
-      const text = `${message} Ask for this task again, or send the same payment again.`;
-      const submitted = { status: "payment-submitted" as const, receipts };
-      const working = { ...task, state: "working" as const, text, payment: submitted };
+      const again = `${toSentence(message)} Ask for this task again, or send the same payment again.`;
+      const working = { ...task, ...wait(again, { status: "payment-submitted" }, "working") };
       return { task: code === "settlement-unknown" ? await book.write(task, working) : working, problem };
     }
-    const isOpen = PASSING.includes(code) || code === "payment-conflict";
-    const conflict = code === "payment-conflict" && { error: DUPLICATE_NONCE };
-    const status = PASSING.includes(code) ? ("payment-required" as const) : ("payment-failed" as const);
-    const open: TaskChange = {
-      state: "input-required",
-      text: message,
-      input,
-      payment: { status, receipts, ...conflict },
-    };
-    const ended: TaskChange = { ...toEnd(problem, context), payment: { status, receipts } };
-    const left = await book.write(task, isOpen ? open : ended);
+    if (code === "unavailable") {
+      // Maybe the store has failed in the middle of it: the task stays bound, and takes no other payment.
+      const again = `${toSentence(message)} Send the same payment again: it is charged once at most.`;
+      return { task: await book.write(task, wait(again, { status: "payment-submitted" })), problem };
+    }
+    const left = UNTOUCHED.includes(code)
+      ? wait(toSentence(message), { status: "payment-required" })
+      : code === "payment-conflict"
+        ? wait(toSentence(message), { status: "payment-failed", error: DUPLICATE_NONCE })
+        : { ...toEnd(problem, context), payment: { status: "payment-failed" as const, receipts } };
+    const freed = await book.write(task, left);
     await book.free(task.id, { payment });
-    return { ...(await show(left, context)), problem };
+    return { ...(await show(freed, context)), problem };
   }
 }
 
@@ -149,7 +160,9 @@ function toEnd(problem: Problem, { requestId }: TaskContext): TaskChange {
   const text = isTheirs ? `The task was rejected: ${problem.message}` : `The task failed: ${problem.message}`;
   return {
     state: isTheirs ? "rejected" : "failed",
-    text: `${text.replace(/\.?$/, ".")} Nothing was charged.`,
+    text: `${toSentence(text)} Nothing was charged.`,
     problem: { ...problem.toJSON(), request_id: requestId },
   };
 }
+
+const toSentence = (text: string): string => text.replace(/\.?$/, ".");

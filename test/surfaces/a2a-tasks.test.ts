@@ -452,7 +452,13 @@ describe("a task", () => {
       const request = { jsonrpc: "2.0", id: 1, method: "message/send", params: { message } };
       const { body } = await door.post(request, {}, { signal: gone.signal });
       expect(body.result.status.state).to.equal("input-required");
+      expect(metadataOf(body.result)).to.deep.equal({ [KEY("status")]: "payment-submitted" });
       expect(door.rails.base.asked.settle).to.equal(0);
+      expect((await submit(task.id, pay(task))).error.code, "another payment").to.equal(-32004);
+      expect((await send({ taskId: task.id })).result, "no offer of another one").to.deep.equal(body.result);
+      door.handler = undefined;
+      expect((await get(task.id)).result.status.state).to.equal("completed");
+      expect(door.rails.base.moved.size).to.equal(1);
     });
   });
 
