@@ -4,9 +4,13 @@ import type { Fault } from "../core/faults.ts";
 import { createPayments, type Payments } from "../core/payments.ts";
 import { bindServices, type Service } from "../core/service.ts";
 import type { OpenStore } from "../drivers/store-keyv.ts";
+import type { SandboxDescription } from "../sandbox/open-sandbox.ts";
 import { createApp } from "../server/app.ts";
+import type { RpcDoor } from "../server/rpc.ts";
 import type { ReadyReport } from "../server/status.ts";
+import { createBazaar } from "../surfaces/bazaar.ts";
 import { createMcp, MCP_PATH } from "../surfaces/mcp.ts";
+import { loadDocuments } from "./assets.ts";
 import type { Config } from "./config.ts";
 import { createDrivers, type Drivers } from "./drivers.ts";
 import { loadPlugins, type ManifestSet } from "./load.ts";
@@ -20,7 +24,7 @@ export interface ComposeOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** What `GET /sandbox` answers; only a sandbox has it. */
-  readonly sandbox?: object | undefined;
+  readonly sandbox?: SandboxDescription | undefined;
 }
 
 /** A set of services, ready to be served. */
@@ -46,15 +50,24 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
     return faults;
   }
   const services = bindServices(set.manifests, { site, compile: set.compile, handlers });
-  const payments = createPayments({ site, services, rails: drivers.rails, store, clock, log });
-  const loopback = isLoopback(config.host);
-  const mcp = createMcp({ services, schemas: set.schemas, invoke: payments.invoke, site, baseUrl, loopback });
+  const shown = { services, site, schemas: set.schemas, baseUrl };
+  const extensionsOf = createBazaar(shown);
+  const payments = createPayments({ site, services, rails: drivers.rails, store, clock, log, extensionsOf });
+  const { invoke, offers } = payments;
+  const doors = new Map<string, RpcDoor>([
+    [MCP_PATH, createMcp({ ...shown, invoke, loopback: isLoopback(config.host), icons: toIcons(baseUrl) })],
+  ]);
+  if (sandbox) {
+    const { createSandboxPay, SANDBOX_PAY_PATH } = await import("./sandbox-pay.ts"); // It brings the buyer's SDKs.
+    doors.set(SANDBOX_PAY_PATH, createSandboxPay(site.rails, sandbox));
+  }
   const listener = createApp({
     services,
-    invoke: payments.invoke,
-    challenge: payments.offers.challenge,
+    invoke,
+    challenge: offers.challenge,
     site: { ...site, baseUrl },
-    doors: new Map([[MCP_PATH, mcp]]),
+    doors,
+    documents: await loadDocuments({ ...shown, isSandbox: sandbox !== undefined }),
     limits: site.limits,
     trustProxy: config.trustProxy,
     ready: () => toReport({ services, payments, drivers, store }),
@@ -72,6 +85,8 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
     },
   };
 }
+
+const toIcons = (baseUrl: string) => [{ src: `${baseUrl}/icon.png`, mimeType: "image/png", sizes: ["256x256"] }];
 
 const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || host.startsWith("127.");
 

@@ -81,13 +81,23 @@ function addCheck(program: Command): void {
   program
     .command("check")
     .description("find every fault of the manifests, schemas and plugins")
+    .option("--discovery", "look at a sound set as the directories that list services do")
     .addOption(dirOption(SERVED))
-    .action(async ({ dir }: { dir: string }) => {
+    .action(async ({ dir, discovery = false }: { dir: string; discovery?: boolean }) => {
+      if (discovery) return lookAsDirectories(dir);
       const { checkDir, toReport } = await import("./check.ts");
       const faults = await checkDir(dir, loadEnv());
       console.log(toReport(faults));
       process.exitCode = faults.length > 0 ? EXIT.failed : EXIT.ok;
     });
+}
+
+async function lookAsDirectories(dir: string): Promise<void> {
+  const { checkDiscovery, toDiscoveryReport } = await import("./discovery-check.ts");
+  const { env, publicBaseUrl: baseUrl } = loadConfig();
+  const findings = await checkDiscovery(dir, { env, baseUrl });
+  console.log(toDiscoveryReport(findings));
+  process.exitCode = findings.some(({ level }) => level === "error") ? EXIT.failed : EXIT.ok;
 }
 
 function addTypes(program: Command): void {
@@ -99,7 +109,8 @@ function addTypes(program: Command): void {
     .action(async ({ dir, check = false }: { dir: string; check?: boolean }) => {
       const { writeTypes } = await import("./types.ts");
       const stale = await writeTypes(dir, { check });
-      for (const file of stale) console.log(check ? `${file} is not current: run "payphone types"` : `${file} written`);
+      const command = dir === ROOT ? "payphone types" : `payphone types --dir ${dir}`;
+      for (const file of stale) console.log(check ? `${file} is not current: run "${command}"` : `${file} written`);
       if (stale.length === 0) console.log("all current");
       process.exitCode = check && stale.length > 0 ? EXIT.failed : EXIT.ok;
     });

@@ -5,6 +5,7 @@ import { Problem } from "../api/problem.ts";
 import type { Fault } from "../core/faults.ts";
 import { createLog } from "../drivers/log.ts";
 import { openStore } from "../drivers/open-store.ts";
+import type { SandboxDescription } from "../sandbox/open-sandbox.ts";
 import { openServer } from "../server/listen.ts";
 import { toReport } from "./check.ts";
 import { type Composition, compose } from "./compose.ts";
@@ -14,7 +15,7 @@ import type { ManifestSet } from "./load.ts";
 export interface RunOptions {
   readonly set: ManifestSet;
   readonly config: Config;
-  readonly sandbox?: object | undefined;
+  readonly sandbox?: SandboxDescription | undefined;
 }
 
 /** A server that is answering. */

@@ -12,35 +12,13 @@ const TYPES = "schemas/generated/services.ts";
 const HEADER = '// Generated from manifests/ and schemas/ by "payphone types". Do not edit.\n';
 
 /**
- * The text of `schemas/generated/services.ts`: every schema as a type, and each plugin's handlers with theirs.
- * @throws Problem `unavailable` with the report of the faults that keep the manifests and schemas from being read.
- */
-export async function generateTypes(dir: string): Promise<string> {
-  return toTypes(await loadSound(dir));
-}
-
-async function loadSound(dir: string): Promise<ManifestSet> {
-  const set = await loadSet(dir);
-  if (set.faults.length > 0) throw new Problem("unavailable", toReport(set.faults));
-  return set;
-}
-
-async function toTypes(set: ManifestSet): Promise<string> {
-  const { types, handlers } = planTypes(set.manifests, set.schemas);
-  const { compile } = await import("json-schema-to-typescript");
-  const options = { additionalProperties: false, bannerComment: "", style: { printWidth: 120 } };
-  const texts: string[] = [];
-  for (const { name, schema } of types) texts.push(await compile(schema, name, options));
-  return [HEADER, ...texts, toPlugins(handlers)].join("\n");
-}
-
-/**
  * Writes what is generated in a directory: the types, and the tables of its READMEs that are made from payphone's schemas.
  * @returns the files that were not current, relative to the directory; with `check` they are left as they are.
- * @throws Problem `unavailable` as `generateTypes` does.
+ * @throws Problem `unavailable` with the report of the faults that keep the manifests and schemas from being read.
  */
 export async function writeTypes(dir: string, { check = false } = {}): Promise<readonly string[]> {
-  const set = await loadSound(dir);
+  const set = await loadSet(dir);
+  if (set.faults.length > 0) throw new Problem("unavailable", toReport(set.faults));
   const files = new Map([[TYPES, await toTypes(set)], ...(await renewTables(dir, set.manifests))]);
   const stale: string[] = [];
   for (const [file, text] of files) {
@@ -52,6 +30,16 @@ export async function writeTypes(dir: string, { check = false } = {}): Promise<r
     await writeFile(path, text);
   }
   return stale;
+}
+
+/** The text of `services.ts`: every schema as a type, and each plugin's handlers with theirs. */
+async function toTypes({ manifests, schemas }: ManifestSet): Promise<string> {
+  const { types, handlers } = planTypes(manifests, schemas);
+  const { compile } = await import("json-schema-to-typescript");
+  const options = { additionalProperties: false, bannerComment: "", style: { printWidth: 120 } };
+  const texts: string[] = [];
+  for (const { name, schema } of types) texts.push(await compile(schema, name, options));
+  return [HEADER, ...texts, toPlugins(handlers)].join("\n");
 }
 
 const readIfThere = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);
