@@ -6,6 +6,7 @@ import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import packageJson from "../../package.json" with { type: "json" };
+import { makeDirectory, removeDirectories, TOSS } from "../manifests/served-directory.ts";
 import { NOT_YET, type Seller, startSeller } from "./call-seller.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -34,6 +35,7 @@ describe("the launcher", () => {
     folder = mkdtempSync(join(tmpdir(), "payphone launcher "));
   });
   afterEach(() => rmSync(folder, { recursive: true }));
+  after(removeDirectories);
 
   /** A copy of the project, without its packages. */
   function copyTo(root: string): string {
@@ -87,6 +89,15 @@ describe("the launcher", () => {
     const generated = launch(NEW, ROOT, "types", "--dir", folder);
     expect([generated.code, generated.out]).to.deep.equal([1, ""]);
     expect(generated.err).to.match(report);
+  });
+
+  it("says how to renew the types of the directory that was checked", async () => {
+    const dir = await makeDirectory(TOSS);
+    expect(launch(NEW, ROOT, "types", "--check", "--dir", dir)).to.deep.equal({
+      code: 1,
+      out: `schemas/generated/services.ts is not current: run "payphone types --dir ${dir}"\n`,
+      err: "",
+    });
   });
 
   it("names every faulty variable, and gives exit code 2", () => {

@@ -1,16 +1,23 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { generateTypes, writeTypes } from "../../runtime/cli/types.ts";
-import { edit, makeDirectory, removeDirectories, TOSS } from "../manifests/served-directory.ts";
+import { writeTypes } from "../../runtime/cli/types.ts";
+import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../manifests/served-directory.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
+const TYPES = "schemas/generated/services.ts";
 const object = (properties: object, more: object = {}): string =>
   JSON.stringify({ type: "object", properties, ...more });
 
+async function generate(files: Files): Promise<string> {
+  const dir = await makeDirectory(files);
+  await writeTypes(dir);
+  return readFile(join(dir, TYPES), "utf8");
+}
+
 /** The generated text without its comments and the space around its lines. */
-async function typesOf(files: Readonly<Record<string, string>>): Promise<string> {
-  const text = await generateTypes(await makeDirectory({ ...TOSS, ...files }));
+async function typesOf(files: Files): Promise<string> {
+  const text = await generate({ ...TOSS, ...files });
   return text
     .replaceAll(/\/\*\*.*?\*\//gs, "")
     .split("\n")
@@ -27,7 +34,7 @@ describe("the generated types", () => {
   });
 
   it("say in their first line what they are made from and how", async () => {
-    const [first] = (await generateTypes(await makeDirectory(TOSS))).split("\n");
+    const [first] = (await generate(TOSS)).split("\n");
     expect(first).to.equal('// Generated from manifests/ and schemas/ by "payphone types". Do not edit.');
   });
 
@@ -141,19 +148,18 @@ examples: [{ input: {} }]
 
   it("are written once, and called stale when a schema has changed", async () => {
     const dir = await makeDirectory(TOSS);
-    const file = join(dir, "schemas/generated/services.ts");
-    expect(await writeTypes(dir, { check: true })).to.deep.equal(["schemas/generated/services.ts"]);
+    const file = join(dir, TYPES);
+    expect(await writeTypes(dir, { check: true })).to.deep.equal([TYPES]);
     expect(await readFile(file).catch(() => "absent"), "left alone by --check").to.equal("absent");
-    expect(await writeTypes(dir)).to.deep.equal(["schemas/generated/services.ts"]);
+    expect(await writeTypes(dir)).to.deep.equal([TYPES]);
     expect(await writeTypes(dir)).to.deep.equal([]);
-    expect(await readFile(file, "utf8")).to.equal(await generateTypes(dir));
     await writeFile(join(dir, "schemas/Side.json"), '{ "enum": ["heads", "tails", "edge"] }');
-    expect(await writeTypes(dir, { check: true })).to.deep.equal(["schemas/generated/services.ts"]);
+    expect(await writeTypes(dir, { check: true })).to.deep.equal([TYPES]);
   });
 
   it("are not made from a faulty set: its whole report is thrown", async () => {
     const dir = await makeDirectory(edit(TOSS, "manifests/toss.yaml", "POST", "PSOT"));
-    const thrown = await generateTypes(dir).catch((error: unknown) => error);
+    const thrown = await writeTypes(dir).catch((error: unknown) => error);
     expect(
       (thrown as Error).message,
     ).to.equal(`manifests/toss.yaml:4:8 bad-route route "PSOT /v1/toss": no such method; did you mean "POST"?
