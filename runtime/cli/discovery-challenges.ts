@@ -1,5 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Challenge } from "../core/call.ts";
+import { GRAMMARS } from "../core/grammar.ts";
 import type { SiteManifest } from "../core/manifest.ts";
 import { toAtomic, toDecimal } from "../core/price.ts";
 import { isObject } from "../core/schema-nodes.ts";
@@ -30,6 +31,8 @@ export function checkChallenge(
     header.length <= WARN_BYTES || header.length > MOST_BYTES,
     `its header has ${header.length} bytes; proxies that take 8 KB are common: shorten the description or the schemas`,
   );
+  const foreign = GRAMMARS.text?.explain(JSON.stringify(required));
+  at.warn(foreign === undefined, `${foreign}: leave it out of the schemas and examples, too`);
   checkResource(at, required.resource);
   checkAmounts(at, required, site);
   checkBazaar(at, required);

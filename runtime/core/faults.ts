@@ -11,7 +11,7 @@ export const FAULT_CODES = {
   "bad-route": "Not `GET /path` or `POST /path`.",
   "bad-schema": "No valid JSON Schema (2020-12).",
   "bad-schema-name": "A schema's name is not one capital letter followed by letters and digits.",
-  "bad-text": "Characters that have no place in a title.",
+  "bad-text": "Characters that have no place there: titles are printable ASCII, descriptions Latin-1.",
   "bad-url": "No absolute http(s) URL.",
   "bad-value": "None of the words that are allowed here.",
   "bad-variable": "No name of an environment variable, or one that plugins are never lent.",

@@ -42,6 +42,7 @@ export const GRAMMARS: Readonly<Record<string, { readonly code: FaultCode; reado
       'write the name of a file in schemas/ without ".json": a capital letter, then letters and digits',
     ),
   },
+  text: { code: "bad-text", explain: explainText },
   title: { code: "bad-text", explain: byPattern(/^[ -~]*$/, "only printable ASCII characters are allowed") },
   url: { code: "bad-url", explain: explainUrl },
   variable: { code: "bad-variable", explain: explainVariable },
@@ -61,6 +62,13 @@ function explainAmount(text: string): string | undefined {
 function explainRoute(text: string): string | undefined {
   const route = parseRoute(text);
   return typeof route === "string" ? route : undefined;
+}
+
+/** Descriptions stand in challenges, which some clients encode with `btoa`: it throws at whatever is beyond Latin-1. */
+function explainText(text: string): string | undefined {
+  const [found] = /[^\0-\xff]/u.exec(text) ?? [];
+  if (found === undefined) return undefined;
+  return `${JSON.stringify(found)} is beyond Latin-1 (U+0000 to U+00FF), which is all that some clients can encode`;
 }
 
 function explainUrl(text: string): string | undefined {

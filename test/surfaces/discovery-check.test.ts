@@ -96,6 +96,10 @@ describe("payphone check --discovery", () => {
           ({ accepts }) => Object.assign(accepts[0], { amount: "999" }),
           /costs 0.000999 USDC; facilitators settle no less/,
         ],
+        [
+          ({ extensions }) => Object.assign(extensions.bazaar.info.input.body, { label: "é→" }),
+          /: "→" is beyond Latin-1/,
+        ],
         [(required) => delete required.extensions, /has no bazaar extension/],
         [
           ({ extensions }) => Object.assign(extensions.bazaar.info.input, { method: "PUT" }),
