@@ -1,5 +1,6 @@
 import type { Host } from "../api/plugin.ts";
 import { byPlace, type Fault, toLine } from "../core/faults.ts";
+import { silentLog } from "../core/silent-log.ts";
 import { loadPlugins, loadSet, type ManifestSet } from "./load.ts";
 
 /**
@@ -27,12 +28,11 @@ export function toReport(faults: readonly Fault[]): string {
 
 /** What a plugin may use while it is set up is real; what it may only keep for its handlers says so when it is called. */
 export function createIdleHost({ site }: ManifestSet): Omit<Host, "env"> {
-  const silent = (): void => {};
   return {
     anchor: createIdle("anchor"),
     clock: { now: Date.now },
     evm: createIdle("evm"),
-    log: { info: silent, warn: silent, error: silent },
+    log: silentLog,
     site: { name: site.name ?? "payphone", baseUrl: "http://localhost" },
     treasury: createIdle("treasury"),
   };

@@ -2,6 +2,7 @@ import type { RailManifest } from "../core/manifest.ts";
 import { createOffers, type Offers } from "../core/offers.ts";
 import type { RailStatus } from "../core/rails.ts";
 import { bindServices, type Service } from "../core/service.ts";
+import { silentLog } from "../core/silent-log.ts";
 import { createApp } from "../server/app.ts";
 import { openServer } from "../server/listen.ts";
 import { createBazaar } from "../surfaces/bazaar.ts";
@@ -21,7 +22,6 @@ export async function openStage(set: ManifestSet, { handlers }: LoadedPlugins, b
   const { site, schemas, compile } = set;
   const services = bindServices(set.manifests, { site, compile, handlers });
   const offers = await openOffers(set, services, baseUrl);
-  const silent = (): void => {};
   const server = await openServer({ host: "127.0.0.1", port: 0 });
   server.attach(
     createApp({
@@ -33,7 +33,7 @@ export async function openStage(set: ManifestSet, { handlers }: LoadedPlugins, b
       documents: await loadDocuments({ services, site, schemas, baseUrl, isSandbox: false }),
       ready: () => Promise.reject(new Error("a stage is never ready")),
       clock: { now: Date.now },
-      log: { info: silent, warn: silent, error: silent },
+      log: silentLog,
     }),
   );
   return { url: server.url, services, offers, close: () => server.close({ graceMs: 0 }) };

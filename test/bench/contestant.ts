@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { createInterface } from "node:readline";
+import { findFreePort } from "../support/free-port.ts";
 
 /** A server in a process of its own. */
 export interface Contestant {
@@ -26,7 +26,7 @@ export async function startAnswering(
   env: NodeJS.ProcessEnv,
   path: string,
 ): Promise<Contestant> {
-  const port = await freePort();
+  const port = await findFreePort();
   const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...env, PORT: String(port) },
@@ -54,13 +54,4 @@ function toContestant(child: ChildProcess, port: number): Contestant {
       await gone;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -3,6 +3,7 @@ import { base58 } from "@scure/base";
 import { Connection, Keypair } from "@solana/web3.js";
 import { expect } from "chai";
 import type { Hex } from "../../runtime/api/capabilities.ts";
+import { silentLog } from "../../runtime/core/silent-log.ts";
 import { createAnchor } from "../../runtime/drivers/anchor.ts";
 import { createEvmClient } from "../../runtime/drivers/evm-client.ts";
 import { createEvmReads } from "../../runtime/drivers/evm-reads.ts";
@@ -12,7 +13,6 @@ import { createSolanaSender } from "../../runtime/drivers/solana-sender.ts";
 import { createTreasury } from "../../runtime/drivers/treasury.ts";
 import { type EvmChain, startEvmChain } from "../../runtime/sandbox/evm-chain.ts";
 import { type SvmChain, startSvmChain } from "../../runtime/sandbox/svm-chain.ts";
-import { silentLog } from "../support/chains.ts";
 import { createMemoryStore } from "../support/memory-store.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 

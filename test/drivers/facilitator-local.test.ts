@@ -3,6 +3,7 @@ import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { expect } from "chai";
 import { toHex } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { silentLog } from "../../runtime/core/silent-log.ts";
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from "../../runtime/core/x402.ts";
 import { createEvmClient } from "../../runtime/drivers/evm-client.ts";
 import { createEvmSender, type EvmSender } from "../../runtime/drivers/evm-sender.ts";
@@ -10,7 +11,7 @@ import { createLocalFacilitator } from "../../runtime/drivers/facilitator-local.
 import { checkToken, type TokenFacts } from "../../runtime/drivers/facilitator-local-token.ts";
 import { type EvmChain, startEvmChain } from "../../runtime/sandbox/evm-chain.ts";
 import { placeToken, type Token } from "../../runtime/sandbox/tokens.ts";
-import { rail, silentLog } from "../support/chains.ts";
+import { rail } from "../support/chains.ts";
 import { createMemoryStore } from "../support/memory-store.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 

@@ -4,6 +4,7 @@ import { base58 } from "@scure/base";
 import { Connection, Keypair, PublicKey } from "@solana/web3.js";
 import { expect } from "chai";
 import type { Clock } from "../../runtime/api/capabilities.ts";
+import { silentLog } from "../../runtime/core/silent-log.ts";
 import { createSolanaClient } from "../../runtime/drivers/solana-client.ts";
 import {
   createSolanaSender,
@@ -12,7 +13,6 @@ import {
 } from "../../runtime/drivers/solana-sender.ts";
 import { createTreasury } from "../../runtime/drivers/treasury.ts";
 import { type SvmChain, startSvmChain } from "../../runtime/sandbox/svm-chain.ts";
-import { silentLog } from "../support/chains.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 
 const never = new AbortController().signal;

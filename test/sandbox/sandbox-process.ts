@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "yaml";
 import type { SiteManifest } from "../../runtime/core/manifest.ts";
+import { silentLog } from "../../runtime/core/silent-log.ts";
 
 /** What the process says. */
 export interface SandboxReport {
@@ -47,8 +48,7 @@ export async function untilGone(pid: number): Promise<void> {
 if (process.argv[1] === import.meta.filename) {
   const { openSandbox } = await import("../../runtime/sandbox/open-sandbox.ts");
   const { rails } = parse(readFileSync("manifests/_site.yaml", "utf8")) as SiteManifest;
-  const log = { info: () => {}, warn: () => {}, error: () => {} };
-  const report = await openSandbox({ rails, dataDir: process.argv[2]!, log }).then(
+  const report = await openSandbox({ rails, dataDir: process.argv[2]!, log: silentLog }).then(
     ({ chains }): SandboxReport => ({ pids: [...chains.evm.values()].map(({ pid }) => pid) }),
     ({ code, message }): SandboxReport => ({ failed: { code, message } }),
   );

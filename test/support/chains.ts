@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
-import type { Log } from "../../runtime/api/capabilities.ts";
 import type { RailManifest, SiteManifest } from "../../runtime/core/manifest.ts";
+import { silentLog } from "../../runtime/core/silent-log.ts";
 import type { EvmChain } from "../../runtime/sandbox/evm-chain.ts";
 import { openSandbox, type Sandbox } from "../../runtime/sandbox/open-sandbox.ts";
 import type { SvmChain } from "../../runtime/sandbox/svm-chain.ts";
@@ -20,9 +20,6 @@ export function rail(id: string): RailManifest {
   if (!found) throw new Error(`There is no rail ${id}`);
   return found;
 }
-
-/** A log that nobody reads. */
-export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** The sandbox of the project's own site, its parts by name. */
 export interface TestSandbox extends Sandbox {

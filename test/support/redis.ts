@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findFreePort } from "./free-port.ts";
 
 /** A Redis of one's own on a free port, which keeps what was written across `restart`. */
 export interface TestRedis {
@@ -64,13 +64,4 @@ async function launch(port: number, folder: string): Promise<ChildProcess> {
   await promise;
   server.removeAllListeners("exit");
   return server;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestSandbox } from "./chains.ts";
+import { findFreePort } from "./free-port.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const LAUNCHER = join(ROOT, "runtime/cli/payphone.js");
@@ -41,7 +42,7 @@ export async function startSeller({
   dir = ROOT,
   env = {},
 }: SellerOptions): Promise<Seller> {
-  const bound = port ?? (await freePort());
+  const bound = port ?? (await findFreePort());
   const child = spawn(process.execPath, [LAUNCHER, "serve", "--dir", dir], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
@@ -85,14 +86,4 @@ export async function startSeller({
 export function createDataDir(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), "payphone-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
-}
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import("node:net");
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }

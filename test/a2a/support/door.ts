@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { AnyHandler, Call, Log } from "../../../runtime/api/plugin.ts";
+import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createExchanges, type Exchanges } from "../../../runtime/core/exchanges.ts";
 import type { Manifest, SiteManifest } from "../../../runtime/core/manifest.ts";
 import { createPayments } from "../../../runtime/core/payments.ts";
 import type { Identity } from "../../../runtime/core/peer-identity.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createCompiler } from "../../../runtime/core/validator.ts";
 import { createPeerBudgets } from "../../../runtime/drivers/peer-budgets.ts";
 import { type A2aOptions, createA2a } from "../../../runtime/surfaces/a2a.ts";
@@ -49,8 +50,6 @@ export interface Door {
   pay(required: Loose, change?: (offer: Loose) => Loose): object;
   close(): void;
 }
-
-const QUIET: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
 const RANGE = {
   type: "object",
@@ -154,7 +153,7 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
     rails: all,
     store,
     clock,
-    log: QUIET,
+    log: silentLog,
     onSettled: exchanges.observe,
   });
   await payments.start();

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { Log } from "../../../runtime/api/plugin.ts";
 import { AGENT_CARD_PATH } from "../../../runtime/core/peer-origin.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { A2A_PATH } from "../../../runtime/surfaces/a2a.ts";
 import { JWKS_PATH, toAgentCard, toJwks } from "../../../runtime/surfaces/agent-card.ts";
@@ -24,8 +24,6 @@ export interface ServeOptions extends Omit<DoorOptions, "baseUrl"> {
   readonly publicUrl?: string;
   readonly tls?: { readonly key: string; readonly cert: string };
 }
-
-const QUIET: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
 export async function serveDoor({ publicUrl, tls, ...options }: ServeOptions = {}): Promise<ServedDoor> {
   const server = tls ? createTlsServer(tls) : createServer();
@@ -53,7 +51,7 @@ export async function serveDoor({ publicUrl, tls, ...options }: ServeOptions = {
     ]),
     doors: new Map([[A2A_PATH, a2a]]),
     clock,
-    log: QUIET,
+    log: silentLog,
   });
   server.on("request", (request, response) => {
     seen.push(`${request.method} ${request.url}`);

@@ -5,11 +5,12 @@ import { loadPlugins, loadSet } from "../../../runtime/cli/load.ts";
 import { createSandboxPay, SANDBOX_PAY_PATH } from "../../../runtime/cli/sandbox-pay.ts";
 import { createPayments } from "../../../runtime/core/payments.ts";
 import { bindServices } from "../../../runtime/core/service.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { openServer } from "../../../runtime/server/listen.ts";
 import { createBazaar } from "../../../runtime/surfaces/bazaar.ts";
 import { toDocuments } from "../../../runtime/surfaces/documents.ts";
-import { silentLog, type TestSandbox } from "../../support/chains.ts";
+import type { TestSandbox } from "../../support/chains.ts";
 import { createMemoryStore } from "../../support/memory-store.ts";
 
 /** The project's own services with all their pages, paid on the sandbox's chains. */

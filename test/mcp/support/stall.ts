@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { AnyHandler, Call, Log } from "../../../runtime/api/plugin.ts";
+import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { Manifest, SiteManifest } from "../../../runtime/core/manifest.ts";
 import { createPayments } from "../../../runtime/core/payments.ts";
 import { bindServices } from "../../../runtime/core/service.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createCompiler } from "../../../runtime/core/validator.ts";
 import type { PaymentRequired, PaymentRequirements } from "../../../runtime/core/x402.ts";
 import { createMcp, type McpOptions } from "../../../runtime/surfaces/mcp.ts";
@@ -62,8 +63,6 @@ export const MODERN_META = {
 
 export const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");
 export const decode = (text: string | undefined): Loose => JSON.parse(Buffer.from(text ?? "", "base64").toString());
-
-const QUIET: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** Schemas that refer to each other, as a set has them. */
 export const SCHEMAS: ReadonlyMap<string, object> = new Map<string, object>([
@@ -194,7 +193,7 @@ export async function openStall(
   );
   const services = bindServices(MANIFESTS, { site, compile: createCompiler(SCHEMAS), handlers });
   const clock = { now: Date.now };
-  const payments = createPayments({ site, services, rails: all, store: createMemoryStore(), clock, log: QUIET });
+  const payments = createPayments({ site, services, rails: all, store: createMemoryStore(), clock, log: silentLog });
   await payments.start();
   const parts = { services, schemas: SCHEMAS, invoke: payments.invoke, site };
   const mcp = createMcp({ ...parts, baseUrl: BASE_URL, loopback: false, ...options });
