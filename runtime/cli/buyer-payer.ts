@@ -4,6 +4,7 @@ import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { Network, PaymentRequired, SchemeNetworkClient } from "@x402/core/types";
 import type { Hex } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
+import { isEvm } from "../core/rails.ts";
 import type { Wallet } from "./buyer-wallet.ts";
 import type { Offer } from "./call-offers.ts";
 
@@ -20,9 +21,7 @@ export async function openPayer(wallet: Wallet, { rail, requirements }: Offer): 
   const key = wallet.key(rail);
   if (key === undefined)
     throw new Problem("payment-required", `the wallet has no key for ${rail.id}. Nothing was paid.`);
-  const { address, scheme } = rail.network.startsWith("eip155:")
-    ? await evm(key as Hex)
-    : await solana(key, wallet.rpc(rail));
+  const { address, scheme } = isEvm(rail) ? await evm(key as Hex) : await solana(key, wallet.rpc(rail));
   const { network, asset, amount } = requirements;
   const client = new x402Client()
     .register(network as Network, scheme)
@@ -34,7 +33,7 @@ export async function openPayer(wallet: Wallet, { rail, requirements }: Offer): 
         const payment = await client.createPaymentPayload({ ...challenge, accepts: [requirements] });
         return encodePaymentSignatureHeader(payment);
       } catch (error) {
-        const where = rail.network.startsWith("solana:") ? ` (is ${rail.rpc} a working RPC URL?)` : "";
+        const where = isEvm(rail) ? "" : ` (is ${rail.rpc} a working RPC URL?)`;
         const { message } = error as Error;
         throw new Problem("upstream-failed", `the payment could not be signed: ${message}${where}. Nothing was paid.`, {
           cause: error,

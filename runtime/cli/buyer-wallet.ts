@@ -1,5 +1,6 @@
 import { Problem } from "../api/problem.ts";
 import type { RailManifest } from "../core/manifest.ts";
+import { isEvm } from "../core/rails.ts";
 import { ask, field, textField } from "./call-http.ts";
 import type { Config } from "./config.ts";
 import { createReader } from "./config-reader.ts";
@@ -28,7 +29,7 @@ export async function openWallet(config: Config, base: string, signal: AbortSign
   const { evmKey, solanaKey } = config.buyer;
   return {
     origin: "environment",
-    key: ({ network }) => (network.startsWith("eip155:") ? evmKey : solanaKey),
+    key: (rail) => (isEvm(rail) ? evmKey : solanaKey),
     rpc: ({ rpc }) => read(rpc, config.env[rpc], WEB_URL),
   };
 }
@@ -40,8 +41,8 @@ function toSandboxWallet(json: unknown): Wallet {
   const solanaKey = textField(field(buyer, "solana"), "secret_key");
   return {
     origin: "sandbox",
-    key: ({ network }) =>
-      network.startsWith("eip155:")
+    key: (rail) =>
+      isEvm(rail)
         ? read("the sandbox's EVM key", evmKey, EVM_KEY)
         : read("the sandbox's Solana key", solanaKey, SOLANA_KEY),
     rpc: ({ id }) => read("the sandbox's RPC URL", textField(field(json, "rpc"), id), WEB_URL),

@@ -4,6 +4,7 @@ import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { Problem } from "../api/problem.ts";
 import type { RailManifest } from "../core/manifest.ts";
 import { isPrice, toAtomic, toDecimal } from "../core/price.ts";
+import { isEvm } from "../core/rails.ts";
 import { type Answer, field, textField } from "./call-http.ts";
 
 /** One entry of a challenge's `accepts` that this command knows how to pay. */
@@ -63,9 +64,7 @@ export function toOffers(
 
 /** Whether the asset is the rail's, and is moved by a plain authorization of exactly this amount. */
 function fits({ scheme, network, asset, amount, extra }: PaymentRequirements, rail: RailManifest): boolean {
-  const isAsset = network.startsWith("eip155:")
-    ? asset.toLowerCase() === rail.asset.toLowerCase()
-    : asset === rail.asset;
+  const isAsset = isEvm(rail) ? asset.toLowerCase() === rail.asset.toLowerCase() : asset === rail.asset;
   const method = extra?.assetTransferMethod ?? "eip3009";
   return scheme === "exact" && network === rail.network && isAsset && /^\d+$/.test(amount) && method === "eip3009";
 }
@@ -86,7 +85,7 @@ export function chooseOffer(
 }
 
 function noKey(offers: readonly Offer[]): string {
-  const names = new Set(offers.map(({ rail }) => (rail.network.startsWith("eip155:") ? "EVM" : "SOLANA")));
+  const names = new Set(offers.map(({ rail }) => (isEvm(rail) ? "EVM" : "SOLANA")));
   const variables = [...names].map((name) => `BUYER_${name}_KEY (or BUYER_${name}_KEY_FILE)`).join(" or ");
   return `there is no wallet to pay with: set ${variables}; a sandbox ("npm start") lends its own`;
 }

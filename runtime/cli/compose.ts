@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import type { Clock, Log } from "../api/capabilities.ts";
+import { createExchanges } from "../core/exchanges.ts";
 import type { Fault } from "../core/faults.ts";
 import { createPayments, type Payments } from "../core/payments.ts";
 import { bindServices, type Service } from "../core/service.ts";
@@ -14,6 +15,7 @@ import { loadDocuments } from "./assets.ts";
 import type { Config } from "./config.ts";
 import { createDrivers, type Drivers } from "./drivers.ts";
 import { loadPlugins, type ManifestSet } from "./load.ts";
+import { openPeerDoor } from "./peer-door.ts";
 
 export interface ComposeOptions {
   readonly set: ManifestSet;
@@ -52,9 +54,15 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   const services = bindServices(set.manifests, { site, compile: set.compile, handlers });
   const shown = { services, site, schemas: set.schemas, baseUrl };
   const extensionsOf = createBazaar(shown);
-  const payments = createPayments({ site, services, rails: drivers.rails, store, clock, log, extensionsOf });
+  const exchanges = createExchanges({ store, clock, site });
+  const { rails } = drivers;
+  const onSettled = exchanges.observe;
+  const payments = createPayments({ site, services, rails, store, clock, log, extensionsOf, onSettled });
   const { invoke, offers } = payments;
+  const links = { documentation: `${baseUrl}/docs`, icon: `${baseUrl}/icon.png` };
+  const agents = await openPeerDoor({ ...shown, config, invoke, exchanges, store, clock, links });
   const doors = new Map<string, RpcDoor>([
+    ...agents.doors,
     [MCP_PATH, createMcp({ ...shown, invoke, loopback: isLoopback(config.host), icons: toIcons(baseUrl) })],
   ]);
   if (sandbox) {
@@ -67,7 +75,7 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
     challenge: offers.challenge,
     site: { ...site, baseUrl },
     doors,
-    documents: await loadDocuments({ ...shown, isSandbox: sandbox !== undefined }),
+    documents: new Map([...(await loadDocuments({ ...shown, isSandbox: sandbox !== undefined })), ...agents.documents]),
     limits: site.limits,
     trustProxy: config.trustProxy,
     ready: () => toReport({ services, payments, drivers, store }),
@@ -81,6 +89,7 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
     start: payments.start,
     async close() {
       payments.close();
+      await agents.close();
       await drivers.close();
     },
   };

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { keccak_256 } from "@noble/hashes/sha3";
 import type { RailManifest, SiteManifest } from "../core/manifest.ts";
+import { isEvm } from "../core/rails.ts";
 import type { Config } from "./config.ts";
 import { createReader } from "./config-reader.ts";
 import { base58Bytes, type Shape, WEB_URL } from "./config-values.ts";
@@ -59,9 +60,10 @@ function isPrivate(address: string): boolean {
   return protocol === "https:" || Boolean(isLoopback);
 }
 
-function payTo({ network, asset, symbol }: RailManifest): Shape<string> {
+function payTo(rail: RailManifest): Shape<string> {
+  const { asset, symbol } = rail;
   const isToken = (text: string): boolean => text.toLowerCase() === asset.toLowerCase();
-  return network.startsWith("eip155:")
+  return isEvm(rail)
     ? {
         right: `an EVM address (0x and 40 hex characters whose upper and lower case fit its checksum), not ${symbol}'s own`,
         parse: (text) => (isEvmAddress(text) && !isToken(text) ? text : undefined),

@@ -1,7 +1,9 @@
 /** The shapes of environment variables. */
+import type { KeyObject } from "node:crypto";
 import { isIP } from "node:net";
 import { base58 } from "@scure/base";
 import type { Hex } from "../api/capabilities.ts";
+import { parseIdentityKeys } from "../drivers/identity-keys.ts";
 import { parseEvmKey, parseSolanaKey } from "../drivers/treasury-keys.ts";
 
 /** How one variable is read. */
@@ -88,6 +90,13 @@ export const SOLANA_KEY: Shape<string> = {
     parseSolanaKey(text);
     return text.startsWith("[") ? base58.encode(Uint8Array.from(JSON.parse(text) as number[])) : text;
   },
+};
+
+/** Ed25519 private keys, the one that signs first. */
+export const IDENTITY_KEYS: Shape<readonly KeyObject[]> = {
+  right: "Ed25519 private keys, separated by commas: PKCS #8 in base64, or seeds of 32 bytes in hex or base64",
+  hidden: true,
+  parse: parseIdentityKeys,
 };
 
 /** Proxies as Express takes them: their number, or their addresses. */

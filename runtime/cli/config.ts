@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Hex } from "../api/capabilities.ts";
@@ -30,6 +31,8 @@ export interface Config {
     /** Coinbase's facilitator, whose headers are signed for each request. */
     readonly cdp: { readonly keyId: string; readonly keySecret: string } | undefined;
   };
+  /** The keys of the agent's identity, the one that signs first; without them it keeps its own. */
+  readonly identityKeys: readonly KeyObject[] | undefined;
   /** The wallet of `payphone call`. */
   readonly buyer: Keys;
   /** Where `payphone call` goes when it is not told. */
@@ -64,6 +67,7 @@ export function readConfig(
     anvilBin: text("ANVIL_BIN"),
     treasury: readKeys("TREASURY", reader),
     facilitator: readFacilitator(reader),
+    identityKeys: secret("A2A_IDENTITY_KEY", shapes.IDENTITY_KEYS),
     buyer: readKeys("BUYER", reader),
     sellerUrl: value("PAYPHONE_URL", shapes.ORIGIN) ?? "http://127.0.0.1:4021",
   };

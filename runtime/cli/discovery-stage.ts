@@ -1,6 +1,6 @@
 import type { RailManifest } from "../core/manifest.ts";
 import { createOffers, type Offers } from "../core/offers.ts";
-import type { RailStatus } from "../core/rails.ts";
+import { isEvm, type RailStatus } from "../core/rails.ts";
 import { bindServices, type Service } from "../core/service.ts";
 import { silentLog } from "../core/silent-log.ts";
 import { createApp } from "../server/app.ts";
@@ -61,8 +61,6 @@ async function openOffers(
 }
 
 const unasked = (): Promise<never> => Promise.reject(new Error("a stage has no facilitator"));
-
-const isEvm = ({ network }: RailManifest): boolean => network.startsWith("eip155:");
 
 /** Addresses as long as real ones: what is measured is the length of the challenge. */
 const SOLANA_ADDRESS = "1".repeat(44);

@@ -2,7 +2,7 @@ import type { Anchor, Clock, Evm, Log, Treasury } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import type { RailManifest, SiteManifest } from "../core/manifest.ts";
 import { toAtomic } from "../core/price.ts";
-import type { Rail } from "../core/rails.ts";
+import { isEvm, type Rail } from "../core/rails.ts";
 import type { Store } from "../core/store.ts";
 import type { SettlementReader } from "../core/x402.ts";
 import { createAnchor } from "../drivers/anchor.ts";
@@ -119,8 +119,6 @@ function openRemote({ facilitator: { url, headers, cdp } }: Config): HttpFacilit
   if (cdp) return createCdpFacilitator({ apiKeyId: cdp.keyId, apiKeySecret: cdp.keySecret, url });
   return url === undefined ? undefined : createHttpFacilitator({ url, headers: async () => headers });
 }
-
-const isEvm = ({ network }: RailManifest): boolean => network.startsWith("eip155:");
 
 const absent = (rails: string): Problem =>
   new Problem("unavailable", `This site has no rail ${rails}, whose chains are needed`);

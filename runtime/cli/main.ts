@@ -57,6 +57,7 @@ function createProgram(): Command {
   addCheck(program);
   addTypes(program);
   addCall(program);
+  addPeer(program);
   return program;
 }
 
@@ -113,6 +114,26 @@ function addTypes(program: Command): void {
       for (const file of stale) console.log(check ? `${file} is not current: run "${command}"` : `${file} written`);
       if (stale.length === 0) console.log("all current");
       process.exitCode = check && stale.length > 0 ? EXIT.failed : EXIT.ok;
+    });
+}
+
+function addPeer(program: Command): void {
+  const peer = program.command("peer").description("speak with other agents as this server, under its identity key");
+  peer
+    .command("hello")
+    .description("greet another agent at its signed door, and see who answers")
+    .argument("<url>", "its public base URL", toOrigin)
+    .option("--json", "print its answer as it is")
+    .action(async (url: string, { json = false }: { json?: boolean }) => {
+      const { runPeerHello } = await import("./peer.ts");
+      process.exitCode = await runPeerHello(loadConfig(), { url, json }, openVoice());
+    });
+  peer
+    .command("rotate")
+    .description("begin the change to a new identity key, without a gap")
+    .action(async () => {
+      const { runPeerRotate } = await import("./peer.ts");
+      process.exitCode = await runPeerRotate(loadConfig(), openVoice());
     });
 }
 

@@ -21,10 +21,7 @@ export interface PeerHelloOptions {
 }
 
 /** What the commands need of the environment. */
-export type PeerConfig = Pick<Config, "dataDir" | "publicBaseUrl" | "redisUrl"> & {
-  /** `A2A_IDENTITY_KEY`. */
-  readonly identityKeys?: IdentityOptions["keys"];
-};
+export type PeerConfig = Pick<Config, "dataDir" | "identityKeys" | "publicBaseUrl" | "redisUrl">;
 
 const VALID_SECONDS = 120;
 const clock = { now: Date.now };

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import closeWithGrace from "close-with-grace";
 import { Problem } from "../api/problem.ts";
 import type { Fault } from "../core/faults.ts";
+import { toKeyText } from "../drivers/identity-keys.ts";
 import { createLog } from "../drivers/log.ts";
 import { openStore } from "../drivers/open-store.ts";
 import type { SandboxDescription } from "../sandbox/open-sandbox.ts";
@@ -73,11 +74,18 @@ export function closeOnSignal(close: () => Promise<void>): void {
 /** A set with faults, as the error that ends a command. */
 export const toProblem = (faults: readonly Fault[]): Problem => new Problem("bad-request", toReport(faults));
 
-function secretsOf({ treasury, redisUrl, facilitator, buyer, env }: Config): string[] {
+function secretsOf({ treasury, redisUrl, facilitator, buyer, identityKeys, env }: Config): string[] {
   const keys = [treasury.evmKey, treasury.solanaKey, buyer.evmKey, buyer.solanaKey, facilitator.cdp?.keySecret];
+  const identity = env.A2A_IDENTITY_KEY?.split(",").map((part) => part.trim()) ?? [];
   const urls = [
     redisUrl,
     ...Object.entries(env).flatMap(([name, value]) => (name.endsWith("_RPC_URL") ? [value] : [])),
   ];
-  return [...keys, ...urls, ...Object.values(facilitator.headers)].filter((secret) => secret !== undefined);
+  return [
+    ...keys,
+    ...identity,
+    ...(identityKeys ?? []).map(toKeyText),
+    ...urls,
+    ...Object.values(facilitator.headers),
+  ].filter((secret) => secret !== undefined);
 }

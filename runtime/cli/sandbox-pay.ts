@@ -2,6 +2,7 @@ import { parsePaymentRequired } from "@x402/core/schemas";
 import type { PaymentRequired } from "@x402/core/types";
 import { Problem } from "../api/problem.ts";
 import type { RailManifest } from "../core/manifest.ts";
+import { isEvm } from "../core/rails.ts";
 import type { SandboxDescription } from "../sandbox/open-sandbox.ts";
 import type { RpcDoor, RpcReply } from "../server/rpc.ts";
 import { openPayer } from "./buyer-payer.ts";
@@ -37,7 +38,7 @@ export function createSandboxPay(rails: readonly RailManifest[], description: Sa
 function toWallet({ buyer, rpc }: SandboxDescription): Wallet {
   return {
     origin: "sandbox",
-    key: ({ network }) => (network.startsWith("eip155:") ? buyer.evm.private_key : buyer.solana.secret_key),
+    key: (rail) => (isEvm(rail) ? buyer.evm.private_key : buyer.solana.secret_key),
     rpc: ({ id }) => rpc[id],
   };
 }

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { createLog } from "../drivers/log.ts";
 import type { Sandbox } from "../sandbox/open-sandbox.ts";
 import { checkDir } from "./check.ts";
@@ -16,10 +17,11 @@ export async function runSandbox({ dir }: { readonly dir: string }): Promise<voi
   const [set, { openSandbox }] = await Promise.all([loadSet(dir), import("../sandbox/open-sandbox.ts")]);
   if (set.faults.length > 0) throw toProblem(await checkDir(dir, own.env));
   const log = createLog({ level: "warn" });
-  const { dataDir, anvilBin } = own;
+  const dataDir = join(own.dataDir, "sandbox"); // Play money's records must never be taken for real money's.
+  const { anvilBin } = own;
   const sandbox = await openSandbox({ rails: set.site.rails, dataDir, anvilBin, log });
   try {
-    const config = readConfig(toEnvironment(own.env, sandbox));
+    const config = readConfig({ ...toEnvironment(own.env, sandbox), PAYPHONE_DATA_DIR: dataDir });
     const running = await run({ set, config, sandbox: sandbox.description });
     closeOnSignal(async () => {
       await running.close();
@@ -33,8 +35,8 @@ export async function runSandbox({ dir }: { readonly dir: string }): Promise<voi
   }
 }
 
-/** What decides about money comes from the sandbox alone. */
-const REAL = /^(TREASURY_|FACILITATOR_|CDP_|REDIS_URL$)/;
+/** What decides about money, and what proves who we are, comes from the sandbox alone. */
+const REAL = /^(A2A_|TREASURY_|FACILITATOR_|CDP_|REDIS_URL$)/;
 
 function toEnvironment(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
 import type { Challenge, Outcome } from "../core/call.ts";
+import { toExchangeId } from "../core/exchanges.ts";
 import type { Invoke } from "../core/invoke.ts";
 import type { SiteManifest } from "../core/manifest.ts";
 import type { Service } from "../core/service.ts";
@@ -64,6 +65,7 @@ function toAnswer(service: Service, { invoke, challenge, baseUrl, bounds, limits
       payment: priced ? text : undefined,
       resource,
       signal: disconnectSignal(response),
+      exchange: toExchangeId(request.headers["x-a2a-exchange"]),
     });
     note(exchange, outcome);
     if (outcome.kind === "result" && outcome.receipt) limits.forgive(exchange.client, true);

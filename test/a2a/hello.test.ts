@@ -43,7 +43,12 @@ describe("a payphone that greets another", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const CONFIG = (): PeerConfig => ({ dataDir: folder, publicBaseUrl: "https://one.example", redisUrl: undefined });
+  const CONFIG = (): PeerConfig => ({
+    dataDir: folder,
+    publicBaseUrl: "https://one.example",
+    redisUrl: undefined,
+    identityKeys: undefined,
+  });
   const say = async (
     command: (voice: Parameters<typeof runPeerRotate>[1]) => Promise<number>,
     signal = new AbortController().signal,

@@ -14,7 +14,10 @@ describe("the door between agents, as the server opens it", () => {
     openPeerDoor({
       ...{ site: door.site, services: door.services, invoke: door.invoke, baseUrl: BASE_URL },
       ...{ exchanges: door.exchanges, store: door.store, clock: door.clock },
-      config: { dataDir: folder, publicBaseUrl: BASE_URL, redisUrl, facilitator: { url, headers: {}, cdp: undefined } },
+      config: {
+        ...{ dataDir: folder, publicBaseUrl: BASE_URL, redisUrl, identityKeys: undefined },
+        facilitator: { url, headers: {}, cdp: undefined },
+      },
       links: { documentation: `${BASE_URL}/docs` },
     });
   before(async () => {

@@ -149,6 +149,7 @@ describe("the configuration", () => {
       anvilBin: undefined,
       treasury: { evmKey: undefined, solanaKey: undefined },
       facilitator: { url: undefined, headers: {}, cdp: undefined },
+      identityKeys: undefined,
       buyer: { evmKey: undefined, solanaKey: undefined },
       sellerUrl: "http://127.0.0.1:4021",
     });
@@ -180,6 +181,15 @@ describe("the configuration", () => {
     });
     expect(config.facilitator.url).to.equal("https://x402.example/v2");
     expect(config.facilitator.headers).to.deep.equal({ Authorization: "Bearer t0ken", "X-Team": "a b" });
+  });
+
+  it("reads the identity's keys, and never shows one that is wrong", () => {
+    const [signing, kept] = configOf({ A2A_IDENTITY_KEY: `${"11".repeat(32)}, ${"22".repeat(32)}` }).identityKeys ?? [];
+    expect(signing?.asymmetricKeyType).to.equal("ed25519");
+    expect(kept?.asymmetricKeyType).to.equal("ed25519");
+    const [fault = ""] = faultsOf({ A2A_IDENTITY_KEY: "c0ffee".repeat(3) });
+    expect(fault).to.match(/^A2A_IDENTITY_KEY \(not shown\) must be Ed25519 private keys, separated by commas/);
+    expect(fault).not.to.contain("c0ffee");
   });
 
   it("takes Coinbase's keys together", () => {
