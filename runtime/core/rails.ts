@@ -9,6 +9,9 @@ export interface Rail {
   readonly settlements: SettlementReader;
 }
 
+/** Whether a rail is on an EVM chain, by its CAIP-2 network; all others are on Solana. */
+export const isEvm = ({ network }: Pick<RailManifest, "network">): boolean => network.startsWith("eip155:");
+
 /** Whether a rail can be offered now. */
 export type RailStatus =
   | {

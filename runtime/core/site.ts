@@ -1,6 +1,7 @@
 import { type Fault, faultAt, faultAtKey, type Path, type Source } from "./faults.ts";
 import type { RailManifest, SiteManifest } from "./manifest.ts";
 import { toAtomic } from "./price.ts";
+import { isEvm } from "./rails.ts";
 
 /** The last part of an offer's life, which belongs to the settlement. */
 export const SETTLE_SECONDS = 30;
@@ -29,23 +30,24 @@ function checkTwins(site: SiteDraft, rails: readonly RailManifest[], at: number)
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
-function checkRail(site: SiteDraft, { network, asset, domain, facilitator }: RailManifest, path: Path): Fault[] {
+function checkRail(site: SiteDraft, rail: RailManifest, path: Path): Fault[] {
+  const { asset, domain, facilitator } = rail;
   const faults: Fault[] = [];
-  const isEvm = network.startsWith("eip155:");
-  if (!(isEvm ? EVM_ADDRESS : SOLANA_ADDRESS).test(asset)) {
-    const complaint = isEvm
+  const onEvm = isEvm(rail);
+  if (!(onEvm ? EVM_ADDRESS : SOLANA_ADDRESS).test(asset)) {
+    const complaint = onEvm
       ? "must be an EVM address: 0x and 40 hex digits"
       : "must be a Solana mint: 32 bytes in base58";
     faults.push(faultAt(site, [...path, "asset"], "bad-asset", complaint));
   }
-  if (isEvm && !domain) {
+  if (onEvm && !domain) {
     const place = site.locate(path, "key");
     const complaint = "is missing; payments on EVM networks are signed for the token's EIP-712 domain";
     faults.push({ ...faultAtKey(site, [...path, "domain"], "missing-key", complaint), ...place });
   }
-  if (!isEvm && domain)
+  if (!onEvm && domain)
     faults.push(faultAtKey(site, [...path, "domain"], "unknown-key", "only EVM rails have a domain"));
-  if (!isEvm && facilitator === "in-process")
+  if (!onEvm && facilitator === "in-process")
     faults.push(
       faultAt(site, [...path, "facilitator"], "bad-value", "payphone settles by itself on EVM networks only"),
     );

@@ -1,5 +1,6 @@
 import type { Hex, Log } from "../api/capabilities.ts";
 import type { RailManifest } from "../core/manifest.ts";
+import { isEvm } from "../core/rails.ts";
 import { type EvmChain, startEvmChain } from "./evm-chain.ts";
 import { type SandboxFacilitator, startFacilitator } from "./facilitator.ts";
 import { fundEvmRail, fundSolanaRail } from "./funding.ts";
@@ -154,7 +155,7 @@ function toEnv(
   { wallets: { treasury }, rpc, facilitator }: Facts,
 ): Record<string, string> {
   const ofRails = rails.flatMap((rail) => [
-    [rail.pay_to, rail.network.startsWith("eip155:") ? treasury.evm.address : treasury.solana.address],
+    [rail.pay_to, isEvm(rail) ? treasury.evm.address : treasury.solana.address],
     [rail.rpc, rpc[rail.id]],
   ]);
   return {
