@@ -7,11 +7,11 @@ import type { Offers } from "./offers.ts";
 import { type Payment, type Refusal, readPayment, toPayload, toRefusal } from "./payment.ts";
 import { perform, readInput } from "./perform.ts";
 import type { Rail } from "./rails.ts";
-import { concluded, type Reconciler, SETTLE_MARGIN_SECONDS } from "./reconciler.ts";
+import { type Reconciler, SETTLE_MARGIN_SECONDS } from "./reconciler.ts";
 import type { PaymentRecord, Reservations } from "./reservations.ts";
 import type { Service } from "./service.ts";
-import type { Settler } from "./settlement.ts";
-import type { PaymentRequirements, SettleResponse } from "./x402.ts";
+import { type Settler, toBrief } from "./settlement.ts";
+import type { PaymentPayload, PaymentRequirements, SettleResponse } from "./x402.ts";
 
 /** The only road to a handler, whatever the surface. @throws Problem for everything that is not about payment. */
 export type Invoke = (service: Service, invocation: Invocation) => Promise<Outcome>;
@@ -48,16 +48,14 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   const { rails, offers, reservations, settler, reconciler, clock, log, verifyMs = 10_000, onSettled } = deps;
   const verifyDeadline = createDeadline(verifyMs);
   const networks = new Map(rails.map(({ manifest }) => [manifest.id, manifest.network]));
-  const assets = new Map(rails.map(({ manifest }) => [manifest.network, manifest.asset]));
 
   return async (service, invocation) => {
     if (service.manifest.price === undefined) return serveFree(service, invocation);
     if (invocation.payment === undefined) return refuse(service, invocation);
     const payment = readPayment(invocation.payment, networks);
     if (typeof payment === "string") return refuse(service, invocation, payment);
-    const asset = payment.accepted?.asset ?? assets.get(payment.network);
-    const key = `${payment.network}:${asset}:${payment.authorization.id}`;
-    const offer = isTimely(payment) ?? (await offers.match(service, payment, invocation));
+    const key = `${payment.network}:${payment.authorization.id}`;
+    const offer = explainTime(payment) ?? (await offers.match(service, payment, invocation));
     const record = typeof offer === "string" ? await reservations.read(key) : undefined;
     if (typeof offer === "string" && !record) return refuse(service, invocation, offer);
     const input = await readInput(service, invocation);
@@ -91,7 +89,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 
   async function charge(purchase: Purchase): Promise<Outcome> {
-    const { service, invocation, payment, offer, input, key, request } = purchase;
+    const { service, invocation, payment, offer, input, request } = purchase;
     const payload = toPayload(payment, offer, invocation.resource);
     const listed = { ...payload, ...offers.describe(service, invocation.resource) };
     const { facilitator } = rails.find(({ manifest }) => manifest.network === offer.network) as Rail;
@@ -100,11 +98,13 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       const { invalidReason } = verified;
       return refuse(service, invocation, toRefusal(invalidReason), invalidReason);
     }
-    const { id, signal } = invocation;
+    const { id, signal, exchange } = invocation;
     const output = await perform(service, input, { id, signal, payer: verified.payer, network: offer.network });
     if (signal.aborted) throw new Problem("unavailable", "The caller is gone"); // Before the money moves: released, not charged.
+    const late = explainTime(payment);
+    if (late) return refuse(service, invocation, late);
     const { validBefore } = payment.authorization;
-    const record: PaymentRecord = {
+    return settle(purchase, listed, {
       state: "settling",
       request,
       service: service.manifest.id,
@@ -112,16 +112,20 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       offer,
       output,
       ...(validBefore !== undefined && { validBefore }),
-      ...(invocation.exchange !== undefined && { exchange: invocation.exchange }),
-    };
-    if (!(await reservations.begin(key, record)))
-      throw new Problem("payment-in-progress", undefined, { retryAfter: 1 });
-    const next = concluded(record, await settler.settle(listed, offer));
-    const written = reservations
-      .update(key, next)
-      .catch((error: unknown) => log.error("payment.update-failed", { error }));
-    if (next.state !== "settled") await written;
-    return answer(purchase, next);
+      ...(exchange !== undefined && { exchange }),
+    });
+  }
+
+  /** From here on the result is kept, and nobody is told that the payment is unsettled unless it is known. */
+  async function settle(purchase: Purchase, listed: PaymentPayload, record: PaymentRecord): Promise<Outcome> {
+    const { key, offer } = purchase;
+    const begun = await reservations.begin(key, record).catch((error: unknown) => {
+      log.error("payment.begin-failed", { error });
+      return undefined; // Perhaps it is on record all the same, and then somebody will settle it.
+    });
+    if (begun === undefined) return answer(purchase, record);
+    if (!begun) throw new Problem("payment-in-progress", undefined, { retryAfter: 1 });
+    return answer(purchase, await reconciler.note(key, record, await settler.settle(listed, offer)));
   }
 
   /** The same payment again: the same call gets its answer, as soon as the money has moved; any other call gets nothing. */
@@ -141,7 +145,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       return refuse(service, invocation, toRefusal(receipt?.errorReason), receipt?.errorReason, receipt);
     reconciler.watch(key);
     const detail =
-      "The payment was sent and its outcome is not known yet. Repeat this request with the same payment; do not pay again.";
+      "The payment may have been sent; its outcome is not known yet. Repeat this request with the same payment; do not pay again.";
     throw new Problem("settlement-unknown", detail, { retryAfter: 5 });
   }
 
@@ -152,17 +156,21 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     raw?: string,
     receipt?: SettleResponse,
   ): Outcome {
-    const error = raw === undefined || raw === refusal ? refusal : `${refusal}: ${raw}`;
+    const error = (raw ?? refusal) === refusal ? refusal : `${refusal}: ${toBrief(raw as string)}`;
     const challenge = offers.challenge(service, resource, { error, networks });
     return { kind: "challenge", challenge, ...(receipt && { receipt }) };
   }
 
-  function isTimely({ authorization: { validAfter, validBefore } }: Payment): Refusal | undefined {
+  function explainTime({ authorization: { validAfter, validBefore } }: Payment): Refusal | undefined {
     const now = Math.floor(clock.now() / 1000);
     if (validBefore !== undefined && validBefore < now + SETTLE_MARGIN_SECONDS) return "payment_expired";
+    if (validBefore !== undefined && validBefore > now + LONGEST_SECONDS) return "payment_valid_too_long";
     return validAfter !== undefined && validAfter > now ? "payment_not_yet_valid" : undefined;
   }
 }
+
+/** A payment is remembered for as long as it could be used again: a day is enough for any client, and for our disk. */
+const LONGEST_SECONDS = 24 * 60 * 60;
 
 /** What a payment was spent on: whoever wants its answer must bring the same signature, service and input. */
 const requestOf = (service: Service, { authorization }: Payment, input: unknown): string =>

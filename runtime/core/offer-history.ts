@@ -49,9 +49,12 @@ export function createOfferHistory({ store, clock, offerSeconds, onError }: Offe
       const value: Entry[] = [...offers];
       published = { key: PREFIX + digestOf(value), value };
       await renew();
+      reading = undefined;
     },
     async earlier(service) {
-      if (!reading || clock.now() - reading.at > FRESH_MS) reading = { at: clock.now(), sets: readAll() };
+      // A clock that was put back would make an old reading last, and with it offers that have run out.
+      const isFresh = reading && Math.abs(clock.now() - reading.at) <= FRESH_MS;
+      if (!reading || !isFresh) reading = { at: clock.now(), sets: readAll() };
       const sets = await reading.sets.catch((error: unknown) => {
         reading = undefined;
         throw error;

@@ -11,6 +11,7 @@ export type Refusal =
   | "wrong_resource"
   | "payment_expired"
   | "payment_not_yet_valid"
+  | "payment_valid_too_long"
   | "insufficient_funds"
   | "invalid_signature"
   | "authorization_used"
@@ -84,7 +85,7 @@ export function readPayment(raw: string | object, networks: ReadonlyMap<string, 
 export function toPayload(payment: Payment, offer: PaymentRequirements, resource: string): PaymentPayload {
   return {
     x402Version: 2,
-    resource: { url: payment.resourceUrl ?? resource },
+    resource: { url: resource },
     accepted: offer,
     payload: payment.payload,
   };

@@ -34,6 +34,7 @@ async function underDeadline<T>(
   call: Call,
   run: (signal: AbortSignal) => T | Promise<T>,
 ): Promise<T> {
+  if (call.signal.aborted) throw gone();
   const controller = new AbortController();
   let stop: (problem: Problem) => void = () => {};
   const stopped = new Promise<never>((_resolve, reject) => {
@@ -46,14 +47,15 @@ async function underDeadline<T>(
   const seconds = service.deadlineMs / 1000;
   const late = (): void =>
     stop(new Problem("deadline-exceeded", `The service did not answer within ${seconds} seconds`));
-  const gone = (): void => stop(new Problem("unavailable", "The caller is gone"));
+  const leave = (): void => stop(gone());
   const timer = setTimeout(late, service.deadlineMs);
-  call.signal.addEventListener("abort", gone, { once: true });
+  call.signal.addEventListener("abort", leave, { once: true });
   try {
-    if (call.signal.aborted) gone();
     return await Promise.race([stopped, run(controller.signal)]);
   } finally {
     clearTimeout(timer);
-    call.signal.removeEventListener("abort", gone);
+    call.signal.removeEventListener("abort", leave);
   }
 }
+
+const gone = (): Problem => new Problem("unavailable", "The caller is gone");

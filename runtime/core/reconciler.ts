@@ -1,11 +1,16 @@
 import type { Clock, Log } from "../api/capabilities.ts";
-import type { PaymentRecord, Reservations } from "./reservations.ts";
+import { type PaymentRecord, type Reservations, UNATTENDED_MS } from "./reservations.ts";
 import type { Settlement, Settler } from "./settlement.ts";
 
 /** Brings every settlement whose outcome is unknown to an end, without ever asking the payer for another payment. */
 export interface Reconciler {
   /** One attempt: asks the chain, and the facilitator again while the authorization lives. To be called under the payment's lease. */
   conclude(key: string, record: PaymentRecord): Promise<PaymentRecord>;
+  /**
+   * Puts the outcome of a settlement on record and gives back what may be told of it. That it is settled can be told at
+   * once, since the chain remembers it; that it was refused, only when it is on record, or it would be tried again.
+   */
+  note(key: string, record: PaymentRecord, settlement: Settlement): Promise<PaymentRecord>;
   /** Keeps trying in the background until the outcome is known. */
   watch(key: string): void;
   /** Takes up what this or another process has left behind, now and once a minute. */
@@ -25,15 +30,19 @@ export interface ReconcilerDeps {
 /** An authorization must be valid for at least this long when it is settled (x402 `exact` on EVM). */
 export const SETTLE_MARGIN_SECONDS = 6;
 const LONGEST_WAIT_MS = 60_000;
+/** How many are brought to an end in the background at once: after an outage there may be thousands. */
+const MOST_AT_ONCE = 16;
 
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const { reservations, settler, clock, log, firstMs = 2000, sweepMs = 60_000 } = deps;
   const timers = new Map<string, NodeJS.Timeout>();
   let sweeping: NodeJS.Timeout | undefined;
+  let running = 0;
   let closed = false;
 
   return {
     conclude,
+    note,
     watch: (key) => schedule(key, firstMs),
     start: () => void sweep(),
     close() {
@@ -43,25 +52,55 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     },
   };
 
-  async function conclude(key: string, record: PaymentRecord): Promise<PaymentRecord> {
-    const { payment, offer } = record;
+  async function conclude(key: string, record: PaymentRecord, keepMs?: number): Promise<PaymentRecord> {
+    const { payment, offer, validBefore } = record;
     const seen = await settler.look(payment, offer);
-    const alive = record.validBefore === undefined || record.validBefore - SETTLE_MARGIN_SECONDS > clock.now() / 1000;
-    const settlement = seen.state === "unknown" && alive ? await settler.settle(payment, offer) : seen;
-    const next = concluded(record, settlement);
-    await reservations.update(key, next);
-    log.info("settlement.concluded", { service: record.service, network: offer.network, state: next.state });
-    return next;
+    const isAlive = validBefore === undefined || validBefore - SETTLE_MARGIN_SECONDS > clock.now() / 1000;
+    if (seen.state !== "unknown") return note(key, record, seen, keepMs);
+    return isAlive ? note(key, ...(await settleAgain(key, record)), keepMs) : record;
+  }
+
+  /** A payment that was refused is unsettled; from this attempt on, it may be settled after all. */
+  async function settleAgain(key: string, record: PaymentRecord): Promise<[PaymentRecord, Settlement]> {
+    const { payment, offer, state } = record;
+    if (state === "settling") return [record, await settler.settle(payment, offer, "another")];
+    const open: PaymentRecord = { ...record, state: "settling" };
+    await reservations.update(key, open);
+    return [open, await settler.settle(payment, offer)];
+  }
+
+  async function note(
+    key: string,
+    record: PaymentRecord,
+    { state, receipt }: Settlement,
+    keepMs?: number,
+  ): Promise<PaymentRecord> {
+    if (state === "unknown") return { ...record, state: "settling" };
+    const next: PaymentRecord = { ...record, state, receipt };
+    const written = reservations.update(key, next, keepMs).then(
+      () => next,
+      (error: unknown): PaymentRecord => {
+        log.error("payment.update-failed", { error });
+        return { ...record, state: "settling" };
+      },
+    );
+    return state === "settled" ? next : written;
   }
 
   function schedule(key: string, waitMs: number): void {
     if (closed || timers.has(key)) return;
-    const again = (): void => {
+    const again = (nextMs: number): void => {
       timers.delete(key);
-      schedule(key, Math.min(waitMs * 2, LONGEST_WAIT_MS));
+      schedule(key, nextMs);
     };
-    const attempt = (): Promise<void> =>
-      tryOnce(key).then((ended) => (ended ? void timers.delete(key) : again()), again);
+    const attempt = async (): Promise<void> => {
+      if (running >= MOST_AT_ONCE) return again(waitMs);
+      running += 1;
+      const isOver = await tryOnce(key).catch(() => false);
+      running -= 1;
+      if (isOver) timers.delete(key);
+      else again(Math.min(waitMs * 2, LONGEST_WAIT_MS));
+    };
     timers.set(key, setTimeout(() => void attempt(), waitMs).unref());
   }
 
@@ -71,12 +110,18 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     if (!lease) return false;
     try {
       const record = await reservations.read(key);
-      if (record?.state === "settling") return (await conclude(key, record)).state !== "settling";
-      if (record) await reservations.update(key, record); // Ended by another call: takes it off the list of open ones.
-      return true;
+      if (record?.state !== "settling") await reservations.strike(key); // Another call has ended it.
+      return record?.state !== "settling" || (await isConcluded(key, record));
     } finally {
       await lease.release();
     }
+  }
+
+  async function isConcluded(key: string, record: PaymentRecord): Promise<boolean> {
+    const { state } = await conclude(key, record, UNATTENDED_MS);
+    if (state === "settling") return false;
+    log.info("settlement.concluded", { service: record.service, network: record.offer.network, state });
+    return true;
   }
 
   async function sweep(): Promise<void> {
@@ -87,9 +132,4 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     }
     if (!closed) sweeping = setTimeout(() => void sweep(), sweepMs).unref();
   }
-}
-
-/** The record after a settlement was tried. */
-export function concluded(record: PaymentRecord, { state, receipt }: Settlement): PaymentRecord {
-  return { ...record, state: state === "unknown" ? "settling" : state, receipt };
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Clock } from "../api/capabilities.ts";
 import type { Store } from "./store.ts";
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from "./x402.ts";
@@ -41,10 +40,12 @@ export interface Reservations {
   read(key: string): Promise<PaymentRecord | undefined>;
   /** Puts the result on record before the settlement; false when another call has done so already. */
   begin(key: string, record: PaymentRecord): Promise<boolean>;
-  /** Replaces the record after a settlement was tried. */
-  update(key: string, record: PaymentRecord): Promise<void>;
+  /** Replaces the record. Its answer can be fetched for `keepMs`, or for as long as the authorization could be used again. */
+  update(key: string, record: PaymentRecord, keepMs?: number): Promise<void>;
   /** The payments whose settlement was begun and has no end on record. */
   open(): AsyncIterable<string>;
+  /** Takes a payment off the list of open ones. */
+  strike(key: string): Promise<void>;
   /** Stops renewing. Leases that are still held lapse. */
   close(): void;
 }
@@ -59,49 +60,75 @@ export interface ReservationsDeps {
 /** Stored answers live until the authorization cannot be used any more, and at least this long. */
 const KEEP_MS = 15 * 60_000;
 const MARGIN_MS = 60_000;
+/** So long, what has no end yet is remembered, and what came to it while nobody asked. */
+export const UNATTENDED_MS = 24 * 60 * 60_000;
 
 export function createReservations({ store, clock, onError, leaseMs = 2000 }: ReservationsDeps): Reservations {
-  const owner = randomUUID();
-  const held = new Set<string>();
-  const timer = setInterval(() => {
-    for (const key of held) store.set(`lease:${key}`, owner, leaseMs, "lazy").catch(onError);
-  }, leaseMs / 5);
+  const held = new Map<string, Held>();
+  const timer = setInterval(renewAll, leaseMs / 5);
   timer.unref();
 
-  const ttlOf = ({ validBefore }: PaymentRecord): number =>
-    Math.max(KEEP_MS, (validBefore ?? 0) * 1000 - clock.now() + MARGIN_MS);
+  const isOurs = ({ renewedAt }: Held): boolean => performance.now() - renewedAt < leaseMs;
+  const ttlOf = ({ validBefore }: PaymentRecord, keepMs: number): number =>
+    Math.max(keepMs, (validBefore ?? 0) * 1000 - clock.now() + MARGIN_MS);
 
   return {
     async claim(key) {
-      if (!(await store.putIfAbsent(`lease:${key}`, owner, leaseMs, "lazy"))) return undefined;
-      held.add(key);
+      const lease = { renewedAt: performance.now() };
+      if (!(await store.putIfAbsent(`lease:${key}`, 1, leaseMs, "lazy"))) return undefined;
+      held.set(key, lease);
       return {
         key,
         async release() {
-          if (held.delete(key)) await store.delete(`lease:${key}`, "lazy");
+          if (held.get(key) !== lease) return;
+          held.delete(key);
+          if (isOurs(lease)) await store.delete(`lease:${key}`, "lazy");
         },
       };
     },
     read: (key) => store.get<PaymentRecord>(`payment:${key}`),
     async begin(key, record) {
+      const ttlMs = ttlOf(record, UNATTENDED_MS);
       const [begun] = await Promise.all([
-        store.putIfAbsent(`payment:${key}`, record, ttlOf(record)),
-        store.set(`open:${key}`, 1, ttlOf(record)),
+        store.putIfAbsent(`payment:${key}`, record, ttlMs),
+        store.set(`open:${key}`, 1, ttlMs),
       ]);
       return begun;
     },
-    async update(key, record) {
-      // Lazily: a record that has gone back to "settling" in a crash is brought to its end again by the chain.
+    async update(key, record, keepMs = KEEP_MS) {
+      const isOpen = record.state === "settling";
+      const ttlMs = ttlOf(record, isOpen ? UNATTENDED_MS : keepMs);
+      // A settlement lazily: if a crash takes it back to "settling", the chain brings it to its end again.
+      const care = record.state === "settled" ? "lazy" : "durable";
       await Promise.all([
-        store.set(`payment:${key}`, record, ttlOf(record), "lazy"),
-        record.state === "settling"
-          ? store.set(`open:${key}`, 1, ttlOf(record), "lazy")
-          : store.delete(`open:${key}`, "lazy"),
+        store.set(`payment:${key}`, record, ttlMs, care),
+        isOpen ? store.set(`open:${key}`, 1, ttlMs, care) : store.delete(`open:${key}`, care),
       ]);
     },
     async *open() {
       for await (const key of store.keys("open:")) yield key.slice("open:".length);
     },
+    strike: (key) => store.delete(`open:${key}`, "lazy"),
     close: () => clearInterval(timer),
   };
+
+  /** A process that was stalled for longer than a lease lives has lost it, perhaps to another one. */
+  function renewAll(): void {
+    for (const [key, lease] of held) {
+      if (isOurs(lease)) renew(key, lease).catch(onError);
+      else held.delete(key);
+    }
+  }
+
+  async function renew(key: string, lease: Held): Promise<void> {
+    const renewedAt = performance.now();
+    await store.set(`lease:${key}`, 1, leaseMs, "lazy");
+    lease.renewedAt = renewedAt;
+  }
+}
+
+/** A lease of this process. */
+interface Held {
+  /** By the monotonic clock: when the last renewal that succeeded was asked for. */
+  renewedAt: number;
 }

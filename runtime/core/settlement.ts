@@ -12,8 +12,11 @@ export type Settlement =
   | { readonly state: "unknown"; readonly receipt: SettleResponse };
 
 export interface Settler {
-  /** Asks the facilitator, and in every doubtful case the chain itself. Never throws. */
-  settle(payment: PaymentPayload, offer: PaymentRequirements): Promise<Settlement>;
+  /**
+   * Asks the facilitator, and in every doubtful case the chain itself. Never throws. While an earlier attempt may have
+   * succeeded, a refusal proves nothing: it may be the consequence of that.
+   */
+  settle(payment: PaymentPayload, offer: PaymentRequirements, attempt?: "first" | "another"): Promise<Settlement>;
   /** Asks the chain alone. Never throws. */
   look(payment: PaymentPayload, offer: PaymentRequirements): Promise<Settlement>;
 }
@@ -26,8 +29,16 @@ export interface SettlerDeps {
   readonly lookMs?: number;
 }
 
-/** Reasons that mean "refused before anything was sent", as long as the chain agrees that nothing has moved. */
-const REFUSED = /insufficient|balance|invalid|expired|mismatch|simulation|unsupported|blacklist|paused/i;
+/**
+ * Reasons that mean "refused before anything was sent", as long as the chain agrees that nothing has moved: codes, and
+ * what a token says when it is asked beforehand. Other sentences are about the facilitator's own troubles.
+ */
+const REFUSED =
+  /^\w*(?:insufficient|balance|invalid|mismatch|simulation|unsupported|blacklist|paused)\w*$|\breverted\b/i;
+/** … unless it is because the money has moved, which our node may not know yet. */
+const SPENT = /used|already|duplicate/i;
+const TRANSACTION = /^\w{1,128}$/;
+const LONGEST_TEXT = 300;
 
 export function createSettler({ rails, log, settleMs = 40_000, lookMs = 10_000 }: SettlerDeps): Settler {
   const settleDeadline = createDeadline(settleMs);
@@ -35,7 +46,7 @@ export function createSettler({ rails, log, settleMs = 40_000, lookMs = 10_000 }
     rails.find(({ manifest }) => manifest.network === offer.network);
 
   return {
-    async settle(payment, offer) {
+    async settle(payment, offer, attempt = "first") {
       const answer = await ask(payment, offer);
       if (answer.success && fits(answer, offer)) return { state: "settled", receipt: answer };
       log.warn("settlement.doubtful", {
@@ -44,10 +55,8 @@ export function createSettler({ rails, log, settleMs = 40_000, lookMs = 10_000 }
         transaction: answer.transaction,
       });
       const seen = await look(payment, offer, answer);
-      const refused = !answer.success && REFUSED.test(answer.errorReason ?? "");
-      return seen.state === "unknown" && seen.chain === "open" && refused
-        ? { state: "rejected", receipt: answer }
-        : seen;
+      const isRefused = attempt === "first" && seen.state === "unknown" && seen.chain === "open" && isRefusal(answer);
+      return isRefused ? { state: "rejected", receipt: answer } : seen;
     },
     look: (payment, offer) => look(payment, offer, failure(offer, "settlement_unknown")),
   };
@@ -56,7 +65,7 @@ export function createSettler({ rails, log, settleMs = 40_000, lookMs = 10_000 }
     const rail = railOf(offer);
     if (!rail) return failure(offer, "rail_not_configured");
     try {
-      return await rail.facilitator.settle(payment, offer, settleDeadline());
+      return toReceipt(await rail.facilitator.settle(payment, offer, settleDeadline()));
     } catch (error) {
       return failure(offer, "settlement_unknown", error instanceof Error ? error.message : String(error));
     }
@@ -89,8 +98,23 @@ export function createSettler({ rails, log, settleMs = 40_000, lookMs = 10_000 }
 /** A success that names another network, no transaction, or another amount is no proof of anything. */
 const fits = (answer: SettleResponse, offer: PaymentRequirements): boolean =>
   answer.network === offer.network &&
-  answer.transaction !== "" &&
+  TRANSACTION.test(answer.transaction) &&
   (answer.amount === undefined || answer.amount === offer.amount);
+
+const isRefusal = ({ success, transaction, errorReason = "" }: SettleResponse): boolean =>
+  !success && transaction === "" && REFUSED.test(errorReason) && !SPENT.test(errorReason);
+
+/** What x402 knows of an answer, and no more of it than a header can hold. Facilitators write null for "none". */
+function toReceipt({ success, transaction, network, ...texts }: SettleResponse): SettleResponse {
+  const { errorReason, errorMessage, payer, amount } = texts;
+  const known = Object.entries({ errorReason, errorMessage, payer, amount }).filter(([, text]) => (text ?? "") !== "");
+  const brief = Object.fromEntries(known.map(([name, text]) => [name, toBrief(String(text))]));
+  return { success, ...brief, transaction: toBrief(transaction), network: toBrief(network) };
+}
+
+/** A text of somebody else's, short enough for headers and logs. */
+export const toBrief = (text: string): string =>
+  text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
 
 const failure = (offer: PaymentRequirements, errorReason: string, errorMessage?: string): SettleResponse => ({
   success: false,

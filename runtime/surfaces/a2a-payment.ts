@@ -26,6 +26,7 @@ const CODES: Readonly<Record<Refusal, string>> = {
   wrong_resource: "INVALID_AMOUNT",
   payment_expired: "EXPIRED_PAYMENT",
   payment_not_yet_valid: "EXPIRED_PAYMENT",
+  payment_valid_too_long: "EXPIRED_PAYMENT",
   insufficient_funds: "INSUFFICIENT_FUNDS",
   invalid_signature: "INVALID_SIGNATURE",
   authorization_used: "DUPLICATE_NONCE",

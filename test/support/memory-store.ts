@@ -3,12 +3,17 @@ import type { Store } from "../../runtime/core/store.ts";
 /** A Store in this process's memory, with a clock of one's own: for tests that look at time, and for the bench. */
 export function createMemoryStore(now: () => number = Date.now): Store & { readonly entries: Map<string, unknown> } {
   const held = new Map<string, { text: string; until: number }>();
+  const check = (key: string): string => {
+    if (key.length > 512 || !key.isWellFormed())
+      throw new TypeError("a key has at most 512 characters, all well-formed");
+    return key;
+  };
   const read = (key: string): string | undefined => {
-    const entry = held.get(key);
+    const entry = held.get(check(key));
     return entry && entry.until > now() ? entry.text : undefined;
   };
   const write = (key: string, value: unknown, ttlMs = Number.POSITIVE_INFINITY): void => {
-    held.set(key, { text: JSON.stringify(value), until: now() + ttlMs });
+    held.set(check(key), { text: JSON.stringify(value), until: now() + ttlMs });
   };
   return {
     entries: held,

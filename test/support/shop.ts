@@ -9,6 +9,7 @@ import { bindServices } from "../../runtime/core/service.ts";
 import { createCompiler } from "../../runtime/core/validator.ts";
 import type { PaymentRequired, PaymentRequirements, SettleResponse } from "../../runtime/core/x402.ts";
 import { createApp } from "../../runtime/server/app.ts";
+import { createMcp, MCP_PATH } from "../../runtime/surfaces/mcp.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { createScriptedRail, type ScriptedRail } from "./scripted-rail.ts";
 
@@ -16,12 +17,15 @@ type Roll = (input: { low: number; high: number; count: number }, call: Call) =>
 
 export interface ShopOptions {
   readonly rail?: ScriptedRail;
+  /** Further rails. */
+  readonly others?: readonly ScriptedRail[];
   readonly store?: ReturnType<typeof createMemoryStore>;
   readonly clock?: TestClock;
   /** The public base URL, when it is another server's. */
   readonly baseUrl?: string;
   readonly price?: string;
   readonly extensionsOf?: ExtensionsOf;
+  readonly log?: Log;
 }
 
 /** Real time, shifted by as much as the test says. */
@@ -80,14 +84,14 @@ const ROLLED = {
   required: ["value"],
 };
 
-const site = (rail: ScriptedRail): SiteManifest => ({
+const site = (rails: readonly ScriptedRail[]): SiteManifest => ({
   name: "payphone",
   title: "payphone",
   description: "A shop for tests.",
   version: "0.3.0",
   catalog_version: "2.0",
   contact: { name: "payphone", url: "https://example.com" },
-  rails: [rail.manifest],
+  rails: rails.map((rail) => rail.manifest),
   yen_tiers: {},
   limits: {
     offer_seconds: 300,
@@ -105,6 +109,7 @@ const manifest = (id: string, price: string): Manifest => ({
   title: id,
   description: `The service ${id}.`,
   route: `POST /v1/${id}`,
+  aliases: [`GET /v1/${id}`],
   price,
   handler: `dice.${id}`,
   input: ROLL,
@@ -125,6 +130,8 @@ const createTestClock = (): TestClock => {
 
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const { rail = createScriptedRail(), clock = createTestClock(), store = createMemoryStore(clock.now) } = options;
+  const { others = [], extensionsOf, log = QUIET } = options;
+  const rails = [rail, ...others];
   const state = { executions: 0, handler: undefined as Roll | undefined };
   let nonce = 0;
   let running = await run(options.price ?? "0.001", 0, options.baseUrl);
@@ -223,26 +230,29 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
       ["dice.roll", { check: checkRange, run: work } as AnyHandler],
       ["dice.echo", work as AnyHandler],
     ]);
-    const place = site(rail);
+    const place = site(rails);
     const services = bindServices([manifest("roll", price), manifest("echo", "0.001")], {
       compile: createCompiler(new Map()),
       handlers,
       site: place,
     });
-    const { extensionsOf } = options;
-    const payments = createPayments({ site: place, services, rails: [rail], store, clock, log: QUIET, extensionsOf });
+    const payments = createPayments({ site: place, services, rails, store, clock, log, extensionsOf });
     await payments.start();
+    const { invoke, offers } = payments;
+    const base = baseUrl ?? url;
+    const mcp = createMcp({ services, schemas: new Map(), invoke, site: place, baseUrl: base, loopback: true });
     server.on(
       "request",
       createApp({
         services,
-        invoke: payments.invoke,
-        challenge: payments.offers.challenge,
-        site: { ...place, baseUrl: baseUrl ?? url },
+        invoke,
+        challenge: offers.challenge,
+        site: { ...place, baseUrl: base },
+        doors: new Map([[MCP_PATH, mcp]]),
         limits: place.limits,
         ready: () => Promise.reject(new Error("not asked")),
         clock,
-        log: QUIET,
+        log,
       }),
     );
     return {

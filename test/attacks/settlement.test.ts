@@ -1,0 +1,229 @@
+import { expect } from "chai";
+import { Problem } from "../../runtime/api/problem.ts";
+import type { SettleResponse } from "../../runtime/core/x402.ts";
+import { openStall } from "../mcp/support/stall.ts";
+import { createMemoryStore } from "../support/memory-store.ts";
+import { move } from "../support/scripted-rail.ts";
+import { openShop, type Shop } from "../support/shop.ts";
+
+const ROLL = { low: 1, high: 6 };
+const HASH = `0x${"ab".repeat(32)}`;
+
+describe("a settlement", () => {
+  let shop: Shop;
+  let payment: string;
+  beforeEach(async () => {
+    shop = await openShop();
+    payment = await shop.pay("/v1/roll");
+  });
+  afterEach(() => shop.close());
+
+  const send = (): Promise<Response> => shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+  const retry = (): Promise<Response> => shop.retry("/v1/roll", ROLL, payment);
+  const refuse = (errorReason: string, more: Partial<SettleResponse> = {}): void => {
+    shop.rail.script.settle = (_payment, { network }) => ({
+      ...{ success: false, errorReason, transaction: "", network },
+      ...more,
+    });
+  };
+  const isUnknown = async (response: Response, what: string): Promise<void> => {
+    expect(response.status, what).to.equal(503);
+    expect(response.headers.get("payment-required"), what).to.equal(null);
+    expect(await response.json(), what).to.have.property("code", "settlement-unknown");
+  };
+
+  describe("that was refused, on a chain whose node lags behind", () => {
+    /** What facilitators in the field say when the money has moved, or is on its way. */
+    const doubtful: [reason: string, more?: Partial<SettleResponse>][] = [
+      ["invalid_exact_evm_nonce_already_used"],
+      ["Missing or invalid parameters.\nDetails: already known"],
+      ["HTTP request failed. Details: invalid json"],
+      ["invalid_exact_evm_transfer_event_mismatch", { transaction: HASH }],
+      ["invalid_exact_evm_transaction_failed", { transaction: HASH }],
+      ["duplicate_settlement"],
+      ["The contract function reverted: FiatTokenV2: authorization is used or canceled"],
+      ["transaction expired: block height exceeded"],
+    ];
+    for (const [reason, more] of doubtful)
+      it(`is never called unpaid for "${reason.split("\n", 1)[0]}"${more ? " with a transaction" : ""}`, async () => {
+        refuse(reason, more);
+        await isUnknown(await send(), reason);
+      });
+
+    it("is never called unpaid by a second attempt, which the success of the first one may have caused", async () => {
+      let lags = true;
+      shop.rail.script.find = (_paid, { network }) => {
+        const transaction = [...shop.rail.moved.values()][0];
+        return lags || !transaction || !network ? { state: "open" } : { state: "settled", transaction };
+      };
+      shop.rail.script.settle = (paid, offer) => {
+        move(shop.rail, paid, offer);
+        throw new Problem("facilitator-unavailable", "The facilitator did not answer to settle");
+      };
+      await isUnknown(await send(), "the first attempt");
+      refuse("invalid_exact_evm_insufficient_balance"); // It was spent on us.
+      await isUnknown(await retry(), "the second attempt");
+      lags = false;
+      expect((await retry()).status).to.equal(200);
+      expect(shop.rail.moved.size).to.equal(1);
+    });
+  });
+
+  it("is refused at once when nothing was sent and nothing has moved", async () => {
+    const reasons = ["insufficient_funds", "transaction_simulation_failed", "unsupported_scheme"];
+    for (const reason of [...reasons, "Execution reverted with reason: Blacklistable: account is blacklisted."]) {
+      refuse(reason);
+      expect((await shop.buy("/v1/roll", ROLL)).status, reason).to.equal(402);
+    }
+  });
+
+  it("is not tried once the authorization has run out while the handler worked", async () => {
+    shop.handler = () => {
+      shop.clock.advance(299_000);
+      return { value: 1 };
+    };
+    const response = await send();
+    expect(response.status).to.equal(402);
+    expect(await response.json()).to.have.property("error", "payment_expired");
+    expect(shop.rail.asked.settle).to.equal(0);
+  });
+
+  it("is not begun, nor its handler, for a caller who left while the payment was verified", async () => {
+    const stall = await openStall();
+    const gone = new AbortController();
+    stall.rails.base.script.verify = () => {
+      gone.abort();
+      return { isValid: true };
+    };
+    const meta = { "x402/payment": await stall.pay("roll") };
+    const { body } = await stall.call("roll", ROLL, { meta, signal: gone.signal });
+    expect(JSON.parse(body.result.content[0].text)).to.include({ code: "unavailable" });
+    expect(stall.executions).to.equal(0);
+    stall.close();
+  });
+
+  describe("whose facilitator says too much", () => {
+    const SIZE = 100_000;
+    const sizeOf = (response: Response): number => [...response.headers].join("").length;
+
+    it("still reaches the payer: receipts hold what x402 knows, and no more", async () => {
+      shop.rail.script.settle = (paid, offer) =>
+        ({
+          ...move(shop.rail, paid, offer),
+          ...{ errorReason: null, extensions: { more: "x".repeat(SIZE) } },
+        }) as unknown as SettleResponse;
+      const response = await send();
+      expect(response.status).to.equal(200);
+      expect(shop.receipt(response)).to.have.all.keys("success", "transaction", "network", "payer");
+      expect(sizeOf(response)).to.be.below(4096);
+    });
+
+    it("still lets the payer read why it was refused", async () => {
+      refuse(`insufficient_funds`, { errorMessage: "x".repeat(SIZE) });
+      const settled = await send();
+      expect(settled.status).to.equal(402);
+      expect(shop.receipt(settled).errorMessage).to.match(/^x{10,300}…$/);
+      shop.rail.script.verify = () => ({ isValid: false, invalidReason: "x".repeat(SIZE) });
+      const verified = await shop.buy("/v1/roll", ROLL);
+      expect(verified.status).to.equal(402);
+      expect(sizeOf(verified)).to.be.below(8192);
+    });
+
+    it("is not proved by a transaction that can be none", async () => {
+      shop.rail.script.settle = (_paid, { network }) => ({ success: true, network, transaction: "x".repeat(SIZE) });
+      await isUnknown(await send(), "a long transaction");
+    });
+  });
+
+  describe("whose outcome is unknown for long", () => {
+    const cutOff = (): never => {
+      throw new Problem("upstream-failed", "The node cannot be reached");
+    };
+
+    it("is remembered for a day, so that whoever was charged gets the result after a long outage", async () => {
+      shop.rail.script.find = cutOff;
+      shop.rail.script.settle = (paid, offer) => {
+        move(shop.rail, paid, offer);
+        return cutOff();
+      };
+      await isUnknown(await send(), "during the outage");
+      await shop.restart();
+      shop.clock.advance(6 * 3_600_000);
+      delete shop.rail.script.find;
+      const response = await retry();
+      expect(await response.json()).to.deep.equal({ value: 1, executions: 1 });
+      expect(shop.executions, "since the restart").to.equal(0);
+    });
+
+    it("stays ready to be fetched for a day when it was found to be settled while nobody asked", async () => {
+      shop.rail.script.settle = cutOff;
+      await isUnknown(await send(), "at first");
+      delete shop.rail.script.settle;
+      await shop.until(() => ![...shop.store.entries.keys()].some((key) => key.startsWith("open:")));
+      shop.clock.advance(6 * 3_600_000);
+      expect((await retry()).status).to.equal(200);
+      expect(shop.executions).to.equal(1);
+    });
+  });
+
+  describe("on a store that fails between two lines", () => {
+    const gone = (): Promise<never> => Promise.reject(new Problem("unavailable", "The store is gone"));
+    let store: ReturnType<typeof createMemoryStore>;
+    beforeEach(async () => {
+      await shop.close();
+      store = createMemoryStore();
+      shop = await openShop({ store });
+      payment = await shop.pay("/v1/roll");
+    });
+
+    it("is not called unpaid before its refusal is on record: it would be tried again", async () => {
+      refuse("insufficient_funds");
+      const set = store.set;
+      store.set = (key, ...rest) => (key.startsWith("payment:") ? gone() : set(key, ...rest));
+      await isUnknown(await send(), "the refusal was lost");
+    });
+
+    it("is refused durably: after a crash nobody settles what the payer was told is unpaid", async () => {
+      refuse("insufficient_funds");
+      const cares = new Map<string, unknown>();
+      const set = store.set;
+      store.set = (key, value, ttlMs, care) => {
+        cares.set(key.split(":", 1)[0] as string, care ?? "durable");
+        return set(key, value, ttlMs, care);
+      };
+      expect((await send()).status).to.equal(402);
+      expect(cares.get("payment")).to.equal("durable");
+    });
+
+    it("is not called uncharged when nobody knows whether it was put on record", async () => {
+      const putIfAbsent = store.putIfAbsent;
+      store.putIfAbsent = async (key, ...rest) => {
+        const done = await putIfAbsent(key, ...rest);
+        return key.startsWith("payment:") ? gone() : done;
+      };
+      await isUnknown(await send(), "the answer was lost");
+      store.putIfAbsent = putIfAbsent;
+      expect(await (await retry()).json()).to.deep.equal({ value: 1, executions: 1 });
+      expect(shop.rail.moved.size).to.equal(1);
+    });
+
+    for (const failing of ["get", "set", "delete", "putIfAbsent"] as const)
+      it(`never charges twice, nor for nothing, whichever call of ${failing} fails`, async () => {
+        const original = store[failing] as (...args: unknown[]) => Promise<unknown>;
+        for (let at = 1; at <= 8; at++) {
+          const moved = shop.rail.moved.size;
+          payment = await shop.pay("/v1/roll");
+          let calls = 0;
+          const failOnce = (...args: unknown[]) => (++calls === at ? gone() : original(...args));
+          Object.assign(store, { [failing]: failOnce });
+          const first = await send();
+          Object.assign(store, { [failing]: original });
+          expect(first.status).to.be.oneOf([200, 503]);
+          const again = await retry();
+          expect(again.status, `${failing} ${at}`).to.equal(200);
+          if (first.status === 200) expect(await again.json()).to.deep.equal(await first.json());
+          expect(shop.rail.moved.size - moved, `${failing} ${at}`).to.equal(1);
+        }
+      });
+  });
+});
