@@ -1,9 +1,11 @@
 import type { ValidationIssue } from "../api/problem.ts";
+import { valueError, type Words } from "./issue-words.ts";
 import type { Shape } from "./shape.ts";
 
 /** Bodies are refused at the site's `body_depth`, which is at most 256; handlers' outputs have no such limit. */
 const DEEPEST = 300;
 const MOST_FAULTS = 20;
+const INFINITE: Words = { type: "finite_number", msg: "Input should be a finite number" };
 
 /** A copy of a value, cut to its shape, with its defaults and without the `null`s that mean absent. */
 export interface Copied {
@@ -33,13 +35,13 @@ export function copyValue(value: unknown, shape: Shape, from: string): Copied {
 function copy(value: unknown, shape: Shape, key: string | number, progress: Progress): unknown {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") {
-    if (!Number.isFinite(value)) refuse("finite_number", "Input should be a finite number", key, progress);
+    if (!Number.isFinite(value)) refuse(INFINITE, key, progress);
     return value;
   }
-  if (!isPlain(value)) return refuse("value_error", "Value error, this is not JSON data", key, progress);
+  if (!isPlain(value)) return refuse(valueError("this is not JSON data"), key, progress);
   if (!(isList(value) ? shape.takesList : shape.takesObject)) return value;
   if (progress.path.length === DEEPEST) {
-    return refuse("value_error", `Value error, nested more than ${DEEPEST} levels deep`, key, progress);
+    return refuse(valueError(`nested more than ${DEEPEST} levels deep`), key, progress);
   }
   progress.path.push(key);
   const copied = isList(value) ? copyArray(value, shape, progress) : copyObject(value, shape, progress);
@@ -81,8 +83,8 @@ function put(object: Record<string, unknown>, name: string, value: unknown): voi
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
-function refuse(type: string, msg: string, key: string | number, { path, issues }: Progress): void {
-  if (issues.length < MOST_FAULTS) issues.push({ type, loc: [...path, key], msg });
+function refuse(words: Words, key: string | number, { path, issues }: Progress): void {
+  if (issues.length < MOST_FAULTS) issues.push({ ...words, loc: [...path, key] });
 }
 
 /** `Array.isArray` does not tell a readonly array from an object. */

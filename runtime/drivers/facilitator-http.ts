@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import { Problem } from "../api/problem.ts";
+import { isObject } from "../core/schema-nodes.ts";
 import type { Facilitator, SettleResponse, SupportedKind, VerifyResponse } from "../core/x402.ts";
 
 type Action = "supported" | "verify" | "settle";
@@ -30,7 +31,7 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
   return {
     async supported(signal) {
       const { status, body } = await send("supported", undefined, signal);
-      if (status !== 200 || !isRecord(body) || !Array.isArray(body.kinds)) throw nonsense("supported", status);
+      if (status !== 200 || !isObject(body) || !Array.isArray(body.kinds)) throw nonsense("supported", status);
       return body.kinds.filter(isKind);
     },
     async verify(paymentPayload, paymentRequirements, signal) {
@@ -111,22 +112,19 @@ const nonsense = (action: Action, status: number): Problem =>
       : `The facilitator's answer to ${action} (status ${status}) makes no sense`,
   );
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const isOptionalText = (value: unknown): boolean => value === undefined || value === null || typeof value === "string";
 
 const isKind = (value: unknown): value is SupportedKind =>
-  isRecord(value) && typeof value.scheme === "string" && typeof value.network === "string";
+  isObject(value) && typeof value.scheme === "string" && typeof value.network === "string";
 
 const isVerdict = (value: unknown): value is VerifyResponse =>
-  isRecord(value) &&
+  isObject(value) &&
   typeof value.isValid === "boolean" &&
   isOptionalText(value.invalidReason) &&
   isOptionalText(value.payer);
 
 const isSettlement = (value: unknown): value is SettleResponse =>
-  isRecord(value) &&
+  isObject(value) &&
   typeof value.success === "boolean" &&
   typeof value.transaction === "string" &&
   typeof value.network === "string" &&

@@ -1,7 +1,9 @@
 import type { Request } from "express";
 import { Problem } from "../api/problem.ts";
 import type { Invocation } from "../core/call.ts";
+import { missingValue } from "../core/issues.ts";
 import type { SiteManifest } from "../core/manifest.ts";
+import { isObject } from "../core/schema-nodes.ts";
 import { isHarmless, parseJson } from "./json.ts";
 
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i;
@@ -35,9 +37,6 @@ export async function readText(request: Request, { body_bytes, body_depth }: Bou
   const isPlain = (request.headers["content-encoding"] ?? "identity").toLowerCase() === "identity";
   return isPlain && isHarmless(bytes, body_depth) ? bytes.toString() : "";
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A body that is absent is reported as missing, whatever it was said to be. */
 function checkMediaType({ headers }: Request): void {
@@ -78,7 +77,4 @@ const cutOff = (): Problem => new Problem("bad-request", "The body was cut off")
 const tooLarge = (limit: number): Problem =>
   new Problem("payload-too-large", `The body is larger than the ${limit} bytes that are allowed`);
 
-function missingBody(): Problem {
-  const issue = { type: "missing", loc: ["body"], msg: "Field required", input: null };
-  return new Problem("invalid-input", undefined, { issues: [issue] });
-}
+const missingBody = (): Problem => new Problem("invalid-input", undefined, { issues: [missingValue("body")] });
