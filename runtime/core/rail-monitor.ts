@@ -13,15 +13,18 @@ export interface RailMonitorDeps {
   /** Called before a change is visible; a rejection leaves the rails as they were, to be tried again. */
   readonly onChange: (statuses: ReadonlyMap<string, RailStatus>) => Promise<void>;
   readonly onError: (error: unknown) => void;
-  readonly askMs?: number;
-  readonly retryMs?: number;
-  readonly refreshMs?: number;
 }
+
+/** How long a facilitator may take to say what it supports. */
+const ASK_MS = 3000;
+/** Before a rail that is down is asked about again; doubled each time, up to five times. */
+const RETRY_MS = 1000;
+/** Between two rounds while all rails are up. */
+const REFRESH_MS = 300_000;
 
 const UNASKED: RailStatus = { state: "down", reason: "The facilitator has not answered yet" };
 
-export function createRailMonitor(deps: RailMonitorDeps): RailMonitor {
-  const { rails, onChange, onError, askMs = 3000, retryMs = 1000, refreshMs = 300_000 } = deps;
+export function createRailMonitor({ rails, onChange, onError }: RailMonitorDeps): RailMonitor {
   let statuses: ReadonlyMap<string, RailStatus> = new Map(rails.map(({ manifest }) => [manifest.id, UNASKED]));
   let announced = "";
   let failures = 0;
@@ -48,7 +51,7 @@ export function createRailMonitor(deps: RailMonitorDeps): RailMonitor {
     }
     const down = announced === "" || [...statuses.values()].some(({ state }) => state === "down");
     failures = down ? failures + 1 : 0;
-    const waitMs = down ? Math.min(retryMs * 2 ** Math.min(failures - 1, 5), refreshMs) : refreshMs;
+    const waitMs = down ? RETRY_MS * 2 ** Math.min(failures - 1, 5) : REFRESH_MS;
     if (!closed) timer = setTimeout(() => void round(), waitMs).unref();
   }
 
@@ -56,7 +59,7 @@ export function createRailMonitor(deps: RailMonitorDeps): RailMonitor {
   async function ask({ manifest, facilitator }: Rail): Promise<RailStatus> {
     const known = statuses.get(manifest.id);
     try {
-      const kinds = await facilitator.supported(AbortSignal.timeout(askMs));
+      const kinds = await facilitator.supported(AbortSignal.timeout(ASK_MS));
       const kind = kinds.find(
         ({ x402Version, scheme, network }) => x402Version === 2 && scheme === "exact" && network === manifest.network,
       );

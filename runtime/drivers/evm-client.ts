@@ -6,8 +6,6 @@ export interface EvmClientOptions {
   /** The chain's JSON-RPC URL. It may hold a secret, which appears in no error. */
   readonly url: string;
   readonly chainId: number;
-  /** What errors call the chain; left out for Base and Polygon. */
-  readonly name?: string;
   /** Bounds one HTTP request. */
   readonly timeoutMs?: number;
   /** How often a request is repeated when the node did not answer it. */
@@ -27,12 +25,13 @@ export interface EvmClient {
   ask<T>(work: (chain: PublicClient) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
+/** What errors call the chain. */
 const NAMES: Readonly<Record<number, string>> = { 8453: "Base", 137: "Polygon" };
 
 /** Opens nothing: the first `ask` does. */
 export function createEvmClient(options: EvmClientOptions): EvmClient {
-  const { chainId, name = NAMES[chainId] ?? `EVM ${chainId}` } = options;
-  const { retries = 2, retryDelayMs = 150 } = options;
+  const { chainId, retries = 2, retryDelayMs = 150 } = options;
+  const name = NAMES[chainId] ?? `EVM ${chainId}`;
   let opened: Promise<Opened> | undefined;
   let isRightChain = false;
 

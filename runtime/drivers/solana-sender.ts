@@ -35,10 +35,6 @@ export interface SolanaSenderOptions {
   readonly treasury: Pick<TreasuryAccounts, "solanaAddress" | "signSolana">;
   readonly clock: Clock;
   readonly log: Log;
-  /** How many compute units a transaction may use … */
-  readonly computeUnits?: number;
-  /** … and what is offered for each, in millionths of a lamport. */
-  readonly computeUnitPrice?: number;
   readonly pollMs?: number;
   /** The same bytes are sent again so often: nodes drop what they cannot forward at once. */
   readonly resendMs?: number;
@@ -113,9 +109,14 @@ interface Signed {
   readonly lastHeight: number;
 }
 
+/** How many compute units a transaction may use … */
+const COMPUTE_UNITS = 100_000;
+/** … and what is offered for each, in millionths of a lamport. */
+const UNIT_PRICE = 20_000;
+
 /** Signs with a fresh blockhash: from here on the transaction can land once, until that has expired. */
 async function sign(
-  { client, treasury, computeUnits = 100_000, computeUnitPrice = 20_000 }: SolanaSenderOptions,
+  { client, treasury }: SolanaSenderOptions,
   instructions: readonly SolanaInstruction[],
   signal: AbortSignal,
 ): Promise<Signed> {
@@ -134,8 +135,8 @@ async function sign(
     payerKey,
     recentBlockhash: blockhash,
     instructions: [
-      ComputeBudgetProgram.setComputeUnitLimit({ units: computeUnits }),
-      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: computeUnitPrice }),
+      ComputeBudgetProgram.setComputeUnitLimit({ units: COMPUTE_UNITS }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: UNIT_PRICE }),
       ...instructions.map(toWeb3),
     ],
   }).compileToV0Message();

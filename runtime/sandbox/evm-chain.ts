@@ -6,8 +6,6 @@ import { Problem } from "../api/problem.ts";
 /** What an EVM chain of one's own is started with. */
 export interface EvmChainOptions {
   readonly chainId: number;
-  /** 0 or nothing: any free one. */
-  readonly port?: number;
   /** The anvil to run; without it the optional package's, else the one on the PATH. */
   readonly bin?: string | undefined;
   /** More arguments, e.g. `["--block-time", "1"]`. Left out: a block for every transaction, at once. */
@@ -38,9 +36,9 @@ export interface EvmReceipt {
  * Starts anvil on loopback. It dies with this process, however this process dies.
  * @throws Problem `unavailable` when there is no anvil, or when it does not start.
  */
-export async function startEvmChain({ chainId, port = 0, bin, args = [] }: EvmChainOptions): Promise<EvmChain> {
+export async function startEvmChain({ chainId, bin, args = [] }: EvmChainOptions): Promise<EvmChain> {
   const child = spawnTied(bin ?? packagedAnvil() ?? "anvil", [
-    ...["--host", "127.0.0.1", "--port", String(port), "--chain-id", String(chainId), "--accounts", "1"],
+    ...["--host", "127.0.0.1", "--port", "0", "--chain-id", String(chainId), "--accounts", "1"],
     ...[...HISTORY, ...args],
   ]);
   const gone = Promise.withResolvers<void>();

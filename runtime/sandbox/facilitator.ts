@@ -8,10 +8,6 @@ import { closeServer, listenOnLoopback } from "./json-rpc.ts";
 /** What a facilitator of one's own is started with. */
 export interface FacilitatorOptions {
   readonly chains: FacilitatorChains;
-  /** 0 or nothing: any free one. */
-  readonly port?: number;
-  /** When given, every request must carry `Authorization: Bearer <authToken>`. */
-  readonly authToken?: string;
   /** How long a settlement waits for its transaction; 15 seconds when left out. */
   readonly confirmationTimeoutMs?: number;
 }
@@ -19,8 +15,6 @@ export interface FacilitatorOptions {
 /** A running facilitator. */
 export interface SandboxFacilitator {
   readonly url: string;
-  /** How often each of its endpoints was asked. */
-  stats(): { readonly supported: number; readonly verify: number; readonly settle: number };
   stop(): Promise<void>;
 }
 
@@ -29,40 +23,23 @@ export interface SandboxFacilitator {
  * `GET /supported` (x402-specification-v2, section 7), for versions 1 and 2.
  */
 export async function startFacilitator(options: FacilitatorOptions): Promise<SandboxFacilitator> {
-  const { chains, port = 0, authToken, confirmationTimeoutMs = 15_000 } = options;
+  const { chains, confirmationTimeoutMs = 15_000 } = options;
   const schemes = await createSchemes(chains, confirmationTimeoutMs);
-  const asked = { supported: 0, verify: 0, settle: 0 };
   const endpoints: Endpoints = {
-    "GET /supported": async () => {
-      asked.supported += 1;
-      return schemes.getSupported();
-    },
-    "POST /verify": async (request) => {
-      asked.verify += 1;
-      return schemes.verify(...(await readPayment(request)));
-    },
-    "POST /settle": async (request) => {
-      asked.settle += 1;
-      return schemes.settle(...(await readPayment(request)));
-    },
+    "GET /supported": async () => schemes.getSupported(),
+    "POST /verify": async (request) => schemes.verify(...(await readPayment(request))),
+    "POST /settle": async (request) => schemes.settle(...(await readPayment(request))),
   };
   const server = createServer(async (request, response) => {
-    const isAllowed = authToken === undefined || request.headers.authorization === `Bearer ${authToken}`;
-    const [status, body] = isAllowed ? await answer(endpoints, request) : UNAUTHORIZED;
+    const [status, body] = await answer(endpoints, request);
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   });
-  return {
-    url: await listenOnLoopback(server, port),
-    stats: () => ({ ...asked }),
-    stop: () => closeServer(server),
-  };
+  return { url: await listenOnLoopback(server), stop: () => closeServer(server) };
 }
 
 type Endpoints = Readonly<Record<string, (request: IncomingMessage) => Promise<unknown>>>;
 type Answer = readonly [status: number, body: unknown];
 type Payment = Parameters<x402Facilitator["verify"]>;
-
-const UNAUTHORIZED: Answer = [401, { error: "Send Authorization: Bearer with the facilitator's token" }];
 
 async function answer(endpoints: Endpoints, request: IncomingMessage): Promise<Answer> {
   const endpoint = endpoints[`${request.method} ${request.url}`];

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import { Problem } from "../api/problem.ts";
 
 /** The methods of a JSON-RPC 2.0 server with positional parameters. */
 export type RpcMethods = Readonly<Record<string, (params: readonly unknown[]) => unknown>>;
@@ -27,12 +26,9 @@ export function createRpcServer(methods: RpcMethods): Server {
   });
 }
 
-/** Listens on loopback; port 0 is any free one. Answers its URL. @throws Problem `unavailable` when the port is taken. */
-export async function listenOnLoopback(server: Server, port: number): Promise<string> {
-  const listening = once(server.listen(port, "127.0.0.1"), "listening");
-  await listening.catch((cause: Error) => {
-    throw new Problem("unavailable", `The sandbox cannot listen on port ${port}: ${cause.message}`, { cause });
-  });
+/** Listens on any free port of loopback, and answers its URL. */
+export async function listenOnLoopback(server: Server): Promise<string> {
+  await once(server.listen(0, "127.0.0.1"), "listening");
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 

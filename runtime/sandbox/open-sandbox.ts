@@ -2,7 +2,7 @@ import type { Hex, Log } from "../api/capabilities.ts";
 import type { RailManifest } from "../core/manifest.ts";
 import { isEvm } from "../core/rails.ts";
 import { type EvmChain, startEvmChain } from "./evm-chain.ts";
-import { type SandboxFacilitator, startFacilitator } from "./facilitator.ts";
+import { startFacilitator } from "./facilitator.ts";
 import { fundEvmRail, fundSolanaRail } from "./funding.ts";
 import { type SvmChain, startSvmChain } from "./svm-chain.ts";
 import type { Token } from "./tokens.ts";
@@ -36,7 +36,6 @@ export interface Sandbox {
   /** The variables that `payphone serve` would need of the operator, with this world's values. */
   readonly env: Readonly<Record<string, string>>;
   readonly description: SandboxDescription;
-  readonly facilitator: SandboxFacilitator;
   /** The nodes, by CAIP-2 network, and the EVM tokens, by rail id. */
   readonly chains: {
     readonly evm: ReadonlyMap<string, EvmChain>;
@@ -84,7 +83,6 @@ export async function openSandbox({ rails, dataDir, anvilBin, log }: SandboxOpti
       facilitator: facilitator.url,
       tokens: byRail(({ asset }) => asset),
     },
-    facilitator,
     chains: { evm, solana, tokens },
     stop: () => open.disposeAsync(),
   };

@@ -11,8 +11,6 @@ import { createTransactionMethods } from "./svm-transaction-methods.ts";
 
 /** What a Solana chain of one's own is started with. */
 export interface SvmChainOptions {
-  /** 0 or nothing: any free one. */
-  readonly port?: number;
   /** The chain's time; left out, the real one. */
   readonly clock?: Clock;
 }
@@ -35,9 +33,9 @@ export interface SvmChain extends Pick<SvmFaucet, "airdrop">, Pick<SvmMempool, "
 
 /**
  * Starts the Solana runtime behind a JSON-RPC server on loopback, without a websocket: poll.
- * @throws Problem `unavailable` when litesvm is not installed, or the port is taken.
+ * @throws Problem `unavailable` when litesvm is not installed.
  */
-export async function startSvmChain({ port = 0, clock = Date }: SvmChainOptions = {}): Promise<SvmChain> {
+export async function startSvmChain({ clock = Date }: SvmChainOptions = {}): Promise<SvmChain> {
   const slots = createSlots(clock);
   const bank = await openBank(slots);
   const { address: authority, airdrop } = createFaucet(bank, slots);
@@ -46,7 +44,7 @@ export async function startSvmChain({ port = 0, clock = Date }: SvmChainOptions 
     ...createNodeMethods({ bank, slots, airdrop }),
     ...createTransactionMethods({ bank, slots, accept }),
   });
-  const url = await listenOnLoopback(server, port);
+  const url = await listenOnLoopback(server);
 
   const putToken = (address: string, data: Buffer): void =>
     bank.putAccount({ address, owner: TOKEN_PROGRAM, lamports: bank.rentFor(data.length), data });
