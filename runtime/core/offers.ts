@@ -60,6 +60,15 @@ export function createOffers({ site, services, rails, history, extensionsOf }: O
     return { resource: toResource(service.manifest, site, resource), ...(extensions && { extensions }) };
   };
 
+  /** The offer in the payer's own words before one that says the same in others, the current one first. */
+  async function find(service: Service, payment: Payment): Promise<PaymentRequirements | undefined> {
+    const made = of(service).filter((offer) => fits(offer, payment));
+    const current = made.find((offer) => isEcho(offer, payment));
+    if (current) return current;
+    const earlier = (await history.earlier(service.manifest.id)).filter((offer) => fits(offer, payment));
+    return earlier.find((offer) => isEcho(offer, payment)) ?? made[0] ?? earlier[0];
+  }
+
   return {
     of,
     describe,
@@ -79,7 +88,7 @@ export function createOffers({ site, services, rails, history, extensionsOf }: O
       if (networks && !networks.includes(payment.network)) return "unsupported_network";
       if (payment.resourceUrl !== undefined && pathOf(payment.resourceUrl) !== pathOf(resource))
         return "wrong_resource";
-      const offer = find(of(service), payment) ?? find(await history.earlier(service.manifest.id), payment);
+      const offer = await find(service, payment);
       if (!offer) return "no_matching_offer";
       // A door that many services share says nothing of the service; version 1 says nothing of anything.
       const isOwnPath = payment.resourceUrl !== undefined && pathOf(payment.resourceUrl) === service.path;
@@ -116,18 +125,21 @@ function toOffers(
 }
 
 /** V2 names its offer; V1 names only the network, so that the signed amount and recipient must tell. */
-function find(offers: readonly PaymentRequirements[], payment: Payment): PaymentRequirements | undefined {
-  const { accepted, authorization, scheme, network } = payment;
-  return offers.find((offer) => {
-    if (offer.scheme !== scheme || offer.network !== network) return false;
-    if (authorization.amount !== undefined && authorization.amount !== BigInt(offer.amount)) return false;
-    if (authorization.payTo !== undefined && authorization.payTo !== offer.payTo.toLowerCase()) return false;
-    if (!accepted) return true;
-    const same = (["asset", "amount", "payTo", "maxTimeoutSeconds"] as const).every(
-      (key) => offer[key] === accepted[key],
-    );
-    return same && (accepted.extra?.offerId ?? offer.extra.offerId) === offer.extra.offerId;
-  });
+function fits(offer: PaymentRequirements, { accepted, authorization, scheme, network }: Payment): boolean {
+  if (offer.scheme !== scheme || offer.network !== network) return false;
+  if (authorization.amount !== undefined && authorization.amount !== BigInt(offer.amount)) return false;
+  if (authorization.payTo !== undefined && authorization.payTo !== offer.payTo.toLowerCase()) return false;
+  if (!accepted) return true;
+  const same = (["asset", "amount", "payTo", "maxTimeoutSeconds"] as const).every(
+    (key) => offer[key] === accepted[key],
+  );
+  return same && (accepted.extra?.offerId ?? offer.extra.offerId) === offer.extra.offerId;
 }
+
+/** Whether a payment says nothing else than the offer: a facilitator may name another payer of its fees each time. */
+const isEcho = ({ extra }: PaymentRequirements, { accepted }: Payment): boolean =>
+  Object.entries(extra).every(
+    ([name, value]) => typeof value === "object" || (accepted?.extra?.[name] ?? value) === value,
+  );
 
 const pathOf = (url: string): string => URL.parse(url)?.pathname ?? url;

@@ -16,6 +16,8 @@ export interface ScriptedRail extends Rail {
   readonly moved: Map<string, string>;
   script: {
     supported?: () => void;
+    /** What the facilitator adds to its kind of payment. */
+    extra?: Readonly<Record<string, unknown>>;
     verify?: Answer<VerifyResponse>;
     settle?: Answer<SettleResponse>;
     find?: Answer<SettlementState>;
@@ -25,8 +27,9 @@ export interface ScriptedRail extends Rail {
 export const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 export const PAY_TO = "0x2222222222222222222222222222222222222222";
 
+/** What makes a payment unlike any other: its nonce, or the whole transaction on Solana. */
 export const nonceOf = ({ payload }: Pick<PaymentPayload, "payload">): string =>
-  (payload.authorization as { nonce: string }).nonce;
+  (payload.authorization as { nonce: string } | undefined)?.nonce ?? (payload.transaction as string);
 
 /** Moves the money of a payment on the test's own chain, once, as a facilitator would. */
 export function move(rail: ScriptedRail, payment: PaymentPayload, offer: PaymentRequirements): SettleResponse {
@@ -39,7 +42,8 @@ export function move(rail: ScriptedRail, payment: PaymentPayload, offer: Payment
   return { success: true, transaction, network, payer: payerOf(payment) };
 }
 
-export const payerOf = ({ payload }: PaymentPayload): string => (payload.authorization as { from: string }).from;
+export const payerOf = ({ payload }: PaymentPayload): string =>
+  (payload.authorization as { from: string } | undefined)?.from ?? "the payer";
 
 /** USDC on Base, unless told otherwise. Without a script, everything verifies, settles and can be read back. */
 export function createScriptedRail(manifest: Partial<Rail["manifest"]> = {}): ScriptedRail {
@@ -69,7 +73,8 @@ export function createScriptedRail(manifest: Partial<Rail["manifest"]> = {}): Sc
       async supported() {
         asked.supported += 1;
         rail.script.supported?.();
-        return [{ x402Version: 2, scheme: "exact", network: rail.manifest.network }];
+        const { extra } = rail.script;
+        return [{ x402Version: 2, scheme: "exact", network: rail.manifest.network, ...(extra && { extra }) }];
       },
       async verify(payment, offer) {
         asked.verify += 1;
