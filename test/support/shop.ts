@@ -1,15 +1,16 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { AnyHandler, Call, Log } from "../../runtime/api/plugin.ts";
-import { Problem } from "../../runtime/api/problem.ts";
-import type { Manifest, SiteManifest } from "../../runtime/core/manifest.ts";
+import type { Manifest } from "../../runtime/core/manifest.ts";
 import type { ExtensionsOf } from "../../runtime/core/offers.ts";
 import { createPayments } from "../../runtime/core/payments.ts";
 import { bindServices } from "../../runtime/core/service.ts";
+import { silentLog } from "../../runtime/core/silent-log.ts";
 import { createCompiler } from "../../runtime/core/validator.ts";
 import type { PaymentRequired, PaymentRequirements, SettleResponse } from "../../runtime/core/x402.ts";
 import { createApp } from "../../runtime/server/app.ts";
 import { createMcp, MCP_PATH } from "../../runtime/surfaces/mcp.ts";
+import { checkRange, toSite } from "./dice.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { createScriptedRail, type ScriptedRail } from "./scripted-rail.ts";
 
@@ -68,7 +69,6 @@ export interface Shop {
   close(): Promise<void>;
 }
 
-const QUIET: Log = { info: () => {}, warn: () => {}, error: () => {} };
 const ROLL = {
   type: "object",
   properties: {
@@ -83,26 +83,6 @@ const ROLLED = {
   properties: { value: { type: "integer" }, executions: { type: "integer" } },
   required: ["value"],
 };
-
-const site = (rails: readonly ScriptedRail[]): SiteManifest => ({
-  name: "payphone",
-  title: "payphone",
-  description: "A shop for tests.",
-  version: "0.3.0",
-  catalog_version: "2.0",
-  contact: { name: "payphone", url: "https://example.com" },
-  rails: rails.map((rail) => rail.manifest),
-  yen_tiers: {},
-  limits: {
-    offer_seconds: 300,
-    deadline_seconds: 1,
-    body_bytes: 65_536,
-    body_depth: 64,
-    url_bytes: 8192,
-    unpaid_per_minute: 60_000,
-    unpaid_burst: 10_000,
-  },
-});
 
 const manifest = (id: string, price: string): Manifest => ({
   id,
@@ -130,7 +110,7 @@ const createTestClock = (): TestClock => {
 
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const { rail = createScriptedRail(), clock = createTestClock(), store = createMemoryStore(clock.now) } = options;
-  const { others = [], extensionsOf, log = QUIET } = options;
+  const { others = [], extensionsOf, log = silentLog } = options;
   const rails = [rail, ...others];
   const state = { executions: 0, handler: undefined as Roll | undefined };
   let nonce = 0;
@@ -230,7 +210,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
       ["dice.roll", { check: checkRange, run: work } as AnyHandler],
       ["dice.echo", work as AnyHandler],
     ]);
-    const place = site(rails);
+    const place = toSite(rails);
     const services = bindServices([manifest("roll", price), manifest("echo", "0.001")], {
       compile: createCompiler(new Map()),
       handlers,
@@ -270,12 +250,6 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     state.executions += 1;
     return state.handler ? state.handler(input, call) : { value: input.low, executions: state.executions };
   }
-}
-
-function checkRange({ low, high }: { low: number; high: number }): void {
-  if (low <= high) return;
-  const issue = { loc: ["body", "high"], msg: "Value error, high must not be below low", type: "value_error" };
-  throw new Problem("invalid-input", undefined, { issues: [issue] });
 }
 
 function authorize(

@@ -136,7 +136,7 @@ describe("the MCP endpoint", () => {
         name: "payphone",
         title: "Payphone",
         version: "0.3.0",
-        description: "A stall for tests.",
+        description: "Dice for tests.",
         websiteUrl: "https://payphone.test",
       });
     });

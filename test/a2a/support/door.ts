@@ -12,6 +12,7 @@ import { createPeerBudgets } from "../../../runtime/drivers/peer-budgets.ts";
 import { type A2aOptions, createA2a } from "../../../runtime/surfaces/a2a.ts";
 import type { A2a, A2aHttpReply } from "../../../runtime/surfaces/a2a-server.ts";
 import { type Loose, toPayment } from "../../mcp/support/stall.ts";
+import { checkRange, createPolygonRail, toSite } from "../../support/dice.ts";
 import { createMemoryStore } from "../../support/memory-store.ts";
 import { createScriptedRail, type ScriptedRail } from "../../support/scripted-rail.ts";
 import { toIdentity, toPeerKeys } from "./peer.ts";
@@ -80,26 +81,6 @@ export const MANIFESTS: readonly Manifest[] = [
   free,
 ];
 
-export const toSite = (rails: readonly ScriptedRail[], name = "payphone"): SiteManifest => ({
-  name,
-  title: "Payphone",
-  description: "A door for tests.",
-  version: "0.3.0",
-  catalog_version: "2.0",
-  contact: { name: "payphone", url: "https://example.com" },
-  rails: rails.map(({ manifest: rail }) => rail),
-  yen_tiers: { "0.001": "0.1" },
-  limits: {
-    offer_seconds: 300,
-    deadline_seconds: 1,
-    body_bytes: 1_048_576,
-    body_depth: 64,
-    url_bytes: 8192,
-    unpaid_per_minute: 60_000,
-    unpaid_burst: 10_000,
-  },
-});
-
 export interface DoorOptions
   extends Partial<Omit<A2aOptions, "services" | "invoke" | "exchanges" | "store" | "clock">> {
   readonly manifests?: readonly Manifest[];
@@ -121,15 +102,7 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
   };
   const rails = {
     base: createScriptedRail(),
-    polygon: createScriptedRail({
-      id: "polygon",
-      title: "JPYC on Polygon",
-      network: "eip155:137",
-      asset: "0xE7C3D8C9a439feDe00D2600032D5dB0Be71C3c29",
-      symbol: "JPYC",
-      decimals: 18,
-      currency: "jpy",
-    }),
+    polygon: createPolygonRail(),
   };
   const all = Object.values(rails);
   const fail = (): never => {
@@ -195,10 +168,4 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
     close: () => payments.close(),
   };
   return door;
-}
-
-function checkRange({ low, high }: { low: number; high: number }): void {
-  if (low <= high) return;
-  const issue = { loc: ["body", "high"], msg: "Value error, high must not be below low", type: "value_error" };
-  throw new Problem("invalid-input", undefined, { issues: [issue] });
 }

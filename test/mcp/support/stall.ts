@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
-import type { Manifest, SiteManifest } from "../../../runtime/core/manifest.ts";
+import type { Manifest } from "../../../runtime/core/manifest.ts";
 import { createPayments } from "../../../runtime/core/payments.ts";
 import { bindServices } from "../../../runtime/core/service.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
@@ -9,6 +9,7 @@ import { createCompiler } from "../../../runtime/core/validator.ts";
 import type { PaymentRequired, PaymentRequirements } from "../../../runtime/core/x402.ts";
 import { createMcp, type McpOptions } from "../../../runtime/surfaces/mcp.ts";
 import type { Mcp, McpHttpReply } from "../../../runtime/surfaces/mcp-server.ts";
+import { checkRange, createPolygonRail, toSite } from "../../support/dice.ts";
 import { createMemoryStore } from "../../support/memory-store.ts";
 import { createScriptedRail, type ScriptedRail } from "../../support/scripted-rail.ts";
 
@@ -134,26 +135,6 @@ const MANIFESTS: readonly Manifest[] = [
   free,
 ];
 
-const toSite = (rails: readonly ScriptedRail[]): SiteManifest => ({
-  name: "payphone",
-  title: "Payphone",
-  description: "A stall for tests.",
-  version: "0.3.0",
-  catalog_version: "2.0",
-  contact: { name: "payphone", url: "https://example.com" },
-  rails: rails.map(({ manifest: rail }) => rail),
-  yen_tiers: { "0.001": "0.1" },
-  limits: {
-    offer_seconds: 300,
-    deadline_seconds: 1,
-    body_bytes: 65_536,
-    body_depth: 64,
-    url_bytes: 8192,
-    unpaid_per_minute: 60_000,
-    unpaid_burst: 10_000,
-  },
-});
-
 /** @param down the rails whose facilitators cannot be reached. */
 export async function openStall(
   options: Partial<McpOptions> = {},
@@ -168,15 +149,7 @@ export async function openStall(
       network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
       asset: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
     }),
-    polygon: createScriptedRail({
-      id: "polygon",
-      title: "JPYC on Polygon",
-      network: "eip155:137",
-      asset: "0xE7C3D8C9a439feDe00D2600032D5dB0Be71C3c29",
-      symbol: "JPYC",
-      decimals: 18,
-      currency: "jpy",
-    }),
+    polygon: createPolygonRail(),
   };
   const all = Object.values(rails);
   for (const id of down)
@@ -254,10 +227,4 @@ export function toPayment(accepted: PaymentRequirements, nonce: number, resource
   };
   const payload = { signature: `0x${nonce.toString(16).padStart(130, "0")}`, authorization };
   return { x402Version: 2, accepted, payload, ...(resource && { resource }) };
-}
-
-function checkRange({ low, high }: { low: number; high: number }): void {
-  if (low <= high) return;
-  const issue = { loc: ["body", "high"], msg: "Value error, high must not be below low", type: "value_error" };
-  throw new Problem("invalid-input", undefined, { issues: [issue] });
 }
