@@ -1,4 +1,5 @@
 import type { Clock } from "../api/capabilities.ts";
+import { Problem } from "../api/problem.ts";
 import { digestOf } from "./digest.ts";
 import type { Store } from "./store.ts";
 import type { PaymentRequirements } from "./x402.ts";
@@ -7,8 +8,9 @@ export type OfferSet = ReadonlyMap<string, readonly PaymentRequirements[]>;
 
 /**
  * Remembers which offers were made, so that a challenge stays payable at its own terms after a price, an address or a
- * rail changed, across restarts and between processes. A set is on record under its own digest and is renewed for as
- * long as somebody makes it; once nobody does, it runs out by itself.
+ * rail changed, across restarts and between processes. A set is on record for as long as somebody makes it; once nobody
+ * does, it runs out by itself. There are so few places for sets that reading all of them costs little: refused payments
+ * make it happen.
  */
 export interface OfferHistory {
   /** Puts a set on record, and keeps it there until the next one is published. */
@@ -26,29 +28,32 @@ export interface OfferHistoryDeps {
   readonly onError: (error: unknown) => void;
 }
 
-type Entry = [service: string, offers: readonly PaymentRequirements[]];
+/** A set of offers, and the digest that tells it from others. */
+interface Made {
+  readonly digest: string;
+  readonly offers: readonly (readonly [service: string, offers: readonly PaymentRequirements[]])[];
+}
 
-const PREFIX = "offers:";
+/** For every process: its offers now, those of a moment ago, and room for facilitators that come and go. */
+const PLACES = Array.from({ length: 64 }, (_, at) => `offers:${at}`);
 const RENEW_MS = 60_000;
-/** How long a reading of the record is used again, so that refused payments cannot make the store work. */
-const FRESH_MS = 2000;
+/** How long a reading of the record is used again. */
+const FRESH_MS = 200;
 
 export function createOfferHistory({ store, clock, offerSeconds, onError }: OfferHistoryDeps): OfferHistory {
   const ttlMs = offerSeconds * 1000 + 2 * RENEW_MS;
-  let published: { key: string; value: Entry[] } | undefined;
-  let reading: { at: number; sets: Promise<Entry[][]> } | undefined;
-  const renew = async (): Promise<void> => {
-    if (published) await store.set(published.key, published.value, ttlMs);
-  };
-  const timer = setInterval(() => void renew().catch(onError), RENEW_MS);
+  let published: Made | undefined;
+  let reading: { readonly at: number; readonly sets: Promise<readonly (Made | undefined)[]> } | undefined;
+  const timer = setInterval(() => void place(published).catch(onError), RENEW_MS);
   timer.unref();
 
   return {
-    async publish(offers) {
-      await renew(); // The outgoing set is payable from its last moment on, not from its last renewal.
-      const value: Entry[] = [...offers];
-      published = { key: PREFIX + digestOf(value), value };
-      await renew();
+    async publish(set) {
+      await place(published); // The outgoing set is payable from its last moment on, not from its last renewal.
+      const offers = [...set];
+      const next = { digest: digestOf(offers), offers };
+      await place(next);
+      published = next;
       reading = undefined;
     },
     async earlier(service) {
@@ -59,14 +64,22 @@ export function createOfferHistory({ store, clock, offerSeconds, onError }: Offe
         reading = undefined;
         throw error;
       });
-      return sets.flatMap((set) => set.find(([id]) => id === service)?.[1] ?? []);
+      return sets.flatMap((set) => set?.offers.find(([id]) => id === service)?.[1] ?? []);
     },
     close: () => clearInterval(timer),
   };
 
-  async function readAll(): Promise<Entry[][]> {
-    const sets: Entry[][] = [];
-    for await (const key of store.keys(PREFIX)) sets.push((await store.get<Entry[]>(key)) ?? []);
-    return sets;
+  /** Whoever makes the same offers shares their place. */
+  async function place(set: Made | undefined): Promise<void> {
+    if (!set) return;
+    for (const key of PLACES) {
+      if (await store.putIfAbsent(key, set, ttlMs)) return;
+      if ((await store.get<Made>(key))?.digest === set.digest) return store.set(key, set, ttlMs);
+    }
+    throw new Problem("unavailable", `More than ${PLACES.length} different sets of offers were made lately`);
+  }
+
+  function readAll(): Promise<readonly (Made | undefined)[]> {
+    return Promise.all(PLACES.map((key) => store.get<Made>(key)));
   }
 }

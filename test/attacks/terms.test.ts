@@ -88,6 +88,24 @@ describe("an offer that was made", () => {
     expect(settled).to.deep.include({ amount: "1000" }).and.have.nested.property("extra.feePayer", "first");
   });
 
+  it("is looked for in a few places only, however much else the store holds and however often it is in vain", async () => {
+    const asked: string[] = [];
+    const { get, keys } = shop.store;
+    Object.assign(shop.store, {
+      get: (key: string) => asked.push(key) && get(key),
+      keys: (prefix: string) => asked.push(`all of ${prefix}`) && keys(prefix),
+    });
+    const payment = Buffer.from(await pay(), "base64")
+      .toString()
+      .replace('"1000"', '"999"');
+    for (let at = 0; at < 20; at++) {
+      const response = await send(Buffer.from(payment).toString("base64"));
+      expect(await response.json()).to.have.property("error", "no_matching_offer");
+    }
+    expect(asked.filter((key) => key.startsWith("all"))).to.deep.equal([]);
+    expect(new Set(asked.filter((key) => key.startsWith("offers:"))).size).to.be.within(1, 64);
+  });
+
   it("has run out when the clock was put back, too", async () => {
     await shop.close();
     shop = await openShop();
