@@ -1,14 +1,8 @@
-import { base58 } from "@scure/base";
-import { createKeyPairSignerFromBytes } from "@solana/kit";
-import { x402Client } from "@x402/core/client";
+import type { x402Client } from "@x402/core/client";
 import type { PaymentPayload, PaymentRequirements, SettleResponse, VerifyResponse } from "@x402/core/types";
 import type { PaymentPayloadV1, PaymentRequirementsV1 } from "@x402/core/types/v1";
-import { ExactEvmScheme } from "@x402/evm/exact/client";
-import { ExactEvmSchemeV1 } from "@x402/evm/exact/v1/client";
-import { ExactSvmScheme } from "@x402/svm/exact/client";
-import { ExactSvmSchemeV1 } from "@x402/svm/exact/v1/client";
-import { privateKeyToAccount } from "viem/accounts";
 import { rail, type TestSandbox } from "../support/chains.ts";
+import { createBuyer } from "../support/stock-buyer.ts";
 
 /** What a seller asks for on one of the sandbox's rails; `amount` in atomic units, to the sandbox's treasury. */
 export async function requirementsOn(sandbox: TestSandbox, id: string, amount: bigint): Promise<PaymentRequirements> {
@@ -24,18 +18,6 @@ export async function requirementsOn(sandbox: TestSandbox, id: string, amount: b
     maxTimeoutSeconds: 300,
     extra: { ...domain, ...kinds.find((kind) => kind.network === network)?.extra },
   };
-}
-
-/** The stock client in the hands of the sandbox's buyer, for both versions of the protocol. */
-export async function createBuyer({ description: { buyer, rpc } }: TestSandbox): Promise<x402Client> {
-  const account = privateKeyToAccount(buyer.evm.private_key);
-  const signer = await createKeyPairSignerFromBytes(base58.decode(buyer.solana.secret_key));
-  const solana = { rpcUrl: rpc.solana! };
-  return new x402Client()
-    .register("eip155:8453", new ExactEvmScheme(account))
-    .register("solana:*", new ExactSvmScheme(signer, solana))
-    .registerV1("base", new ExactEvmSchemeV1(account))
-    .registerV1("solana", new ExactSvmSchemeV1(signer, solana));
 }
 
 /** A payment for these requirements, signed by the stock client. */

@@ -10,16 +10,22 @@ import { rail, type TestSandbox } from "./chains.ts";
 
 export type PayingFetch = (input: string, init?: RequestInit) => Promise<Response>;
 
-/** The stock client in the hands of the sandbox's buyer, paying on one rail only. */
-export async function stockClient({ description: { buyer, rpc } }: TestSandbox, id: string): Promise<x402Client> {
+/** The stock client in the hands of the sandbox's buyer, on all its chains and in both versions of the protocol. */
+export async function createBuyer({ description: { buyer, rpc } }: TestSandbox): Promise<x402Client> {
+  const account = privateKeyToAccount(buyer.evm.private_key);
+  const signer = await createKeyPairSignerFromBytes(base58.decode(buyer.solana.secret_key));
+  const solana = { rpcUrl: rpc.solana! };
+  return new x402Client()
+    .register("eip155:*", new ExactEvmScheme(account))
+    .register("solana:*", new ExactSvmScheme(signer, solana))
+    .registerV1("base", new ExactEvmSchemeV1(account))
+    .registerV1("solana", new ExactSvmSchemeV1(signer, solana));
+}
+
+/** The same, paying on one rail only. */
+export async function stockClient(sandbox: TestSandbox, id: string): Promise<x402Client> {
   const { network, asset } = rail(id);
-  const client = new x402Client();
-  if (network.startsWith("eip155:")) {
-    client.register(network as `eip155:${string}`, new ExactEvmScheme(privateKeyToAccount(buyer.evm.private_key)));
-  } else {
-    const signer = await createKeyPairSignerFromBytes(base58.decode(buyer.solana.secret_key));
-    client.register(network as `solana:${string}`, new ExactSvmScheme(signer, { rpcUrl: rpc.solana! }));
-  }
+  const client = payOnly(await createBuyer(sandbox), network);
   return client.setSpendControls({ allowedAssets: [{ network: network as `eip155:${string}`, asset }] });
 }
 
@@ -29,16 +35,8 @@ export async function stockFetch(sandbox: TestSandbox, id: string, base: typeof 
 }
 
 /** A payer of the deprecated version 1: it reads the V1 body, and knows no PAYMENT-REQUIRED header. */
-export async function stockFetchV1(
-  { description: { buyer, rpc } }: TestSandbox,
-  id: "base" | "solana",
-): Promise<PayingFetch> {
-  const client = new x402Client();
-  if (id === "base") client.registerV1("base", new ExactEvmSchemeV1(privateKeyToAccount(buyer.evm.private_key)));
-  else {
-    const signer = await createKeyPairSignerFromBytes(base58.decode(buyer.solana.secret_key));
-    client.registerV1("solana", new ExactSvmSchemeV1(signer, { rpcUrl: rpc.solana! }));
-  }
+export async function stockFetchV1(sandbox: TestSandbox, id: "base" | "solana"): Promise<PayingFetch> {
+  const client = payOnly(await createBuyer(sandbox), id);
   const withoutV2: typeof fetch = async (input, init) => {
     const response = await fetch(input, init);
     if (response.status !== 402) return response;
@@ -48,6 +46,9 @@ export async function stockFetchV1(
   };
   return wrapFetchWithPayment(withoutV2, client);
 }
+
+const payOnly = (client: x402Client, wanted: string): x402Client =>
+  client.registerPolicy((_version, offers) => offers.filter(({ network }) => network === wanted));
 
 export const receiptOf = (response: Response) =>
   decodePaymentResponseHeader(response.headers.get("payment-response") ?? "");
