@@ -8,7 +8,7 @@ import type { Rail } from "./rails.ts";
 import { createReconciler } from "./reconciler.ts";
 import { createReservations } from "./reservations.ts";
 import type { Service } from "./service.ts";
-import { createSettler } from "./settlement.ts";
+import { createSettler, type SettlerDeps } from "./settlement.ts";
 import type { Store } from "./store.ts";
 
 /** Everything that has to do with money, put together. */
@@ -33,20 +33,22 @@ export interface PaymentsDeps {
   readonly extensionsOf?: ExtensionsOf | undefined;
   /** Told of settled calls that named an exchange between peers. */
   readonly onSettled?: InvokeDeps["onSettled"];
+  /** How long a facilitator may take. */
+  readonly patience?: Pick<InvokeDeps, "verifyMs"> & Pick<SettlerDeps, "settleMs">;
 }
 
 export function createPayments(deps: PaymentsDeps): Payments {
-  const { site, services, rails, store, clock, log, extensionsOf, onSettled } = deps;
+  const { site, services, rails, store, clock, log, extensionsOf, onSettled, patience } = deps;
   const report = (event: string) => (error: unknown) => log.error(event, { error });
   const { offer_seconds: offerSeconds } = site.limits;
   const history = createOfferHistory({ store, clock, offerSeconds, onError: report("offers.renewal-failed") });
   const offers = createOffers({ site, services, rails, history, extensionsOf });
   const monitor = createRailMonitor({ rails, onChange: offers.update, onError: report("rails.update-failed") });
   const reservations = createReservations({ store, clock, onError: report("payment.lease-failed") });
-  const settler = createSettler({ rails, log });
+  const settler = createSettler({ rails, log, ...patience });
   const reconciler = createReconciler({ reservations, settler, clock, log });
   return {
-    invoke: createInvoke({ rails, offers, reservations, settler, reconciler, clock, log, onSettled }),
+    invoke: createInvoke({ rails, offers, reservations, settler, reconciler, clock, log, onSettled, ...patience }),
     offers,
     rails: monitor,
     async start() {

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { AnyHandler, Call, Log } from "../../runtime/api/plugin.ts";
 import type { Manifest } from "../../runtime/core/manifest.ts";
 import type { ExtensionsOf } from "../../runtime/core/offers.ts";
-import { createPayments } from "../../runtime/core/payments.ts";
+import { createPayments, type PaymentsDeps } from "../../runtime/core/payments.ts";
 import { bindServices } from "../../runtime/core/service.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
 import { createCompiler } from "../../runtime/core/validator.ts";
@@ -27,6 +27,7 @@ export interface ShopOptions {
   readonly price?: string;
   readonly extensionsOf?: ExtensionsOf;
   readonly log?: Log;
+  readonly patience?: PaymentsDeps["patience"];
 }
 
 /** Real time, shifted by as much as the test says. */
@@ -110,7 +111,7 @@ const createTestClock = (): TestClock => {
 
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const { rail = createScriptedRail(), clock = createTestClock(), store = createMemoryStore(clock.now) } = options;
-  const { others = [], extensionsOf, log = silentLog } = options;
+  const { others = [], extensionsOf, log = silentLog, patience = {} } = options;
   const rails = [rail, ...others];
   const state = { executions: 0, handler: undefined as Roll | undefined };
   let nonce = 0;
@@ -216,7 +217,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
       handlers,
       site: place,
     });
-    const payments = createPayments({ site: place, services, rails, store, clock, log, extensionsOf });
+    const payments = createPayments({ site: place, services, rails, store, clock, log, extensionsOf, patience });
     await payments.start();
     const { invoke, offers } = payments;
     const base = baseUrl ?? url;
