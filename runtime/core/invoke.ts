@@ -1,5 +1,5 @@
 import type { Clock, Log } from "../api/capabilities.ts";
-import { Problem } from "../api/problem.ts";
+import { Problem, toValueError } from "../api/problem.ts";
 import type { Invocation, Outcome } from "./call.ts";
 import { createDeadline } from "./deadline.ts";
 import { digestOf } from "./digest.ts";
@@ -172,6 +172,15 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 /** A payment is remembered for as long as it could be used again: a day is enough for any client, and for our disk. */
 const LONGEST_SECONDS = 24 * 60 * 60;
 
-/** What a payment was spent on: whoever wants its answer must bring the same signature, service and input. */
-const requestOf = (service: Service, { authorization }: Payment, input: unknown): string =>
-  digestOf([authorization.fingerprint, service.manifest.id, input]);
+/**
+ * What a payment was spent on: whoever wants its answer must bring the same signature, service and input.
+ * @throws Problem `invalid-input` for what JSON can say and RFC 8785 cannot: "\ud800" is half a character.
+ */
+function requestOf(service: Service, { authorization }: Payment, input: unknown): string {
+  try {
+    return digestOf([authorization.fingerprint, service.manifest.id, input]);
+  } catch (cause) {
+    const fault = toValueError(`the input has no canonical form (RFC 8785): ${(cause as Error).message}`);
+    throw new Problem("invalid-input", undefined, { issues: [fault], cause });
+  }
+}

@@ -77,6 +77,17 @@ describe("a settlement", () => {
     }
   });
 
+  it("is not reached by an input that has no digest: half a character is a fault of the caller's", async () => {
+    for (const more of ['"label":"\\ud800"', '"data":["\\udc00"]', '"data":{"\\ud800":1}', '"data":1e400']) {
+      const headers = { "content-type": "application/json", "payment-signature": payment };
+      const body = `{"low":1,"high":6,${more}}`;
+      const response = await fetch(`${shop.url}/v1/roll`, { method: "POST", headers, body });
+      expect(response.status, more).to.equal(422);
+    }
+    expect(shop.rail.asked.verify).to.equal(0);
+    expect((await send()).status).to.equal(200);
+  });
+
   it("is not tried once the authorization has run out while the handler worked", async () => {
     shop.handler = () => {
       shop.clock.advance(299_000);

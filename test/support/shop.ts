@@ -76,6 +76,8 @@ const ROLL = {
     low: { type: "integer" },
     high: { type: "integer" },
     count: { type: "integer", default: 1 },
+    label: { type: "string" },
+    data: {},
   },
   required: ["low", "high"],
 };
