@@ -1,0 +1,129 @@
+import { expect } from "chai";
+import { createReconciler } from "../../runtime/core/reconciler.ts";
+import { createReservations, type PaymentRecord } from "../../runtime/core/reservations.ts";
+import type { Settlement, Settler } from "../../runtime/core/settlement.ts";
+import { silentLog } from "../../runtime/core/silent-log.ts";
+import { createMemoryStore } from "../support/memory-store.ts";
+
+const OFFER = {
+  ...{ scheme: "exact", network: "eip155:8453", asset: "0x1", amount: "1000", payTo: "0x2" },
+  ...{ maxTimeoutSeconds: 300, extra: {} },
+};
+const RECORD: PaymentRecord = {
+  ...{ state: "settling", request: "r", service: "roll", offer: OFFER, output: { value: 1 } },
+  payment: { x402Version: 2, accepted: OFFER, payload: {} },
+};
+const SETTLED: Settlement = {
+  state: "settled",
+  receipt: { success: true, transaction: "0x1", network: "eip155:8453" },
+};
+const clock = { now: Date.now };
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+const fail = (error: unknown): never => expect.fail(String(error));
+
+/** What a garbage collection, a paused machine or a debugger does: nothing runs. */
+const stall = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+describe("the lease of a payment", () => {
+  const store = createMemoryStore();
+  const processes = [1, 2, 3].map(() => createReservations({ store, clock, onError: fail, leaseMs: 500 }));
+  after(() => {
+    for (const process of processes) process.close();
+  });
+
+  it("is not touched any more by a process that was stalled while it lapsed and another one took it", async () => {
+    const [first, second, third] = processes as [(typeof processes)[0], (typeof processes)[0], (typeof processes)[0]];
+    const lost = await first.claim("k");
+    stall(700);
+    const held = await second.claim("k");
+    expect(held, "it has lapsed").not.to.equal(undefined);
+    await pause(50); // The first one's renewals come back to life.
+    await lost?.release();
+    expect(await third.claim("k"), "the second one's work goes on").to.equal(undefined);
+    await held?.release();
+    expect(await third.claim("k")).not.to.equal(undefined);
+  });
+
+  it("is kept for as long as its process works", async () => {
+    const [first, second] = processes as [(typeof processes)[0], (typeof processes)[0]];
+    const lease = await first.claim("long");
+    for (let waited = 0; waited < 5; waited++) {
+      await pause(200);
+      expect(await second.claim("long")).to.equal(undefined);
+    }
+    await lease?.release();
+  });
+});
+
+describe("the reconciler", () => {
+  const COUNT = 200;
+  const open = async (settler: Partial<Settler>) => {
+    const store = createMemoryStore();
+    const reservations = createReservations({ store, clock, onError: fail });
+    for (let at = 0; at < COUNT; at++) await reservations.begin(`k${at}`, RECORD);
+    const never = (): never => fail("nobody is to be asked to settle");
+    const reconciler = createReconciler({
+      ...{ reservations, clock, log: silentLog, firstMs: 1, sweepMs: 5 },
+      settler: { look: never, settle: never, ...settler },
+    });
+    const openKeys = (): number => [...store.entries.keys()].filter((key) => key.startsWith("open:")).length;
+    const close = (): void => {
+      reconciler.close();
+      reservations.close();
+    };
+    return { reservations, reconciler, openKeys, close };
+  };
+
+  it("brings thousands to an end after an outage without asking for all of them at once", async () => {
+    let [running, most] = [0, 0];
+    const { reconciler, openKeys, close } = await open({
+      async look() {
+        most = Math.max(most, ++running);
+        await pause(2);
+        running -= 1;
+        return SETTLED;
+      },
+    });
+    reconciler.start();
+    while (openKeys() > 0) await pause(5);
+    expect(most).to.be.within(2, 16);
+    close();
+  });
+
+  it("asks for nothing more after it was closed", async () => {
+    let looks = 0;
+    const { reconciler, openKeys, close } = await open({
+      async look() {
+        looks += 1;
+        await pause(5);
+        return SETTLED;
+      },
+    });
+    reconciler.start();
+    while (looks === 0) await pause(1);
+    close();
+    const seen = looks;
+    await pause(50);
+    expect(looks).to.equal(seen);
+    expect(openKeys(), "what is open stays on record").to.be.greaterThan(0);
+  });
+
+  it("forgets what it has waited for in vain for a day", async () => {
+    let now = Date.now();
+    const store = createMemoryStore(() => now);
+    const reservations = createReservations({ store, clock: { now: () => now }, onError: fail });
+    await reservations.begin("k", RECORD);
+    const unknown: Settlement = { state: "unknown", receipt: { ...SETTLED.receipt, success: false } };
+    const settler = { look: async () => unknown, settle: async () => unknown };
+    const reconciler = createReconciler({ reservations, settler, clock: { now: () => now }, log: silentLog });
+    for (let hours = 0; hours < 23; hours++) {
+      now += 3_600_000;
+      const record = (await reservations.read("k")) ?? expect.fail(`gone after ${hours + 1} hours`);
+      expect(await reconciler.conclude("k", record)).to.have.property("state", "settling");
+    }
+    now += 2 * 3_600_000;
+    expect(await reservations.read("k")).to.equal(undefined);
+    reconciler.close();
+    reservations.close();
+  });
+});
