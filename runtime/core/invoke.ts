@@ -81,7 +81,11 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     try {
       const record = await reservations.read(purchase.key);
       if (record) return await resume(purchase, record);
-      if (!mayCharge) return refuse(purchase.service, purchase.invocation, "payment_expired");
+      const { service, invocation, payment } = purchase;
+      if (!mayCharge) return refuse(service, invocation, "payment_expired");
+      const isEndless = payment.authorization.validBefore === undefined;
+      if (isEndless && (await reservations.isSpent(purchase.key)))
+        return refuse(service, invocation, "authorization_used");
       return await charge(purchase);
     } finally {
       lease.release().catch((error: unknown) => log.error("payment.release-failed", { error }));

@@ -38,6 +38,8 @@ export interface Reservations {
   /** A lease, or undefined while another call holds it. */
   claim(key: string): Promise<Lease | undefined>;
   read(key: string): Promise<PaymentRecord | undefined>;
+  /** Whether a payment was settled whose record has run out already: only where nothing in it limits its time. */
+  isSpent(key: string): Promise<boolean>;
   /** Puts the result on record before the settlement; false when another call has done so already. */
   begin(key: string, record: PaymentRecord): Promise<boolean>;
   /** Replaces the record. Its answer can be fetched for `keepMs`, or for as long as the authorization could be used again. */
@@ -60,6 +62,8 @@ export interface ReservationsDeps {
 /** Stored answers live until the authorization cannot be used any more, and at least this long. */
 const KEEP_MS = 15 * 60_000;
 const MARGIN_MS = 60_000;
+/** The chain's readers look back for a day. Whatever they could find settled must be remembered, or it would buy again. */
+const SPENT_MS = 25 * 60 * 60_000;
 /** So long, what has no end yet is remembered, and what came to it while nobody asked. */
 export const UNATTENDED_MS = 24 * 60 * 60_000;
 
@@ -87,6 +91,7 @@ export function createReservations({ store, clock, onError, leaseMs = 2000 }: Re
       };
     },
     read: (key) => store.get<PaymentRecord>(`payment:${key}`),
+    isSpent: async (key) => (await store.get(`spent:${key}`)) !== undefined,
     async begin(key, record) {
       const ttlMs = ttlOf(record, UNATTENDED_MS);
       const [begun] = await Promise.all([
@@ -100,7 +105,9 @@ export function createReservations({ store, clock, onError, leaseMs = 2000 }: Re
       const ttlMs = ttlOf(record, isOpen ? UNATTENDED_MS : keepMs);
       // A settlement lazily: if a crash takes it back to "settling", the chain brings it to its end again.
       const care = record.state === "settled" ? "lazy" : "durable";
+      const outlivesRecord = record.state === "settled" && record.validBefore === undefined;
       await Promise.all([
+        outlivesRecord && store.set(`spent:${key}`, 1, SPENT_MS, care),
         store.set(`payment:${key}`, record, ttlMs, care),
         isOpen ? store.set(`open:${key}`, 1, ttlMs, care) : store.delete(`open:${key}`, care),
       ]);

@@ -69,8 +69,8 @@ interface Sighting {
 
 /** Valid neither for the newest blocks nor for the final ones, which are some seconds behind. */
 const LEVELS = ["processed", "finalized"] as const;
-/** A blockhash lives for 150 slots, about a minute; several when the cluster is slow. */
-const LIFETIME_MS = 10 * 60 * 1000;
+/** A blockhash lives for 150 slots, about a minute; the rest is for our clock, which may be an hour ahead of the chain's. */
+const LIFETIME_MS = 2 * 60 * 60 * 1000;
 
 /** @throws Problem `internal` when the payload holds no transaction: nobody reserves such a payment. */
 async function readMessage({ payload }: PaymentPayload): Promise<VersionedMessage> {

@@ -75,6 +75,20 @@ describe("an offer that was made", () => {
     expect((await send(await pay(shop), twin)).status).to.equal(200);
   });
 
+  it("is not paid again with a transaction whose stored answer has run out, whatever the facilitator verifies", async () => {
+    const payment = await pay();
+    expect((await send(payment)).status).to.equal(200);
+    shop.clock.advance(16 * 60_000);
+    await shop.restart();
+    solana.script.settle = (_paid, { network }) => ({
+      ...{ success: false, errorReason: "duplicate_settlement", transaction: "", network },
+    });
+    const replay = await send(payment);
+    expect(replay.status).to.equal(402);
+    expect(await replay.json()).to.have.property("error", "authorization_used");
+    expect(shop.executions, "since the restart").to.equal(0);
+  });
+
   it("is settled at its own terms: the amount, the recipient and the payer of fees that were signed", async () => {
     const payment = await pay();
     solana.script.extra = { feePayer: "second" };
