@@ -1,0 +1,90 @@
+import { expect } from "chai";
+import { createMemoryStore } from "../support/memory-store.ts";
+import { move } from "../support/scripted-rail.ts";
+import { openShop, type Shop } from "../support/shop.ts";
+
+const ROLL = { low: 1, high: 6 };
+const ROUNDS = 60;
+
+describe("a caller who disconnects", () => {
+  const store = createMemoryStore();
+  let shop: Shop;
+  before(async () => {
+    shop = await openShop({ store });
+  });
+  after(() => shop.close());
+
+  /** Each step of a paid call, as a way to have something done just then. */
+  const STEPS: Record<string, (leave: () => void) => void> = {
+    "while the payment is reserved": (leave) => onWrite("putIfAbsent", "lease:", leave),
+    "while the payment is verified": (leave) => {
+      shop.rail.script.verify = () => {
+        leave();
+        return { isValid: true };
+      };
+    },
+    "while the handler works": (leave) => {
+      shop.handler = () => {
+        leave();
+        return { value: 1, executions: shop.executions };
+      };
+    },
+    "while the result is put on record": (leave) => onWrite("putIfAbsent", "payment:", leave),
+    "before the money moves": (leave) => {
+      shop.rail.script.settle = async (payment, offer) => {
+        leave();
+        await pause();
+        return move(shop.rail, payment, offer);
+      };
+    },
+    "after the money has moved": (leave) => {
+      shop.rail.script.settle = async (payment, offer) => {
+        const receipt = move(shop.rail, payment, offer);
+        leave();
+        await pause();
+        return receipt;
+      };
+    },
+    "while the settlement is put on record": (leave) => onWrite("set", "payment:", leave),
+  };
+  const pause = (): Promise<void> => new Promise((done) => setTimeout(done, 2));
+  const originals = { putIfAbsent: store.putIfAbsent, set: store.set };
+  function onWrite(kind: "putIfAbsent" | "set", prefix: string, leave: () => void): void {
+    const write = originals[kind] as (key: string, ...rest: unknown[]) => Promise<unknown>;
+    const leaving = async (key: string, ...rest: unknown[]): Promise<unknown> => {
+      if (key.startsWith(prefix)) leave();
+      return write(key, ...rest);
+    };
+    Object.assign(store, { [kind]: leaving });
+  }
+
+  for (const [step, prepare] of Object.entries(STEPS))
+    it(`${step}, is not charged, or finds the result with the same payment: ${ROUNDS} times`, async () => {
+      for (let round = 0; round < ROUNDS; round++) {
+        const payment = await shop.pay("/v1/roll");
+        const charged = shop.rail.moved.size;
+        const left = Promise.withResolvers<void>();
+        const leaving = new AbortController();
+        prepare(() => {
+          leaving.abort();
+          left.resolve();
+        });
+        const call = shop.post("/v1/roll", ROLL, { "payment-signature": payment }, leaving.signal);
+        await Promise.allSettled([call, left.promise]);
+        Object.assign(store, originals);
+        shop.rail.script = {};
+        shop.handler = undefined;
+        const found = await shop.retry("/v1/roll", ROLL, payment);
+        expect(found.status).to.equal(200);
+        const ran = shop.executions;
+        const again = await shop.retry("/v1/roll", ROLL, payment);
+        expect(await again.json()).to.deep.equal(await found.json());
+        expect(shop.executions, "no more runs").to.equal(ran);
+        expect(shop.rail.moved.size - charged, "charged once").to.equal(1);
+      }
+    });
+
+  it("leaves no reservation behind", async () => {
+    await shop.until(() => ![...store.entries.keys()].some((key) => /^(lease|open):/.test(key)));
+  });
+});

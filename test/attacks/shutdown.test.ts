@@ -1,0 +1,93 @@
+import { expect } from "chai";
+import { sharedSandbox, type TestSandbox } from "../support/chains.ts";
+import { type FacilitatorProxy, startFacilitatorProxy } from "../support/facilitator-proxy.ts";
+import { createDataDir, type Seller, startSeller } from "../support/seller.ts";
+import { json, type PayingFetch, stockFetch } from "../support/stock-buyer.ts";
+
+const ROLL = { low: 1, high: 1_000_000_000 };
+const CALLS = 20;
+const ROUNDS = 3;
+/** How many settlements are asked for before the end comes. */
+const AFTER = [1, 7, 15];
+
+describe("a server that ends under load", () => {
+  let sandbox: TestSandbox;
+  let proxy: FacilitatorProxy;
+  let seller: Seller;
+  let payments: string[] = [];
+  let pay: PayingFetch;
+  const data = createDataDir();
+  const start = async (port?: number): Promise<void> => {
+    const env = { FACILITATOR_URL: proxy.url };
+    seller = await startSeller({ sandbox, dataDir: data.path, env, ...(port !== undefined && { port }) });
+  };
+  const received = (): Promise<bigint> => sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS!);
+
+  before(async () => {
+    sandbox = await sharedSandbox();
+    proxy = await startFacilitatorProxy(sandbox.description.facilitator);
+    await start();
+    // The stock client makes the payments; they are sent later.
+    pay = await stockFetch(sandbox, "base", async (input, init) => {
+      const request = new Request(input, init);
+      const payment = request.headers.get("payment-signature");
+      if (payment === null) return fetch(request);
+      payments.push(payment);
+      return new Response("{}");
+    });
+  });
+  after(async () => {
+    await seller.stop();
+    await proxy.stop();
+    data.remove();
+  });
+
+  const send = (payment: string): Promise<Response> => {
+    const { headers, ...init } = json(ROLL);
+    return fetch(`${seller.url}/v1/roll`, { ...init, headers: { ...headers, "payment-signature": payment } });
+  };
+  /** Repeats the same payment until there is a final answer. */
+  async function insist(payment: string): Promise<Response> {
+    for (let attempt = 0; attempt < 100; attempt++) {
+      const response = await send(payment).catch(() => undefined);
+      if (response && response.status !== 409 && response.status !== 503) return response;
+      await new Promise((done) => setTimeout(done, 100));
+    }
+    throw new Error(`no final answer: ${seller.output()}`);
+  }
+
+  for (const [signal, end] of [
+    ["SIGTERM", () => seller.stop()],
+    ["kill -9", () => seller.kill()],
+  ] as const)
+    for (let round = 0; round < ROUNDS; round++)
+      it(`with ${signal} delivers whatever was paid, and charges for nothing else (${AFTER[round]} settlements later)`, async () => {
+        payments = [];
+        await Promise.all(Array.from({ length: CALLS }, () => pay(`${seller.url}/v1/roll`, json(ROLL))));
+        const before = await received();
+        const reached = Promise.withResolvers<void>();
+        let asked = 0;
+        proxy.mishaps.settle = async (forward, response) => {
+          if (++asked === AFTER[round]) reached.resolve();
+          const { status, body } = await forward();
+          response.writeHead(status).end(body);
+        };
+        const calls = payments.map((payment) =>
+          send(payment).then(
+            async (response) => (response.status === 200 ? response.text() : undefined),
+            () => undefined,
+          ),
+        );
+        await reached.promise;
+        const ended = end();
+        const first = await Promise.all(calls.map((call) => call.catch(() => undefined)));
+        await ended;
+        await start(Number(new URL(seller.url).port));
+        const answers = await Promise.all(payments.map(insist));
+        expect(answers.map(({ status }) => status)).to.deep.equal(Array(CALLS).fill(200));
+        const texts = await Promise.all(answers.map((answer) => answer.text()));
+        const different = first.filter((text, at) => text !== undefined && texts[at] !== text);
+        expect(different, "answers that are others now").to.deep.equal([]);
+        expect((await received()) - before, "each is charged once").to.equal(BigInt(CALLS) * 1000n);
+      });
+});

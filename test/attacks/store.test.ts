@@ -1,0 +1,58 @@
+import { DatabaseSync } from "node:sqlite";
+import { expect } from "chai";
+import type { OpenStore } from "../../runtime/drivers/store-keyv.ts";
+import { openSqliteStore } from "../../runtime/drivers/store-sqlite.ts";
+import { createMemoryStore } from "../support/memory-store.ts";
+import { createDataDir } from "../support/seller.ts";
+import { openShop, type Shop } from "../support/shop.ts";
+
+const ROLL = { low: 1, high: 6 };
+
+describe("a paid request, while another process holds the store's lock", () => {
+  const data = createDataDir();
+  const file = `${data.path}/payphone.sqlite`;
+  let store: OpenStore;
+  let other: DatabaseSync;
+  let shop: Shop;
+  before(async () => {
+    store = await openSqliteStore({ file });
+    other = new DatabaseSync(file);
+    shop = await openShop({ store: { ...store, entries: createMemoryStore().entries } });
+  });
+  after(async () => {
+    await shop.close();
+    await store.close();
+    other.close();
+    data.remove();
+  });
+  const send = (payment: string): Promise<Response> => shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+
+  it("fails closed at its reservation: 503, nothing run, nobody asked", async () => {
+    const payment = await shop.pay("/v1/roll");
+    other.exec("BEGIN EXCLUSIVE");
+    const response = await send(payment);
+    other.exec("ROLLBACK");
+    expect(response.status).to.equal(503);
+    expect(await response.json()).to.have.property("code", "unavailable");
+    expect(shop.executions).to.equal(0);
+    expect(shop.rail.asked).to.include({ verify: 0, settle: 0 });
+    expect((await shop.retry("/v1/roll", ROLL, payment)).status, "the payment is still good").to.equal(200);
+  });
+
+  it("is not settled when its result cannot be put on record, and is charged once in the end", async () => {
+    const payment = await shop.pay("/v1/roll");
+    const settled = shop.rail.asked.settle;
+    shop.handler = () => {
+      other.exec("BEGIN EXCLUSIVE");
+      return { value: 1 };
+    };
+    const response = await send(payment);
+    expect(response.status).to.equal(503);
+    expect(response.headers.get("retry-after")).to.match(/^\d+$/);
+    expect(shop.rail.asked.settle).to.equal(settled);
+    other.exec("ROLLBACK");
+    shop.handler = undefined;
+    expect((await shop.retry("/v1/roll", ROLL, payment)).status).to.equal(200);
+    expect(shop.rail.asked.settle).to.equal(settled + 1);
+  });
+});
