@@ -1,4 +1,5 @@
 import { type Maker, paid, unpaid } from "./load.ts";
+import { unpaidTools } from "./mcp-load.ts";
 
 /** One row of the table. The programs are started afresh for each row and loaded in turn, round after round. */
 export interface Case {
@@ -6,13 +7,16 @@ export interface Case {
   readonly goal: string;
   readonly peer: string;
   readonly load: (url: string) => Promise<Maker>;
+  /** Which every answer must have, but the bare server's. */
   readonly status: number;
-  /** Arguments of `servers/<name>.ts`; `@facilitator` and `@file` are filled in. */
+  /** Programs in `servers/`, and their arguments; `@facilitator` and `@file` are filled in. */
   readonly payphone: readonly string[];
+  readonly rivalServer: string;
   readonly rival: readonly string[];
 }
 
 const EXPRESS = "@x402/express";
+const MCP = "@modelcontextprotocol/server";
 
 export const CASES: readonly Case[] = [
   {
@@ -22,6 +26,7 @@ export const CASES: readonly Case[] = [
     load: unpaid,
     status: 402,
     payphone: ["memory"],
+    rivalServer: "peer",
     rival: [],
   },
   {
@@ -31,6 +36,7 @@ export const CASES: readonly Case[] = [
     load: paid,
     status: 200,
     payphone: ["memory"],
+    rivalServer: "peer",
     rival: [],
   },
   {
@@ -40,6 +46,7 @@ export const CASES: readonly Case[] = [
     load: paid,
     status: 200,
     payphone: ["@file"],
+    rivalServer: "peer",
     rival: [],
   },
   {
@@ -49,6 +56,27 @@ export const CASES: readonly Case[] = [
     load: paid,
     status: 200,
     payphone: ["memory", "@facilitator"],
+    rivalServer: "peer",
     rival: ["@facilitator"],
+  },
+  {
+    title: "`/mcp` tools/call unpaid, 2026-07-28",
+    goal: "≥ 3× peer",
+    peer: MCP,
+    load: unpaidTools("2026-07-28"),
+    status: 200,
+    payphone: ["memory"],
+    rivalServer: "mcp-official",
+    rival: [],
+  },
+  {
+    title: "`/mcp` tools/call unpaid, 2025-11-25",
+    goal: "≥ 3× peer",
+    peer: MCP,
+    load: unpaidTools("2025-11-25"),
+    status: 200,
+    payphone: ["memory"],
+    rivalServer: "mcp-official",
+    rival: [],
   },
 ];

@@ -20,7 +20,7 @@ const HEADERS = { "content-type": "application/json" };
 export const unpaid = async (): Promise<Maker> => (count) =>
   Array.from({ length: count }, (_, at) => ({ method: "POST", path: pathAt(at), headers: HEADERS, body: BODY }));
 
-/** Paid requests to all routes in turn, each with a payment of its own for the offer that the server makes. */
+/** Paid requests to all routes in turn, each with a payment of its own that says, as payers do, what it was asked for. */
 export async function paid(url: string): Promise<Maker> {
   const payers = await Promise.all(PATHS.map((path) => payer(url + path)));
   return (count) =>
@@ -63,7 +63,7 @@ async function payer(url: string): Promise<() => string> {
   const response = await fetch(url, { method: "POST", headers: HEADERS, body: BODY });
   await response.arrayBuffer();
   const challenge = Buffer.from(response.headers.get("payment-required") ?? "", "base64").toString();
-  const { accepts, resource } = JSON.parse(challenge) as PaymentRequired;
+  const { accepts, resource, extensions } = JSON.parse(challenge) as PaymentRequired;
   const [accepted] = accepts;
   const from = "0x1111111111111111111111111111111111111111";
   const validBefore = String(Math.floor(Date.now() / 1000) + 3600);
@@ -71,7 +71,7 @@ async function payer(url: string): Promise<() => string> {
   return () => {
     const nonce = `0x${randomBytes(32).toString("hex")}`;
     const authorization = { from, to: accepted?.payTo, value: accepted?.amount, validAfter: "0", validBefore, nonce };
-    const payment = { x402Version: 2, resource, accepted, payload: { signature, authorization } };
+    const payment = { x402Version: 2, resource, accepted, payload: { signature, authorization }, extensions };
     return Buffer.from(JSON.stringify(payment)).toString("base64");
   };
 }

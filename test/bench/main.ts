@@ -50,7 +50,7 @@ async function measure(one: Case): Promise<Row> {
     );
   const contestants = {
     bare: await server("bare"),
-    peer: await server("peer", ...fill(one.rival)),
+    peer: await server(one.rivalServer, ...fill(one.rival)),
     payphone: await server("payphone", ...fill(one.payphone)),
   };
   const rounds: Record<Name, Sample>[] = [];

@@ -4,7 +4,9 @@ import type { Manifest, SiteManifest } from "../../runtime/core/manifest.ts";
 export const PRICE = "0.001";
 export const PATHS = Array.from({ length: 18 }, (_, at) => `/v1/service-${at + 1}`);
 export const ANSWER = { value: 4, label: "treasure_drop_42", list: [1, 2, 3] };
-export const BODY = JSON.stringify({ low: 1, high: 6, label: "treasure_drop_42" });
+export const CALL = { low: 1, high: 6, label: "treasure_drop_42" };
+export const BODY = JSON.stringify(CALL);
+export const EXAMPLE = { low: 1, high: 6 };
 
 export const INPUT = {
   type: "object",
@@ -16,7 +18,7 @@ export const INPUT = {
   },
   required: ["low", "high"],
 };
-const OUTPUT = {
+export const OUTPUT = {
   type: "object",
   properties: {
     value: { type: "integer" },
@@ -89,5 +91,5 @@ export const MANIFESTS: readonly Manifest[] = PATHS.map((path, at) => ({
   input: INPUT,
   output: OUTPUT,
   tags: ["random", "bench"],
-  examples: [{ input: { low: 1, high: 6 } }],
+  examples: [{ input: EXAMPLE, output: ANSWER }],
 }));

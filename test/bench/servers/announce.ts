@@ -1,7 +1,14 @@
-import type { Server } from "node:http";
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Listens on any free port of loopback and says which, as the first line on standard output. */
-export function announce(server: Server): void {
-  server.listen(0, "127.0.0.1", () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
+/** Serves on any free port of loopback and, once it can answer, says which, as the first line on standard output. */
+export async function announce(
+  toListener: (baseUrl: string) => RequestListener | Promise<RequestListener>,
+): Promise<void> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.on("request", await toListener(`http://127.0.0.1:${port}`));
+  process.stdout.write(`${port}\n`);
 }

@@ -1,4 +1,3 @@
-import { createServer } from "node:http";
 import { SETTLED, SUPPORTED, VERIFIED } from "../stub-facilitator.ts";
 import { announce } from "./announce.ts";
 
@@ -8,9 +7,8 @@ const ANSWERS: Readonly<Record<string, string>> = {
   "/settle": JSON.stringify(SETTLED),
 };
 
-const server = createServer((request, response) => {
+await announce(() => (request, response) => {
   request.resume();
   const body = ANSWERS[request.url ?? ""] ?? "{}";
   response.writeHead(200, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) }).end(body);
 });
-announce(server);

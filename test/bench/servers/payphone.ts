@@ -1,5 +1,3 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { AnyHandler, Log } from "../../../runtime/api/plugin.ts";
 import { createPayments } from "../../../runtime/core/payments.ts";
 import type { Rail } from "../../../runtime/core/rails.ts";
@@ -8,12 +6,14 @@ import type { Store } from "../../../runtime/core/store.ts";
 import { createCompiler } from "../../../runtime/core/validator.ts";
 import type { Facilitator } from "../../../runtime/core/x402.ts";
 import { createHttpFacilitator } from "../../../runtime/drivers/facilitator-http.ts";
-
 import { openSqliteStore } from "../../../runtime/drivers/store-sqlite.ts";
 import { createApp } from "../../../runtime/server/app.ts";
+import { createBazaar } from "../../../runtime/surfaces/bazaar.ts";
+import { createMcp, MCP_PATH } from "../../../runtime/surfaces/mcp.ts";
 import { createMemoryStore } from "../../support/memory-store.ts";
 import { ANSWER, MANIFESTS, PAY_TO, SITE } from "../shop.ts";
 import { SETTLED, SUPPORTED, VERIFIED } from "../stub-facilitator.ts";
+import { announce } from "./announce.ts";
 
 /** payphone itself. `node payphone.ts <memory | SQLite file> [facilitator URL]`. */
 const [place = "memory", url] = process.argv.slice(2);
@@ -33,23 +33,27 @@ const rails: Rail[] = SITE.rails.map((manifest) => ({
   settlements: { find: async () => ({ state: "open" }) },
 }));
 const answer: AnyHandler = () => ANSWER;
+const schemas = new Map<string, object>();
 const services = bindServices(MANIFESTS, {
-  compile: createCompiler(new Map()),
+  compile: createCompiler(schemas),
   handlers: new Map([["bench.answer", answer]]),
   site: SITE,
 });
-const payments = createPayments({ site: SITE, services, rails, store, clock, log });
-await payments.start();
-
-const server = createServer();
-server.listen(0, "127.0.0.1", () => {
-  const { port } = server.address() as AddressInfo;
-  const site = { ...SITE, baseUrl: `http://127.0.0.1:${port}` };
+await announce(async (baseUrl) => {
+  const shown = { services, schemas, site: SITE, baseUrl };
+  const extensionsOf = createBazaar(shown);
+  const payments = createPayments({ site: SITE, services, rails, store, clock, log, extensionsOf });
+  await payments.start();
   const { invoke, offers } = payments;
-  const ready = async () => ({ status: "ready" as const, store: "up" as const, rails: [], services: [] });
-  server.on(
-    "request",
-    createApp({ services, invoke, challenge: offers.challenge, site, limits: SITE.limits, ready, clock, log }),
-  );
-  process.stdout.write(`${port}\n`);
+  return createApp({
+    services,
+    invoke,
+    challenge: offers.challenge,
+    site: { ...SITE, baseUrl },
+    doors: new Map([[MCP_PATH, createMcp({ ...shown, invoke, loopback: true })]]),
+    limits: SITE.limits,
+    ready: async () => ({ status: "ready", store: "up", rails: [], services: [] }),
+    clock,
+    log,
+  });
 });
