@@ -55,7 +55,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const payment = readPayment(invocation.payment, networks);
     if (typeof payment === "string") return refuse(service, invocation, payment);
     const key = `${payment.network}:${payment.authorization.id}`;
-    const offer = explainTime(payment) ?? (await offers.match(service, payment, invocation));
+    const leastSeconds = leavesTraces(service) ? service.deadlineMs / 1000 : 0;
+    const offer = explainTime(payment, leastSeconds) ?? (await offers.match(service, payment, invocation));
     const record = typeof offer === "string" ? await reservations.read(key) : undefined;
     if (typeof offer === "string" && !record) return refuse(service, invocation, offer);
     const input = await readInput(service, invocation);
@@ -93,31 +94,18 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 
   async function charge(purchase: Purchase): Promise<Outcome> {
-    const { service, invocation, payment, offer, input, request } = purchase;
+    const { service, invocation, payment, offer } = purchase;
     const payload = toPayload(payment, offer, invocation.resource);
     const listed = { ...payload, ...offers.describe(service, invocation.resource) };
     const { facilitator } = rails.find(({ manifest }) => manifest.network === offer.network) as Rail;
-    const verified = await facilitator.verify(listed, offer, verifyDeadline());
-    if (!verified.isValid) {
-      const { invalidReason } = verified;
-      return refuse(service, invocation, toRefusal(invalidReason), invalidReason);
-    }
-    const { id, signal, exchange } = invocation;
-    const output = await perform(service, input, { id, signal, payer: verified.payer, network: offer.network });
+    const { isValid, invalidReason, payer } = await facilitator.verify(listed, offer, verifyDeadline());
+    if (!isValid) return refuse(service, invocation, toRefusal(invalidReason), invalidReason);
+    const signal = leavesTraces(service) ? NEVER : invocation.signal;
+    const output = await perform(service, purchase.input, { id: invocation.id, signal, payer, network: offer.network });
     if (signal.aborted) throw new Problem("unavailable", "The caller is gone"); // Before the money moves: released, not charged.
     const late = explainTime(payment);
     if (late) return refuse(service, invocation, late);
-    const { validBefore } = payment.authorization;
-    return settle(purchase, listed, {
-      state: "settling",
-      request,
-      service: service.manifest.id,
-      payment: payload,
-      offer,
-      output,
-      ...(validBefore !== undefined && { validBefore }),
-      ...(exchange !== undefined && { exchange }),
-    });
+    return settle(purchase, listed, toRecord(purchase, payload, output));
   }
 
   /** From here on the result is kept, and nobody is told that the payment is unsettled unless it is known. */
@@ -165,16 +153,36 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     return { kind: "challenge", challenge, ...(receipt && { receipt }) };
   }
 
-  function explainTime({ authorization: { validAfter, validBefore } }: Payment): Refusal | undefined {
+  /** @param leastSeconds how long the authorization must live before it is settled. */
+  function explainTime({ authorization }: Payment, leastSeconds = 0): Refusal | undefined {
+    const { validAfter, validBefore } = authorization;
     const now = Math.floor(clock.now() / 1000);
-    if (validBefore !== undefined && validBefore < now + SETTLE_MARGIN_SECONDS) return "payment_expired";
+    if (validBefore !== undefined && validBefore < now + leastSeconds + SETTLE_MARGIN_SECONDS) return "payment_expired";
     if (validBefore !== undefined && validBefore > now + LONGEST_SECONDS) return "payment_valid_too_long";
     return validAfter !== undefined && validAfter > now ? "payment_not_yet_valid" : undefined;
   }
 }
 
+/**
+ * What a call leaves behind, an anchor on a chain, is in the world before it is paid for. So that nobody has it for
+ * nothing, it is not begun for a payment that may run out meanwhile, nor stopped for a caller who leaves: it is finished
+ * and charged, and its result can be fetched.
+ */
+const leavesTraces = ({ manifest: { hints } }: Service): boolean => hints?.readOnly === false;
+const NEVER = new AbortController().signal;
+
 /** A payment is remembered for as long as it could be used again: a day is enough for any client, and for our disk. */
 const LONGEST_SECONDS = 24 * 60 * 60;
+
+const toRecord = (
+  { service, invocation: { exchange }, payment, offer, request }: Purchase,
+  payload: PaymentPayload,
+  output: unknown,
+): PaymentRecord => ({
+  ...{ state: "settling", request, service: service.manifest.id, payment: payload, offer, output },
+  ...(payment.authorization.validBefore !== undefined && { validBefore: payment.authorization.validBefore }),
+  ...(exchange !== undefined && { exchange }),
+});
 
 /**
  * What a payment was spent on: whoever wants its answer must bring the same signature, service and input.

@@ -6,7 +6,7 @@ import { openShop, type Shop } from "../support/shop.ts";
 const ROLL = { low: 1, high: 6 };
 const ROUNDS = 60;
 
-describe("a caller who disconnects", () => {
+describe("a caller who leaves", () => {
   const store = createMemoryStore();
   let shop: Shop;
   before(async () => {
@@ -83,6 +83,39 @@ describe("a caller who disconnects", () => {
         expect(shop.rail.moved.size - charged, "charged once").to.equal(1);
       }
     });
+
+  it("is charged for what his call has left behind, however early he leaves, and finds the result", async () => {
+    const before = shop.rail.moved.size;
+    const ran = shop.executions;
+    const payment = await shop.pay("/v1/echo");
+    const started = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    shop.handler = async (_input, { signal }) => {
+      started.resolve();
+      await left.promise;
+      signal.throwIfAborted();
+      return { value: 7 };
+    };
+    const leaving = new AbortController();
+    const call = shop.post("/v1/echo", ROLL, { "payment-signature": payment }, leaving.signal).catch(() => "left");
+    await started.promise;
+    leaving.abort();
+    expect(await call).to.equal("left");
+    await pause();
+    left.resolve();
+    await shop.until(() => shop.rail.moved.size > before);
+    expect(await (await shop.retry("/v1/echo", ROLL, payment)).json()).to.deep.equal({ value: 7 });
+    expect(shop.executions - ran).to.equal(1);
+    expect(shop.rail.moved.size - before).to.equal(1);
+    shop.handler = undefined;
+  });
+
+  it("cannot have what a call leaves behind for nothing with a payment that runs out meanwhile", async () => {
+    const payment = await shop.pay("/v1/echo", { validForSeconds: 6 });
+    const response = await shop.post("/v1/echo", ROLL, { "payment-signature": payment });
+    expect(response.status).to.equal(402);
+    expect(await response.json()).to.have.property("error", "payment_expired");
+  });
 
   it("leaves no reservation behind", async () => {
     await shop.until(() => ![...store.entries.keys()].some((key) => /^(lease|open):/.test(key)));

@@ -214,11 +214,14 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
       ["dice.echo", work as AnyHandler],
     ]);
     const place = toSite(rails);
-    const services = bindServices([manifest("roll", price), manifest("echo", "0.001")], {
-      compile: createCompiler(new Map()),
-      handlers,
-      site: place,
-    });
+    const services = bindServices(
+      [manifest("roll", price), { ...manifest("echo", "0.001"), hints: { readOnly: false } }],
+      {
+        compile: createCompiler(new Map()),
+        handlers,
+        site: place,
+      },
+    );
     const payments = createPayments({ site: place, services, rails, store, clock, log, extensionsOf, patience });
     await payments.start();
     const { invoke, offers } = payments;
