@@ -1,4 +1,6 @@
 import { sha256 } from "./digest.ts";
+import { readEip3009 } from "./eip3009.ts";
+import { isObject } from "./schema-nodes.ts";
 import { parseSolanaTransaction } from "./solana-transaction.ts";
 import type { PaymentPayload, PaymentRequirements } from "./x402.ts";
 
@@ -49,10 +51,6 @@ export interface Authorization {
 }
 
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
-const HEX = /^0x(?:[0-9a-fA-F]{2})+$/;
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-const NONCE = /^0x[0-9a-fA-F]{64}$/;
-const DIGITS = /^\d{1,78}$/;
 
 /**
  * Reads a payment: base64 text of a header (x402 transport HTTP, V2 `PAYMENT-SIGNATURE`, V1 `X-PAYMENT`) or an object
@@ -60,7 +58,7 @@ const DIGITS = /^\d{1,78}$/;
  */
 export function readPayment(raw: string | object, networks: ReadonlyMap<string, string>): Payment | Refusal {
   const value = typeof raw === "string" ? parseHeader(raw) : raw;
-  if (!isRecord(value) || !isRecord(value.payload)) return "invalid_payload";
+  if (!isObject(value) || !isObject(value.payload)) return "invalid_payload";
   if (value.x402Version !== 1 && value.x402Version !== 2) return "unsupported_version";
   const accepted = value.x402Version === 2 ? value.accepted : undefined;
   if (value.x402Version === 2 && !isRequirements(accepted)) return "invalid_payload";
@@ -69,14 +67,14 @@ export function readPayment(raw: string | object, networks: ReadonlyMap<string, 
   if (typeof scheme !== "string" || typeof network !== "string") return "invalid_payload";
   const caip = value.x402Version === 1 ? (networks.get(network) ?? network) : network;
   if (![...networks.values()].includes(caip)) return "unsupported_network";
-  const read = caip.startsWith("solana:") ? readSolana(value.payload) : readEip3009(value.payload);
+  const read = caip.startsWith("solana:") ? readSolana(value.payload) : readEvm(value.payload);
   if (!read) return "invalid_payload";
   return {
     x402Version: value.x402Version,
     scheme,
     network: caip,
     accepted: accepted as PaymentRequirements | undefined,
-    resourceUrl: isRecord(value.resource) && typeof value.resource.url === "string" ? value.resource.url : undefined,
+    resourceUrl: isObject(value.resource) && typeof value.resource.url === "string" ? value.resource.url : undefined,
     ...read,
   };
 }
@@ -111,22 +109,17 @@ function parseHeader(text: string): unknown {
   }
 }
 
-/** EIP-3009 `transferWithAuthorization` (x402 scheme `exact` on EVM). Numbers are decimal text on the wire. */
-function readEip3009(payload: Record<string, unknown>): Pick<Payment, "payload" | "authorization"> | undefined {
-  const { signature, authorization } = payload;
-  if (typeof signature !== "string" || !HEX.test(signature) || !isRecord(authorization)) return undefined;
-  const { from, to, nonce } = authorization;
-  const [value, validAfter, validBefore] = ["value", "validAfter", "validBefore"].map((key) =>
-    digits(authorization[key]),
-  );
-  if (!isText(from, ADDRESS) || !isText(to, ADDRESS) || !isText(nonce, NONCE)) return undefined;
-  if (value === undefined || validAfter === undefined || validBefore === undefined) return undefined;
-  const signed = [from, to, value, validAfter, validBefore, nonce].join("|").toLowerCase();
+/** Numbers are decimal text on the wire. */
+function readEvm(given: Record<string, unknown>): Pick<Payment, "payload" | "authorization"> | undefined {
+  const payload = readEip3009(given);
+  if (!payload) return undefined;
+  const { from, to, value, validAfter, validBefore, nonce } = payload.authorization;
+  const signed = [from, to, value, validAfter, validBefore, nonce, payload.signature];
   return {
-    payload: { signature, authorization: { from, to, value, validAfter, validBefore, nonce } },
+    payload: { ...payload },
     authorization: {
       id: `${from}:${nonce}`.toLowerCase(),
-      fingerprint: sha256(`${signed}|${signature.toLowerCase()}`),
+      fingerprint: sha256(signed.join("|").toLowerCase()),
       amount: BigInt(value),
       payTo: to.toLowerCase(),
       validAfter: Number(validAfter),
@@ -137,7 +130,7 @@ function readEip3009(payload: Record<string, unknown>): Pick<Payment, "payload" 
 
 /** A partially signed transaction (x402 scheme `exact` on Solana). */
 function readSolana({ transaction }: Record<string, unknown>): Pick<Payment, "payload" | "authorization"> | undefined {
-  if (!isText(transaction, BASE64)) return undefined;
+  if (typeof transaction !== "string" || !BASE64.test(transaction)) return undefined;
   const parsed = parseSolanaTransaction(transaction);
   if (!parsed) return undefined;
   return {
@@ -153,19 +146,8 @@ function readSolana({ transaction }: Record<string, unknown>): Pick<Payment, "pa
   };
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const isText = (value: unknown, pattern: RegExp): value is string => typeof value === "string" && pattern.test(value);
-
-/** Decimal text; some clients send a safe integer instead. */
-function digits(value: unknown): string | undefined {
-  const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
-  return isText(text, DIGITS) ? text : undefined;
-}
-
 function isRequirements(value: unknown): value is PaymentRequirements {
-  if (!isRecord(value)) return false;
+  if (!isObject(value)) return false;
   const texts = ["scheme", "network", "asset", "amount", "payTo"].every((key) => typeof value[key] === "string");
-  return texts && typeof value.maxTimeoutSeconds === "number" && (value.extra === undefined || isRecord(value.extra));
+  return texts && typeof value.maxTimeoutSeconds === "number" && (value.extra === undefined || isObject(value.extra));
 }

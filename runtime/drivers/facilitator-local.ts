@@ -3,9 +3,9 @@ import type { PublicClient } from "viem";
 import type { Treasury } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import { sha256 } from "../core/digest.ts";
+import { readEip3009 } from "../core/eip3009.ts";
 import type { Store } from "../core/store.ts";
 import type { Facilitator, PaymentPayload, PaymentRequirements, SettleResponse } from "../core/x402.ts";
-import { readAuthorization } from "./eip3009.ts";
 import type { EvmClient } from "./evm-client.ts";
 import type { EvmSender } from "./evm-sender.ts";
 import { createLocalSigner, type Trace } from "./facilitator-local-signer.ts";
@@ -46,13 +46,13 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
 
   /** The payment with nothing in it but its authorization: other members would make the SDK read another scheme. */
   function narrow(payment: PaymentPayload, offer: PaymentRequirements): Narrowed | undefined {
-    const authorization = readAuthorization(payment.payload);
-    if (!authorization || offer.network !== network || !assets.has(offer.asset.toLowerCase())) return undefined;
-    const { signature, from, to, nonce, value, validAfter, validBefore } = authorization;
-    const times = { validAfter: String(validAfter), validBefore: String(validBefore) };
-    const payload = { signature, authorization: { from, to, value: String(value), ...times, nonce } };
+    const payload = readEip3009(payment.payload);
+    if (!payload || offer.network !== network || !assets.has(offer.asset.toLowerCase())) return undefined;
     const requirements = { ...offer, network, extra: { ...offer.extra } };
-    return { payer: from, arguments: [{ x402Version: 2, accepted: requirements, payload }, requirements] };
+    return {
+      payer: payload.authorization.from,
+      arguments: [{ x402Version: 2, accepted: requirements, payload: { ...payload } }, requirements],
+    };
   }
 
   return {

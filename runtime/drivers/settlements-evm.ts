@@ -1,9 +1,10 @@
 import type { Block, Log, PublicClient } from "viem";
 import type { Hex } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
+import { type Eip3009, readEip3009 } from "../core/eip3009.ts";
 import type { PaymentPayload, PaymentRequirements, SettlementReader, SettlementState } from "../core/x402.ts";
 import { repeat } from "./chain-call.ts";
-import { type Authorization, EIP3009_ABI, readAuthorization } from "./eip3009.ts";
+import { EIP3009_ABI } from "./eip3009.ts";
 import type { EvmClient } from "./evm-client.ts";
 
 export interface EvmSettlementsOptions {
@@ -26,13 +27,13 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
     offer: PaymentRequirements,
     signal: AbortSignal,
   ): Promise<SettlementState> {
-    const authorization = readAuthorization(payment.payload);
+    const authorization = readEip3009(payment.payload)?.authorization;
     if (!authorization) throw new Problem("internal", "The payment holds no EIP-3009 authorization");
     const asset = plain(offer.asset);
     const state = (): Promise<State> => client.ask((chain) => readState(chain, asset, authorization), signal);
     // Once more from the start: a node may not know its neighbour's newest block yet, or have moved on.
     const { block, isUsed } = await repeat(state, () => !signal.aborted, { retries: 1, delayMs: 100 });
-    if (!isUsed) return { state: block.timestamp >= authorization.validBefore ? "dead" : "open" };
+    if (!isUsed) return { state: block.timestamp >= BigInt(authorization.validBefore) ? "dead" : "open" };
     const use = await findUse(asset, authorization, block.number, signal);
     if (!use)
       throw new Problem("upstream-failed", `A payment was used on ${client.name} longer ago than is looked back`);
@@ -71,6 +72,8 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
 
 /** A node that refuses even so few blocks has another trouble than their number. */
 const SMALLEST_CHUNK = 100n;
+
+type Authorization = Eip3009["authorization"];
 
 interface State {
   readonly block: Block<bigint, false, "latest">;
