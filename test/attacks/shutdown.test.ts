@@ -17,8 +17,8 @@ describe("a server that ends under load", () => {
   let payments: string[] = [];
   let pay: PayingFetch;
   const data = createDataDir();
-  const start = async (port?: number): Promise<void> => {
-    const env = { FACILITATOR_URL: proxy.url };
+  const start = async (port?: number, more: Record<string, string> = {}): Promise<void> => {
+    const env = { FACILITATOR_URL: proxy.url, ...more };
     seller = await startSeller({ sandbox, dataDir: data.path, env, ...(port !== undefined && { port }) });
   };
   const received = (): Promise<bigint> => sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS!);
@@ -90,4 +90,20 @@ describe("a server that ends under load", () => {
         expect(different, "answers that are others now").to.deep.equal([]);
         expect((await received()) - before, "each is charged once").to.equal(BigInt(CALLS) * 1000n);
       });
+
+  it("with kill -9 right after its challenges were made, still takes payments for them to the address that they named", async () => {
+    const [port, elsewhere] = [Number(new URL(seller.url).port), `0x${"de".repeat(20)}` as const];
+    payments = [];
+    await pay(`${seller.url}/v1/roll`, json(ROLL));
+    await seller.kill();
+    const before = await received();
+    await start(port, { BASE_PAYMENT_ADDRESS: elsewhere });
+    const [payment] = payments as [string];
+    const { accepts } = (await (await fetch(`${seller.url}/v1/roll`, { method: "POST" })).json()) as {
+      accepts: { payTo: string }[];
+    };
+    expect(accepts[0]?.payTo.toLowerCase()).to.equal(elsewhere);
+    expect((await insist(payment)).status).to.equal(200);
+    expect((await received()) - before).to.equal(1000n);
+  });
 });
