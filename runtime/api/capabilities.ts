@@ -29,6 +29,7 @@ export interface ChainAnchor {
   readonly explorer_url: string;
 }
 
+/** Where one hash stands on both chains. */
 export interface AnchorReceipt {
   readonly base: ChainAnchor;
   /** null when the Solana side failed; the Base anchor still proves the hash. */

@@ -50,6 +50,7 @@ export function toValueError(error: string, input?: unknown, field?: string): Va
   return { loc, msg: `Value error, ${error}`, type: "value_error", input, ctx: { error } };
 }
 
+/** What a problem carries beside its code and its sentence. */
 export interface ProblemOptions {
   /** For the log only; never shown to a client. */
   readonly cause?: unknown;

@@ -32,4 +32,5 @@ export function createFindings(): Findings {
   };
 }
 
+/** `level: place: message`. */
 export const toLine = ({ level, place, message }: Finding): string => `${level}: ${place}: ${message}`;

@@ -65,6 +65,7 @@ export interface Lent {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** The handlers of a set, and what is wrong with its plugins. */
 export interface LoadedPlugins {
   /** By `plugin.handler`. */
   readonly handlers: ReadonlyMap<string, AnyHandler>;

@@ -2,6 +2,7 @@ import type { Manifest } from "../core/manifest.ts";
 import { definitionsOf, parseReference, type SchemaObject, subschemas } from "../core/subschemas.ts";
 import { hasDefaults, type Side, toTypeSchema } from "./type-schemas.ts";
 
+/** What `schemas/generated/services.ts` is written from. */
 export interface TypePlan {
   /** The types to be generated: the name of each, and its schema in the words of json-schema-to-typescript. */
   readonly types: readonly { readonly name: string; readonly schema: SchemaObject }[];

@@ -2,6 +2,7 @@ import type { Challenge } from "./call.ts";
 import type { Manifest, RailManifest, SiteManifest } from "./manifest.ts";
 import type { PaymentRequired, PaymentRequirements, ResourceInfo } from "./x402.ts";
 
+/** The `error` of a challenge that refuses nothing. */
 export const UNPAID = "Payment required";
 
 /** A 402 in every form in which it is sent. The JSON and its base64 are made once. */

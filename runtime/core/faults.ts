@@ -92,7 +92,7 @@ export function byPlace(a: Fault, b: Fault): number {
 }
 
 /** A path as authors read it, e.g. `rails[1].network`; the root is the file. */
-export const toLabel = (path: Path): string =>
+const toLabel = (path: Path): string =>
   path.map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`)).join("") ||
   "the file";
 

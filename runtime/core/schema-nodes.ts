@@ -13,6 +13,7 @@ export interface SchemaNodes {
   reach(node: unknown): ReadonlySet<unknown>;
 }
 
+/** Whether a value is an object as JSON knows it: neither null nor a list. */
 export const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 

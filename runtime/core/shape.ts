@@ -13,6 +13,7 @@ export interface Shape {
   readonly takesObject: boolean;
 }
 
+/** How one named field is copied. */
 export interface Field {
   readonly name: string;
   /** `null` means absent. */

@@ -16,6 +16,7 @@ export interface Checked<Data> {
   readonly draft: Source<Partial<Data>>;
 }
 
+/** Checks one file by itself. */
 export type CheckStructure<Data> = (source: Source) => Checked<Data>;
 
 const KINDS: Readonly<Record<string, string>> = {

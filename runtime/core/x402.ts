@@ -13,6 +13,7 @@ export interface PaymentRequirements {
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
+/** What is sold, as challenges describe it (section 5.1.2). */
 export interface ResourceInfo {
   readonly url: string;
   readonly description: string;
@@ -41,6 +42,7 @@ export interface PaymentPayload {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
+/** A facilitator's verdict on a payment, before anything moves (section 5.4). */
 export interface VerifyResponse {
   readonly isValid: boolean;
   readonly invalidReason?: string;
@@ -48,6 +50,7 @@ export interface VerifyResponse {
   readonly payer?: string;
 }
 
+/** What became of a settlement, as a facilitator and PAYMENT-RESPONSE say it (section 5.3). */
 export interface SettleResponse {
   readonly success: boolean;
   readonly errorReason?: string;

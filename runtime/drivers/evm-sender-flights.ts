@@ -24,6 +24,7 @@ export interface Flight {
   missingSince: number | undefined;
 }
 
+/** How patiently transactions are watched, in milliseconds. */
 export interface FlightTimes {
   /** Between two looks at the chain, at most: after a first transaction they come quickly, and then ever slower. */
   readonly pollMs: number;

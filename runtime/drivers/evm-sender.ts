@@ -13,6 +13,7 @@ import type { TreasuryAccounts } from "./treasury.ts";
 
 export type { EvmInclusion } from "./evm-sender-signer.ts";
 
+/** What is to be sent; its nonce and its fees are the sender's business. */
 export interface EvmCall {
   readonly to: Hex;
   readonly data?: Hex;

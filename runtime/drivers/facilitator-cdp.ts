@@ -7,7 +7,7 @@ export interface CdpFacilitatorOptions {
   readonly url?: string | undefined;
 }
 
-export const CDP_FACILITATOR_URL = "https://api.cdp.coinbase.com/platform/v2/x402";
+const CDP_FACILITATOR_URL = "https://api.cdp.coinbase.com/platform/v2/x402";
 
 /**
  * Coinbase's facilitator: every request carries its own short-lived token, signed with the operator's CDP API key by

@@ -12,6 +12,7 @@ export interface HttpFacilitatorOptions {
   readonly headers?: (action: Action) => Promise<Readonly<Record<string, string>>>;
 }
 
+/** A facilitator with connections, which must be closed. */
 export interface HttpFacilitator extends Facilitator {
   close(): Promise<void>;
 }

@@ -5,6 +5,7 @@ import type {
   VersionedTransactionResponse,
 } from "@solana/web3.js";
 
+/** What a search has found. */
 export interface SearchResult {
   readonly landed?: VersionedTransactionResponse;
   /** Whether everything since the given moment was looked at, so that not having found it means something. */

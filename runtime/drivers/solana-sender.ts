@@ -21,6 +21,7 @@ export interface SolanaInclusion {
   readonly sentAt: number;
 }
 
+/** Sends the treasury's transactions on Solana. */
 export interface SolanaSender {
   /**
    * Sends the instructions as one transaction, paid and signed by the treasury, and waits until it is confirmed. After a

@@ -15,6 +15,7 @@ export interface RpcDoor {
   handle(request: RpcRequest): Promise<RpcReply>;
 }
 
+/** A POST at a JSON-RPC endpoint, its body read as text. */
 export interface RpcRequest {
   readonly method: "POST";
   /** By lower-cased name. */
@@ -27,6 +28,7 @@ export interface RpcRequest {
   readonly signal: AbortSignal;
 }
 
+/** The answer to it, with what is to be noted of it. */
 export interface RpcReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -35,6 +37,7 @@ export interface RpcReply {
   readonly calls?: readonly RpcCall[];
 }
 
+/** How one call of a service ended. */
 export interface RpcCall {
   readonly service: string;
   readonly challenge?: unknown;
