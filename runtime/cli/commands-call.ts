@@ -1,0 +1,115 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { isPrice } from "../core/price.ts";
+import type { Voice } from "./call.ts";
+import { dirOption } from "./commands-set.ts";
+import { loadConfig } from "./config.ts";
+import { ORIGIN } from "./config-values.ts";
+
+const CALL_HELP = `
+<service> is an id of the seller's catalogue, a path like /v1/roll, or a URL. [input] is a JSON object, @file, or - for
+standard input.
+
+Wallet: BUYER_EVM_KEY and BUYER_SOLANA_KEY, or the files that …_FILE names. A sandbox lends its own buyer instead; a real
+key never signs there. SOLANA_RPC_URL is asked when paying from a Solana key.
+
+Limits: --max-usd counts dollars (USDC at face value; for yen the same call's price in dollars, where the seller states
+one). --max-jpy counts yen. Nothing is ever converted, and what is paid is printed before it is paid.
+
+The result goes to standard output, everything else to standard error. A payment is signed once: whatever happens, it is
+only ever sent again as it is, so that a call is never paid twice.
+
+Examples:
+  payphone call roll '{"low":1,"high":6}'
+  payphone call roll --dry-run
+  payphone call /v1/anchor @anchor.json --rail solana --url https://pay.example.com
+`;
+
+/** The commands that speak to others: `call` and `peer`. */
+export function addCallCommands(program: Command): void {
+  addCall(program);
+  addPeer(program);
+}
+
+function addCall(program: Command): void {
+  program
+    .command("call")
+    .description("buy one call from a seller, and show what it costs before paying")
+    .argument("[service]", "what to call")
+    .argument("[input]", "its input")
+    .option("--url <base>", "the seller (default: PAYPHONE_URL, or http://127.0.0.1:4021)", toOrigin)
+    .option("--rail <id>", "how to pay: base, solana or polygon (default: the first offer that there is a key for)")
+    .option("--max-usd <amount>", "refuse a price above this", toPrice, "1")
+    .option("--max-jpy <amount>", "refuse a price in yen above this", toPrice, "200")
+    .option("--dry-run", "stop at the challenge")
+    .option("--json", "print one JSON document with challenge, payment, receipt and result")
+    .addOption(new Option("--method <method>", "for addresses that no catalogue names").choices(["GET", "POST"]))
+    .option("--wait <seconds>", "how long to go on asking for the result of a payment", toSeconds, 60)
+    .option("--resume <file>", "ask again for the result of this payment, instead of paying")
+    .addOption(dirOption("its manifests/_site.yaml names the rails that are paid on"))
+    .addHelpText("after", CALL_HELP)
+    .action(async (service: string | undefined, input: string | undefined, options: CallFlags, command: Command) => {
+      if (!service && !options.resume) command.error("error: name a service, or give --resume <file>");
+      const { runCall } = await import("./call.ts");
+      const { dir, url, method, rail, resume, dryRun = false, json = false } = options;
+      const limits = { usd: options.maxUsd, jpy: options.maxJpy };
+      const waitSeconds = options.wait;
+      const call = { service, input, url, method, rail, limits, dryRun, json, waitSeconds, resume, dir };
+      process.exitCode = await runCall(loadConfig(), call, openVoice());
+    });
+}
+
+type CallFlags = { readonly [Key in "url" | "method" | "rail" | "resume"]?: string } & {
+  readonly dir: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+  readonly maxUsd: string;
+  readonly maxJpy: string;
+  readonly wait: number;
+};
+
+function addPeer(program: Command): void {
+  const peer = program.command("peer").description("speak with other agents as this server, under its identity key");
+  peer
+    .command("hello")
+    .description("greet another agent at its signed door, and see who answers")
+    .argument("<url>", "its public base URL", toOrigin)
+    .option("--json", "print its answer as it is")
+    .action(async (url: string, { json = false }: { json?: boolean }) => {
+      const { runPeerHello } = await import("./peer.ts");
+      process.exitCode = await runPeerHello(loadConfig(), { url, json }, openVoice());
+    });
+  peer
+    .command("rotate")
+    .description("begin the change to a new identity key, without a gap")
+    .action(async () => {
+      const { runPeerRotate } = await import("./peer.ts");
+      process.exitCode = await runPeerRotate(loadConfig(), openVoice());
+    });
+}
+
+/** The terminal. Ctrl-C asks politely once; the second time it is Node's own. */
+function openVoice(): Voice {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  return {
+    out: (text) => void process.stdout.write(`${text}\n`),
+    err: (text) => void process.stderr.write(`${text}\n`),
+    signal: stop.signal,
+  };
+}
+
+function toOrigin(text: string): string {
+  return ORIGIN.parse(text) ?? invalid(ORIGIN.right);
+}
+
+function toPrice(text: string): string {
+  return isPrice(text) ? text : invalid("a plain decimal number above zero, like 0.05");
+}
+
+function toSeconds(text: string): number {
+  return /^\d{1,6}$/.test(text) ? Number(text) : invalid("a whole number of seconds");
+}
+
+function invalid(right: string): never {
+  throw new InvalidArgumentError(`It must be ${right}.`);
+}

@@ -1,0 +1,71 @@
+import { join } from "node:path";
+import { type Command, Option } from "commander";
+import { loadConfig, loadEnv } from "./config.ts";
+import { EXIT } from "./exit-code.ts";
+
+/** Where payphone itself is. */
+export const ROOT = join(import.meta.dirname, "../..");
+
+/** `--dir`: a served directory, and what it is for. */
+export const dirOption = (what: string): Option => new Option("--dir <directory>", what).default(ROOT, "this project");
+
+const SERVED = "the directory with manifests/, plugins/ and schemas/";
+
+/** The commands about a directory of services: `sandbox`, `serve`, `check` and `types`. */
+export function addSetCommands(program: Command): void {
+  addServers(program);
+  addCheck(program);
+  addTypes(program);
+}
+
+function addServers(program: Command): void {
+  program
+    .command("sandbox")
+    .description("sell the services for play money: chains, facilitator and a funded buyer are embedded, all offline")
+    .addOption(dirOption(SERVED))
+    .action(async (options: { dir: string }) => (await import("./sandbox.ts")).runSandbox(options));
+  program
+    .command("serve")
+    .description("sell the services for real money; says what the environment lacks, and starts when nothing does")
+    .addOption(dirOption(SERVED))
+    .action(async (options: { dir: string }) => (await import("./serve.ts")).runServe(options));
+}
+
+function addCheck(program: Command): void {
+  program
+    .command("check")
+    .description("find every fault of the manifests, schemas and plugins")
+    .option("--discovery", "look at a sound set as the directories that list services do")
+    .addOption(dirOption(SERVED))
+    .action(async ({ dir, discovery = false }: { dir: string; discovery?: boolean }) => {
+      if (discovery) return lookAsDirectories(dir);
+      const { checkDir, toReport } = await import("./check.ts");
+      const faults = await checkDir(dir, loadEnv());
+      console.log(toReport(faults));
+      process.exitCode = faults.length > 0 ? EXIT.failed : EXIT.ok;
+    });
+}
+
+async function lookAsDirectories(dir: string): Promise<void> {
+  const { checkDiscovery, toDiscoveryReport } = await import("./discovery-check.ts");
+  const { env, publicBaseUrl: baseUrl } = loadConfig();
+  const findings = await checkDiscovery(dir, { env, baseUrl });
+  console.log(toDiscoveryReport(findings));
+  process.exitCode = findings.some(({ level }) => level === "error") ? EXIT.failed : EXIT.ok;
+}
+
+function addTypes(program: Command): void {
+  program
+    .command("types")
+    .description("write the types of handlers from manifests and schemas")
+    .option("--check", "write nothing, and fail when a file is not current")
+    .addOption(dirOption(SERVED))
+    .action(async ({ dir, check = false }: { dir: string; check?: boolean }) => {
+      const { writeTypes } = await import("./types.ts");
+      const stale = await writeTypes(dir, { check });
+      const command = dir === ROOT ? "payphone types" : `payphone types --dir ${dir}`;
+      for (const file of stale) console.log(check ? `${file} is not current: run "${command}"` : `${file} written`);
+      if (stale.length === 0) console.log("all current");
+      process.exitCode = check && stale.length > 0 ? EXIT.failed : EXIT.ok;
+    });
+}
