@@ -1,4 +1,5 @@
 import type { Clock } from "../api/capabilities.ts";
+import { Problem } from "../api/problem.ts";
 import type { Store } from "./store.ts";
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from "./x402.ts";
 
@@ -42,7 +43,10 @@ export interface Reservations {
   isSpent(key: string): Promise<boolean>;
   /** Puts the result on record before the settlement; false when another call has done so already. */
   begin(key: string, record: PaymentRecord): Promise<boolean>;
-  /** Replaces the record. Its answer can be fetched for `keepMs`, or for as long as the authorization could be used again. */
+  /**
+   * Replaces the record. Its answer can be fetched for `keepMs`, or for as long as the authorization could be used again.
+   * @throws Problem `unavailable`, also when a refusal is to be noted without the lease: it is worth nothing then.
+   */
   update(key: string, record: PaymentRecord, keepMs?: number): Promise<void>;
   /** The payments whose settlement was begun and has no end on record. */
   open(): AsyncIterable<string>;
@@ -72,14 +76,15 @@ export function createReservations({ store, clock, onError, leaseMs = 2000 }: Re
   const timer = setInterval(renewAll, leaseMs / 5);
   timer.unref();
 
-  const isOurs = ({ renewedAt }: Held): boolean => performance.now() - renewedAt < leaseMs;
+  const isOurs = (lease: Held | undefined): boolean =>
+    lease !== undefined && performance.now() - lease.renewedAt < leaseMs;
   const ttlOf = ({ validBefore }: PaymentRecord, keepMs: number): number =>
     Math.max(keepMs, (validBefore ?? 0) * 1000 - clock.now() + MARGIN_MS);
 
   return {
     async claim(key) {
       const lease = { renewedAt: performance.now() };
-      if (!(await store.putIfAbsent(`lease:${key}`, 1, leaseMs, "lazy"))) return undefined;
+      if (!(await store.putIfAbsent(`lease:${key}`, 1, leaseMs, "lazy")) || !isOurs(lease)) return undefined;
       held.set(key, lease);
       return {
         key,
@@ -101,6 +106,8 @@ export function createReservations({ store, clock, onError, leaseMs = 2000 }: Re
       return begun;
     },
     async update(key, record, keepMs = KEEP_MS) {
+      if (record.state === "rejected" && !isOurs(held.get(key)))
+        throw new Problem("unavailable", "Another call may be settling this payment: its lease has lapsed here");
       const isOpen = record.state === "settling";
       const ttlMs = ttlOf(record, isOpen ? UNATTENDED_MS : keepMs);
       // A settlement lazily: if a crash takes it back to "settling", the chain brings it to its end again.

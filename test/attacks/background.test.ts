@@ -44,6 +44,16 @@ describe("the lease of a payment", () => {
     expect(await third.claim("k")).not.to.equal(undefined);
   });
 
+  it("is needed to note a refusal: another call may be settling by now", async () => {
+    const [first] = processes as [(typeof processes)[0]];
+    await first.claim("refused");
+    await first.begin("refused", RECORD);
+    stall(700);
+    const noted = first.update("refused", { ...RECORD, state: "rejected" });
+    expect(await noted.catch((error: unknown) => error)).to.have.property("code", "unavailable");
+    expect(await first.read("refused")).to.have.property("state", "settling");
+  });
+
   it("is kept for as long as its process works", async () => {
     const [first, second] = processes as [(typeof processes)[0], (typeof processes)[0]];
     const lease = await first.claim("long");
