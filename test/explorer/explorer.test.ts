@@ -51,6 +51,11 @@ describe("the explorer of a sandbox", function () {
     expect(lines.find((line) => line.includes("/v1/attest/verify"))).to.include("free");
   });
 
+  it("keeps the routes in one column, however wide the prices are", async () => {
+    const boxes = await Promise.all((await page.locator(".service .route").all()).map((route) => route.boundingBox()));
+    expect(new Set(boxes.map((box) => box?.x)).size).to.equal(1);
+  });
+
   it("shows fields, an example and snippets of a service that is opened", async () => {
     await unfold("roll");
     const text = await service("roll").innerText();
