@@ -55,6 +55,7 @@ function toRequest({ manifest, routes, path }: Service, baseUrl: string): Exampl
 function toFetch(service: Service, { network }: RailManifest, baseUrl: string): string {
   const { price = "0" } = service.manifest;
   return [
+    "// npm install @x402/fetch @x402/evm viem",
     `import { env } from "node:process";`,
     `import { wrapFetchWithPayment, x402Client } from "@x402/fetch";`,
     `import { ExactEvmScheme } from "@x402/evm/exact/client";`,
@@ -82,7 +83,8 @@ function toFetchCall({ method, url, body }: ExampleRequest): string[] {
 
 function toCommand({ manifest: { id, price = "0", examples } }: Service, baseUrl: string): string {
   const input = quote(JSON.stringify(examples[0]?.input ?? {}));
-  return `npx payphone call ${id} ${input} --url ${baseUrl}${isDear(price) ? ` --max-usd ${price}` : ""}`;
+  const limit = isDear(price) ? ` --max-usd ${price}` : "";
+  return `# in payphone's own directory\nnpx payphone call ${id} ${input} --url ${baseUrl}${limit}`;
 }
 
 const isDear = (price: string): boolean => Number(price) > STOCK_LIMIT;

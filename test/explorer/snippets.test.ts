@@ -40,7 +40,7 @@ describe("a snippet of the explorer's", function () {
   });
 
   it("pays as it stands: payphone", async () => {
-    const command = (await codeOf("payphone")).replace(/^npx payphone/, `${process.execPath} runtime/cli/payphone.js`);
+    const command = (await codeOf("payphone")).replace(/^npx payphone/m, `${process.execPath} runtime/cli/payphone.js`);
     const { stdout } = await run("sh", ["-c", command], { cwd: ROOT, env: { PATH: process.env.PATH } });
     expect(JSON.parse(stdout)).to.include({ label: "treasure_drop_42", scheme: "eip191" });
   });
