@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Challenge } from "../core/call.ts";
 import { GRAMMARS } from "../core/grammar.ts";
 import type { SiteManifest } from "../core/manifest.ts";
-import { toAtomic, toDecimal } from "../core/price.ts";
+import { LEAST_PRICE, toAtomic, toDecimal } from "../core/price.ts";
 import { isObject } from "../core/schema-nodes.ts";
 import type { Service } from "../core/service.ts";
 import type { PaymentRequired, ResourceInfo } from "../core/x402.ts";
@@ -13,8 +13,6 @@ const WARN_BYTES = 8 * 1024;
 const MOST_BYTES = 12 * 1024;
 /** The longest description that Coinbase's facilitator takes is about 500. */
 const LONGEST_DESCRIPTION = 450;
-/** The least that Coinbase's facilitator settles, in dollars. */
-const LEAST_PRICE = "0.001";
 const MOST_TAGS = 5;
 const LONGEST_NAME = 32;
 

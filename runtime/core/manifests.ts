@@ -1,7 +1,7 @@
 import { type Fault, faultAt, type Source } from "./faults.ts";
 import type { Manifest, SiteManifest } from "./manifest.ts";
 import { didYouMean } from "./nearest.ts";
-import { amountOn, toAtomic } from "./price.ts";
+import { amountOn, LEAST_PRICE, toAtomic } from "./price.ts";
 import { isReserved, meets, parametersOf, parseRoute, type Route } from "./route.ts";
 import { isObject } from "./schema-nodes.ts";
 import { isExact, SETTLE_SECONDS } from "./site.ts";
@@ -17,9 +17,6 @@ export interface Drafts {
   readonly manifests: readonly Draft[];
   readonly schemas: Schemas;
 }
-
-/** The least that Coinbase's facilitator settles. */
-const LEAST_PRICE = "0.001";
 
 /** What is wrong with manifests that are sound by themselves: with their names, routes, schemas and prices among each other. */
 export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {

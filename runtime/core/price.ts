@@ -3,6 +3,9 @@ import type { RailManifest, SiteManifest } from "./manifest.ts";
 /** Decimal text: no sign, no exponent, no leading zeros, at most 18 decimals. */
 const DECIMAL = /^(0|[1-9]\d{0,17})(?:\.(\d{1,18}))?$/;
 
+/** The least that Coinbase's facilitator settles, in dollars. */
+export const LEAST_PRICE = "0.001";
+
 /** Whether the text is a plain decimal number greater than zero. */
 export function isPrice(text: string): boolean {
   return DECIMAL.test(text) && /[1-9]/.test(text);
