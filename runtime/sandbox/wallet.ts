@@ -21,7 +21,7 @@ export interface SandboxWallets {
 
 /**
  * The wallets of this data directory, the same after every restart; made and kept in `sandbox.json` at the first one.
- * @throws Problem `unavailable` when the file is there and is not what this function wrote.
+ * @throws Problem `unavailable` when the file is there and is not what this function wrote, or cannot be read or written.
  */
 export function loadWallets(dataDir: string): SandboxWallets {
   const path = join(dataDir, "sandbox.json");
@@ -49,15 +49,20 @@ function readKept(path: string): KeptKeys | undefined {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as KeptKeys;
   } catch (error) {
+    if (error instanceof SyntaxError) throw spoilt(path, error);
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw spoilt(path, error);
+    throw unusable(path, error);
   }
 }
 
 /** Play money's keys, but nobody else's: readable by the owner alone. */
 function keep(path: string, keys: KeptKeys): KeptKeys {
-  mkdirSync(join(path, ".."), { recursive: true });
-  writeFileSync(path, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
+  try {
+    mkdirSync(join(path, ".."), { recursive: true });
+    writeFileSync(path, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
+  } catch (error) {
+    throw unusable(path, error);
+  }
   return keys;
 }
 
@@ -68,3 +73,9 @@ function toWallet({ evm, solana }: Keys): Wallet {
 
 const spoilt = (path: string, cause: unknown): Problem =>
   new Problem("unavailable", `${path} does not hold the sandbox's keys: delete it to begin with new ones`, { cause });
+
+function unusable(path: string, cause: unknown): Problem {
+  const why = (cause as Error).message;
+  const right = "name a directory that can be written to in PAYPHONE_DATA_DIR";
+  return new Problem("unavailable", `The sandbox cannot keep its keys in ${path} (${why}): ${right}`, { cause });
+}

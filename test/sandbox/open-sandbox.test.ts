@@ -110,6 +110,17 @@ describe("the sandbox", () => {
     }
   });
 
+  it("asks for another directory when its keys cannot be kept in this one", async () => {
+    const file = join(dataDir, "file");
+    writeFileSync(file, "");
+    for (const impossible of [file, "/dev/null/payphone"]) {
+      const problem = (await openTestSandbox(impossible).catch((error: unknown) => error)) as Problem;
+      expect(problem).to.include({ code: "unavailable" });
+      expect(problem.message).to.include(`in ${join(impossible, "sandbox.json")} (ENOTDIR`);
+      expect(problem.message).to.include("PAYPHONE_DATA_DIR").and.not.include("delete");
+    }
+  });
+
   it("leaves nothing running when it is stopped", async () => {
     const own = await openTestSandbox();
     await own.stop();
