@@ -1,7 +1,12 @@
 import { styleText } from "node:util";
 import type { SiteManifest } from "../core/manifest.ts";
+import type { Service } from "../core/service.ts";
 import type { SandboxDescription } from "../sandbox/open-sandbox.ts";
+import { toCommand } from "../surfaces/snippets.ts";
 import type { Running } from "./run.ts";
+
+/** Where `payphone call` goes when it is not told. */
+const DEFAULT_URL = "http://127.0.0.1:4021";
 
 /** What a sandbox says of itself, loudly, and what to try next. */
 export function toBanner(running: Running, description: SandboxDescription, site: SiteManifest): string {
@@ -21,12 +26,22 @@ export function toBanner(running: Running, description: SandboxDescription, site
     `  ${"facilitator".padEnd(16)} ${description.facilitator}`,
     `  ${"buyer's keys".padEnd(16)} ${url}/sandbox`,
     "",
-    "Buy a call, from a second terminal:",
-    styleText(
-      "bold",
-      `  npx payphone call roll '{"low":1,"high":6}'${new URL(url).port === "4021" ? "" : ` --url ${url}`}`,
-    ),
-    "See the challenge first with --dry-run; choose how to pay with --rail base, solana or polygon.",
-    "",
+    ...suggest(services, url, site),
   ].join("\n");
+}
+
+/** The shortest command that buys something, if anything is sold. */
+function suggest(services: readonly Service[], url: string, { rails }: SiteManifest): string[] {
+  const command = services
+    .filter(({ manifest }) => manifest.price !== undefined)
+    .map((service) => toCommand(service, url === DEFAULT_URL ? undefined : url))
+    .sort((one, other) => one.length - other.length)[0];
+  if (command === undefined) return [];
+  const ids = rails.map(({ id }) => id).join(", ");
+  return [
+    "Buy a call, from a second terminal:",
+    styleText("bold", `  ${command}`),
+    `See the challenge first with --dry-run; choose how to pay with --rail ${ids.replace(/, ([^,]+)$/, " or $1")}.`,
+    "",
+  ];
 }

@@ -20,7 +20,7 @@ export function toSnippets(service: Service, site: SiteManifest, baseUrl: string
   return [
     { title: "curl", code: toCurl(service, baseUrl) },
     ...(isPaid && rail ? [{ title: "@x402/fetch", code: toFetch(service, rail, baseUrl) }] : []),
-    { title: "payphone", code: toCommand(service, baseUrl) },
+    { title: "payphone", code: `# in payphone's own directory\n${toCommand(service, baseUrl)}` },
     ...(isPaid ? [{ title: "MCP", code: toMcpConfiguration(site, baseUrl) }] : []),
   ];
 }
@@ -81,10 +81,12 @@ function toFetchCall({ method, url, body }: ExampleRequest): string[] {
   ];
 }
 
-function toCommand({ manifest: { id, price = "0", examples } }: Service, baseUrl: string): string {
-  const input = quote(JSON.stringify(examples[0]?.input ?? {}));
-  const limit = isDear(price) ? ` --max-usd ${price}` : "";
-  return `# in payphone's own directory\nnpx payphone call ${id} ${input} --url ${baseUrl}${limit}`;
+/** The command that buys the first example; without a base URL, from the seller that it finds by itself. */
+export function toCommand({ manifest: { id, price = "0", examples } }: Service, baseUrl?: string): string {
+  const words = ["npx payphone call", id, quote(JSON.stringify(examples[0]?.input ?? {}))];
+  if (baseUrl !== undefined) words.push("--url", baseUrl);
+  if (isDear(price)) words.push("--max-usd", price);
+  return words.join(" ");
 }
 
 const isDear = (price: string): boolean => Number(price) > STOCK_LIMIT;
