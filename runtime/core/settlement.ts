@@ -39,9 +39,11 @@ const REFUSED =
 const SPENT = /used|already|duplicate/i;
 const TRANSACTION = /^\w{1,128}$/;
 const LONGEST_TEXT = 300;
+const QUIET_MS = 10_000;
 
 export function createSettler({ rails, log, settleMs = 40_000, lookMs = 10_000 }: SettlerDeps): Settler {
   const settleDeadline = createDeadline(settleMs);
+  const quietUntil = new Map<string, number>();
   const railOf = (offer: PaymentRequirements): Rail | undefined =>
     rails.find(({ manifest }) => manifest.network === offer.network);
 
@@ -49,11 +51,8 @@ export function createSettler({ rails, log, settleMs = 40_000, lookMs = 10_000 }
     async settle(payment, offer, attempt = "first") {
       const answer = await ask(payment, offer);
       if (answer.success && fits(answer, offer)) return { state: "settled", receipt: answer };
-      log.warn("settlement.doubtful", {
-        network: offer.network,
-        reason: answer.errorReason,
-        transaction: answer.transaction,
-      });
+      const { errorReason: reason, transaction } = answer;
+      if (attempt === "first") log.warn("settlement.doubtful", { network: offer.network, reason, transaction });
       const seen = await look(payment, offer, answer);
       const isRefused = attempt === "first" && seen.state === "unknown" && seen.chain === "open" && isRefusal(answer);
       return isRefused ? { state: "rejected", receipt: answer } : seen;
@@ -78,10 +77,7 @@ export function createSettler({ rails, log, settleMs = 40_000, lookMs = 10_000 }
   ): Promise<Settlement & { chain?: SettlementState["state"] }> {
     const found = await railOf(offer)
       ?.settlements.find(payment, offer, AbortSignal.timeout(lookMs))
-      .catch((error: unknown) => {
-        log.warn("settlement.unreadable", { network: offer.network, error });
-        return undefined;
-      });
+      .catch((error: unknown) => complain(offer.network, error));
     if (found?.state === "settled") {
       const payer = answer.payer !== undefined && { payer: answer.payer };
       return {
@@ -92,6 +88,14 @@ export function createSettler({ rails, log, settleMs = 40_000, lookMs = 10_000 }
     const receipt = { ...answer, success: false };
     if (found?.state === "dead") return { state: "rejected", receipt };
     return { state: "unknown", receipt, ...(found && { chain: found.state }) };
+  }
+
+  /** An outage of a node meets every payment that is open, again and again: it is told once in a while. */
+  function complain(network: string, error: unknown): undefined {
+    const now = performance.now();
+    if (now < (quietUntil.get(network) ?? 0)) return;
+    quietUntil.set(network, now + QUIET_MS);
+    log.warn("settlement.unreadable", { network, error });
   }
 }
 

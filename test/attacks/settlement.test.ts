@@ -146,6 +146,26 @@ describe("a settlement", () => {
     });
   });
 
+  it("is logged once for each call, and an outage of the chain's node once in a while", async () => {
+    await shop.close();
+    const lines: string[] = [];
+    const write = (event: string): void => void lines.push(event);
+    shop = await openShop({ log: { info: () => {}, warn: write, error: write } });
+    payment = await shop.pay("/v1/roll");
+    shop.rail.script.settle = () => {
+      throw new Problem("facilitator-unavailable");
+    };
+    shop.rail.script.find = () => {
+      throw new Problem("upstream-failed");
+    };
+    await isUnknown(await send(), "at first");
+    for (let again = 0; again < 20; again++) await isUnknown(await retry(), "again");
+    expect(lines.filter((event) => event.startsWith("settlement."))).to.have.members([
+      "settlement.doubtful",
+      "settlement.unreadable",
+    ]);
+  });
+
   describe("whose outcome is unknown for long", () => {
     const cutOff = (): never => {
       throw new Problem("upstream-failed", "The node cannot be reached");

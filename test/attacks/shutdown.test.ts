@@ -48,10 +48,10 @@ describe("a server that ends under load", () => {
   };
   /** Repeats the same payment until there is a final answer. */
   async function insist(payment: string): Promise<Response> {
-    for (let attempt = 0; attempt < 100; attempt++) {
+    for (let attempt = 0; attempt < 30; attempt++) {
       const response = await send(payment).catch(() => undefined);
-      if (response && response.status !== 409 && response.status !== 503) return response;
-      await new Promise((done) => setTimeout(done, 100));
+      if (response && ![409, 429, 503].includes(response.status)) return response;
+      await new Promise((done) => setTimeout(done, 500));
     }
     throw new Error(`no final answer: ${seller.output()}`);
   }
