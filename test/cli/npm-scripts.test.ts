@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { on, once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { expect } from "chai";
+import packageJson from "../../package.json" with { type: "json" };
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** Where the server says that it listens. */
+async function addressOf(output: Readable): Promise<string> {
+  for await (const [line] of on(createInterface(output), "line", { close: ["close"] })) {
+    const [, url] = /^listening on (\S+)/.exec(line) ?? [];
+    if (url) return url;
+  }
+  throw new Error("it never listened");
+}
+
+/** A server that npm left behind shall not outlive the test. */
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+describe("the npm scripts that serve", function () {
+  this.timeout(30_000);
+  let dataDir: string;
+  before(() => {
+    dataDir = mkdtempSync(join(tmpdir(), "payphone-"));
+  });
+  after(() => rmSync(dataDir, { recursive: true }));
+
+  it("put the server in the shell's place, so that it gets npm's signals", () => {
+    const { start, serve } = packageJson.scripts;
+    for (const script of [start, serve]) expect(script).to.match(/^exec node /);
+  });
+
+  it("stop the server in order when npm is told to stop, and end with its exit code", async () => {
+    const env = { ...process.env, PORT: "0", PAYPHONE_DATA_DIR: dataDir };
+    const npm = spawn("npm", ["start"], { cwd: ROOT, env, stdio: ["ignore", "pipe", "ignore"], detached: true });
+    try {
+      const url = await addressOf(npm.stdout);
+      npm.kill("SIGTERM");
+      expect(await once(npm, "exit")).to.deep.equal([0, null]);
+      expect(await fetch(`${url}/health`).catch((error: Error) => error.message)).to.equal("fetch failed");
+    } finally {
+      killGroup(npm.pid!);
+    }
+  });
+});
