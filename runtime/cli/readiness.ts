@@ -1,0 +1,41 @@
+import type { Payments } from "../core/payments.ts";
+import type { Rail } from "../core/rails.ts";
+import type { Service } from "../core/service.ts";
+import type { OpenStore } from "../drivers/store-keyv.ts";
+import type { ReadyReport } from "../server/status.ts";
+
+export interface ReadinessDeps {
+  readonly services: readonly Service[];
+  readonly payments: Payments;
+  readonly configured: readonly Rail[];
+  readonly store: OpenStore;
+}
+
+/** How the store, each configured rail and each service are. A service is up when it is free or can be paid for on at least one rail. */
+export async function toReadiness({ services, payments, configured, store }: ReadinessDeps): Promise<ReadyReport> {
+  const isStoreUp = await store.ping().then(
+    () => true,
+    () => false,
+  );
+  const statuses = payments.rails.statuses();
+  const rails = configured.map(({ manifest: { id, network } }) => {
+    const status = statuses.get(id);
+    const reason = status?.state === "down" ? { reason: status.reason } : {};
+    return { id, network, state: status?.state ?? "down", ...reason };
+  });
+  const all = services.map((service) => {
+    const isPayable = service.manifest.price === undefined || payments.offers.of(service).length > 0;
+    const id = service.manifest.id;
+    return isPayable
+      ? { id, state: "up" as const }
+      : { id, state: "down" as const, reason: "No rail that it is sold on is up" };
+  });
+  const isDegraded = [...rails, ...all].some(({ state }) => state === "down");
+  const isDead = !isStoreUp || rails.every(({ state }) => state === "down");
+  return {
+    status: isDead ? "unavailable" : isDegraded ? "degraded" : "ready",
+    store: isStoreUp ? "up" : "down",
+    rails,
+    services: all,
+  };
+}
