@@ -163,6 +163,7 @@ async function finish(pending: Pending, options: CallOptions, voice: Voice, repo
   }
   if (isResult(answer)) deliver(answer, options, voice, report);
   if (isResult(answer) || receipt?.success) voice.err(texts.toReceiptText(note, receipt, performance.now() - started));
+  else if (!report.resume) voice.err("No receipt came: by the seller's account, nothing was paid.");
   if (!isResult(answer)) throw toProblem(answer, receipt);
 }
 

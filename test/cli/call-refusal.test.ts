@@ -215,11 +215,17 @@ describe("payphone call, when the seller gives no result,", () => {
     );
   });
 
+  it("says that nothing was paid, by the seller's account, when no receipt comes", async () => {
+    seller.script.answers = [{ status: 422, body: { detail: [] } }];
+    const { err } = await run({ url: seller.url });
+    expect(err).to.include("\nNo receipt came: by the seller's account, nothing was paid.\npayphone: 422 ");
+  });
+
   it("shows the receipt of a call that was charged all the same", async () => {
     seller.script.answers = [{ ...PAID, status: 410, body: { title: "Gone" } }];
     const { code, err } = await run({ url: seller.url });
     expect(code).to.equal(1);
-    expect(err).to.include("Receipt\n").and.include("payphone: 410 Gone");
+    expect(err).to.include("Receipt\n").and.include("payphone: 410 Gone").and.not.include("No receipt");
   });
 
   it("puts the answer into the document of --json", async () => {
