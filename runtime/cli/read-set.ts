@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Fault, FaultCode, Source } from "../core/faults.ts";
@@ -27,7 +28,9 @@ export async function readSet(dir: string): Promise<Files> {
   ]);
   const faults = [...manifests.faults, ...schemas.faults];
   if (!manifests.names.includes(SITE)) {
-    const message = "there is no such file; it says what is true of every service, and every set needs one";
+    const message = existsSync(dir)
+      ? "there is no such file; it says what is true of every service: begin with a copy of payphone's own"
+      : `there is no directory ${dir}`;
     faults.push(toFileFault(`manifests/${SITE}`, "missing-file", message));
   }
   const named = schemas.names.filter((file) => !OWN_SCHEMAS.includes(file));

@@ -85,7 +85,9 @@ describe("the launcher", () => {
     const report = /^manifests\/_site\.yaml:1:1 missing-file .+\n1 fault in 1 file.*\n$/;
     const checked = launch(NEW, ROOT, "check", "--dir", folder);
     expect([checked.code, checked.err]).to.deep.equal([1, ""]);
-    expect(checked.out).to.match(report);
+    expect(checked.out).to.match(report).and.include("begin with a copy of payphone's own");
+    const nowhere = join(folder, "nowhere");
+    expect(launch(NEW, ROOT, "check", "--dir", nowhere).out).to.include(`there is no directory ${nowhere}\n`);
     const generated = launch(NEW, ROOT, "types", "--dir", folder);
     expect([generated.code, generated.out]).to.deep.equal([1, ""]);
     expect(generated.err).to.match(report);
