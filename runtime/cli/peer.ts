@@ -50,8 +50,9 @@ async function greet(config: PeerConfig, url: string, { signal }: Voice): Promis
   const origin = config.publicBaseUrl ?? "";
   const fault = explainOrigin(origin);
   if (fault !== undefined) {
+    const found = config.publicBaseUrl === undefined ? "not set" : JSON.stringify(origin);
     const why = "the other agent reads your key in the agent card there";
-    throw new Problem("bad-request", `PUBLIC_BASE_URL is ${JSON.stringify(origin)}, but ${fault}: ${why}`);
+    throw new Problem("bad-request", `PUBLIC_BASE_URL is ${found}, but ${fault.replace(/^origin/, "it")}: ${why}`);
   }
   const identity = await withIdentityOptions(config, openIdentity);
   const exp = Math.floor(clock.now() / 1000) + VALID_SECONDS;
