@@ -9,6 +9,11 @@ export const ROOT = join(import.meta.dirname, "../..");
 /** `--dir`: a served directory, and what it is for. */
 export const dirOption = (what: string): Option => new Option("--dir <directory>", what).default(ROOT, "this project");
 
+const SERVER_HELP = `
+PORT and HOST say where it listens (4021 and 127.0.0.1 unless set; PORT=0 takes any free port), PAYPHONE_DATA_DIR where its
+state is kept (.payphone unless set). README.md has all variables.
+`;
+
 const SERVED = "the directory with manifests/, plugins/ and schemas/";
 
 /** The commands about a directory of services: `sandbox`, `serve`, `check` and `types`. */
@@ -23,11 +28,13 @@ function addServers(program: Command): void {
     .command("sandbox")
     .description("sell the services for play money: chains, facilitator and a funded buyer are embedded, all offline")
     .addOption(dirOption(SERVED))
+    .addHelpText("after", SERVER_HELP)
     .action(async (options: { dir: string }) => (await import("./sandbox.ts")).runSandbox(options));
   program
     .command("serve")
     .description("sell the services for real money; says what the environment lacks, and starts when nothing does")
     .addOption(dirOption(SERVED))
+    .addHelpText("after", SERVER_HELP)
     .action(async (options: { dir: string }) => (await import("./serve.ts")).runServe(options));
 }
 
