@@ -48,6 +48,9 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
     await drivers.close();
     return faults;
   }
+  for (const { id, needs = [] } of set.manifests)
+    for (const variable of needs)
+      if (config.env[variable] === undefined) log.warn("plugin.variable-unset", { service: id, variable });
   const services = bindServices(set.manifests, { site, compile: set.compile, handlers });
   const shown = { services, site, schemas: set.schemas, baseUrl };
   const exchanges = createExchanges({ store, clock, site });
