@@ -4,7 +4,7 @@ import type { RailManifest, SiteManifest } from "../core/manifest.ts";
 import { toAtomic } from "../core/price.ts";
 import { isEvm, type Rail } from "../core/rails.ts";
 import type { Store } from "../core/store.ts";
-import type { SettlementReader } from "../core/x402.ts";
+import type { Facilitator, SettlementReader } from "../core/x402.ts";
 import { createAnchor } from "../drivers/anchor.ts";
 import { createEvmClient, type EvmClient } from "../drivers/evm-client.ts";
 import { createEvmReads } from "../drivers/evm-reads.ts";
@@ -15,6 +15,7 @@ import { createLocalFacilitator } from "../drivers/facilitator-local.ts";
 import { createEvmSettlements } from "../drivers/settlements-evm.ts";
 import { createSolanaSettlements } from "../drivers/settlements-solana.ts";
 import { createSolanaClient, type SolanaClient } from "../drivers/solana-client.ts";
+import { withReceiver } from "../drivers/solana-receiver.ts";
 import { createSolanaSender } from "../drivers/solana-sender.ts";
 import { createTreasury } from "../drivers/treasury.ts";
 import type { Config } from "./config.ts";
@@ -77,17 +78,19 @@ export function createDrivers({ config, site, store, clock, log }: DriverDeps): 
 
   function toRail(manifest: RailManifest): Rail {
     const { payTo } = railVariables(config, manifest);
-    return { manifest, payTo, facilitator: toFacilitator(manifest), settlements: toSettlements(manifest) };
+    return { manifest, payTo, facilitator: toFacilitator(manifest, payTo), settlements: toSettlements(manifest) };
   }
 
-  function toFacilitator({ facilitator, network, asset, domain, decimals }: RailManifest): Rail["facilitator"] {
+  function toFacilitator(manifest: RailManifest, payTo: string): Facilitator {
+    const { facilitator, network, asset, symbol, domain, decimals } = manifest;
     const chain = evmChains.get(network);
     if (facilitator === "in-process" && chain && domain) {
       const tokens = [{ asset, ...domain, decimals }];
       return createLocalFacilitator({ network: network as `eip155:${string}`, ...chain, treasury, store, tokens });
     }
     if (!remote) throw new Problem("bad-request", "No facilitator is configured");
-    return remote;
+    const client = solanaClients.get(network);
+    return client ? withReceiver(remote, { client, payTo, mint: asset, symbol }) : remote;
   }
 
   function toSettlements({ network }: RailManifest): SettlementReader {

@@ -1,3 +1,4 @@
+import { Problem } from "../api/problem.ts";
 import type { Rail, RailStatus } from "./rails.ts";
 
 /** Which rails can be offered: a rail is up once its facilitator says so, and recovers by itself. */
@@ -55,7 +56,10 @@ export function createRailMonitor({ rails, onChange, onError }: RailMonitorDeps)
     if (!closed) timer = setTimeout(() => void round(), waitMs).unref();
   }
 
-  /** A facilitator that was up and does not answer now keeps its rail: its outage shows when a payment is verified. */
+  /**
+   * A facilitator that was up and does not answer now keeps its rail: its outage shows when a payment is verified. One that
+   * says `unavailable` knows that nothing can be paid there.
+   */
   async function ask({ manifest, facilitator }: Rail): Promise<RailStatus> {
     const known = statuses.get(manifest.id);
     try {
@@ -66,7 +70,8 @@ export function createRailMonitor({ rails, onChange, onError }: RailMonitorDeps)
       if (kind) return { state: "up", extra: kind.extra ?? {} };
       return { state: "down", reason: `The facilitator does not support "exact" on ${manifest.network}` };
     } catch (error) {
-      if (known?.state === "up") return known;
+      const isCertain = error instanceof Problem && error.code === "unavailable";
+      if (known?.state === "up" && !isCertain) return known;
       return { state: "down", reason: error instanceof Error ? error.message : String(error) };
     }
   }

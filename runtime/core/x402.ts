@@ -72,7 +72,7 @@ export interface SupportedKind {
 
 /** Whoever can check a payment and carry it to the chain: over HTTP, or in this process. Drivers implement it. */
 export interface Facilitator {
-  /** What it takes. @throws Problem `facilitator-unavailable`. */
+  /** What it takes. @throws Problem `facilitator-unavailable` when it cannot be asked, `unavailable` when nothing can be paid there. */
   supported(signal: AbortSignal): Promise<readonly SupportedKind[]>;
   /** `isValid: false` is a refusal. An outage (timeout, network, 5xx, an answer that makes no sense) throws Problem `facilitator-unavailable`. */
   verify(payment: PaymentPayload, offer: PaymentRequirements, signal: AbortSignal): Promise<VerifyResponse>;

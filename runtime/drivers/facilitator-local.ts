@@ -25,6 +25,9 @@ export interface LocalFacilitatorOptions {
   readonly confirmationMs?: number;
 }
 
+/** What one settlement uses, with something on top. */
+const SETTLEMENT_GAS = 150_000n;
+
 /**
  * Verifies and settles EIP-3009 payments in this process, with the x402 SDK between a watched client and the treasury's
  * sender. What the SDK makes of an outage never becomes a verdict.
@@ -55,6 +58,21 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
     };
   }
 
+  /** Without gas, payments would be verified and run for, and then never settle. */
+  async function checkGas(signal: AbortSignal): Promise<void> {
+    const address = await treasury.evmAddress();
+    const [balance, price] = await client
+      .ask((chain) => Promise.all([chain.getBalance({ address }), chain.getGasPrice()]), signal)
+      .catch((cause: unknown) => {
+        throw unavailable(`${client.name} did not say what the treasury has`, cause);
+      });
+    if (balance < price * SETTLEMENT_GAS)
+      throw new Problem(
+        "unavailable",
+        `The treasury ${address} has too little of ${client.name}'s coin to pay for gas`,
+      );
+  }
+
   return {
     async supported(signal) {
       for (const token of isChecked ? [] : tokens) {
@@ -64,6 +82,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
         if (mismatch) throw unavailable(mismatch);
       }
       isChecked = true;
+      await checkGas(signal);
       return [{ x402Version: 2, scheme: "exact", network }];
     },
 

@@ -103,6 +103,15 @@ describe("the in-process facilitator", () => {
     expect(await open().supported(never)).to.deep.equal([{ x402Version: 2, scheme: "exact", network: "eip155:137" }]);
   });
 
+  it("supports nothing while the treasury cannot pay for gas, and says so", async () => {
+    await chain.setBalance(treasury.address, 1n);
+    const refusal = await thrown(open().supported(never));
+    expect(refusal).to.have.property("code", "unavailable");
+    expect(refusal).to.have.property("message").that.contains(treasury.address).and.contains("gas");
+    await chain.setBalance(treasury.address, 100n * ETHER);
+    expect(await open().supported(never)).to.have.length(1);
+  });
+
   it("verifies a payment and settles it once, for real", async () => {
     const facilitator = open();
     const payment = await pay();
