@@ -96,7 +96,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const attempt = async (): Promise<void> => {
       if (running >= MOST_AT_ONCE) return again(waitMs);
       running += 1;
-      const isOver = await tryOnce(key).catch(() => false);
+      const isOver = await tryOnce(key).catch(() => false); // The store is away; `sweep` says so, once for all of them.
       running -= 1;
       if (isOver) timers.delete(key);
       else again(Math.min(waitMs * 2, LONGEST_WAIT_MS));

@@ -26,7 +26,6 @@ export interface SettlerDeps {
   readonly log: Log;
   /** Bounds one attempt at the facilitator; longer than its own wait for a confirmation. */
   readonly settleMs?: number;
-  readonly lookMs?: number;
 }
 
 /**
@@ -40,8 +39,10 @@ const SPENT = /used|already|duplicate/i;
 const TRANSACTION = /^\w{1,128}$/;
 const LONGEST_TEXT = 300;
 const QUIET_MS = 10_000;
+/** How long a chain may take to be read. */
+const LOOK_MS = 10_000;
 
-export function createSettler({ rails, log, settleMs = 40_000, lookMs = 10_000 }: SettlerDeps): Settler {
+export function createSettler({ rails, log, settleMs = 40_000 }: SettlerDeps): Settler {
   const settleDeadline = createDeadline(settleMs);
   const quietUntil = new Map<string, number>();
   const railOf = (offer: PaymentRequirements): Rail | undefined =>
@@ -76,7 +77,7 @@ export function createSettler({ rails, log, settleMs = 40_000, lookMs = 10_000 }
     answer: SettleResponse,
   ): Promise<Settlement & { chain?: SettlementState["state"] }> {
     const found = await railOf(offer)
-      ?.settlements.find(payment, offer, AbortSignal.timeout(lookMs))
+      ?.settlements.find(payment, offer, AbortSignal.timeout(LOOK_MS))
       .catch((error: unknown) => complain(offer.network, error));
     if (found?.state === "settled") {
       const payer = answer.payer !== undefined && { payer: answer.payer };
