@@ -1,0 +1,26 @@
+import { Problem } from "../api/problem.ts";
+import { isObject } from "../core/schema-nodes.ts";
+import { retryAfterOf } from "./llm-client.ts";
+
+/** Whether the endpoint does not take our credentials: no other model of it will. */
+export const isForbidden = (error: unknown): boolean => [401, 403].includes(statusOf(error) ?? 0);
+
+/** What a failure to get an answer is called towards the caller: what the endpoint has said stays in the log. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const headers = isObject(error) && error.headers instanceof Headers ? error.headers : undefined;
+  const retryAfter = retryAfterOf(headers);
+  return new Problem("upstream-failed", toSentence(error), { cause: error, ...(retryAfter && { retryAfter }) });
+}
+
+function toSentence(error: unknown): string {
+  const status = statusOf(error);
+  if (status === 429) return "The language model is busy";
+  if (isForbidden(error)) return "The language model does not accept our credentials";
+  if (status !== undefined) return `The language model answered with status ${status}`;
+  if (error instanceof DOMException && error.name === "TimeoutError") return "The language model took too long";
+  return "The language model did not answer";
+}
+
+const statusOf = (error: unknown): number | undefined =>
+  isObject(error) && typeof error.status === "number" ? error.status : undefined;
