@@ -1,15 +1,6 @@
+import type { LlmLimits } from "../core/manifest.ts";
 import { isObject } from "../core/schema-nodes.ts";
 import { mapSubschemas, type SchemaObject } from "../core/subschemas.ts";
-
-/** What one service may ask of a model. */
-export interface LlmLimits {
-  /** Of one answer. */
-  readonly maxTokens: number;
-  /** From the question to a usable answer, with all repetitions; a single attempt gets half of it. */
-  readonly timeoutMs: number;
-  /** 0 to 2; the endpoint's own unless given. */
-  readonly temperature?: number | undefined;
-}
 
 /** What an answer must look like, and how long it may be. */
 export interface AnswerForm {
@@ -24,17 +15,15 @@ export interface Dialect {
   readonly format: "json_schema" | "json_object" | "text";
   /** The older word is refused by reasoning models, and the newer one ignored by some endpoints: the refusal is the safer failure. */
   readonly limit: "max_tokens" | "max_completion_tokens";
-  readonly hasTemperature: boolean;
 }
 
-export const FIRST_DIALECT: Dialect = { format: "json_schema", limit: "max_tokens", hasTemperature: true };
+export const FIRST_DIALECT: Dialect = { format: "json_schema", limit: "max_tokens" };
 
 /** The parameters that say how to answer (OpenAI API reference, "Create chat completion"). */
-export function toParameters({ format, limit, hasTemperature }: Dialect, { name, schema, limits }: AnswerForm) {
+export function toParameters({ format, limit }: Dialect, { name, schema, limits }: AnswerForm) {
   const strict = { name: name.replaceAll(".", "_"), strict: true, schema: toStrict(schema) };
   return {
-    [limit]: limits.maxTokens,
-    ...(hasTemperature && limits.temperature !== undefined && { temperature: limits.temperature }),
+    [limit]: limits.max_tokens,
     ...(format === "json_schema" && { response_format: { type: format, json_schema: strict } }),
     ...(format === "json_object" && { response_format: { type: format } }),
   };
@@ -45,7 +34,6 @@ export function toPlainer(dialect: Dialect, error: unknown): Dialect | undefined
   const { status, param } = isObject(error) ? error : {};
   if (status !== 400 && status !== 422) return undefined;
   if (param === "max_tokens" && dialect.limit === "max_tokens") return { ...dialect, limit: "max_completion_tokens" };
-  if (param === "temperature" && dialect.hasTemperature) return { ...dialect, hasTemperature: false };
   if (dialect.format === "json_schema") return { ...dialect, format: "json_object" };
   if (dialect.format === "json_object") return { ...dialect, format: "text" };
   return undefined;

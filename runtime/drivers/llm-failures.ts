@@ -2,7 +2,7 @@ import { Problem } from "../api/problem.ts";
 import { isObject } from "../core/schema-nodes.ts";
 import { retryAfterOf } from "./llm-client.ts";
 
-/** Whether the endpoint does not take our credentials: no other model of it will. */
+/** Whether the endpoint does not take our credentials: somebody must look at them. */
 export const isForbidden = (error: unknown): boolean => [401, 403].includes(statusOf(error) ?? 0);
 
 /** What a failure to get an answer is called towards the caller: what the endpoint has said stays in the log. */
@@ -18,7 +18,6 @@ function toSentence(error: unknown): string {
   if (status === 429) return "The language model is busy";
   if (isForbidden(error)) return "The language model does not accept our credentials";
   if (status !== undefined) return `The language model answered with status ${status}`;
-  if (error instanceof DOMException && error.name === "TimeoutError") return "The language model took too long";
   return "The language model did not answer";
 }
 

@@ -28,7 +28,7 @@ export function createModel(name: string, client: () => Promise<OpenAI>, retries
     name,
     async complete(messages, form, signal) {
       const { chat } = await client();
-      const options = { signal, timeout: form.limits.timeoutMs / 2, maxRetries: retries };
+      const options = { signal, timeout: form.limits.timeout_seconds * 1000, maxRetries: retries };
       for (let asked = dialect; ; ) {
         try {
           const body = { model: name, messages: [...messages], ...toParameters(asked, form) };

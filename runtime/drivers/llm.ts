@@ -1,9 +1,10 @@
 import type { Llm, LlmRequest, Log } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
+import type { LlmLimits } from "../core/manifest.ts";
 import { once } from "../core/once.ts";
-import type { Compile, Schema } from "../core/validator.ts";
+import { createCompiler, type Schema } from "../core/validator.ts";
 import { type Fetch, openLlmClient } from "./llm-client.ts";
-import type { LlmLimits } from "./llm-dialect.ts";
+import type { AnswerForm } from "./llm-dialect.ts";
 import { isForbidden, toProblem } from "./llm-failures.ts";
 import { type Message, toCorrection, toMessages } from "./llm-messages.ts";
 import { type Completion, createModel, type Model } from "./llm-model.ts";
@@ -22,10 +23,10 @@ export interface LlmEndpoint {
 export interface LlmOptions {
   /** Without one, every question is refused as `unavailable`. */
   readonly endpoint: LlmEndpoint | undefined;
-  readonly limitsOf: (service: string) => LlmLimits;
-  /** The output schema of a service, without `$ref`s to other files: it is sent along. */
-  readonly schemaOf: (service: string) => object;
-  readonly compile: Compile;
+  /** What a service's manifest says under `llm`. */
+  readonly limitsOf: (service: string) => LlmLimits | undefined;
+  /** The output schema of a service; it refers to no other file, for it is sent along. */
+  readonly schemaOf: (service: string) => object | undefined;
   /** Instead of the network: recorded answers, for example. */
   readonly fetch?: Fetch | undefined;
   readonly log: Log;
@@ -33,66 +34,60 @@ export interface LlmOptions {
 
 /** One question, as every model is asked it. */
 interface Question {
-  readonly service: string;
   readonly messages: readonly Message[];
+  readonly form: AnswerForm;
   readonly schema: Schema;
-  readonly limits: LlmLimits;
 }
 
+/** An answer, and a second one when the first cannot be used. */
+const ATTEMPTS = 2;
+
 /** A language model behind any endpoint that speaks OpenAI's chat completions. An answer is data: nothing in it is ever run. */
-export function createLlm({ endpoint, limitsOf, schemaOf, compile, fetch, log }: LlmOptions): Llm {
+export function createLlm({ endpoint, limitsOf, schemaOf, fetch, log }: LlmOptions): Llm {
   const models = endpoint ? createModels(endpoint, fetch) : [];
-  const ownSchemas = new Map<string, object>();
+  const compile = createCompiler(new Map());
   const compiled = new WeakMap<object, Schema>();
 
-  function toSchema({ service, schema }: LlmRequest): Schema {
-    const own = schema ?? ownSchemas.get(service) ?? schemaOf(service);
-    if (!schema) ownSchemas.set(service, own);
-    const known = compiled.get(own) ?? compile(own);
-    compiled.set(own, known);
-    return known;
-  }
-
-  async function ask(model: Model, question: Question, signal: AbortSignal): Promise<unknown> {
-    const { service, messages, schema, limits } = question;
+  function toQuestion(request: LlmRequest): Question {
+    const { service } = request;
+    const document = request.schema ?? schemaOf(service);
+    const limits = limitsOf(service);
+    if (!document || !limits) throw new RangeError(`The manifest of ${service} does not say what it asks of a model`);
+    const schema = compiled.get(document) ?? compile(document);
+    compiled.set(document, schema);
     const form = { name: service, schema: schema.document, limits };
-    const first = await model.complete(messages, form, signal);
-    const read = readAnswer(first, schema);
-    if (read.fault === undefined) return read.value;
-    log.warn("llm.unusable", { service, model: model.name, fault: read.fault });
-    const second = await model.complete([...messages, ...toCorrection(first.text, read.fault)], form, signal);
-    const reread = readAnswer(second, schema);
-    if (reread.fault === undefined) return reread.value;
-    throw new Problem("upstream-failed", "The language model gave no usable answer", { cause: reread.fault });
+    return { messages: toMessages(request, document), form, schema };
   }
 
-  async function askAny(question: Question, signal: AbortSignal, late: AbortSignal): Promise<unknown> {
-    let failure: unknown;
-    for (const model of models) {
-      try {
-        return await ask(model, question, AbortSignal.any([signal, late]));
-      } catch (error) {
-        signal.throwIfAborted();
-        failure = late.aborted ? late.reason : error;
-        const { service } = question;
-        const isOver = late.aborted || isForbidden(error);
-        log[isForbidden(error) ? "error" : "warn"]("llm.failed", { service, model: model.name, error: failure });
-        if (isOver) break;
-      }
+  async function ask(model: Model, { messages, form, schema }: Question, signal: AbortSignal): Promise<unknown> {
+    const conversation = [...messages];
+    for (let attempt = 1; ; attempt++) {
+      const completion = await model.complete(conversation, form, signal);
+      const { value, fault } = readAnswer(completion, schema);
+      if (fault === undefined) return value;
+      log.warn("llm.unusable", { service: form.name, model: model.name, fault });
+      if (attempt === ATTEMPTS) throw new Problem("upstream-failed", "The language model gave no usable answer");
+      conversation.push(...toCorrection(completion.text, fault));
     }
-    throw toProblem(failure);
   }
 
   return {
     async answer<T>(request: LlmRequest): Promise<T> {
       const { service, signal } = request;
-      signal.throwIfAborted();
       if (models.length === 0) throw new Problem("unavailable", "No language model is configured");
-      const schema = toSchema(request);
-      const limits = limitsOf(service);
-      const question = { service, schema, limits, messages: toMessages(request, schema.document) };
-      // The schema has just held; what T makes of it is the plugin's word.
-      return (await askAny(question, signal, AbortSignal.timeout(limits.timeoutMs))) as T;
+      const question = toQuestion(request);
+      let failure: unknown;
+      for (const model of models) {
+        try {
+          // The schema has held; that T is what it says is the plugin's word.
+          return (await ask(model, question, signal)) as T;
+        } catch (error) {
+          signal.throwIfAborted();
+          log[isForbidden(error) ? "error" : "warn"]("llm.failed", { service, model: model.name, error });
+          failure = error;
+        }
+      }
+      throw toProblem(failure);
     },
   };
 }
