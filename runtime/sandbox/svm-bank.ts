@@ -1,6 +1,7 @@
 import type { LiteSVM, TransactionMetadata } from "litesvm";
 import { Problem } from "../api/problem.ts";
 import { isIncluded, type TransactionError, toTransactionError } from "./svm-errors.ts";
+import { toAllAccounts } from "./svm-lookups.ts";
 import type { SvmSlots } from "./svm-slots.ts";
 import type { WireTransaction } from "./svm-transaction.ts";
 
@@ -15,6 +16,8 @@ export interface SvmAccount {
 
 /** How a transaction ran, really or in simulation. `meta` is there when it came as far as the programs. */
 export interface Execution {
+  /** Base58 of all its accounts, those from lookup tables last. */
+  readonly accounts: readonly string[];
   readonly err: TransactionError | null;
   readonly meta: TransactionMetadata | undefined;
 }
@@ -56,6 +59,8 @@ export async function openBank(slots: SvmSlots): Promise<SvmBank> {
     const found = svm.getAccount(address as Address);
     return found.exists && found.lamports > 0n ? toAccount(found) : undefined;
   };
+  const accountsOf = (wire: WireTransaction): readonly string[] =>
+    toAllAccounts(wire, (address) => account(address)?.data);
   const refusal = (wire: WireTransaction, anyBlockhash = false): TransactionError | undefined => {
     if (!anyBlockhash && !slots.isValid(wire.message.recentBlockhash)) return "BlockhashNotFound";
     return executed.has(wire.messageHash) ? "AlreadyProcessed" : undefined;
@@ -82,23 +87,26 @@ export async function openBank(slots: SvmSlots): Promise<SvmBank> {
       }),
     rentFor: (bytes) => svm.minimumBalanceForRentExemption(BigInt(bytes)),
     simulate: (wire, { sigVerify, anyBlockhash }) => {
+      const accounts = accountsOf(wire);
       const err = refusal(wire, anyBlockhash);
-      if (err) return { err, meta: undefined };
+      if (err) return { accounts, err, meta: undefined };
       setTime();
       const result = svm.withSigverify(sigVerify).simulateTransaction(toLitesvm(wire));
-      return { err: "err" in result ? toTransactionError(result.err()) : null, meta: result.meta() };
+      return { accounts, err: "err" in result ? toTransactionError(result.err()) : null, meta: result.meta() };
     },
     land: (wire) => {
       if (refusal(wire)) return;
       setTime();
-      const before = wire.accounts.map(account);
+      const accounts = accountsOf(wire);
+      const before = accounts.map(account);
       const result = svm.withSigverify(true).sendTransaction(toLitesvm(wire));
       const [err, meta] = "err" in result ? [toTransactionError(result.err()), result.meta()] : [null, result];
       if (err && !isIncluded(err)) return;
       const slot = slots.current();
-      const after = wire.accounts.map(account);
+      const after = accounts.map(account);
+      const blockTime = slots.timeOf(slot);
       executed.add(wire.messageHash);
-      transactions.set(wire.signatures[0], { wire, slot, blockTime: slots.timeOf(slot), err, meta, before, after });
+      transactions.set(wire.signatures[0], { wire, accounts, slot, blockTime, err, meta, before, after });
     },
   };
 }

@@ -1,7 +1,7 @@
 import { base58 } from "@scure/base";
-import type { TransactionMetadata } from "litesvm";
 import { toDecimal } from "../core/price.ts";
-import type { LandedTransaction, SvmAccount, SvmBank } from "./svm-bank.ts";
+import type { Execution, LandedTransaction, SvmAccount, SvmBank } from "./svm-bank.ts";
+import { toLoadedAddresses } from "./svm-lookups.ts";
 import type { SvmSlots } from "./svm-slots.ts";
 import { readMint, readToken, TOKEN_PROGRAM } from "./svm-tokens.ts";
 import type { WireTransaction } from "./svm-transaction.ts";
@@ -62,7 +62,7 @@ function toParsed(bank: SvmBank, account: SvmAccount): unknown {
 
 /** What `getTransaction` answers. Instructions are never parsed further than to their accounts and data. */
 export function toTransactionJson(bank: SvmBank, landed: LandedTransaction, encoding: Encoding): unknown {
-  const { wire, slot, blockTime } = landed;
+  const { wire, accounts, slot, blockTime } = landed;
   const bare = encoding === "base58" || encoding === "base64";
   return {
     slot,
@@ -70,7 +70,7 @@ export function toTransactionJson(bank: SvmBank, landed: LandedTransaction, enco
     version: wire.message.version,
     transaction: bare
       ? toBytesJson(wire.raw, encoding)
-      : { signatures: wire.signatures, message: toMessageJson(wire, encoding === "jsonParsed") },
+      : { signatures: wire.signatures, message: toMessageJson(wire, accounts, encoding === "jsonParsed") },
     meta: toMetaJson(bank, landed, encoding === "jsonParsed"),
   };
 }
@@ -82,26 +82,26 @@ interface Instruction {
   readonly stackHeight: number;
 }
 
-function toMessageJson(wire: WireTransaction, parsed: boolean): unknown {
-  const { message, accounts } = wire;
+function toMessageJson(wire: WireTransaction, accounts: readonly string[], parsed: boolean): unknown {
+  const { message } = wire;
   const instructions = message.compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) =>
-    toInstructionJson(wire, { programIdIndex, accounts: accountKeyIndexes, data, stackHeight: 1 }, parsed),
+    toInstructionJson(accounts, { programIdIndex, accounts: accountKeyIndexes, data, stackHeight: 1 }, parsed),
   );
   const accountKeys = accounts.map((pubkey, index) => ({
     pubkey,
     signer: message.isAccountSigner(index),
     writable: message.isAccountWritable(index),
-    source: "transaction",
+    source: index < wire.accounts.length ? "transaction" : "lookupTable",
   }));
   return {
-    ...(parsed ? { accountKeys } : { accountKeys: accounts, header: message.header }),
+    ...(parsed ? { accountKeys } : { accountKeys: wire.accounts, header: message.header }),
     recentBlockhash: message.recentBlockhash,
     instructions,
-    ...(message.version === 0 && { addressTableLookups: [] }),
+    ...(message.version === 0 && { addressTableLookups: message.addressTableLookups }),
   };
 }
 
-function toInstructionJson({ accounts }: WireTransaction, instruction: Instruction, parsed: boolean): unknown {
+function toInstructionJson(accounts: readonly string[], instruction: Instruction, parsed: boolean): unknown {
   const { programIdIndex, stackHeight } = instruction;
   const data = base58.encode(instruction.data);
   if (!parsed) return { programIdIndex, accounts: instruction.accounts, data, stackHeight };
@@ -114,22 +114,23 @@ function toInstructionJson({ accounts }: WireTransaction, instruction: Instructi
 }
 
 /** The instructions that programs called, by the top-level instruction that began it. */
-export function toInnerJson(wire: WireTransaction, meta: TransactionMetadata | undefined, parsed: boolean): unknown[] {
+export function toInnerJson({ accounts: keys, meta }: Execution, parsed: boolean): unknown[] {
   const groups = (meta?.innerInstructions() ?? []).map((group, index) => ({
     index,
     instructions: group.map((inner) => {
       const instruction = inner.instruction();
       const [programIdIndex, accounts] = [instruction.programIdIndex(), [...instruction.accounts()]];
       const stackHeight = inner.stackHeight();
-      return toInstructionJson(wire, { programIdIndex, accounts, data: instruction.data(), stackHeight }, parsed);
+      return toInstructionJson(keys, { programIdIndex, accounts, data: instruction.data(), stackHeight }, parsed);
     }),
   }));
   return groups.filter(({ instructions }) => instructions.length > 0);
 }
 
-function toMetaJson(bank: SvmBank, { wire, err, meta, before, after }: LandedTransaction, parsed: boolean): unknown {
-  const lamports = (accounts: LandedTransaction["before"]): number[] =>
-    accounts.map((account) => Number(account?.lamports ?? 0n));
+function toMetaJson(bank: SvmBank, landed: LandedTransaction, parsed: boolean): unknown {
+  const { wire, accounts, err, meta, before, after } = landed;
+  const lamports = (states: LandedTransaction["before"]): number[] =>
+    states.map((account) => Number(account?.lamports ?? 0n));
   const total = (amounts: number[]): number => amounts.reduce((sum, amount) => sum + amount, 0);
   const [preBalances, postBalances] = [lamports(before), lamports(after)];
   return {
@@ -142,8 +143,8 @@ function toMetaJson(bank: SvmBank, { wire, err, meta, before, after }: LandedTra
     preTokenBalances: toTokenBalances(bank, before),
     postTokenBalances: toTokenBalances(bank, after),
     logMessages: meta?.logs() ?? [],
-    innerInstructions: toInnerJson(wire, meta, parsed),
-    loadedAddresses: { writable: [], readonly: [] },
+    innerInstructions: toInnerJson(landed, parsed),
+    loadedAddresses: toLoadedAddresses(wire, accounts),
     computeUnitsConsumed: Number(meta?.computeUnitsConsumed() ?? 0n),
     rewards: [],
   };

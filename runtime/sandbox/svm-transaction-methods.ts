@@ -25,7 +25,7 @@ export function createTransactionMethods({ bank, slots, accept }: TransactionMet
         throw new RpcError(-32602, "sigVerify may not be used with replaceRecentBlockhash");
       const wire = readTransaction(transaction, options);
       const execution = bank.simulate(wire, { sigVerify, anyBlockhash: replaceRecentBlockhash });
-      return withContext(toSimulationJson(wire, execution, options));
+      return withContext(toSimulationJson(execution, options));
     },
     sendTransaction: ([transaction, given]) => {
       const options = toOptions(given);
@@ -64,11 +64,12 @@ function preflight(bank: SvmBank, wire: WireTransaction): void {
   if (err === "SignatureFailure") throw new RpcError(-32003, "Transaction signature verification failure");
   if (err) {
     const message = `Transaction simulation failed: ${toSentence(err)}`;
-    throw new RpcError(-32002, message, toSimulationJson(wire, execution, {}));
+    throw new RpcError(-32002, message, toSimulationJson(execution, {}));
   }
 }
 
-function toSimulationJson(wire: WireTransaction, { err, meta }: Execution, { innerInstructions }: SvmOptions): object {
+function toSimulationJson(execution: Execution, { innerInstructions }: SvmOptions): object {
+  const { err, meta } = execution;
   const returned = meta?.returnData();
   return {
     err,
@@ -78,7 +79,7 @@ function toSimulationJson(wire: WireTransaction, { err, meta }: Execution, { inn
     returnData: returned?.data().length
       ? { programId: base58.encode(returned.programId()), data: toBytesJson(returned.data(), "base64") }
       : null,
-    innerInstructions: innerInstructions ? toInnerJson(wire, meta, true) : null,
+    innerInstructions: innerInstructions ? toInnerJson(execution, true) : null,
   };
 }
 
@@ -95,7 +96,7 @@ function listSignatures(bank: SvmBank, address: string, { before, until, limit =
   const end = indexOf(until);
   return newestFirst
     .slice(indexOf(before) + 1, end === -1 ? undefined : end)
-    .filter(([, { wire }]) => wire.accounts.includes(address))
+    .filter(([, { accounts }]) => accounts.includes(address))
     .slice(0, limit)
     .map(([signature, { slot, blockTime, err }]) => ({
       ...{ signature, slot, blockTime, err },
