@@ -31,11 +31,11 @@ export async function openPeerDoor(options: PeerDoorOptions): Promise<OpenPeerDo
   const { identityKeys: keys, dataDir, redisUrl } = config;
   const shared = redisUrl === undefined ? undefined : store;
   const identity = await openIdentity({ keys, dataDir, store: shared, clock });
-  const fetch = createGuardedFetch();
+  const web = createGuardedFetch();
   const budgets = createPeerBudgets();
   const shown = { services, site, baseUrl, facilitator: toFacilitator(config), identity };
   const { invoke, exchanges } = options;
-  const peerKeys = createPeerCards({ fetch, clock, budgets });
+  const peerKeys = createPeerCards({ web, clock, budgets });
   const card = toAgentCard({ ...shown, ...(links && { links }) });
   return {
     doors: new Map([[A2A_PATH, createA2a({ ...shown, invoke, exchanges, peerKeys, budgets, store, clock })]]),
@@ -43,7 +43,7 @@ export async function openPeerDoor(options: PeerDoorOptions): Promise<OpenPeerDo
       [AGENT_CARD_PATH, toDocument(card)],
       [JWKS_PATH, toDocument(toJwks(identity))],
     ]),
-    close: fetch.close,
+    close: web.close,
   };
 }
 

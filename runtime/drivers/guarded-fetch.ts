@@ -1,30 +1,13 @@
 import { lookup as resolveName } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import type { Agent, Response } from "undici";
+import type { Web, WebAnswer } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import { isPublicAddress } from "./guarded-fetch-addresses.ts";
+import { type Hop, toNextHop, toTarget } from "./guarded-fetch-hop.ts";
 
-/** One GET of an address that somebody else has chosen. */
-export interface GuardedRequest {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** From the first look-up to the last byte. */
-  readonly timeoutMs: number;
-  /** Of the body, decompressed. */
-  readonly maxBytes: number;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Redirects are answers like any other: they are not followed. */
-export interface GuardedAnswer {
-  readonly status: number;
-  readonly headers: { get(name: string): string | null };
-  readonly body: Buffer;
-}
-
-/** Fetches from the public internet alone, whatever the URL says. */
-export interface GuardedFetch {
-  /** @throws Problem `bad-request` for what is no http(s) URL; `upstream-failed` with the reason when nothing came. */
-  get(url: string, request: GuardedRequest): Promise<GuardedAnswer>;
+/** The capability `web`, until it is closed. */
+export interface GuardedFetch extends Web {
   close(): Promise<void>;
 }
 
@@ -40,37 +23,44 @@ const FORBIDDEN = "ERR_ADDRESS_NOT_PUBLIC";
 
 /**
  * A name is resolved once: the connection is made to the addresses that were looked at, and all of them must be public.
- * An answer of another address a moment later (rebinding) is never asked for. undici is loaded on the first use.
+ * An answer of another address a moment later (rebinding) is never asked for. Redirects are followed here, so that each
+ * is looked at like the first address. undici is loaded on the first use.
  */
 export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
   const { lookup = resolveName as LookupFunction, isAllowed = isPublicAddress } = options;
   let opened: Promise<Agent> | undefined;
 
   return {
-    async get(url, { headers = {}, timeoutMs, maxBytes, signal }) {
-      const target = URL.parse(url);
-      if (!target || !/^https?:$/.test(target.protocol))
-        throw new Problem("bad-request", "Only http and https URLs are fetched");
+    async fetch(url, { method = "GET", headers = {}, body, redirects = 0, timeoutMs, maxBytes, signal }) {
       const late = AbortSignal.timeout(timeoutMs);
+      const ended = signal ? AbortSignal.any([signal, late]) : late;
+      let hop: Hop = { target: toTarget(url), method, headers: new Headers(headers), body };
       opened ??= openAgent(lookup, isAllowed);
       try {
-        const dispatcher = await opened;
-        const { fetch } = await import("undici");
-        const response = await fetch(target, {
-          headers,
-          redirect: "manual",
-          dispatcher,
-          signal: signal ? AbortSignal.any([signal, late]) : late,
-        });
-        const body = await readBody(response, maxBytes);
-        return { status: response.status, headers: response.headers, body };
+        for (let left = redirects; ; left -= 1) {
+          const response = await send(hop, await opened, ended);
+          const next = left > 0 ? toNextHop(hop, response.status, response.headers.get("location")) : undefined;
+          if (!next) return await toAnswer(response, hop, maxBytes);
+          await response.body?.cancel();
+          hop = next;
+        }
       } catch (error) {
-        if (error instanceof Problem) throw error;
-        throw new Problem("upstream-failed", `${target.host} ${explain(error)}`, { cause: error });
+        signal?.throwIfAborted();
+        throw error instanceof Problem ? error : toProblem(hop, error);
       }
     },
     close: async () => (await opened)?.close(),
   };
+}
+
+async function send({ target, method, headers, body }: Hop, dispatcher: Agent, signal: AbortSignal): Promise<Response> {
+  const { fetch } = await import("undici");
+  const sent = body === undefined ? {} : { body };
+  return fetch(target, { method, headers: [...headers], redirect: "manual", dispatcher, signal, ...sent });
+}
+
+async function toAnswer({ status, headers, body }: Response, { target }: Hop, maxBytes: number): Promise<WebAnswer> {
+  return { status, url: target.href, headers, body: await readBody(body, target, maxBytes) };
 }
 
 async function openAgent(lookup: LookupFunction, isAllowed: (address: string) => boolean): Promise<Agent> {
@@ -99,12 +89,12 @@ function toGuardedLookup(lookup: LookupFunction, isAllowed: (address: string) =>
 }
 
 /** Counts the bytes as they come out of the decompressor. */
-async function readBody({ body }: Response, maxBytes: number): Promise<Buffer> {
+async function readBody(body: Response["body"], { host }: URL, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    if (size > maxBytes) throw new Problem("upstream-failed", `The answer is larger than ${maxBytes} bytes`);
+    if (size > maxBytes) throw new Problem("upstream-failed", `${host} answered with more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -114,10 +104,11 @@ const toForbidden = (address: string): Error =>
   Object.assign(new Error(`${address} is no public address`), { code: FORBIDDEN });
 
 /** In words of our own: what a server says in its errors is not repeated. */
-function explain(error: unknown): string {
+function toProblem({ target: { host } }: Hop, error: unknown): Problem {
   const { name, cause } = error as Error;
   const code = (cause as NodeJS.ErrnoException | undefined)?.code;
-  if (code === FORBIDDEN) return "does not resolve to public addresses alone";
-  if (name === "TimeoutError") return "did not answer in time";
-  return `cannot be fetched (${code ?? name})`;
+  if (code === FORBIDDEN)
+    return new Problem("bad-request", `${host} does not resolve to public addresses alone`, { cause: error });
+  const what = name === "TimeoutError" ? "did not answer in time" : `cannot be fetched (${code ?? name})`;
+  return new Problem("upstream-failed", `${host} ${what}`, { cause: error });
 }

@@ -1,13 +1,12 @@
-import type { Clock } from "../api/capabilities.ts";
+import type { Clock, Web } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import type { Budget } from "../core/peer-budget.ts";
 import { type CardKeys, type PeerKeyAnswer, type PeerKeys, readCardKeys, toPeerKey } from "../core/peer-keys.ts";
 import { AGENT_CARD_PATH } from "../core/peer-origin.ts";
 import { PEER_POLICY } from "../core/peer-policy.ts";
-import type { GuardedFetch } from "./guarded-fetch.ts";
 
 export interface PeerCardsDeps {
-  readonly fetch: Pick<GuardedFetch, "get">;
+  readonly web: Web;
   readonly clock: Clock;
   readonly budgets: { readonly fetches: Budget; readonly fetchesOfClients: Budget };
 }
@@ -25,7 +24,7 @@ const EVERYBODY = "all";
  * The keys of peers, from their agent cards. A card is fetched before anything is known of who asks for it, so fetches
  * are few, shared out among client addresses, and remembered when they fail too. Of a card, only its keys are kept.
  */
-export function createPeerCards({ fetch, clock, budgets }: PeerCardsDeps): PeerKeys {
+export function createPeerCards({ web, clock, budgets }: PeerCardsDeps): PeerKeys {
   const kept = new Map<string, Kept>();
   const running = new Map<string, Promise<Reading | Busy>>();
 
@@ -66,7 +65,7 @@ export function createPeerCards({ fetch, clock, budgets }: PeerCardsDeps): PeerK
 
   async function readCard(origin: string): Promise<Reading> {
     try {
-      const { status, body } = await fetch.get(origin + AGENT_CARD_PATH, {
+      const { status, body } = await web.fetch(origin + AGENT_CARD_PATH, {
         headers: { accept: "application/json" },
         timeoutMs: PEER_POLICY.card_timeout_seconds * 1000,
         maxBytes: PEER_POLICY.card_bytes,

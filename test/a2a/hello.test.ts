@@ -32,10 +32,10 @@ describe("a payphone that greets another", () => {
     const identity = await openIdentity({ dataDir: folder, clock });
     one = await serveDoor({ publicUrl: "https://one.example", tls: TLS, identity });
     // This machine's port 443 is not ours: the names are as they would be, the ports are where the servers are.
-    const get: GuardedFetch["get"] = (url, request) =>
-      guarded.get(url.replace("https://one.example/", `https://one.example:${one.port}/`), request);
+    const fetch: GuardedFetch["fetch"] = (url, request) =>
+      guarded.fetch(url.replace("https://one.example/", `https://one.example:${one.port}/`), request);
     const budgets = createPeerBudgets();
-    two = await serveDoor({ budgets, peerKeys: createPeerCards({ fetch: { get }, clock, budgets }) });
+    two = await serveDoor({ budgets, peerKeys: createPeerCards({ web: { fetch }, clock, budgets }) });
   });
   after(async () => {
     await Promise.all([one.close(), two.close(), guarded.close()]);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import type { WebAnswer, WebRequest } from "../../runtime/api/capabilities.ts";
 import { Problem } from "../../runtime/api/problem.ts";
-import type { GuardedAnswer, GuardedRequest } from "../../runtime/drivers/guarded-fetch.ts";
 import { createPeerBudgets } from "../../runtime/drivers/peer-budgets.ts";
 import { createPeerCards } from "../../runtime/drivers/peer-cards.ts";
 import { createPeer } from "../a2a/support/peer.ts";
@@ -11,8 +11,8 @@ const WANTED = { origin: PEER.origin, keyId: PEER.keyId };
 describe("the cards of peers", () => {
   /** Every URL that was fetched, in order. */
   let fetched: string[];
-  let limits: GuardedRequest | undefined;
-  let answer: (url: string) => Promise<Partial<GuardedAnswer>>;
+  let limits: WebRequest | undefined;
+  let answer: (url: string) => Promise<Partial<WebAnswer>>;
   let now: number;
   beforeEach(() => {
     fetched = [];
@@ -22,11 +22,11 @@ describe("the cards of peers", () => {
 
   const create = () =>
     createPeerCards({
-      fetch: {
-        async get(url, request) {
+      web: {
+        async fetch(url, request) {
           fetched.push(url);
           limits = request;
-          return { status: 200, headers: new Headers(), body: Buffer.from(""), ...(await answer(url)) };
+          return { status: 200, url, headers: new Headers(), body: Buffer.from(""), ...(await answer(url)) };
         },
       },
       clock: { now: () => now },
@@ -58,7 +58,7 @@ describe("the cards of peers", () => {
     expect(fetched).to.have.length(1);
   });
 
-  const failures: readonly [what: string, answer: () => Promise<Partial<GuardedAnswer>>, why: RegExp][] = [
+  const failures: readonly [what: string, answer: () => Promise<Partial<WebAnswer>>, why: RegExp][] = [
     [
       "cannot be fetched",
       () => Promise.reject(new Problem("upstream-failed", "peer.example does not answer")),
