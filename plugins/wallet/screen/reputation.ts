@@ -1,0 +1,63 @@
+import { type Host, Problem, type Upstream } from "#plugin";
+import { FLAGS, type Flag } from "./flags.ts";
+
+/** What GoPlus says of an EVM address. */
+export interface Reputation {
+  /** As seen on Ethereum. */
+  readonly addressType: "eoa" | "contract" | "unknown";
+  readonly flags: readonly Flag[];
+  /** False when some of the flags were not answered (yet). */
+  readonly isComplete: boolean;
+}
+
+/** @returns undefined when GoPlus could not be asked, or did not answer in time. @throws the signal's reason. */
+export type FindReputation = (key: string, signal: AbortSignal) => Promise<Reputation | undefined>;
+
+const KEPT_MS = 600_000;
+/** The sanctions list's answer is not kept waiting longer than this. */
+const PATIENCE_MS = 4_000;
+/** The answer's `code`: all data, and the data that there is so far (the rest in about 15 seconds). */
+const COMPLETE = 1;
+const PARTIAL = 2;
+const COUNT = /^(?:0|[1-9]\d*)$/;
+const ADDRESS_TYPES: Readonly<Record<string, Reputation["addressType"]>> = { "0": "eoa", "1": "contract" };
+
+/** GoPlus' address security; complete answers are kept for ten minutes. @see https://docs.gopluslabs.io */
+export function createReputation({ cache, log, upstream }: Pick<Host, "cache" | "log" | "upstream">): FindReputation {
+  const source = upstream("goplus");
+  return async (key, signal) => {
+    try {
+      const kept = await cache.get<Reputation>(`goplus-1:${key}`);
+      if (kept) return kept.value;
+      const found = await ask(source, key, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]));
+      if (found.isComplete) await cache.set(`goplus-1:${key}`, found, KEPT_MS);
+      return found;
+    } catch (error) {
+      signal.throwIfAborted();
+      log.warn("screen-without-reputation", { reason: error instanceof Error ? error.message : String(error) });
+      return undefined;
+    }
+  };
+}
+
+async function ask(source: Upstream, key: string, signal: AbortSignal): Promise<Reputation> {
+  const answer = await source.get(`/address_security/${key}`, { signal, query: { chain_id: "1" } });
+  const { code, result } = toObject(answer.json());
+  if (answer.status !== 200 || (code !== COMPLETE && code !== PARTIAL))
+    throw new Problem("upstream-failed", `GoPlus refused with status ${answer.status} and code ${String(code)}`);
+  return toReputation(toObject(result), code === COMPLETE);
+}
+
+/** Every value is text: `0`, `1`, a count, `-1` for unknown. */
+function toReputation(result: Readonly<Record<string, unknown>>, isComplete: boolean): Reputation {
+  const flags = Object.keys(FLAGS) as Flag[]; // they are its keys
+  const textOf = (field: string): string => String(result[field] ?? "");
+  return {
+    addressType: ADDRESS_TYPES[textOf("contract_address")] ?? "unknown",
+    flags: flags.filter((flag) => COUNT.test(textOf(flag)) && textOf(flag) !== "0"),
+    isComplete: isComplete && flags.every((flag) => COUNT.test(textOf(flag))),
+  };
+}
+
+const toObject = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

@@ -1,0 +1,73 @@
+import { type Chain, readAddress } from "./address.ts";
+import type { Findings } from "./findings.ts";
+import { FLAGS, type Flag, type Severity } from "./flags.ts";
+import { toNotes } from "./notes.ts";
+import type { Reputation } from "./reputation.ts";
+import { type Risk, toRisk } from "./risk.ts";
+import type { SdnEntry } from "./sdn.ts";
+
+/** One thing that speaks against an address (specification 2.5). */
+export interface ScreenSignal {
+  readonly code: string;
+  readonly severity: Severity;
+  readonly source: "treasury.gov" | "goplus";
+  readonly detail: string;
+}
+
+/** The answer of /v1/screen (specification 2.5). */
+export interface ScreenResponse extends Risk {
+  readonly wallet: string;
+  readonly chain_inferred: Chain;
+  readonly sanctions_match: boolean;
+  readonly sanctioned_lists: readonly string[];
+  readonly notes: string;
+  /** Unix seconds. */
+  readonly checked_at: number;
+  readonly address_type: Reputation["addressType"];
+  readonly signals: readonly ScreenSignal[];
+  readonly labels: readonly string[];
+  readonly corpus_version: string;
+  readonly partial: boolean;
+}
+
+/** The findings as the answer; the same findings give the same answer. */
+export function toScreenResponse(findings: Findings): ScreenResponse {
+  const { wallet, chain, key, listed, reputation, checkedAtMs } = findings;
+  const flags = reputation?.flags ?? [];
+  const signals = [...listed.entries.map((entry) => toListing(entry, key)), ...flags.map(toFlag)];
+  const isListed = listed.entries.length > 0;
+  return {
+    wallet,
+    chain_inferred: chain,
+    sanctions_match: isListed,
+    sanctioned_lists: isListed ? ["OFAC SDN"] : [],
+    ...toRisk(
+      signals.map(({ severity }) => severity),
+      chain === "unknown" || !listed.isCurrent,
+    ),
+    notes: toNotes(findings),
+    checked_at: Math.floor(checkedAtMs / 1000),
+    address_type: reputation?.addressType ?? "unknown",
+    signals,
+    labels: [...listed.entries.map(({ name }) => name), ...flags.map((flag) => FLAGS[flag].label)],
+    corpus_version: listed.corpus.version,
+    partial: reputation?.isComplete !== true,
+  };
+}
+
+function toListing({ uid, name, programs, addresses }: SdnEntry, key: string): ScreenSignal {
+  const tickers = addresses.filter(({ address }) => readAddress(address).key === key).map(({ ticker }) => ticker);
+  return {
+    code: "ofac_sdn",
+    severity: "critical",
+    source: "treasury.gov",
+    detail: `OFAC lists it (${[...new Set(tickers)].join(", ")}) as ${name}'s: SDN entry ${uid}, program ${programs.join(", ")}.`,
+  };
+}
+
+const toFlag = (flag: Flag): ScreenSignal => ({
+  code: flag,
+  severity: FLAGS[flag].severity,
+  source: "goplus",
+  detail: `GoPlus links it to ${FLAGS[flag].label}.`,
+});
