@@ -1,4 +1,4 @@
-import { type Host, Problem, type Upstream } from "#plugin";
+import { type Host, Problem, type Upstream, type UpstreamStream } from "#plugin";
 import { type Corpus, type Listings, toCorpus, toListings } from "./corpus.ts";
 import { FLOOR } from "./floor.ts";
 import { readSdn, type SdnEntry, type SdnList } from "./sdn.ts";
@@ -74,15 +74,20 @@ export function createSanctions(host: Pick<Host, "cache" | "clock" | "log" | "sc
 const hold = (corpus: Corpus, readAt: number): Held => ({ corpus, listings: toListings(corpus), readAt });
 
 async function download(source: Upstream, signal: AbortSignal): Promise<SdnList> {
-  const { status, body } = await source.stream("", { signal, maxBytes: MAX_BYTES });
   try {
-    const list = await readSdn(body);
-    if (status === 200) return list;
+    return await readSdn(bodyOf(await source.stream("", { signal, maxBytes: MAX_BYTES })));
   } catch (cause) {
     if (cause instanceof Problem || signal.aborted) throw cause;
     throw new Problem("upstream-failed", "OFAC's list could not be read to its end", { cause });
   }
-  throw new Problem("upstream-failed", `OFAC's list was answered with status ${status}`);
+}
+
+/** The body of a 200; any other answer is left unread, which releases its connection. */
+async function* bodyOf({ status, body }: UpstreamStream): AsyncGenerator<Uint8Array> {
+  for await (const bytes of body) {
+    if (status !== 200) throw new Problem("upstream-failed", `OFAC's list was answered with status ${status}`);
+    yield bytes;
+  }
 }
 
 /** Addresses are taken off the list now and then, never half of them at once. */
