@@ -4,8 +4,15 @@ import { expect } from "chai";
 import { verifyMessage } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { parse } from "yaml";
-import { type EvmTransaction, type Hex, type Host, type Plugin, Problem } from "../../runtime/api/plugin.ts";
+import { type Call, type EvmTransaction, type Hex, type Host, type Plugin, Problem } from "../../runtime/api/plugin.ts";
+import type { SiteManifest } from "../../runtime/core/manifest.ts";
 import { createCompiler } from "../../runtime/core/validator.ts";
+import { createCache } from "../../runtime/drivers/cache.ts";
+import { createGuardedFetch } from "../../runtime/drivers/guarded-fetch.ts";
+import { createUpstream } from "../../runtime/drivers/upstream.ts";
+import { createHttpTransport } from "../../runtime/drivers/upstream-transport.ts";
+import { toCall } from "../support/call.ts";
+import { createMemoryStore } from "../support/memory-store.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -13,12 +20,34 @@ const root = join(import.meta.dirname, "../..");
 export const TREASURY = privateKeyToAccount(`0x${"7a".repeat(32)}`);
 export const NOW = 1_800_000_000_000;
 
-/** A Host in memory: a treasury with a real account, and a Base chain that is a map. */
-export function createHost(overrides: Partial<Host> = {}): Host & { readonly chain: Map<string, EvmTransaction> } {
+/** How the sources of a test host are reached, where it is not as `_site.yaml` says. */
+export interface Reach {
+  /** By the upstreams' ids: a local server, or the URL of a node that has none of its own. */
+  readonly urls?: Readonly<Record<string, string>>;
+  /** Of one attempt; 2 seconds unless said otherwise. Retries pause for a millisecond. */
+  readonly timeoutMs?: number;
+  /** How often a failed attempt is repeated; as `_site.yaml` says unless said otherwise. */
+  readonly retries?: number;
+}
+
+export interface TestHost extends Host {
+  /** The transactions that Base knows. */
+  readonly chain: Map<string, EvmTransaction>;
+  /** The background work that was registered, by name, to be run by hand. */
+  readonly tasks: Map<string, (signal: AbortSignal) => Promise<void>>;
+}
+
+/**
+ * A Host in memory: a treasury with a real account, a Base chain that is a map, a cache over a memory store, and upstreams
+ * behind the real driver over HTTP, for nock or a local server to answer.
+ */
+export function createHost(overrides: Partial<Host> = {}, reach: Reach = {}): TestHost {
   const chain = new Map<string, EvmTransaction>();
-  const log = { info() {}, warn() {}, error() {} };
+  const tasks: TestHost["tasks"] = new Map();
+  const log = overrides.log ?? { info() {}, warn() {}, error() {} };
+  const clock = overrides.clock ?? { now: () => NOW };
   return {
-    chain,
+    ...{ chain, tasks },
     anchor: {
       async write(hash) {
         const tx = `0x${String(chain.size + 1).padStart(64, "a")}` as Hex;
@@ -31,16 +60,40 @@ export function createHost(overrides: Partial<Host> = {}): Host & { readonly cha
         };
       },
     },
-    clock: { now: () => NOW },
+    cache: createCache({ store: createMemoryStore(clock.now), namespace: "test", clock, log }),
+    clock,
     env: {},
     evm: {
       transaction: async (hash) => chain.get(hash),
       verifyMessage: (address, message, signature) => verifyMessage({ address, message, signature }).catch(() => false),
     },
+    llm: { answer: () => Promise.reject(new Error("this test has brought no language model")) },
     log,
+    schedule: { every: (name, _intervalMs, task) => void tasks.set(name, task) },
     site: { name: "payphone", baseUrl: "https://pay.test" },
     treasury: { evmAddress: async () => TREASURY.address, signMessage: (message) => TREASURY.signMessage({ message }) },
+    upstream: openUpstreams({ clock, log }, reach),
+    web: createGuardedFetch(),
     ...overrides,
+  };
+}
+
+const http = createHttpTransport();
+
+/** The upstreams of `_site.yaml`, each opened once. */
+function openUpstreams(
+  deps: Pick<Host, "clock" | "log">,
+  { urls = {}, timeoutMs = 2000, retries: wanted }: Reach,
+): Host["upstream"] {
+  const opened = new Map<string, ReturnType<typeof createUpstream>>();
+  return (id) => {
+    const found = site.upstreams?.find((upstream) => upstream.id === id);
+    if (!found) throw new RangeError(`_site.yaml names no upstream "${id}"`);
+    const { title, variable, url, retries = 2 } = found;
+    const terms = { url: urls[id] ?? url, headers: {}, timeoutMs, retries: wanted ?? retries, pauseMs: 1 };
+    const upstream = opened.get(id) ?? createUpstream({ id, title, variable, ...terms, transport: http.send, ...deps });
+    opened.set(id, upstream);
+    return upstream;
   };
 }
 
@@ -56,21 +109,23 @@ export const toTransaction = (hash: Hex, input: Hex, status: "success" | "revert
 });
 
 /** One service as the runtime calls it: input schema, rules, work, output schema. */
-export type Serve = (input: unknown) => Promise<Record<string, unknown>>;
+export type Serve = (input: unknown, facts?: Partial<Call>) => Promise<Record<string, unknown>>;
 
 /** @param id the manifest's. */
 export async function serve(id: string, plugin: Plugin<object>, host: Host): Promise<Serve> {
   const manifest = readManifest(id);
   const [, name = ""] = manifest.handler.split(".");
   const handler = ((await plugin.setup(host)) as Record<string, unknown>)[name];
-  const { check, run } = handler as { check?(input: unknown): void; run(input: unknown, call: object): unknown };
+  const { check, run } = (typeof handler === "function" ? { run: handler } : handler) as {
+    check?(input: unknown): void;
+    run(input: unknown, call: Call): unknown;
+  };
   const [input, output] = [compile(manifest.input), compile(manifest.output)];
-  return async (given) => {
+  return async (given, facts) => {
     const { value, issues } = input.check(given, "body");
     if (issues.length > 0) throw new Problem("invalid-input", undefined, { issues });
     check?.(value);
-    const call = { id: "1", signal: new AbortController().signal, payer: undefined, network: undefined };
-    const answer = JSON.parse(JSON.stringify(await run(value, call)));
+    const answer = JSON.parse(JSON.stringify(await run(value, toCall(facts))));
     const checked = output.check(answer, "body");
     expect(checked.issues).to.deep.equal([]);
     expect(checked.value, "fields that the schema does not name").to.deep.equal(answer);
@@ -80,13 +135,15 @@ export async function serve(id: string, plugin: Plugin<object>, host: Host): Pro
 
 interface Manifest {
   readonly handler: string;
-  readonly input: string;
-  readonly output: string;
+  readonly input: string | object;
+  readonly output: string | object;
   readonly examples: readonly { readonly input: unknown; readonly output?: unknown }[];
 }
 
 export const readManifest = (id: string): Manifest =>
   parse(readFileSync(join(root, "manifests", `${id}.yaml`), "utf8")) as Manifest;
+
+const site = parse(readFileSync(join(root, "manifests/_site.yaml"), "utf8")) as SiteManifest;
 
 const compile = createCompiler(
   new Map(

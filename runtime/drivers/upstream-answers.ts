@@ -1,0 +1,97 @@
+import type { RpcAnswer, UpstreamAnswer } from "../api/capabilities.ts";
+import { Problem } from "../api/problem.ts";
+import { isObject } from "../core/schema-nodes.ts";
+import type { WireAnswer } from "./upstream-transport.ts";
+
+/** A failure that may pass, in words that follow the upstream's title. */
+export interface Setback {
+  /** `answered with status 503`. */
+  readonly reason: string;
+  /** Whether the upstream lives, and only does not want to be asked so often. */
+  readonly isAlive: boolean;
+  /** How long it has asked to be left alone. */
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** What one attempt gave. */
+export type Outcome<T> =
+  | { readonly value: T; readonly setback?: undefined }
+  | { readonly value?: undefined; readonly setback: Setback };
+
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
+/** Of JSON-RPC errors: too many requests, in the codes of EIP-1474, of QuickNode and of HTTP. */
+const RATE_LIMITED: ReadonlySet<number> = new Set([-32005, -32007, 429]);
+
+/** What a status says about its upstream; undefined for an answer. @param now milliseconds since the Unix epoch. */
+export function toSetback({ status, headers }: WireAnswer, now: number): Setback | undefined {
+  if (status < 500 && !PASSING.has(status)) return undefined;
+  const reason = status === 429 ? "has been asked too often" : `answered with status ${status}`;
+  return { reason, isAlive: status === 429, retryAfterMs: toRetryAfterMs(headers.get("retry-after"), now) };
+}
+
+/** `Retry-After` in seconds or as an HTTP date (RFC 9110, section 10.2.3). */
+function toRetryAfterMs(text: string | null, now: number): number | undefined {
+  if (text === null) return undefined;
+  const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
+
+/**
+ * The whole body, with the text decoded as UTF-8.
+ * @throws Problem `upstream-failed` when it is larger than `maxBytes`; whatever the body throws.
+ */
+export async function readAnswer(
+  { status, headers, body }: WireAnswer,
+  title: string,
+  maxBytes: number,
+): Promise<UpstreamAnswer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of toBounded(body, title, maxBytes)) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString("utf8");
+  return {
+    status,
+    headers,
+    text,
+    json: () => parse(text, `${title} answered with what is no JSON (status ${status})`),
+  };
+}
+
+/** The same bytes. @throws Problem `upstream-failed` as soon as there are more than `maxBytes`. */
+export async function* toBounded(
+  body: AsyncIterable<Uint8Array>,
+  title: string,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new Problem("upstream-failed", `${title} answered with more than ${maxBytes} bytes`);
+    yield chunk;
+  }
+}
+
+function parse(text: string, complaint: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Problem("upstream-failed", complaint); // Without its cause, which repeats the upstream's words.
+  }
+}
+
+/** A node's answer (JSON-RPC 2.0, section 5). @throws Problem `upstream-failed` when it is none. */
+export function toRpcAnswer({ status, text }: UpstreamAnswer, title: string): RpcAnswer {
+  const complaint = `${title} answered with what is no JSON-RPC (status ${status})`;
+  const body = parse(text, complaint);
+  if (isObject(body) && body.jsonrpc === "2.0") {
+    if (isRpcError(body.error)) return { error: body.error };
+    if (body.result !== undefined) return { result: body.result };
+  }
+  throw new Problem("upstream-failed", complaint);
+}
+
+/** A node that answers "too many requests" inside of an answer. */
+export const isRateLimited = ({ error }: RpcAnswer): boolean => error !== undefined && RATE_LIMITED.has(error.code);
+
+const isRpcError = (value: unknown): value is NonNullable<RpcAnswer["error"]> =>
+  isObject(value) && Number.isInteger(value.code) && typeof value.message === "string";
