@@ -48,8 +48,8 @@ function reading(fetch: Fetch): Fetch {
 }
 
 /** `Retry-After` (RFC 9110, section 10.2.3) in whole seconds, at least 1; undefined where it says nothing. */
-export function retryAfterOf(headers: Headers | undefined): number | undefined {
-  const text = headers?.get("retry-after");
+export function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get("retry-after");
   if (!text) return undefined;
   const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
   return Number.isFinite(seconds) ? Math.max(1, Math.ceil(seconds)) : undefined;

@@ -8,8 +8,9 @@ export const isForbidden = (error: unknown): boolean => [401, 403].includes(stat
 /** What a failure to get an answer is called towards the caller: what the endpoint has said stays in the log. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  const headers = isObject(error) && error.headers instanceof Headers ? error.headers : undefined;
-  const retryAfter = retryAfterOf(headers);
+  const { cause, headers } = isObject(error) ? error : {};
+  if (cause instanceof Problem) return cause; // What carries requests has found its own words.
+  const retryAfter = headers instanceof Headers ? retryAfterOf(headers) : undefined;
   return new Problem("upstream-failed", toSentence(error), { cause: error, ...(retryAfter && { retryAfter }) });
 }
 

@@ -1,0 +1,126 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+
+/** A request for a chat completion, as far as these models read it. */
+export interface Asked {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: {
+    readonly model: string;
+    readonly messages: readonly { readonly role: string; readonly content: string }[];
+    readonly max_tokens?: number;
+    readonly max_completion_tokens?: number;
+    readonly response_format?: {
+      readonly type: string;
+      readonly json_schema?: { readonly name: string; readonly strict: boolean; readonly schema: object };
+    };
+  };
+}
+
+/** What an endpoint does with one request. */
+export type Behaviour = (asked: Asked, response: ServerResponse) => unknown;
+
+/** An OpenAI-compatible endpoint on a free port of the loopback, whose every move the test decides. */
+export interface LlmServer {
+  /** Its base URL, as LLM_BASE_URL has it. */
+  readonly url: string;
+  readonly asked: Asked[];
+  /** What it does with the next requests, one after the other; the last one also with all that follow. */
+  behave(...behaviours: readonly Behaviour[]): void;
+  close(): Promise<void>;
+}
+
+export async function openLlmServer(): Promise<LlmServer> {
+  const asked: Asked[] = [];
+  let script: readonly Behaviour[] = [];
+  const server = createServer(async (request, response) => {
+    const { url: path = "", headers } = request;
+    const one = { path, headers, body: (await json(request)) as Asked["body"] };
+    asked.push(one);
+    const [behaviour, ...rest] = script;
+    if (rest.length > 0) script = rest;
+    await behaviour?.(one, response);
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    asked,
+    behave(...behaviours) {
+      script = behaviours;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+/** Answers with a text, in many small chunks; an object is said as JSON. */
+export const say =
+  (content: string | object | null, { finish = "stop", refusal = null as string | null } = {}): Behaviour =>
+  async ({ body }, response) => {
+    const text = typeof content === "object" && content !== null ? JSON.stringify(content) : content;
+    const message = { role: "assistant", content: text, refusal };
+    const completion = {
+      id: "chatcmpl-1",
+      object: "chat.completion",
+      created: 1_800_000_000,
+      model: body.model,
+      choices: [{ index: 0, message, logprobs: null, finish_reason: finish }],
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+    };
+    response.writeHead(200, { "content-type": "application/json" });
+    for (const part of JSON.stringify(completion).match(/[\s\S]{1,64}/g) ?? []) {
+      response.write(part);
+      await new Promise(setImmediate);
+    }
+    response.end();
+  };
+
+/** Refuses with OpenAI's error body. */
+export const refuse =
+  (status: number, error: object = {}, headers: Record<string, string> = {}): Behaviour =>
+  (_, response) => {
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    response.end(JSON.stringify({ error: { message: "No.", type: "error", param: null, code: null, ...error } }));
+  };
+
+/** Sends any 200, whatever it is worth. */
+export const send =
+  (text: string, type = "application/json"): Behaviour =>
+  (_, response) =>
+    response.writeHead(200, { "content-type": type }).end(text);
+
+/** Says nothing, ever. */
+export const hang: Behaviour = () => undefined;
+
+/** Closes the connection instead of an answer. */
+export const hangUp: Behaviour = (_, response) => response.destroy();
+
+/** Begins an answer in chunks, and closes the connection in the middle of it. */
+export const breakOff: Behaviour = (_, response) =>
+  response.writeHead(200, { "content-type": "application/json" }).write('{"id":"chatcmpl-1","choices":[{"mess', () => {
+    response.destroy();
+  });
+
+/** Begins an answer and never ends it. */
+export const stall: Behaviour = (_, response) =>
+  response.writeHead(200, { "content-type": "application/json" }).write('{"id":');
+
+/** Sends a chunk that breaks HTTP itself. */
+export const garble: Behaviour = (_, response) =>
+  response.socket?.end(
+    "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n",
+  );
+
+/** Never stops answering. */
+export const flood: Behaviour = (_, response) => {
+  response.writeHead(200, { "content-type": "application/json" });
+  const chunk = Buffer.alloc(1 << 16, 0x20);
+  const pour = (): void => {
+    while (!response.destroyed && response.write(chunk));
+  };
+  response.on("drain", pour);
+  pour();
+};
