@@ -1,0 +1,30 @@
+import type { Exchange } from "./recordings.ts";
+
+/** A recorded response as it goes over the wire. */
+export interface RecordedAnswer {
+  readonly status: number;
+  /** By lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly delayMs: number;
+}
+
+/** @param id of the JSON-RPC call that is answered; null for any other request. */
+export function toAnswer(exchange: Exchange, id: unknown): RecordedAnswer {
+  const { status = 200, headers = {}, delay_ms = 0, text, file } = exchange.response;
+  const isJson = text === undefined && file === undefined;
+  return {
+    status,
+    headers: { ...(isJson && { "content-type": "application/json" }), ...headers },
+    body: toBody(exchange, id),
+    delayMs: delay_ms,
+  };
+}
+
+function toBody({ response, content }: Exchange, id: unknown): Buffer {
+  const { text, json, result, rpc_error: error } = response;
+  if (content) return content;
+  if (text !== undefined) return Buffer.from(text);
+  if (json !== undefined) return Buffer.from(JSON.stringify(json));
+  return Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, ...(error ? { error } : { result }) }));
+}
