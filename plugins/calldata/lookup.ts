@@ -1,0 +1,47 @@
+import { type Cache, Problem } from "#plugin";
+import type { Directory } from "./directories.ts";
+
+/** What is known of a selector, and from which directory. */
+export interface Listing {
+  readonly source: "openchain" | "4byte";
+  /** The most trustworthy first; none when no directory knows the selector. */
+  readonly signatures: readonly string[];
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const TEN_MINUTES_MS = 10 * 60 * 1000;
+
+/**
+ * Looks a selector up in Openchain's directory or, when that knows none or fails, in 4byte's. What Openchain knows is kept
+ * for a day, all else for ten minutes. That a selector is unknown is said only when both directories have said so.
+ * @throws Problem of the first directory that failed.
+ */
+export function createLookup(
+  cache: Cache,
+  { openchain, fourbyte }: { readonly openchain: Directory; readonly fourbyte: Directory },
+): (selector: string, signal: AbortSignal) => Promise<Listing> {
+  return async (selector, signal) => {
+    const kept = await cache.get<Listing>(selector);
+    if (kept) return kept.value;
+    const first = await openchain(selector, signal).catch(toFailure);
+    if (isKnown(first)) return keep(selector, { source: "openchain", signatures: first }, DAY_MS);
+    const second = await fourbyte(selector, signal).catch(toFailure);
+    if (isKnown(second)) return keep(selector, { source: "4byte", signatures: second }, TEN_MINUTES_MS);
+    for (const failure of [first, second]) if (failure instanceof Problem) throw failure;
+    return keep(selector, { source: "openchain", signatures: [] }, TEN_MINUTES_MS);
+  };
+
+  async function keep(selector: string, listing: Listing, ttlMs: number): Promise<Listing> {
+    await cache.set(selector, listing, ttlMs);
+    return listing;
+  }
+}
+
+/** A failed directory is a reason to ask the other one; a call that has ended is not. */
+function toFailure(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  throw error;
+}
+
+const isKnown = (answer: readonly string[] | Problem): answer is readonly string[] =>
+  !(answer instanceof Problem) && answer.length > 0;

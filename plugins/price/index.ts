@@ -1,0 +1,43 @@
+import { definePlugin, Problem } from "#plugin";
+import { fetchQuote } from "./coingecko.ts";
+import { checkRequest, type Token, type TokenRequest, toToken } from "./request.ts";
+
+/** How long a price is sold after it was fetched (specification 8). */
+const FRESH_MS = 60_000;
+
+/** Prices of tokens in US dollars, from CoinGecko (specification 2.9). */
+export default definePlugin("price", ({ cache, clock, upstream }) => {
+  const coingecko = upstream("coingecko");
+  return {
+    token: {
+      check: checkRequest,
+
+      async run(input, { signal }) {
+        const token = toToken(input);
+        const kept = await cache.remember(toKey(token), { ttlMs: FRESH_MS, signal }, () =>
+          fetchQuote(coingecko, token, signal),
+        );
+        const quote = kept.value;
+        if (!quote) throw new Problem("not-found", `CoinGecko knows no ${toWords(input)}`);
+        const { usd } = quote;
+        if (usd === null) throw new Problem("not-found", `CoinGecko lists ${quote.name} without a price`);
+        const fetched_at = Math.floor(kept.storedAt / 1000);
+        return {
+          ...quote,
+          usd,
+          chain: input.chain ?? null,
+          contract: input.contract ?? null,
+          source: "coingecko",
+          fetched_at,
+          age_seconds: Math.max(0, Math.floor(clock.now() / 1000) - fetched_at),
+        };
+      },
+    },
+  };
+});
+
+const toKey = (token: Token): string =>
+  token.kind === "symbol" ? `symbol:${token.symbol}` : `${token.platform}:${token.address}`;
+
+const toWords = ({ symbol, chain, contract }: TokenRequest): string =>
+  contract ? `token at ${contract} on ${chain}` : `coin with the symbol ${symbol}`;
