@@ -1,0 +1,42 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { definePlugin, Problem, toValueError } from "#plugin";
+
+/** A verdict on a question, anchored on both chains before anybody is told (specification 2.14). */
+export default definePlugin("oracle", async ({ anchor, clock, llm }) => {
+  const instructions = await readFile(join(import.meta.dirname, "prompts/oracle.v1.txt"), "utf8");
+  return {
+    oracle: {
+      check({ question }) {
+        if (question.isWellFormed()) return;
+        const error = "question must be well-formed Unicode: it holds a lone surrogate";
+        throw new Problem("invalid-input", undefined, { issues: [toValueError(error, question, "question")] });
+      },
+
+      async run({ question }, { signal }) {
+        const asked_at = Math.floor(clock.now() / 1000);
+        const asked = { service: "oracle", instructions, data: question, schema: VERDICT, signal };
+        const { answer, explanation } = await llm.answer<Verdict>(asked);
+        const merkle_root = createHash("sha256").update(`${question}|${answer}|${asked_at}`).digest("hex");
+        const { base, solana } = await anchor.write(merkle_root, signal);
+        return { answer, explanation, merkle_root, base_tx: base.tx, solana_tx: solana?.tx ?? null, asked_at };
+      },
+    },
+  };
+});
+
+interface Verdict {
+  readonly answer: "YES" | "NO" | "MAYBE";
+  readonly explanation: string;
+}
+
+/** The part of schemas/OracleResponse.json that the model writes. */
+const VERDICT = {
+  type: "object",
+  properties: {
+    answer: { enum: ["YES", "NO", "MAYBE"], description: "The answer to the question." },
+    explanation: { type: "string", pattern: "^\\s*\\S", description: "Why, in one to three sentences." },
+  },
+  required: ["answer", "explanation"],
+};

@@ -1,0 +1,13 @@
+/** The least score of each tier, best first. */
+const TIERS = [
+  ["S", 9000],
+  ["A", 7500],
+  ["B", 6000],
+  ["C", 4000],
+  ["D", 2000],
+  ["F", 0],
+] as const;
+
+/** The tier that a score of 0 to 9999 belongs to: a model that says another one has miscounted. */
+export const tierOf = (score: number): (typeof TIERS)[number][0] =>
+  TIERS.find(([, least]) => score >= least)?.[0] ?? "F";
