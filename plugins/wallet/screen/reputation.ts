@@ -13,9 +13,10 @@ export interface Reputation {
 /** @returns undefined when GoPlus could not be asked, or did not answer in time. @throws the signal's reason. */
 export type FindReputation = (key: string, signal: AbortSignal) => Promise<Reputation | undefined>;
 
+const PREFIX = "screen:goplus-1:";
 const KEPT_MS = 600_000;
-/** The sanctions list's answer is not kept waiting longer than this. */
-const PATIENCE_MS = 4_000;
+/** How long the sanctions list's answer waits; longer than one attempt may take, so that the upstream sees it fail. */
+const PATIENCE_MS = 5_000;
 /** The answer's `code`: all data, and the data that there is so far (the rest in about 15 seconds). */
 const COMPLETE = 1;
 const PARTIAL = 2;
@@ -27,14 +28,14 @@ export function createReputation({ cache, log, upstream }: Pick<Host, "cache" | 
   const source = upstream("goplus");
   return async (key, signal) => {
     try {
-      const kept = await cache.get<Reputation>(`goplus-1:${key}`);
+      const kept = await cache.get<Reputation>(PREFIX + key);
       if (kept) return kept.value;
       const found = await ask(source, key, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]));
-      if (found.isComplete) await cache.set(`goplus-1:${key}`, found, KEPT_MS);
+      if (found.isComplete) await cache.set(PREFIX + key, found, KEPT_MS);
       return found;
     } catch (error) {
       signal.throwIfAborted();
-      log.warn("screen-without-reputation", { reason: error instanceof Error ? error.message : String(error) });
+      log.warn("screen.no-reputation", { error });
       return undefined;
     }
   };

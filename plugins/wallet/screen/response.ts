@@ -19,13 +19,13 @@ export interface ScreenResponse extends Risk {
   readonly wallet: string;
   readonly chain_inferred: Chain;
   readonly sanctions_match: boolean;
-  readonly sanctioned_lists: readonly string[];
+  readonly sanctioned_lists: string[];
   readonly notes: string;
   /** Unix seconds. */
   readonly checked_at: number;
   readonly address_type: Reputation["addressType"];
-  readonly signals: readonly ScreenSignal[];
-  readonly labels: readonly string[];
+  readonly signals: ScreenSignal[];
+  readonly labels: string[];
   readonly corpus_version: string;
   readonly partial: boolean;
 }

@@ -32,7 +32,7 @@ const STALE_AFTER_MS = 7 * DAY_MS;
 const KEPT_MS = 365 * DAY_MS;
 /** The file has 30 MB (2026), and grows. */
 const MAX_BYTES = 256 * 1024 * 1024;
-const KEY = "sdn-1";
+const KEY = "screen:sdn-1";
 
 /**
  * Every hour it looks whether another process has put a newer list into the store, and reads OFAC's own where the newest
@@ -57,7 +57,7 @@ export function createSanctions(host: Pick<Host, "cache" | "clock" | "log" | "sc
     refuseShrunken(next, held);
     held = next;
     await cache.set(KEY, next.corpus, KEPT_MS);
-    log.info("ofac-list-read", { version: next.corpus.version, addresses: next.listings.size });
+    log.info("screen.list-read", { version: next.corpus.version, addresses: next.listings.size });
   }
 
   schedule.every("ofac", HOUR_MS, refresh);
