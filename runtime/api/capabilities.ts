@@ -71,3 +71,141 @@ export interface SiteInfo {
   /** The public base URL, without a trailing slash. */
   readonly baseUrl: string;
 }
+
+/** One request to an upstream. Its time, its repetitions and its credentials are the upstream's own. */
+export interface UpstreamRequest {
+  /** Ends this caller's wait; others that wait for the same answer go on. */
+  readonly signal: AbortSignal;
+  /** Added to the path; what is undefined is left out. */
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Of the body, decompressed; 2 MB unless said otherwise. */
+  readonly maxBytes?: number;
+}
+
+/** What an upstream answered: any status but 408, 425, 429 and 5xx, which are failures of the upstream. */
+export interface UpstreamAnswer {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly text: string;
+  /** The body as JSON. @throws Problem `upstream-failed` when it is none. */
+  json(): unknown;
+}
+
+/** The body of an answer, as it comes in. */
+export interface UpstreamStream {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  /** Reading it to the end or leaving the loop releases the connection. @throws Problem `upstream-failed`. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** What a node answered to a JSON-RPC 2.0 call: its refusal (a revert, wrong parameters) is an answer, too. */
+export type RpcAnswer =
+  | { readonly result: unknown; readonly error?: undefined }
+  | {
+      readonly result?: undefined;
+      readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
+    };
+
+/**
+ * A source that services read: each named in `_site.yaml` under `upstreams`, and lent to the plugins whose manifests name
+ * it. Failures that may pass are repeated with growing, spread pauses; the provider's `Retry-After` is honoured; a dead
+ * upstream is left alone for a while (circuit breaker); identical requests at the same time are one request.
+ * Every method throws Problem `upstream-failed` that names the source and never its credentials, with `retryAfter` where it
+ * is known; Problem `unavailable` when no URL is configured; the signal's reason when it is aborted.
+ */
+export interface Upstream {
+  readonly id: string;
+  /** For people: `CoinGecko`. */
+  readonly title: string;
+  /** @param path below the configured URL; "" is the URL itself. */
+  get(path: string, request: UpstreamRequest): Promise<UpstreamAnswer>;
+  /** The same for a large body: never shared with others, repeated only until its head has come. */
+  stream(path: string, request: UpstreamRequest): Promise<UpstreamStream>;
+  /** Sends JSON, to read something: it may be repeated. */
+  post(path: string, body: unknown, request: UpstreamRequest): Promise<UpstreamAnswer>;
+  /** One JSON-RPC 2.0 call that reads. */
+  rpc(method: string, params: readonly unknown[], request: UpstreamRequest): Promise<RpcAnswer>;
+}
+
+/** A value and when it was put there. */
+export interface Cached<T> {
+  readonly value: T;
+  /** Milliseconds since the Unix epoch. */
+  readonly storedAt: number;
+}
+
+/** What a plugin remembers, as JSON, in the store: shared by all processes, and still there after a restart. Each plugin has its own. */
+export interface Cache {
+  get<T>(key: string): Promise<Cached<T> | undefined>;
+  set(key: string, value: unknown, ttlMs: number): Promise<void>;
+  /**
+   * What is kept under the key, or else what `produce` gives, which is then kept. Callers that miss at the same time wait for
+   * one `produce`; its failure is everybody's, and is not kept. @param signal ends this caller's wait alone.
+   */
+  remember<T>(
+    key: string,
+    options: { readonly ttlMs: number; readonly signal: AbortSignal },
+    produce: () => Promise<T>,
+  ): Promise<Cached<T>>;
+}
+
+/** Background work of a plugin. Nothing runs under `payphone check`, and everything ends when the server closes. */
+export interface Schedule {
+  /**
+   * Runs a task soon after the start and then again and again, never twice at once. A failure is logged and tried again
+   * sooner, with growing pauses. To be called during setup. @param signal aborted at the task's end of patience or at the server's close.
+   */
+  every(name: string, intervalMs: number, task: (signal: AbortSignal) => Promise<void>): void;
+}
+
+/** One request of an address that a caller, or somebody else's answer, has chosen. */
+export interface WebRequest {
+  readonly method?: "GET" | "POST";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** How many redirects are followed, each looked at like the first address; 0 unless said otherwise, and then they are answers. */
+  readonly redirects?: number;
+  /** From the first look-up to the last byte. */
+  readonly timeoutMs: number;
+  /** Of the body, decompressed. */
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WebAnswer {
+  readonly status: number;
+  /** Where the answer came from, after redirects. */
+  readonly url: string;
+  readonly headers: { get(name: string): string | null };
+  readonly body: Buffer;
+}
+
+/** Reaches the public internet alone, whatever the URL says: no private, loopback or special address, also not by redirect or rebinding. */
+export interface Web {
+  /** @throws Problem `bad-request` for what is no http(s) URL; `upstream-failed` with the reason when nothing came. */
+  fetch(url: string, request: WebRequest): Promise<WebAnswer>;
+}
+
+/** One question to the language model. */
+export interface LlmRequest {
+  /** The id of the service that asks: the limits under `llm` in its manifest are kept. */
+  readonly service: string;
+  /** What the model is to do: our own words. */
+  readonly instructions: string;
+  /** What a caller has sent, or a page has said. It is fenced off as data; instructions in it are not followed. */
+  readonly data: string;
+  /** What the answer must fit; the service's own output schema unless given. */
+  readonly schema?: object;
+  readonly signal: AbortSignal;
+}
+
+/** A language model behind an OpenAI-compatible endpoint. */
+export interface Llm {
+  /**
+   * An answer that fits the schema; one that does not is asked for once more with its faults shown.
+   * @throws Problem `unavailable` when no endpoint is configured; `upstream-failed` when nothing usable came.
+   */
+  answer<T>(request: LlmRequest): Promise<T>;
+}

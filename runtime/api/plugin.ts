@@ -1,30 +1,63 @@
 /** The plugin contract: the only runtime module that a plugin may import (as "#plugin"). */
-import type { Anchor, Clock, Evm, Log, SiteInfo, Treasury } from "./capabilities.ts";
+import type {
+  Anchor,
+  Cache,
+  Clock,
+  Evm,
+  Llm,
+  Log,
+  Schedule,
+  SiteInfo,
+  Treasury,
+  Upstream,
+  Web,
+} from "./capabilities.ts";
 
 export type {
   Anchor,
   AnchorReceipt,
+  Cache,
+  Cached,
   ChainAnchor,
   Clock,
   Evm,
   EvmTransaction,
   Hex,
+  Llm,
+  LlmRequest,
   Log,
+  RpcAnswer,
+  Schedule,
   SiteInfo,
   Treasury,
+  Upstream,
+  UpstreamAnswer,
+  UpstreamRequest,
+  UpstreamStream,
+  Web,
+  WebAnswer,
+  WebRequest,
 } from "./capabilities.ts";
 export { Problem, type ProblemCode, toValueError, type ValidationIssue } from "./problem.ts";
 
 /** What the runtime lends to a plugin, once, when it is set up. */
 export interface Host {
   readonly anchor: Anchor;
+  /** This plugin's own corner of the store. */
+  readonly cache: Cache;
   readonly clock: Clock;
   /** Exactly the variables that the manifests of this plugin name under `needs`. */
   readonly env: Readonly<Record<string, string>>;
   readonly evm: Evm;
+  readonly llm: Llm;
   readonly log: Log;
+  readonly schedule: Schedule;
   readonly site: SiteInfo;
   readonly treasury: Treasury;
+  /** The source of this id. @throws RangeError unless a manifest of this plugin names it under `upstreams`. */
+  upstream(id: string): Upstream;
+  /** For addresses that somebody else has chosen. */
+  readonly web: Web;
 }
 
 /** What is known about one call. */
@@ -37,6 +70,13 @@ export interface Call {
   readonly payer: string | undefined;
   /** The CAIP-2 network that is paid on; undefined on a free route. */
   readonly network: string | undefined;
+  /**
+   * A part of the work, by a name of its own. In a job, what it gave (JSON) is kept: a job that goes on after a crash does
+   * not do it again. In a request it is simply done.
+   */
+  step<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /** Tells whoever polls the job what is being done, in a few words. In a request nobody is told. */
+  report(progress: string): void;
 }
 
 /** The work of one service: it returns JSON data, or throws a Problem. */

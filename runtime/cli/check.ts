@@ -1,7 +1,6 @@
-import type { Host } from "../api/plugin.ts";
 import { byPlace, type Fault, toLine } from "../core/faults.ts";
 import { silentLog } from "../core/silent-log.ts";
-import { loadPlugins, loadSet, type ManifestSet } from "./load.ts";
+import { type Lent, loadPlugins, loadSet, type ManifestSet } from "./load.ts";
 
 /**
  * Everything that would keep a directory from being served, short of the chains and the port: manifests, schemas,
@@ -13,7 +12,7 @@ export async function checkDir(
   env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<readonly Fault[]> {
   const set = await loadSet(dir);
-  const plugins = await loadPlugins(set, { host: createIdleHost(set), env });
+  const plugins = await loadPlugins(set, { ...toIdleLent(set), env });
   return [...set.faults, ...plugins.faults].sort(byPlace);
 }
 
@@ -27,19 +26,26 @@ export function toReport(faults: readonly Fault[]): string {
 }
 
 /** What a plugin may use while it is set up is real; what it may only keep for its handlers says so when it is called. */
-export function createIdleHost({ site }: ManifestSet): Omit<Host, "env"> {
+export function toIdleLent({ site }: ManifestSet): Omit<Lent, "env"> {
   return {
-    anchor: createIdle("anchor"),
-    clock: { now: Date.now },
-    evm: createIdle("evm"),
-    log: silentLog,
-    site: { name: site.name ?? "payphone", baseUrl: "http://localhost" },
-    treasury: createIdle("treasury"),
+    host: {
+      anchor: idle("anchor"),
+      clock: { now: Date.now },
+      evm: idle("evm"),
+      llm: idle("llm"),
+      log: silentLog,
+      schedule: { every() {} },
+      site: { name: site.name ?? "payphone", baseUrl: "http://localhost" },
+      treasury: idle("treasury"),
+      web: idle("web"),
+    },
+    cacheOf: () => idle("cache"),
+    upstreams: new Map((site.upstreams ?? []).map(({ id }) => [id, idle(`upstream("${id}")`)])),
   };
 }
 
 /** A capability whose every method throws. */
-function createIdle<Capability extends object>(name: string): Capability {
+function idle<Capability extends object>(name: string): Capability {
   const get = (_target: object, method: string | symbol): (() => never) | undefined => {
     if (typeof method === "symbol" || method === "then") return undefined; // Awaiting it is no call of it.
     return () => {

@@ -27,9 +27,15 @@ function addServers(program: Command): void {
   program
     .command("sandbox")
     .description("sell the services for play money: chains, facilitator and a funded buyer are embedded, all offline")
+    .option(
+      "--online",
+      "let services read the live sources that they name, instead of recordings; the money stays play money",
+    )
     .addOption(dirOption(SERVED))
     .addHelpText("after", SERVER_HELP)
-    .action(async (options: { dir: string }) => (await import("./sandbox.ts")).runSandbox(options));
+    .action(async ({ dir, online = false }: { dir: string; online?: boolean }) =>
+      (await import("./sandbox.ts")).runSandbox({ dir, online }),
+    );
   program
     .command("serve")
     .description("sell the services for real money; says what the environment lacks, and starts when nothing does")

@@ -2,6 +2,7 @@ import type { RequestListener } from "node:http";
 import type { Clock, Log } from "../api/capabilities.ts";
 import { createExchanges } from "../core/exchanges.ts";
 import type { Fault } from "../core/faults.ts";
+import type { Manifest } from "../core/manifest.ts";
 import { createPayments } from "../core/payments.ts";
 import { bindServices, type Service } from "../core/service.ts";
 import type { OpenStore } from "../drivers/store-keyv.ts";
@@ -10,9 +11,10 @@ import { createApp } from "../server/app.ts";
 import { createBazaar } from "../surfaces/bazaar.ts";
 import type { Config } from "./config.ts";
 import { openDoors } from "./doors.ts";
-import { createDrivers } from "./drivers.ts";
-import { loadPlugins, type ManifestSet } from "./load.ts";
+import { createDrivers, type Drivers } from "./drivers.ts";
+import { type LoadedPlugins, loadPlugins, type ManifestSet } from "./load.ts";
 import { toReadiness } from "./readiness.ts";
+import { openSources, type Sources, type SourcesOverride } from "./sources.ts";
 
 export interface ComposeOptions {
   readonly set: ManifestSet;
@@ -22,8 +24,17 @@ export interface ComposeOptions {
   readonly store: OpenStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** What `GET /sandbox` answers; only a sandbox has it. */
-  readonly sandbox?: SandboxDescription | undefined;
+  /** Only where the money is play money. */
+  readonly sandbox?: SandboxParts | undefined;
+}
+
+/** What a sandbox puts in the place of the world. */
+export interface SandboxParts {
+  /** What `GET /sandbox` answers. */
+  readonly description: SandboxDescription;
+  readonly sources: SourcesOverride;
+  /** Where the data in a service's answers comes from, for its header: `coingecko=recorded`. */
+  readonly origins: (manifest: Manifest) => string | undefined;
 }
 
 /** A set of services, ready to be served. */
@@ -41,11 +52,10 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   const { set, config, baseUrl, store, clock, log, sandbox } = options;
   const { site } = set;
   const drivers = createDrivers({ config, site, store, clock, log });
-  const { anchor, evm, treasury } = drivers;
-  const host = { anchor, clock, evm, log, treasury, site: { name: site.name, baseUrl } };
-  const { handlers, faults } = await loadPlugins(set, { host, env: config.env });
+  const sources = openSources({ set, config, store, clock, log, override: sandbox?.sources });
+  const { handlers, faults } = await lend(options, drivers, sources);
   if (faults.length > 0) {
-    await drivers.close();
+    await Promise.all([drivers.close(), sources.close()]);
     return faults;
   }
   for (const { id, needs = [] } of set.manifests)
@@ -57,21 +67,49 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   const { rails } = drivers;
   const hooks = { extensionsOf: createBazaar(shown), onSettled: exchanges.observe };
   const payments = createPayments({ site, services, rails, store, clock, log, ...hooks });
-  const { invoke, offers, start } = payments;
-  const { close, ...beside } = await openDoors({ shown, config, invoke, exchanges, store, clock, sandbox });
+  const { invoke, offers } = payments;
+  const description = sandbox?.description;
+  const { close, ...beside } = await openDoors({
+    shown,
+    config,
+    invoke,
+    exchanges,
+    store,
+    clock,
+    sandbox: description,
+  });
   const listener = createApp({
     ...{ services, invoke, challenge: offers.challenge, ...beside },
     ...{ site: { ...site, baseUrl }, limits: site.limits, trustProxy: config.trustProxy },
-    ready: () => toReadiness({ services, payments, configured: rails, store }),
-    ...(sandbox && { sandbox }),
+    ready: () => toReadiness({ services, payments, configured: rails, store, sources }),
+    ...(sandbox && { sandbox: sandbox.description, origins: sandbox.origins }),
     ...{ clock, log },
   });
   return {
-    ...{ listener, services, start },
+    ...{ listener, services },
+    async start() {
+      await payments.start();
+      sources.start();
+    },
     async close() {
       payments.close();
       await close();
+      await sources.close();
       await drivers.close();
     },
   };
+}
+
+/** Sets the plugins up with what is open. */
+function lend(
+  { set, config, baseUrl, clock, log }: ComposeOptions,
+  { anchor, evm, treasury }: Drivers,
+  { llm, schedule, web, ...own }: Sources,
+): Promise<LoadedPlugins> {
+  const site = { name: set.site.name, baseUrl };
+  return loadPlugins(set, {
+    ...own,
+    host: { anchor, clock, evm, llm, log, schedule, site, treasury, web },
+    env: config.env,
+  });
 }

@@ -148,3 +148,9 @@ export const CDP_KEY_SECRET = matching(
   "the secret of a CDP API key: base64, or a PEM text",
   /^(?:[A-Za-z\d+/]{40,}={0,2}|-----BEGIN [\s\S]+-----END [A-Z ]+-----)$/,
 );
+
+/** A credential that is sent in a header. */
+export const TOKEN: Shape<string> = {
+  ...matching("a credential of printable characters without spaces", /^[\x21-\x7e]+$/),
+  hidden: true,
+};

@@ -31,12 +31,24 @@ export interface Config {
     /** Coinbase's facilitator, whose headers are signed for each request. */
     readonly cdp: { readonly keyId: string; readonly keySecret: string } | undefined;
   };
+  /** Undefined: the services that ask a language model answer 503. */
+  readonly llm: LlmEndpoint | undefined;
   /** The keys of the agent's identity, the one that signs first; without them it keeps its own. */
   readonly identityKeys: readonly KeyObject[] | undefined;
   /** The wallet of `payphone call`. */
   readonly buyer: Keys;
   /** Where `payphone call` goes when it is not told. */
   readonly sellerUrl: string;
+}
+
+/** An OpenAI-compatible endpoint. */
+export interface LlmEndpoint {
+  readonly baseUrl: string;
+  /** Local endpoints need none. */
+  readonly apiKey: string | undefined;
+  readonly model: string;
+  /** Asked when the first one fails. */
+  readonly fallbackModel: string | undefined;
 }
 
 /** Private keys: hex with 0x; base58 of 64 bytes. */
@@ -67,6 +79,7 @@ export function readConfig(
     anvilBin: text("ANVIL_BIN"),
     treasury: readKeys("TREASURY", reader),
     facilitator: readFacilitator(reader),
+    llm: readLlm(reader),
     identityKeys: secret("A2A_IDENTITY_KEY", shapes.IDENTITY_KEYS),
     buyer: readKeys("BUYER", reader),
     sellerUrl: value("PAYPHONE_URL", shapes.ORIGIN) ?? "http://127.0.0.1:4021",
@@ -101,4 +114,14 @@ function readFacilitator({ fault, isSet, value, secret }: Reader): Config["facil
     headers: secret("FACILITATOR_HEADERS", shapes.HEADERS) ?? {},
     cdp: keyId && keySecret ? { keyId, keySecret } : undefined,
   };
+}
+
+function readLlm({ fault, text, value, secret }: Reader): LlmEndpoint | undefined {
+  const baseUrl = value("LLM_BASE_URL", shapes.WEB_URL);
+  const model = text("LLM_MODEL");
+  const rest = { apiKey: secret("LLM_API_KEY", shapes.TOKEN), fallbackModel: text("LLM_FALLBACK_MODEL") };
+  if (text("LLM_BASE_URL") && !model) fault("LLM_BASE_URL is set without LLM_MODEL: name the model to ask");
+  if (model && !text("LLM_BASE_URL"))
+    fault("LLM_MODEL is set without LLM_BASE_URL: set the endpoint, like https://api.openai.com/v1");
+  return baseUrl && model ? { baseUrl, model, ...rest } : undefined;
 }

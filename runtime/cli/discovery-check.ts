@@ -1,7 +1,7 @@
 import { Problem } from "../api/problem.ts";
 import { isObject } from "../core/schema-nodes.ts";
 import { MCP_PATH } from "../surfaces/mcp.ts";
-import { createIdleHost } from "./check.ts";
+import { toIdleLent } from "./check.ts";
 import { challengesOf, checkChallenge } from "./discovery-challenges.ts";
 import { checkOpenApi, checkServerCard, checkWellKnown } from "./discovery-documents.ts";
 import { createFindings, type Finding, type Findings, toLine } from "./discovery-findings.ts";
@@ -26,7 +26,7 @@ const SOMEWHERE = "https://payphone.example.org";
 export async function checkDiscovery(dir: string, options: DiscoveryCheckOptions = {}): Promise<readonly Finding[]> {
   const { env = {}, baseUrl = SOMEWHERE } = options;
   const set = await loadSet(dir);
-  const plugins = await loadPlugins(set, { host: createIdleHost(set), env });
+  const plugins = await loadPlugins(set, { ...toIdleLent(set), env });
   if (set.faults.length + plugins.faults.length > 0)
     throw new Problem("bad-request", "the set has faults: run payphone check first");
   const findings = createFindings();

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readdir, realpath } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { AnyHandler, Host, Plugin } from "../api/plugin.ts";
+import type { AnyHandler, Cache, Host, Plugin, Upstream } from "../api/plugin.ts";
 import { compileSet, toCompiled } from "../core/compiled-set.ts";
 import { byPlace, type Fault, type FaultCode, faultAt } from "../core/faults.ts";
 import { deepFreeze } from "../core/freeze.ts";
@@ -59,10 +59,16 @@ export async function loadSet(dir: string): Promise<ManifestSet> {
   };
 }
 
-/** What plugins are lent. Each is given only those variables that its manifests name under `needs`, if they are set. */
+/**
+ * What plugins are lent. Each is given only those variables that its manifests name under `needs`, if they are set, and
+ * those upstreams that they name.
+ */
 export interface Lent {
-  readonly host: Omit<Host, "env">;
+  readonly host: Omit<Host, "cache" | "env" | "upstream">;
+  readonly cacheOf: (plugin: string) => Cache;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** By id. */
+  readonly upstreams: ReadonlyMap<string, Upstream>;
 }
 
 /** The handlers of a set, and what is wrong with its plugins. */
@@ -110,7 +116,7 @@ async function loadPlugin(
     const complaint = explainPlugin(module.default, name);
     if (complaint !== undefined) return fail("plugin-invalid", `${file}: ${complaint}`);
     const plugin = module.default as Plugin<unknown>; // As `explainPlugin` has found.
-    const handlers = await plugin.setup(toHost(drafts, lent));
+    const handlers = await plugin.setup(toHost(name, drafts, lent));
     if (!isObject(handlers)) return fail("plugin-invalid", `${file}: its setup returns no handlers`);
     return bind(drafts, handlers, set);
   } catch (error) {
@@ -129,11 +135,21 @@ function bind(drafts: readonly Draft[], handlers: Readonly<Record<string, unknow
   };
 }
 
-/** The host with its own variables: what it lends is opened when a plugin takes it, so nothing is copied. */
-function toHost(drafts: readonly Draft[], { host, env }: Lent): Host {
-  const names = new Set(drafts.flatMap(({ data }) => data.needs ?? []));
-  const own = Object.fromEntries([...names].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
-  return Object.create(host, { env: { value: Object.freeze(own), enumerable: true } });
+/** The host with what is the plugin's own: what it lends is opened when a plugin takes it, so nothing is copied. */
+function toHost(name: string, drafts: readonly Draft[], { host, cacheOf, env, upstreams }: Lent): Host {
+  const needs = new Set(drafts.flatMap(({ data }) => data.needs ?? []));
+  const own = Object.fromEntries([...needs].flatMap((need) => (env[need] === undefined ? [] : [[need, env[need]]])));
+  const named = new Set(drafts.flatMap(({ data }) => data.upstreams ?? []));
+  const upstream = (id: string): Upstream => {
+    const found = named.has(id) ? upstreams.get(id) : undefined;
+    if (!found) throw new RangeError(`no manifest of the plugin names "${id}" under upstreams`);
+    return found;
+  };
+  return Object.create(host, {
+    cache: { get: () => cacheOf(name), enumerable: true },
+    env: { value: Object.freeze(own), enumerable: true },
+    upstream: { value: upstream, enumerable: true },
+  });
 }
 
 async function guess(name: string, dir: string): Promise<string> {

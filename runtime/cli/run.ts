@@ -6,17 +6,16 @@ import type { Fault } from "../core/faults.ts";
 import { toKeyText } from "../drivers/identity-keys.ts";
 import { createLog } from "../drivers/log.ts";
 import { openStore } from "../drivers/open-store.ts";
-import type { SandboxDescription } from "../sandbox/open-sandbox.ts";
 import { openServer } from "../server/listen.ts";
 import { toReport } from "./check.ts";
-import { type Composition, compose } from "./compose.ts";
+import { type Composition, compose, type SandboxParts } from "./compose.ts";
 import type { Config } from "./config.ts";
 import type { ManifestSet } from "./load.ts";
 
 export interface RunOptions {
   readonly set: ManifestSet;
   readonly config: Config;
-  readonly sandbox?: SandboxDescription | undefined;
+  readonly sandbox?: SandboxParts | undefined;
 }
 
 /** A server that is answering. */

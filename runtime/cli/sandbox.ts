@@ -6,13 +6,20 @@ import { loadConfig, readConfig } from "./config.ts";
 import { loadSet } from "./load.ts";
 import { closeOnSignal, run, toProblem } from "./run.ts";
 import { toBanner } from "./sandbox-banner.ts";
+import { toSandboxSources } from "./sandbox-sources.ts";
+
+export interface SandboxCommand {
+  readonly dir: string;
+  /** Whether services read the live sources instead of recordings. */
+  readonly online: boolean;
+}
 
 /**
  * Sells the services of a directory for play money, with everything that they need embedded. The environment's own keys
  * and addresses are not used.
  * @throws Problem `bad-request` with every fault of the set; `unavailable` when a part of the sandbox is not installed.
  */
-export async function runSandbox({ dir }: { readonly dir: string }): Promise<void> {
+export async function runSandbox({ dir, online }: SandboxCommand): Promise<void> {
   const own = loadConfig();
   const [set, { openSandbox }] = await Promise.all([loadSet(dir), import("../sandbox/open-sandbox.ts")]);
   if (set.faults.length > 0) throw toProblem(await checkDir(dir, own.env));
@@ -22,12 +29,16 @@ export async function runSandbox({ dir }: { readonly dir: string }): Promise<voi
   const sandbox = await openSandbox({ rails: set.site.rails, dataDir, anvilBin, log });
   try {
     const config = readConfig({ ...toEnvironment(own.env, sandbox), PAYPHONE_DATA_DIR: dataDir });
-    const running = await run({ set, config, sandbox: sandbox.description });
+    const { description } = sandbox;
+    const running = await run({
+      ...{ set, config },
+      sandbox: { description, ...toSandboxSources({ set, own, sandbox, online }) },
+    });
     closeOnSignal(async () => {
       await running.close();
       await sandbox.stop();
     });
-    console.log(toBanner(running, sandbox.description, set.site));
+    console.log(toBanner(running, description, set.site));
     console.log(`listening on ${running.url}`);
   } catch (error) {
     await sandbox.stop();

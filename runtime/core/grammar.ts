@@ -25,6 +25,7 @@ export const GRAMMARS: Readonly<Record<string, { readonly code: FaultCode; reado
       'write the plugin, a dot and its handler: "roll.roll" is the handler "roll" of plugins/roll.ts',
     ),
   },
+  header: { code: "bad-header", explain: byPattern(/^[A-Za-z0-9-]+$/, 'write a header, such as "x-api-key"') },
   id: {
     code: "bad-id",
     explain: byPattern(

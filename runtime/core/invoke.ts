@@ -3,13 +3,14 @@ import { Problem, toValueError } from "../api/problem.ts";
 import type { Invocation, Outcome } from "./call.ts";
 import { createDeadline } from "./deadline.ts";
 import { digestOf } from "./digest.ts";
+import type { AcceptedJob, Jobs } from "./jobs.ts";
 import type { Offers } from "./offers.ts";
 import { type Payment, type Refusal, readPayment, toPayload, toRefusal } from "./payment.ts";
 import { perform, readInput } from "./perform.ts";
 import type { Rail } from "./rails.ts";
 import { type Reconciler, SETTLE_MARGIN_SECONDS } from "./reconciler.ts";
 import type { PaymentRecord, Reservations } from "./reservations.ts";
-import type { Service } from "./service.ts";
+import { isJobService, type Service } from "./service.ts";
 import { type Settler, toBrief } from "./settlement.ts";
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from "./x402.ts";
 
@@ -19,6 +20,7 @@ export type Invoke = (service: Service, invocation: Invocation) => Promise<Outco
 export interface InvokeDeps {
   readonly rails: readonly Rail[];
   readonly offers: Offers;
+  readonly jobs: Pick<Jobs, "reserve" | "begin">;
   readonly reservations: Reservations;
   readonly settler: Settler;
   readonly reconciler: Reconciler;
@@ -45,7 +47,7 @@ interface Purchase {
  * a paid route"): nobody is charged for what they did not get, and nobody gets what they did not pay for.
  */
 export function createInvoke(deps: InvokeDeps): Invoke {
-  const { rails, offers, reservations, settler, reconciler, clock, log, verifyMs = 10_000, onSettled } = deps;
+  const { rails, offers, jobs, reservations, settler, reconciler, clock, log, verifyMs = 10_000, onSettled } = deps;
   const verifyDeadline = createDeadline(verifyMs);
   const networks = new Map(rails.map(({ manifest }) => [manifest.id, manifest.network]));
 
@@ -68,6 +70,11 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 
   async function serveFree(service: Service, invocation: Invocation): Promise<Outcome> {
     const input = await readInput(service, invocation);
+    if (isJobService(service)) {
+      const accepted = await jobs.reserve(service, input);
+      await jobs.begin(accepted.job_id, null);
+      return { kind: "result", output: accepted };
+    }
     const { id, signal } = invocation;
     return {
       kind: "result",
@@ -101,7 +108,10 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { isValid, invalidReason, payer } = await facilitator.verify(listed, offer, verifyDeadline());
     if (!isValid) return refuse(service, invocation, toRefusal(invalidReason), invalidReason);
     const signal = leavesTraces(service) ? NEVER : invocation.signal;
-    const output = await perform(service, purchase.input, { id: invocation.id, signal, payer, network: offer.network });
+    const call = { id: invocation.id, signal, payer, network: offer.network };
+    const output = await (isJobService(service)
+      ? jobs.reserve(service, purchase.input)
+      : perform(service, purchase.input, call));
     if (signal.aborted) throw new Problem("unavailable", "The caller is gone"); // Before the money moves: released, not charged.
     const late = explainTime(payment);
     if (late) return refuse(service, invocation, late);
@@ -168,7 +178,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
  * nothing, it is not begun for a payment that may run out meanwhile, nor stopped for a caller who leaves: it is finished
  * and charged, and its result can be fetched.
  */
-const leavesTraces = ({ manifest: { hints } }: Service): boolean => hints?.readOnly === false;
+const leavesTraces = ({ manifest: { hints }, job }: Service): boolean => hints?.readOnly === false && !job;
 const NEVER = new AbortController().signal;
 
 /** A payment is remembered for as long as it could be used again: a day is enough for any client, and for our disk. */
@@ -181,6 +191,7 @@ const toRecord = (
 ): PaymentRecord => ({
   ...{ state: "settling", request, service: service.manifest.id, payment: payload, offer, output },
   ...(payment.authorization.validBefore !== undefined && { validBefore: payment.authorization.validBefore }),
+  ...(isJobService(service) && { job: (output as AcceptedJob).job_id }),
   ...(exchange !== undefined && { exchange }),
 });
 

@@ -27,7 +27,55 @@ export interface Manifest {
   readonly deadline_seconds?: number;
   /** Environment variables that the plugin is lent. */
   readonly needs?: readonly string[];
+  /** Ids of the site's upstreams. */
+  readonly upstreams?: readonly string[];
+  /** What one question to the language model may cost; set where the service asks it. */
+  readonly llm?: LlmLimits;
+  /** Set where the answer takes longer than a request may: the handler's output is then the deliverable. */
+  readonly job?: JobManifest;
   readonly examples: readonly { readonly input: unknown; readonly output?: unknown }[];
+}
+
+/** How a service's calls outlive their requests. */
+export interface JobManifest {
+  /** `GET /path/{job_id}`: where a job is polled, free of charge. */
+  readonly status_route: string;
+  /** What callers are told to expect. */
+  readonly eta_seconds: number;
+  /** How long one attempt may take. */
+  readonly deadline_seconds: number;
+  /** How many attempts may fail for reasons that may pass, before the job has failed. */
+  readonly attempts: number;
+  /** How many jobs one process works on at the same time. */
+  readonly concurrency: number;
+  /** How many jobs may be in line, in all processes, before new ones are refused unpaid. */
+  readonly queue_limit: number;
+  /** Whether the price is paid back when the job has failed. */
+  readonly refund: boolean;
+}
+
+/** Bounds of one question to the language model. */
+export interface LlmLimits {
+  readonly max_tokens: number;
+  /** Of one attempt. */
+  readonly timeout_seconds: number;
+}
+
+/** A source that services read, as `_site.yaml` writes it. */
+export interface UpstreamManifest {
+  readonly id: string;
+  readonly title: string;
+  /** Left out: only the variable says where it is. */
+  readonly url?: string;
+  /** The environment variable whose URL replaces `url`. */
+  readonly variable?: string;
+  /** CAIP-2: the source is a JSON-RPC node of this chain. */
+  readonly network?: string;
+  readonly key?: { readonly variable: string; readonly header: string };
+  /** Of one attempt; 5 unless said otherwise. */
+  readonly timeout_seconds?: number;
+  /** 2 unless said otherwise. */
+  readonly retries?: number;
 }
 
 /** One way of being paid, as `_site.yaml` writes it. */
@@ -69,6 +117,8 @@ export interface SiteManifest {
   readonly rails: readonly RailManifest[];
   /** Yen for a price in dollars, both decimal text. A price without a tier has no yen rail. */
   readonly yen_tiers: Readonly<Record<string, string>>;
+  /** Left out: none. */
+  readonly upstreams?: readonly UpstreamManifest[];
   readonly limits: {
     /** How long an offer may be paid; `maxTimeoutSeconds` of x402. */
     readonly offer_seconds: number;

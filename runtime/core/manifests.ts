@@ -1,4 +1,5 @@
 import { type Fault, faultAt, type Source } from "./faults.ts";
+import { checkJob } from "./job-checks.ts";
 import type { Manifest, SiteManifest } from "./manifest.ts";
 import { didYouMean } from "./nearest.ts";
 import { amountOn, LEAST_PRICE, toAtomic } from "./price.ts";
@@ -26,8 +27,10 @@ export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {
     ...checkAliases(draft),
     ...checkSchemas(draft, schemas),
     ...checkParameters(draft, schemas),
+    ...checkJob(draft, manifests),
     ...(site ? checkPrice(draft, site.data) : []),
     ...(site ? checkDeadline(draft, site.data) : []),
+    ...(site ? checkUpstreams(draft, site.data) : []),
   ]);
 }
 
@@ -124,6 +127,15 @@ function checkDeadline(draft: Draft, { limits }: Partial<SiteManifest>): Fault[]
   if (deadline_seconds <= most) return [];
   const complaint = `must be at most ${most}: offers may be paid for ${limits.offer_seconds} seconds, and settling takes up to ${SETTLE_SECONDS}`;
   return [faultAt(draft, ["deadline_seconds"], "deadline-too-long", complaint)];
+}
+
+function checkUpstreams(draft: Draft, { upstreams = [] }: Partial<SiteManifest>): Fault[] {
+  const known = upstreams.map(({ id }) => id);
+  return (draft.data.upstreams ?? []).flatMap((id, at) => {
+    if (known.includes(id)) return [];
+    const complaint = `_site.yaml lists no upstream "${id}"${didYouMean(id, known)}`;
+    return [faultAt(draft, ["upstreams", at], "unknown-upstream", complaint)];
+  });
 }
 
 function routeOf({ data: { route } }: Draft): Route | undefined {

@@ -1,5 +1,6 @@
 import type { Clock, Log } from "../api/capabilities.ts";
 import { createInvoke, type Invoke, type InvokeDeps } from "./invoke.ts";
+import type { Jobs } from "./jobs.ts";
 import type { SiteManifest } from "./manifest.ts";
 import { createOfferHistory } from "./offer-history.ts";
 import { createOffers, type ExtensionsOf, type Offers } from "./offers.ts";
@@ -26,6 +27,8 @@ export interface PaymentsDeps {
   readonly site: SiteManifest;
   readonly services: readonly Service[];
   readonly rails: readonly Rail[];
+  /** Left out where no service is a job. */
+  readonly jobs?: Pick<Jobs, "reserve" | "begin"> | undefined;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -38,7 +41,7 @@ export interface PaymentsDeps {
 }
 
 export function createPayments(deps: PaymentsDeps): Payments {
-  const { site, services, rails, store, clock, log, extensionsOf, onSettled, patience } = deps;
+  const { site, services, rails, jobs = NO_JOBS, store, clock, log, extensionsOf, onSettled, patience } = deps;
   const report = (event: string) => (error: unknown) => log.error(event, { error });
   const { offer_seconds: offerSeconds } = site.limits;
   const history = createOfferHistory({ store, clock, offerSeconds, onError: report("offers.renewal-failed") });
@@ -46,9 +49,20 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const monitor = createRailMonitor({ rails, onChange: offers.update, onError: report("rails.update-failed") });
   const reservations = createReservations({ store, clock, onError: report("payment.lease-failed") });
   const settler = createSettler({ rails, log, ...patience });
-  const reconciler = createReconciler({ reservations, settler, clock, log });
+  const reconciler = createReconciler({ reservations, settler, clock, log, beginJob: jobs.begin });
   return {
-    invoke: createInvoke({ rails, offers, reservations, settler, reconciler, clock, log, onSettled, ...patience }),
+    invoke: createInvoke({
+      rails,
+      offers,
+      jobs,
+      reservations,
+      settler,
+      reconciler,
+      clock,
+      log,
+      onSettled,
+      ...patience,
+    }),
     offers,
     rails: monitor,
     async start() {
@@ -60,3 +74,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
     },
   };
 }
+
+const NO_JOBS: Pick<Jobs, "reserve" | "begin"> = {
+  reserve: () => Promise.reject(new TypeError("no jobs are taken here")),
+  begin: () => Promise.reject(new TypeError("no jobs are taken here")),
+};

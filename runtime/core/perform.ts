@@ -3,6 +3,12 @@ import { Problem } from "../api/problem.ts";
 import type { Invocation } from "./call.ts";
 import type { Service } from "./service.ts";
 
+/** What is run, and what its output must fit. */
+export type Work = Pick<Service, "manifest" | "handler" | "output" | "deadlineMs">;
+
+/** A call; one that is a job says how its steps are kept. */
+export type CallFacts = Omit<Call, "step" | "report"> & Partial<Pick<Call, "step" | "report">>;
+
 /** Reads the input and checks it, by the schema and by the handler's own rules. @throws Problem `invalid-input`. */
 export async function readInput(service: Service, invocation: Pick<Invocation, "input">): Promise<unknown> {
   const { value: raw, from } = await invocation.input();
@@ -17,9 +23,9 @@ export async function readInput(service: Service, invocation: Pick<Invocation, "
  * Runs the handler under the service's deadline and holds it to its own output schema.
  * @throws Problem `deadline-exceeded`, `unavailable` when the caller is gone, `internal` when the output is wrong.
  */
-export async function perform(service: Service, input: unknown, call: Call): Promise<unknown> {
+export async function perform(service: Work, input: unknown, call: CallFacts): Promise<unknown> {
   const output = await underDeadline(service, call, (signal) =>
-    (runOf(service) as Run<unknown, unknown>)(input, { ...call, signal }),
+    (runOf(service) as Run<unknown, unknown>)(input, { ...IN_A_REQUEST, ...call, signal }),
   );
   const { value, issues } = service.output.check(output, "body");
   if (issues.length === 0) return value;
@@ -27,11 +33,14 @@ export async function perform(service: Service, input: unknown, call: Call): Pro
   throw new Problem("internal", undefined, { cause: fault });
 }
 
-const runOf = ({ handler }: Service): Run<never, unknown> => (typeof handler === "object" ? handler.run : handler);
+/** In a request, steps are simply done, and nobody polls. */
+const IN_A_REQUEST: Pick<Call, "step" | "report"> = { step: (_name, work) => work(), report: () => {} };
+
+const runOf = ({ handler }: Work): Run<never, unknown> => (typeof handler === "object" ? handler.run : handler);
 
 async function underDeadline<T>(
-  service: Service,
-  call: Call,
+  service: Work,
+  call: CallFacts,
   run: (signal: AbortSignal) => T | Promise<T>,
 ): Promise<T> {
   if (call.signal.aborted) throw gone();

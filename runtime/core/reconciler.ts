@@ -1,4 +1,5 @@
 import type { Clock, Log } from "../api/capabilities.ts";
+import type { Jobs } from "./jobs.ts";
 import { type PaymentRecord, type Reservations, UNATTENDED_MS } from "./reservations.ts";
 import type { Settlement, Settler } from "./settlement.ts";
 
@@ -23,6 +24,8 @@ export interface ReconcilerDeps {
   readonly settler: Settler;
   readonly clock: Clock;
   readonly log: Log;
+  /** Lets a job begin whose payment is settled; may be asked more than once. */
+  readonly beginJob: Jobs["begin"];
   readonly firstMs?: number;
   readonly sweepMs?: number;
 }
@@ -34,7 +37,7 @@ const LONGEST_WAIT_MS = 60_000;
 const MOST_AT_ONCE = 16;
 
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
-  const { reservations, settler, clock, log, firstMs = 2000, sweepMs = 60_000 } = deps;
+  const { reservations, settler, clock, log, beginJob, firstMs = 2000, sweepMs = 60_000 } = deps;
   const timers = new Map<string, NodeJS.Timeout>();
   let sweeping: NodeJS.Timeout | undefined;
   let running = 0;
@@ -77,6 +80,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   ): Promise<PaymentRecord> {
     if (state === "unknown") return { ...record, state: "settling" };
     const next: PaymentRecord = { ...record, state, receipt };
+    if (state === "settled" && !(await isBegun(next))) return { ...record, state: "settling" };
     const written = reservations.update(key, next, keepMs).then(
       () => next,
       (error: unknown): PaymentRecord => {
@@ -85,6 +89,20 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       },
     );
     return state === "settled" ? next : written;
+  }
+
+  /** A job whose work could not be let begin is as if its settlement were not known yet: it is tried again. */
+  async function isBegun({ job, offer, receipt }: PaymentRecord): Promise<boolean> {
+    if (job === undefined || !receipt) return true;
+    const { network, asset, amount } = offer;
+    const { payer = null, transaction } = receipt;
+    return beginJob(job, { network, asset, amount, payer, transaction }).then(
+      () => true,
+      (error: unknown) => {
+        log.error("job.begin-failed", { job, error });
+        return false;
+      },
+    );
   }
 
   function schedule(key: string, waitMs: number): void {

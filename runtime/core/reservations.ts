@@ -1,5 +1,6 @@
 import type { Clock } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
+import { createLeases, type Lease } from "./leases.ts";
 import type { Store } from "./store.ts";
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from "./x402.ts";
 
@@ -20,14 +21,10 @@ export interface PaymentRecord {
   readonly validBefore?: number;
   /** The last word of the facilitator. */
   readonly receipt?: SettleResponse;
+  /** The job that the settled payment lets begin. */
+  readonly job?: string;
   /** The exchange between peers that the call named when it was paid; one named later counts for nothing. */
   readonly exchange?: string;
-}
-
-/** The right to work on one payment, held by one call in one process. */
-export interface Lease {
-  readonly key: string;
-  release(): Promise<void>;
 }
 
 /**
@@ -71,30 +68,13 @@ const SPENT_MS = 25 * 60 * 60_000;
 /** So long, what has no end yet is remembered, and what came to it while nobody asked. */
 export const UNATTENDED_MS = 24 * 60 * 60_000;
 
-export function createReservations({ store, clock, onError, leaseMs = 2000 }: ReservationsDeps): Reservations {
-  const held = new Map<string, Held>();
-  const timer = setInterval(renewAll, leaseMs / 5);
-  timer.unref();
-
-  const isOurs = (lease: Held | undefined): boolean =>
-    lease !== undefined && performance.now() - lease.renewedAt < leaseMs;
+export function createReservations({ store, clock, onError, leaseMs }: ReservationsDeps): Reservations {
+  const leases = createLeases({ store, prefix: "lease:", onError, ...(leaseMs !== undefined && { leaseMs }) });
   const ttlOf = ({ validBefore }: PaymentRecord, keepMs: number): number =>
     Math.max(keepMs, (validBefore ?? 0) * 1000 - clock.now() + MARGIN_MS);
 
   return {
-    async claim(key) {
-      const lease = { renewedAt: performance.now() };
-      if (!(await store.putIfAbsent(`lease:${key}`, 1, leaseMs, "lazy")) || !isOurs(lease)) return undefined;
-      held.set(key, lease);
-      return {
-        key,
-        async release() {
-          if (held.get(key) !== lease) return;
-          held.delete(key);
-          if (isOurs(lease)) await store.delete(`lease:${key}`, "lazy");
-        },
-      };
-    },
+    claim: leases.claim,
     read: (key) => store.get<PaymentRecord>(`payment:${key}`),
     isSpent: async (key) => (await store.get(`spent:${key}`)) !== undefined,
     async begin(key, record) {
@@ -106,7 +86,7 @@ export function createReservations({ store, clock, onError, leaseMs = 2000 }: Re
       return begun;
     },
     async update(key, record, keepMs = KEEP_MS) {
-      if (record.state === "rejected" && !isOurs(held.get(key)))
+      if (record.state === "rejected" && !leases.holds(key))
         throw new Problem("unavailable", "Another call may be settling this payment: its lease has lapsed here");
       const isOpen = record.state === "settling";
       const ttlMs = ttlOf(record, isOpen ? UNATTENDED_MS : keepMs);
@@ -123,26 +103,6 @@ export function createReservations({ store, clock, onError, leaseMs = 2000 }: Re
       for await (const key of store.keys("open:")) yield key.slice("open:".length);
     },
     strike: (key) => store.delete(`open:${key}`, "lazy"),
-    close: () => clearInterval(timer),
+    close: leases.close,
   };
-
-  /** A process that was stalled for longer than a lease lives has lost it, perhaps to another one. */
-  function renewAll(): void {
-    for (const [key, lease] of held) {
-      if (isOurs(lease)) renew(key, lease).catch(onError);
-      else held.delete(key);
-    }
-  }
-
-  async function renew(key: string, lease: Held): Promise<void> {
-    const renewedAt = performance.now();
-    await store.set(`lease:${key}`, 1, leaseMs, "lazy");
-    lease.renewedAt = renewedAt;
-  }
-}
-
-/** A lease of this process. */
-interface Held {
-  /** By the monotonic clock: when the last renewal that succeeded was asked for. */
-  renewedAt: number;
 }

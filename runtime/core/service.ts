@@ -1,5 +1,7 @@
 import type { AnyHandler } from "../api/plugin.ts";
-import type { Manifest, SiteManifest } from "./manifest.ts";
+import { isJob, toAcceptManifest, toStatusManifest, type WithJob } from "./job-manifests.ts";
+import type { StatusOf } from "./job-status.ts";
+import type { JobManifest, Manifest, SiteManifest } from "./manifest.ts";
 import { parseRoute, type Route } from "./route.ts";
 import type { Compile, Schema } from "./validator.ts";
 
@@ -11,9 +13,25 @@ export interface Service {
   readonly path: string;
   readonly handler: AnyHandler;
   readonly input: Schema;
+  /** What a caller is answered. */
   readonly output: Schema;
   readonly deadlineMs: number;
+  /** Set where a call is a job. */
+  readonly job?: Job;
 }
+
+/** What is done after a job was accepted. */
+export interface Job {
+  readonly manifest: JobManifest;
+  /** The handler's output. */
+  readonly deliverable: Schema;
+  /** Of one attempt. */
+  readonly deadlineMs: number;
+}
+
+export type JobService = Service & { readonly job: Job };
+
+export const isJobService = (service: Service): service is JobService => service.job !== undefined;
 
 /** What manifests are bound to. */
 export interface Bindings {
@@ -21,29 +39,49 @@ export interface Bindings {
   readonly compile: Compile;
   /** By `plugin.handler`. */
   readonly handlers: ReadonlyMap<string, AnyHandler>;
+  /** Where manifests have jobs: how these are told of. */
+  readonly statusOf?: StatusOf;
 }
 
-/** The services of a set that has been checked, in the manifests' order. @throws TypeError when it has not been. */
-export function bindServices(
-  manifests: readonly Manifest[],
-  { site, compile, handlers }: Bindings,
-): readonly Service[] {
+/**
+ * The services of a set that has been checked, in the manifests' order; a job is followed by the free service that tells
+ * how it stands. @throws TypeError when the set has not been checked.
+ */
+export function bindServices(manifests: readonly Manifest[], bindings: Bindings): readonly Service[] {
+  const { handlers } = bindings;
   return Object.freeze(
-    manifests.map((manifest) => {
-      const routes = Object.freeze([manifest.route, ...(manifest.aliases ?? [])].map(toRoute));
+    manifests.flatMap((manifest) => {
       const handler = handlers.get(manifest.handler);
       if (!handler) throw new TypeError(`${manifest.id}: there is no handler "${manifest.handler}"`);
-      return Object.freeze({
-        manifest,
-        routes,
-        path: routes[0]!.path,
-        handler,
-        input: compile(manifest.input),
-        output: compile(manifest.output),
-        deadlineMs: (manifest.deadline_seconds ?? site.limits.deadline_seconds) * 1000,
-      });
+      return isJob(manifest) ? bindJob(manifest, handler, bindings) : [bind(manifest, handler, bindings)];
     }),
   );
+}
+
+function bindJob(manifest: WithJob, handler: AnyHandler, bindings: Bindings): Service[] {
+  const { compile, statusOf } = bindings;
+  if (!statusOf) throw new TypeError(`${manifest.id}: nothing tells how its jobs stand`);
+  const { job } = manifest;
+  const deliverable = compile(manifest.output);
+  const bound = { manifest: job, deliverable, deadlineMs: job.deadline_seconds * 1000 };
+  return [
+    bind(toAcceptManifest(manifest), handler, bindings, Object.freeze(bound)),
+    bind(toStatusManifest(manifest), statusOf(manifest.id, job), bindings),
+  ];
+}
+
+function bind(manifest: Manifest, handler: AnyHandler, { site, compile }: Bindings, job?: Job): Service {
+  const routes = Object.freeze([manifest.route, ...(manifest.aliases ?? [])].map(toRoute));
+  return Object.freeze({
+    manifest,
+    routes,
+    path: routes[0]!.path,
+    handler,
+    input: compile(manifest.input),
+    output: compile(manifest.output),
+    deadlineMs: (manifest.deadline_seconds ?? site.limits.deadline_seconds) * 1000,
+    ...(job && { job }),
+  });
 }
 
 function toRoute(text: string): Route {

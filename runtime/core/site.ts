@@ -1,5 +1,5 @@
 import { type Fault, faultAt, faultAtKey, type Path, type Source } from "./faults.ts";
-import type { RailManifest, SiteManifest } from "./manifest.ts";
+import type { RailManifest, SiteManifest, UpstreamManifest } from "./manifest.ts";
 import { toAtomic } from "./price.ts";
 import { isEvm } from "./rails.ts";
 
@@ -10,8 +10,9 @@ type SiteDraft = Source<Partial<SiteManifest>>;
 
 /** What is wrong with a `_site.yaml` whose keys are sound by themselves. */
 export function checkSite(site: SiteDraft): Fault[] {
-  const { rails = [], yen_tiers = {} } = site.data;
+  const { rails = [], upstreams = [], yen_tiers = {} } = site.data;
   return [
+    ...upstreams.flatMap((_, at) => checkUpstream(site, upstreams, at)),
     ...rails.flatMap((rail, at) => [...checkTwins(site, rails, at), ...checkRail(site, rail, ["rails", at])]),
     ...checkTiers(site, rails, yen_tiers),
     ...checkLimits(site),
@@ -25,6 +26,17 @@ function checkTwins(site: SiteDraft, rails: readonly RailManifest[], at: number)
       ? []
       : [faultAt(site, ["rails", at, key], "duplicate-rail", `rails[${first}] has the same ${key}`)];
   });
+}
+
+function checkUpstream(site: SiteDraft, upstreams: readonly UpstreamManifest[], at: number): Fault[] {
+  const { id, url, variable } = upstreams[at] as UpstreamManifest;
+  const path = ["upstreams", at];
+  const first = upstreams.findIndex((upstream) => upstream.id === id);
+  if (first !== at)
+    return [faultAt(site, [...path, "id"], "duplicate-upstream", `upstreams[${first}] has the same id`)];
+  if (url !== undefined || variable !== undefined) return [];
+  const complaint = "is missing, and so is variable: one of them must say where the source is";
+  return [{ ...faultAtKey(site, [...path, "url"], "missing-key", complaint), ...site.locate(path, "key") }];
 }
 
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;

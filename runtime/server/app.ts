@@ -31,6 +31,8 @@ export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challen
   readonly documents?: ReadonlyMap<string, Document>;
   /** JSON-RPC endpoints by path: MCP, A2A. */
   readonly doors?: ReadonlyMap<string, RpcDoor>;
+  /** Where the data of a service's answers comes from, where that is not the world: a header says so. */
+  readonly origins?: RestDeps["origins"];
   /** What `/sandbox` answers; left out, there is no such path. */
   readonly sandbox?: object;
   readonly clock: Clock;

@@ -1,5 +1,6 @@
 /** What browser agents may read of an answer. */
-const RESPONSE_HEADERS = "link, payment-required, payment-response, retry-after, x-payment-response, x-request-id";
+const RESPONSE_HEADERS =
+  "link, payment-required, payment-response, retry-after, x-payment-response, x-payphone-upstreams, x-request-id";
 
 /** What every answer carries: names and values in turn. */
 export function toFixedHeaders(baseUrl: string): readonly string[] {

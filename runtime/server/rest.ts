@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { Challenge, Outcome } from "../core/call.ts";
 import { toExchangeId } from "../core/exchanges.ts";
 import type { Invoke } from "../core/invoke.ts";
-import type { SiteManifest } from "../core/manifest.ts";
+import type { Manifest, SiteManifest } from "../core/manifest.ts";
 import type { Service } from "../core/service.ts";
 import type { SettleResponse } from "../core/x402.ts";
 import { disconnectSignal, type Exchange, exchangeOf } from "./exchange.ts";
@@ -20,6 +20,8 @@ export interface RestDeps {
   readonly baseUrl: string;
   readonly bounds: Pick<SiteManifest["limits"], "body_bytes" | "body_depth">;
   readonly limits: Pick<Limits, "forgive">;
+  /** The value of the header `X-Payphone-Upstreams` on a service's results, if any. */
+  readonly origins?: ((manifest: Manifest) => string | undefined) | undefined;
 }
 
 /** How a caller pays: the header's text, and whether it is the deprecated X-PAYMENT (x402 version 1). */
@@ -42,10 +44,12 @@ export function createRest(deps: RestDeps): ReadonlyMap<string, Methods> {
 export const isPaying = ({ headers }: Request): boolean => paymentOf(headers).text !== undefined;
 
 /** The unpaid call of a priced service is answered at once, from bytes made before; everything else goes through `invoke`. */
-function toAnswer(service: Service, { invoke, challenge, baseUrl, bounds, limits }: RestDeps): Answer {
+function toAnswer(service: Service, { invoke, challenge, baseUrl, bounds, limits, origins }: RestDeps): Answer {
   const priced = service.manifest.price !== undefined;
   const resource = `${baseUrl}${service.path}`;
   const unpaid = cachedReply(toChallengeReply);
+  const origin = origins?.(service.manifest);
+  const marks = origin === undefined ? [] : ["X-Payphone-Upstreams", origin];
   return (request, response) => {
     const exchange = exchangeOf(response);
     exchange.service = service.manifest.id;
@@ -74,7 +78,7 @@ function toAnswer(service: Service, { invoke, challenge, baseUrl, bounds, limits
       outcome.kind === "result"
         ? toJsonReply(outcome.output, 200, "private, no-store")
         : toChallengeReply(outcome.challenge, legacy || isVersion1(request) ? outcome.challenge.v1() : undefined);
-    return { ...reply, headers: [...reply.headers, ...headers] };
+    return { ...reply, headers: [...reply.headers, ...headers, ...(outcome.kind === "result" ? marks : [])] };
   }
 }
 

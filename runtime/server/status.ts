@@ -11,6 +11,8 @@ export interface ReadyReport {
     readonly state: "up" | "down";
     readonly reason?: string;
   }[];
+  /** What services read. `down`: it failed again and again and is left alone for a while, or nothing says where it is. */
+  readonly upstreams: readonly { readonly id: string; readonly state: "up" | "down"; readonly reason?: string }[];
   readonly services: readonly { readonly id: string; readonly state: "up" | "down"; readonly reason?: string }[];
 }
 

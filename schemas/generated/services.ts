@@ -225,6 +225,90 @@ export interface AttestVerifyResponse {
 }
 
 /**
+ * Whoever or whatever has an aura.
+ */
+export interface AuraRequest {
+  /**
+   * A person, a post, a project, a line of text.
+   */
+  target: string;
+}
+
+/**
+ * An aura as it was read.
+ */
+export interface AuraResponse {
+  /**
+   * Its colour, in a few free words.
+   */
+  color: string;
+  /**
+   * What the score amounts to: S from 9000, A from 7500, B from 6000, C from 4000, D from 2000, F below.
+   */
+  tier: "S" | "A" | "B" | "C" | "D" | "F";
+  /**
+   * 0 to 9999, higher is stronger.
+   */
+  score: number;
+  /**
+   * What it looks and feels like, in two to four sentences.
+   */
+  description: string;
+}
+
+/**
+ * The calldata of a transaction or of a call.
+ */
+export interface CalldataDecodeRequest {
+  /**
+   * `ethereum` stands for every EVM chain. `solana` is refused with status 400: its instructions have no selectors.
+   */
+  chain: "ethereum" | "solana";
+  /**
+   * Hexadecimal, with or without 0x: a selector of 4 bytes, and its arguments. At most 128 KB, as in a transaction that Ethereum's nodes pass on.
+   */
+  calldata_hex: string;
+  /**
+   * Reserved for reading the contract's own ABI; not used yet.
+   */
+  contract_address?: string | null;
+}
+
+/**
+ * The function that the calldata calls, and its arguments. Signatures come from a public directory where anybody can register them; one is believed only if the data is its canonical ABI encoding, with or without more bytes after it.
+ */
+export interface CalldataDecodeResponse {
+  /**
+   * The first 4 bytes: 0x and 8 hexadecimal digits in lower case.
+   */
+  function_selector: string;
+  /**
+   * Such as `transfer`; null when nothing was decoded.
+   */
+  function_name?: string | null;
+  /**
+   * The signature that the data was decoded by, such as `transfer(address,uint256)`; null when nothing was decoded.
+   */
+  function_signature?: string | null;
+  /**
+   * The arguments in order; empty when nothing was decoded.
+   */
+  params?: DecodedParam[];
+  /**
+   * Whether a known signature fits the data. False for an unknown selector, and for data that is cut off or was encoded in another way.
+   */
+  decoded: boolean;
+  /**
+   * Other signatures with this selector, at most 32, those that are more likely first: functions of verified contracts, then those that were registered earlier. All of them when nothing was decoded.
+   */
+  candidates?: string[];
+  /**
+   * The directory that the signatures come from: Openchain's, or 4byte.directory when that one is down or knows none.
+   */
+  source?: "openchain" | "4byte";
+}
+
+/**
  * Where a hash stands on one chain.
  */
 export interface ChainAnchor {
@@ -333,6 +417,116 @@ export interface DatetimeParseResponse {
 }
 
 /**
+ * One argument of a call.
+ */
+export interface DecodedParam {
+  /**
+   * The parameter's name; null, as signature directories know none.
+   */
+  name?: string | null;
+  /**
+   * The ABI type as in the signature, such as `uint256` or `(address,bytes)[]`.
+   */
+  type: string;
+  /**
+   * Integers as numbers, and beyond 2^53 - 1 as decimal text; addresses with the EIP-55 checksum; bytes as 0x and hexadecimal digits, and so a string that is no UTF-8; arrays and tuples as arrays.
+   */
+  value: unknown;
+}
+
+/**
+ * A piece of work to be graded.
+ */
+export interface GradeRequest {
+  /**
+   * An essay, an argument, code, a plan, a message.
+   */
+  target: string;
+}
+
+/**
+ * A grade and the reasons for it.
+ */
+export interface GradeResponse {
+  /**
+   * The grade, A+ is best.
+   */
+  letter_grade: "A+" | "A" | "A-" | "B+" | "B" | "B-" | "C+" | "C" | "C-" | "D+" | "D" | "F";
+  /**
+   * Remarks in the margin, each on one spot.
+   */
+  marginalia: string[];
+  /**
+   * Why it got this grade, in two or three sentences.
+   */
+  summary: string;
+}
+
+/**
+ * A question that can be answered with yes or no.
+ */
+export interface OracleRequest {
+  /**
+   * A yes/no question. It stands in the anchored hash exactly as you send it.
+   */
+  question: string;
+}
+
+/**
+ * A verdict, and where its hash was anchored.
+ */
+export interface OracleResponse {
+  /**
+   * The verdict of a language model.
+   */
+  answer: "YES" | "NO" | "MAYBE";
+  /**
+   * The reason, in one to three sentences. It is not part of the hash.
+   */
+  explanation: string;
+  /**
+   * SHA-256 of the UTF-8 text `question|answer|asked_at`, with asked_at in decimal: the hash that was anchored.
+   */
+  merkle_root: string;
+  /**
+   * The transaction on Base whose calldata is the hash.
+   */
+  base_tx: string;
+  /**
+   * The transaction on Solana whose memo is the hash, or null when that side failed.
+   */
+  solana_tx?: string | null;
+  /**
+   * Unix seconds when the question was asked.
+   */
+  asked_at: number;
+}
+
+/**
+ * Whoever or whatever is to be roasted.
+ */
+export interface RoastRequest {
+  /**
+   * A person, a project, a profile, code, an idea: as text, with the details that jokes can stand on.
+   */
+  target: string;
+}
+
+/**
+ * A playful roast.
+ */
+export interface RoastResponse {
+  /**
+   * The roast: one paragraph, in the language of the target.
+   */
+  roast: string;
+  /**
+   * One neutral sentence: who or what was roasted.
+   */
+  target_summary: string;
+}
+
+/**
  * A range, and how many integers to draw from it.
  */
 export interface RollRequest {
@@ -411,6 +605,316 @@ export interface RollResponse {
   domain: string;
 }
 
+/**
+ * An address to screen.
+ */
+export interface ScreenRequest {
+  /**
+   * An EVM address (0x and 40 hex characters) or a Solana public key (base58). Any other address is searched in the sanctions list alone, and answered with `review`.
+   */
+  wallet: string;
+}
+
+/**
+ * What sanctions lists and reputation say of an address. Branch on `recommendation`.
+ */
+export interface ScreenResponse {
+  /**
+   * The request's address as sent.
+   */
+  wallet: string;
+  /**
+   * By the address's shape: `ethereum` is any EVM chain.
+   */
+  chain_inferred: "ethereum" | "solana" | "unknown";
+  /**
+   * Whether a sanctions list names the address.
+   */
+  sanctions_match: boolean;
+  /**
+   * The lists that name it, e.g. `OFAC SDN`.
+   */
+  sanctioned_lists?: string[];
+  /**
+   * By `risk_score`: critical 100, high from 70, medium from 30.
+   */
+  risk_level: "low" | "medium" | "high" | "critical";
+  /**
+   * The findings in sentences, for people.
+   */
+  notes: string;
+  /**
+   * When it was looked up, in Unix seconds.
+   */
+  checked_at: number;
+  /**
+   * What to do before sending funds: `block` for high and critical risk, `review` for medium, `allow` for low.
+   */
+  recommendation?: "allow" | "review" | "block";
+  /**
+   * 0 to 100, higher is riskier.
+   */
+  risk_score?: number;
+  /**
+   * Whether Ethereum has code at the address: `eoa` is an account with a key.
+   */
+  address_type?: "eoa" | "contract" | "unknown";
+  /**
+   * All that speaks against the address; sanctions first.
+   */
+  signals?: ScreenSignal[];
+  /**
+   * Whose it is by the sanctions list, and what it is linked to, in a few words each.
+   */
+  labels?: string[];
+  /**
+   * The sanctions list that was searched: `ofac-sdn-<day of publication>-<digest>`. One that begins with `builtin` is the small list used until OFAC's has been read; it never gives an `allow`.
+   */
+  corpus_version?: string | null;
+  /**
+   * True when reputation is missing: it did not answer, or knows no such chain (Solana). An `allow` is then provisional.
+   */
+  partial?: boolean;
+}
+
+/**
+ * One thing that speaks against an address.
+ */
+export interface ScreenSignal {
+  /**
+   * What it is: `ofac_sdn`, or the name of a flag in GoPlus' address security, such as `phishing_activities`.
+   */
+  code: string;
+  /**
+   * How bad it is; the worst of all signals decides `risk_level`.
+   */
+  severity: "critical" | "high" | "medium";
+  /**
+   * Who says so: `treasury.gov` is OFAC's list of Specially Designated Nationals, `goplus` GoPlus Security.
+   */
+  source: "treasury.gov" | "goplus";
+  /**
+   * The same in a sentence, with the entry of the sanctions list.
+   */
+  detail: string;
+}
+
+/**
+ * What is to be summarized: exactly one of `text` and `url`.
+ */
+export interface TldrRequest {
+  /**
+   * The text itself.
+   */
+  text?: string | null;
+  /**
+   * Where the text is, on the public internet: http or https, at most 3 redirects and 2 MB. Of HTML the article is taken, of a PDF its words; plain text, Markdown, JSON and XML are taken as they are. What is longer than 200000 characters is refused.
+   */
+  url?: string | null;
+}
+
+/**
+ * A summary of the whole text.
+ */
+export interface TldrResponse {
+  /**
+   * The summary: 3 to 5 concise bullets, the most important first.
+   */
+  summary_bullets: string[];
+  /**
+   * How many characters (Unicode code points) were summarized: of the text that was sent, or of the text that was found at the URL.
+   */
+  source_chars: number;
+}
+
+/**
+ * A token, by its symbol or by its contract on a chain: give `symbol` alone, or `chain` and `contract`.
+ */
+export interface TokenPriceRequest {
+  /**
+   * One symbol, such as `ETH`, in capitals or not. Where several coins carry it, the one that is known by it is meant, or else the one with the highest market cap: `name` says which. Not together with `chain` and `contract`.
+   */
+  symbol?: string | null;
+  /**
+   * The chain that `contract` is on; used with it only.
+   */
+  chain?: "base" | "ethereum" | "solana" | "polygon" | "arbitrum" | "optimism" | "bsc" | "avalanche" | null;
+  /**
+   * The token's contract: 0x and 40 hexadecimal digits or, on Solana, the mint in base58. Requires `chain`.
+   */
+  contract?: string | null;
+}
+
+/**
+ * A token's price in US dollars, never older than 60 seconds. Numbers have all the digits that the provider gives.
+ */
+export interface TokenPriceResponse {
+  /**
+   * The coin's symbol, in capitals.
+   */
+  symbol?: string | null;
+  /**
+   * The coin's name, which tells coins of one symbol apart.
+   */
+  name?: string | null;
+  /**
+   * The request's contract as it was sent, or null.
+   */
+  contract?: string | null;
+  /**
+   * The request's chain, or null.
+   */
+  chain?: string | null;
+  /**
+   * Price of one whole token in US dollars.
+   */
+  usd: number;
+  /**
+   * Change of the price over the last 24 hours in percent; null when the provider does not know it.
+   */
+  usd_24h_change_pct?: number | null;
+  /**
+   * Market capitalization in US dollars; null when the provider does not know it.
+   */
+  market_cap_usd?: number | null;
+  /**
+   * Who gave the price.
+   */
+  source?: string;
+  /**
+   * Unix seconds when the price was fetched from the provider.
+   */
+  fetched_at: number;
+  /**
+   * Seconds from `fetched_at` to this answer; at most 60.
+   */
+  age_seconds: number;
+}
+
+/**
+ * The name of one transaction.
+ */
+export interface TxDecodeRequest {
+  /**
+   * The mainnet that the transaction was sent to.
+   */
+  chain: "base" | "ethereum" | "solana";
+  /**
+   * On `base` and `ethereum`: the hash, 64 hex digits with or without `0x`. On `solana`: the first signature, 64 bytes in base58.
+   */
+  tx_hash: string;
+}
+
+/**
+ * What the transaction was and what became of it. Fields that belong to the other kind of chain are null.
+ */
+export interface TxDecodeResponse {
+  /**
+   * The request's.
+   */
+  chain: string;
+  /**
+   * As the chain writes it: lower-case hex with `0x`, or base58.
+   */
+  tx_hash: string;
+  /**
+   * EVM: the block that holds it; null while it is pending.
+   */
+  block_number?: number | null;
+  /**
+   * EVM: that block's time in Unix seconds; null while it is pending.
+   */
+  timestamp?: number | null;
+  /**
+   * EVM: the sender, with the EIP-55 checksum.
+   */
+  from_address?: string | null;
+  /**
+   * EVM: the account or contract that was called, with the EIP-55 checksum; null when it creates a contract.
+   */
+  to_address?: string | null;
+  /**
+   * EVM: the native currency that was sent along, in wei, as decimal text.
+   */
+  value_wei?: string | null;
+  /**
+   * EVM: the same in ETH, exact, as decimal text.
+   */
+  value_eth?: string | null;
+  /**
+   * EVM: the gas that it took; null while it is pending.
+   */
+  gas_used?: number | null;
+  /**
+   * EVM: 1 succeeded, 0 reverted, `pending` not in a block yet, null not recorded (blocks before Byzantium, October 2017). Solana: `success` or `failed`.
+   */
+  status?: number | string | null;
+  /**
+   * EVM: the calldata, or the code that creates the contract; `0x` when there is none.
+   */
+  input_calldata_hex?: string | null;
+  /**
+   * `ETH` or `SOL`.
+   */
+  native_currency?: string | null;
+  /**
+   * Solana: the slot that holds it.
+   */
+  slot?: number | null;
+  /**
+   * Solana: that slot's time in Unix seconds; null where the chain has none.
+   */
+  block_time?: number | null;
+  /**
+   * Solana: the fee that was paid, in lamports (10^-9 SOL), also when it failed.
+   */
+  fee_lamports?: number | null;
+  /**
+   * Solana: the accounts that had to sign, the payer of the fee first.
+   */
+  signers?: string[] | null;
+  /**
+   * Solana: the instructions in order, also of a failed transaction, whose effects were undone. Accounts from lookup tables are resolved.
+   */
+  program_calls?:
+    | {
+        /**
+         * The program that was called.
+         */
+        program_id: string;
+        /**
+         * Its name where it is built in or well known: `system`, `spl-token`, `spl-memo`, `compute-budget` and so on.
+         */
+        program: string | null;
+        /**
+         * The accounts that it was given, in order.
+         */
+        accounts: string[];
+        /**
+         * The instruction's bytes in base58.
+         */
+        data: string;
+        /**
+         * Those bytes read: `type`, such as `transferChecked`, and `info`, its accounts and arguments by name (64-bit numbers as decimal text); null where they are not known.
+         */
+        parsed: {
+          [k: string]: unknown;
+        } | null;
+        /**
+         * Only on the call that failed: why, in the chain's words.
+         */
+        error?: unknown;
+        /**
+         * The calls that programs made in turn, in order and with the same fields, and `stack_height`: 2 if called by this instruction, 3 if by one of those, and so on.
+         */
+        inner: {
+          [k: string]: unknown;
+        }[];
+        [k: string]: unknown;
+      }[]
+    | null;
+}
+
 declare module "#plugin" {
   interface Plugins {
     anchor: {
@@ -420,11 +924,31 @@ declare module "#plugin" {
       attest: { input: AttestRequest; output: AttestResponse };
       verify: { input: AttestVerifyRequest; output: AttestVerifyResponse };
     };
+    text: {
+      aura: { input: AuraRequest; output: AuraResponse };
+      grade: { input: GradeRequest; output: GradeResponse };
+      roast: { input: RoastRequest; output: RoastResponse };
+    };
+    calldata: {
+      decode: { input: CalldataDecodeRequest; output: CalldataDecodeResponse };
+    };
+    transaction: {
+      decode: { input: TxDecodeRequest; output: TxDecodeResponse };
+    };
+    oracle: {
+      oracle: { input: OracleRequest; output: OracleResponse };
+    };
     datetime: {
       parse: { input: DatetimeParseRequest; output: DatetimeParseResponse };
     };
+    price: {
+      token: { input: TokenPriceRequest; output: TokenPriceResponse };
+    };
     roll: {
       roll: { input: RollRequest; output: RollResponse };
+    };
+    tldr: {
+      tldr: { input: TldrRequest; output: TldrResponse };
     };
   }
 }

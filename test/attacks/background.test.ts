@@ -24,6 +24,8 @@ const fail = (error: unknown): never => expect.fail(String(error));
 /** What a garbage collection, a paused machine or a debugger does: nothing runs. */
 const stall = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
+const beginJob = (): never => fail("no payment here is for a job");
+
 describe("the lease of a payment", () => {
   const store = createMemoryStore();
   const processes = [1, 2, 3].map(() => createReservations({ store, clock, onError: fail, leaseMs: 500 }));
@@ -73,7 +75,7 @@ describe("the reconciler", () => {
     for (let at = 0; at < COUNT; at++) await reservations.begin(`k${at}`, RECORD);
     const never = (): never => fail("nobody is to be asked to settle");
     const reconciler = createReconciler({
-      ...{ reservations, clock, log: silentLog, firstMs: 1, sweepMs: 5 },
+      ...{ reservations, clock, log: silentLog, beginJob, firstMs: 1, sweepMs: 5 },
       settler: { look: never, settle: never, ...settler },
     });
     const openKeys = (): number => [...store.entries.keys()].filter((key) => key.startsWith("open:")).length;
@@ -125,7 +127,7 @@ describe("the reconciler", () => {
     await reservations.begin("k", RECORD);
     const unknown: Settlement = { state: "unknown", receipt: { ...SETTLED.receipt, success: false } };
     const settler = { look: async () => unknown, settle: async () => unknown };
-    const reconciler = createReconciler({ reservations, settler, clock: { now: () => now }, log: silentLog });
+    const reconciler = createReconciler({ reservations, settler, clock: { now: () => now }, log: silentLog, beginJob });
     for (let hours = 0; hours < 23; hours++) {
       now += 3_600_000;
       const record = (await reservations.read("k")) ?? expect.fail(`gone after ${hours + 1} hours`);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { checkDir, createIdleHost, toReport } from "../../runtime/cli/check.ts";
+import { checkDir, toIdleLent, toReport } from "../../runtime/cli/check.ts";
 import { loadSet } from "../../runtime/cli/load.ts";
 import { edit, makeDirectory, removeDirectories, TOSS } from "../manifests/served-directory.ts";
 
@@ -41,7 +41,7 @@ export default definePlugin("toss", ({ env }) => {
   });
 
   it("lends a host that can be kept and awaited, but not used", async () => {
-    const { treasury, evm, site } = createIdleHost(await loadSet(await makeDirectory(TOSS)));
+    const { treasury, evm, site } = toIdleLent(await loadSet(await makeDirectory(TOSS))).host;
     expect(site.name).to.equal("corner-shop");
     expect(await Promise.resolve(treasury)).to.equal(treasury);
     expect(() => evm.transaction("0x", AbortSignal.abort())).to.throw("evm.transaction() was called during setup");

@@ -118,6 +118,8 @@ const FAULTY: readonly [env: Env, ...faults: string[]][] = [
     { TREASURY_EVM_KEY_FILE: "/run/bad" },
     `TREASURY_EVM_KEY_FILE names "/run/bad", whose content (not shown) must be ${HEX_KEY} this does not begin with 0x`,
   ],
+  [{ LLM_BASE_URL: "https://llm.example/v1" }, "LLM_BASE_URL is set without LLM_MODEL: name the model to ask"],
+  [{ LLM_MODEL: "m" }, "LLM_MODEL is set without LLM_BASE_URL: set the endpoint, like https://api.openai.com/v1"],
   [
     { PORT: "x", LOG_LEVEL: "y", BUYER_EVM_KEY: "z" },
     `PORT is "x", but must be ${PORT}`,
@@ -149,6 +151,7 @@ describe("the configuration", () => {
       anvilBin: undefined,
       treasury: { evmKey: undefined, solanaKey: undefined },
       facilitator: { url: undefined, headers: {}, cdp: undefined },
+      llm: undefined,
       identityKeys: undefined,
       buyer: { evmKey: undefined, solanaKey: undefined },
       sellerUrl: "http://127.0.0.1:4021",

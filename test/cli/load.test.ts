@@ -4,14 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Host, Run } from "../../runtime/api/plugin.ts";
-import { createIdleHost } from "../../runtime/cli/check.ts";
+import { toIdleLent } from "../../runtime/cli/check.ts";
 import { type Lent, loadPlugins, loadSet } from "../../runtime/cli/load.ts";
 import { toLine } from "../../runtime/core/faults.ts";
 import { bindServices, type Service } from "../../runtime/core/service.ts";
 import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../manifests/served-directory.ts";
+import { toCall } from "../support/call.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const CALL = { id: "1", signal: new AbortController().signal, payer: undefined, network: undefined };
+const CALL = toCall();
 
 /** payphone's own site, schemas and one manifest of it, as an operator would copy them. */
 function copyOf(manifest: string): Files {
@@ -22,7 +23,7 @@ function copyOf(manifest: string): Files {
 
 async function openServices(dir: string, lent: Partial<Lent> = {}): Promise<readonly Service[]> {
   const set = await loadSet(dir);
-  const { handlers, faults } = await loadPlugins(set, { host: createIdleHost(set), env: {}, ...lent });
+  const { handlers, faults } = await loadPlugins(set, { ...toIdleLent(set), env: {}, ...lent });
   expect([...set.faults, ...faults].map(toLine)).to.deep.equal([]);
   return bindServices(set.manifests, { site: set.site, compile: set.compile, handlers });
 }

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createIdleHost } from "../../runtime/cli/check.ts";
+import { toIdleLent } from "../../runtime/cli/check.ts";
 import { loadPlugins, loadSet } from "../../runtime/cli/load.ts";
 import type { Running } from "../../runtime/cli/run.ts";
 import { toBanner } from "../../runtime/cli/sandbox-banner.ts";
@@ -10,7 +10,7 @@ import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../man
 /** The banner of a sandbox that sells these files. */
 async function bannerOf(files: Files, url = "http://127.0.0.1:4021"): Promise<string> {
   const set = await loadSet(await makeDirectory(files));
-  const { handlers } = await loadPlugins(set, { host: createIdleHost(set), env: {} });
+  const { handlers } = await loadPlugins(set, { ...toIdleLent(set), env: {} });
   const services = bindServices(set.manifests, { site: set.site, compile: set.compile, handlers });
   const running: Running = { url, baseUrl: url, services, close: async () => {} };
   return toBanner(running, { rpc: {}, facilitator: "" } as SandboxDescription, set.site);

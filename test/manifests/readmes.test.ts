@@ -4,11 +4,12 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
-import { checkDir, createIdleHost } from "../../runtime/cli/check.ts";
+import { checkDir, toIdleLent } from "../../runtime/cli/check.ts";
 import { loadPlugins, loadSet } from "../../runtime/cli/load.ts";
 import { FAULT_CODES } from "../../runtime/core/faults.ts";
 import { readInput } from "../../runtime/core/perform.ts";
 import { bindServices, type Service } from "../../runtime/core/service.ts";
+import { toCall } from "../support/call.ts";
 import { compilePlugins } from "./compile-plugins.ts";
 import { type Files, makeDirectory, ROOT, readFilesOf, removeDirectories, TOSS } from "./served-directory.ts";
 
@@ -23,7 +24,7 @@ function rowsOf(readme: string, heading: string): string[] {
 
 async function openService(files: Files, env: Record<string, string> = {}): Promise<Service> {
   const set = await loadSet(await makeDirectory({ ...SITE, ...files }));
-  const { handlers } = await loadPlugins(set, { host: createIdleHost(set), env });
+  const { handlers } = await loadPlugins(set, { ...toIdleLent(set), env });
   return bindServices(set.manifests, { site: set.site, compile: set.compile, handlers })[0] as Service;
 }
 
@@ -31,7 +32,7 @@ async function call(service: Service, input: unknown): Promise<unknown> {
   const checked = await readInput(service, { input: async () => ({ value: input, from: "body" }) });
   const { handler } = service;
   const run = typeof handler === "function" ? handler : handler.run;
-  return run(checked as never, { id: "1", signal: new AbortController().signal, payer: undefined, network: undefined });
+  return run(checked as never, toCall());
 }
 
 const codeOf = (error: unknown): string => (error instanceof Problem ? error.code : String(error));
@@ -104,7 +105,8 @@ describe("the README for authors", () => {
   });
 
   it("names everything that the host lends, and nothing else", async () => {
-    const lent = Object.keys(createIdleHost(await loadSet(await makeDirectory(SITE))));
-    expect(rowsOf("plugins/README.md", "| The host lends | |")).to.deep.equal([...lent, "env"].sort());
+    const { host } = toIdleLent(await loadSet(await makeDirectory(SITE)));
+    const own = ["cache", "env", "upstream"];
+    expect(rowsOf("plugins/README.md", "| The host lends | |")).to.deep.equal([...Object.keys(host), ...own].sort());
   });
 });

@@ -149,6 +149,7 @@ describe("a document", () => {
     const parts = {
       store: "up" as const,
       rails: [{ id: "base", network: "test:base", state: "down" as const, reason: "The facilitator is silent" }],
+      upstreams: [{ id: "prices", state: "up" as const }],
       services: [{ id: "roll", state: "up" as const }],
     };
     for (const [status, code] of [

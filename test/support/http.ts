@@ -89,7 +89,7 @@ export async function openDoor(services: readonly Service[], changes: Partial<Ap
       if (!challenges.has(resource)) challenges.set(resource, toChallenge(resource));
       return challenges.get(resource) as Challenge;
     },
-    ready: async () => ({ status: "ready", store: "up", rails: [], services: [] }),
+    ready: async () => ({ status: "ready", store: "up", rails: [], upstreams: [], services: [] }),
     clock: { now: Date.now },
     log,
     ...changes,

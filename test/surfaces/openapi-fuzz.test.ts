@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { createGeneratorSync } from "json-schema-faker";
+import { toIdleLent } from "../../runtime/cli/check.ts";
 import { loadPlugins } from "../../runtime/cli/load.ts";
 import { createPayments, type Payments } from "../../runtime/core/payments.ts";
 import { bindServices, type Service } from "../../runtime/core/service.ts";
@@ -51,7 +52,7 @@ describe("the description of this project's services", () => {
     api = describeApi(shown.json("/openapi.json"));
     const { set, documents } = shown;
     const { site, compile } = set;
-    const { handlers } = await loadPlugins(set, { host: createHost(), env: {} });
+    const { handlers } = await loadPlugins(set, { ...toIdleLent(set), host: createHost(), env: {} });
     const services = bindServices(set.manifests, { site, compile, handlers });
     const clock = { now: Date.now };
     const rails = [createScriptedRail()];
@@ -67,7 +68,7 @@ describe("the description of this project's services", () => {
         site: { ...site, baseUrl: server.url },
         limits: { ...site.limits, unpaid_burst: 1e6, unpaid_per_minute: 1e6 },
         documents,
-        ready: async () => ({ status: "ready", store: "up", rails: [], services: [] }),
+        ready: async () => ({ status: "ready", store: "up", rails: [], upstreams: [], services: [] }),
         clock,
         log: silentLog,
       }),

@@ -52,7 +52,7 @@ await announce(async (baseUrl) => {
     site: { ...SITE, baseUrl },
     doors: new Map([[MCP_PATH, createMcp({ ...shown, invoke, loopback: true })]]),
     limits: SITE.limits,
-    ready: async () => ({ status: "ready", store: "up", rails: [], services: [] }),
+    ready: async () => ({ status: "ready", store: "up", rails: [], upstreams: [], services: [] }),
     clock,
     log,
   });

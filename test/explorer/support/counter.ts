@@ -1,4 +1,5 @@
 import { loadAssets } from "../../../runtime/cli/assets.ts";
+import { toIdleLent } from "../../../runtime/cli/check.ts";
 import { readConfig } from "../../../runtime/cli/config.ts";
 import { createDrivers } from "../../../runtime/cli/drivers.ts";
 import { loadPlugins, loadSet } from "../../../runtime/cli/load.ts";
@@ -33,8 +34,9 @@ export async function openCounter(sandbox: TestSandbox, isSandbox: boolean): Pro
   const { site, schemas } = set;
   const drivers = createDrivers({ config, site, store, clock, log });
   const { anchor, evm, treasury } = drivers;
-  const host = { anchor, clock, evm, log, treasury, site: { name: site.name, baseUrl } };
-  const { handlers } = await loadPlugins(set, { host, env: {} });
+  const idle = toIdleLent(set);
+  const host = { ...idle.host, anchor, clock, evm, log, treasury, site: { name: site.name, baseUrl } };
+  const { handlers } = await loadPlugins(set, { ...idle, host, env: {} });
   const services = bindServices(set.manifests, { site, compile: set.compile, handlers });
   const extensionsOf = createBazaar({ services, schemas, baseUrl });
   const payments = createPayments({ site, services, rails: drivers.rails, store, clock, log, extensionsOf });
@@ -49,7 +51,7 @@ export async function openCounter(sandbox: TestSandbox, isSandbox: boolean): Pro
       documents: toDocuments({ services, site, schemas, baseUrl, isSandbox, assets: await loadAssets() }),
       doors: new Map(isSandbox ? [[SANDBOX_PAY_PATH, createSandboxPay(site.rails, description)]] : []),
       limits: site.limits,
-      ready: async () => ({ status: "ready", store: "up", rails: [], services: [] }),
+      ready: async () => ({ status: "ready", store: "up", rails: [], upstreams: [], services: [] }),
       ...(isSandbox && { sandbox: description }),
       clock,
       log,
