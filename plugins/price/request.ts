@@ -37,10 +37,11 @@ export interface ContractToken {
 }
 
 /** The rules between the fields (specification 4.2). @throws Problem `invalid-input` with all faults. */
-export function checkRequest({ symbol = null, chain = null, contract = null }: TokenRequest): void {
+export function checkRequest(request: TokenRequest): void {
+  const { symbol = null, chain = null, contract = null } = request;
   const issues: ValidationIssue[] = [];
   if (symbol === null && chain === null && contract === null)
-    issues.push(toValueError("give a symbol, or a chain and a contract", {}));
+    issues.push(toValueError("give a symbol, or a chain and a contract", request));
   if (symbol !== null && contract !== null)
     issues.push(toValueError("give a symbol, or a chain and a contract, but not both", symbol, "symbol"));
   if (contract !== null && chain === null)
