@@ -66,7 +66,7 @@ describe("a language model that fails", () => {
     });
 
   it("because it never stops talking, cannot fill the memory", async () => {
-    llm = openPair();
+    llm = openPair(600);
     server.behave(flood, say(GOOD));
     expect(await llm.ask()).to.deep.equal(GOOD);
   });

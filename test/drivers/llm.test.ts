@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { Problem } from "../../runtime/api/problem.ts";
 import { FIRST, GOOD, openQuestions, type Questions, SCHEMA, SECOND } from "../support/llm-questions.ts";
 import { type Behaviour, type LlmServer, openLlmServer, refuse, say } from "../support/llm-server.ts";
 
@@ -176,6 +177,12 @@ describe("a language model", () => {
       expect(llm.models()).to.deep.equal([FIRST, FIRST, FIRST, SECOND]);
       expect(llm.formats()).to.deep.equal(["json_schema", "json_object", "json_object", "json_schema"]);
     });
+  });
+
+  it("fails in the words of what carries its requests, where that has its own", async () => {
+    const problem = new Problem("unavailable", "There is no recording of this question");
+    llm = openQuestions(server, { options: { fetch: () => Promise.reject(problem) } });
+    expect(await llm.fail()).to.equal(problem);
   });
 
   it("is unavailable where none is configured", async () => {
