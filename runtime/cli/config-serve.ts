@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { keccak_256 } from "@noble/hashes/sha3";
-import type { RailManifest, SiteManifest } from "../core/manifest.ts";
+import type { Manifest, RailManifest, SiteManifest } from "../core/manifest.ts";
 import { isEvm } from "../core/rails.ts";
 import type { Config } from "./config.ts";
 import { createReader } from "./config-reader.ts";
@@ -20,8 +20,14 @@ export function railVariables(config: Config, rail: RailManifest): RailVariables
   return { payTo: value(rail.pay_to, payTo(rail)) ?? "", rpc: value(rail.rpc, WEB_URL) ?? "" };
 }
 
+/** A set, as far as its needs stand in it. */
+export interface Sold {
+  readonly site: SiteManifest;
+  readonly manifests: readonly Manifest[];
+}
+
 /** Everything that a live server needs and does not have, or has wrongly: one sentence each. Empty = it can start. */
-export function missingForServe(config: Config, site: SiteManifest): string[] {
+export function missingForServe(config: Config, { site, manifests }: Sold): string[] {
   const { faults, fault, text, value } = createReader(config.env, () => "");
   const need = (names: string, met: unknown, what: string): void => {
     if (!met) fault(`${names} is not set: ${what}`);
@@ -48,6 +54,13 @@ export function missingForServe(config: Config, site: SiteManifest): string[] {
     value(rail.pay_to, payTo(rail));
     need(rail.rpc, text(rail.rpc), `the RPC URL of ${rail.network}`);
     value(rail.rpc, WEB_URL);
+  }
+  for (const { id, title, url, variable } of site.upstreams ?? []) {
+    const users = manifests.filter(({ upstreams }) => upstreams?.includes(id)).map((manifest) => manifest.id);
+    const isRails = site.rails.some(({ rpc }) => rpc === variable);
+    if (users.length === 0 || variable === undefined || isRails) continue;
+    need(variable, text(variable) ?? url, `the URL of ${title}, which is read by ${users.join(", ")}`);
+    value(variable, WEB_URL);
   }
   return [...faults];
 }

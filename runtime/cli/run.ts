@@ -78,7 +78,7 @@ function secretsOf({ treasury, redisUrl, facilitator, buyer, identityKeys, env }
   const identity = env.A2A_IDENTITY_KEY?.split(",").map((part) => part.trim()) ?? [];
   const urls = [
     redisUrl,
-    ...Object.entries(env).flatMap(([name, value]) => (name.endsWith("_RPC_URL") ? [value] : [])),
+    ...Object.entries(env).flatMap(([name, value]) => (/_(RPC_URL|API_KEY)$/.test(name) ? [value] : [])),
   ];
   return [
     ...keys,

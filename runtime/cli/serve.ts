@@ -13,7 +13,7 @@ export async function runServe({ dir }: { readonly dir: string }): Promise<void>
   const config = loadConfig();
   const set = await loadSet(dir);
   if (set.faults.length > 0) throw toProblem(await checkDir(dir, config.env));
-  const missing = missingForServe(config, set.site);
+  const missing = missingForServe(config, set);
   if (missing.length > 0) {
     const list = missing.map((line) => `  ${line}`).join("\n");
     throw new Problem("bad-request", `Real money needs a complete configuration. What is missing:\n${list}`);

@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { readConfig } from "../../runtime/cli/config.ts";
 import type { Env } from "../../runtime/cli/config-reader.ts";
 import { missingForServe, railVariables } from "../../runtime/cli/config-serve.ts";
-import type { SiteManifest } from "../../runtime/core/manifest.ts";
+import type { Manifest, SiteManifest } from "../../runtime/core/manifest.ts";
 
 const site = parse(readFileSync(join(import.meta.dirname, "../../manifests/_site.yaml"), "utf8")) as SiteManifest;
 
@@ -60,7 +60,7 @@ const INCOMPLETE: readonly [env: Env, ...faults: string[]][] = [
 
 describe("what a live server needs", () => {
   it("is listed completely", () => {
-    expect(missingForServe(readConfig({}), site)).to.deep.equal([
+    expect(missingForServe(readConfig({}), { site, manifests: [] })).to.deep.equal([
       "PUBLIC_BASE_URL is not set: the address that buyers use, like https://pay.example.com",
       "TREASURY_EVM_KEY (or TREASURY_EVM_KEY_FILE) is not set: it signs, anchors and settles yen",
       "TREASURY_SOLANA_KEY (or TREASURY_SOLANA_KEY_FILE) is not set: it anchors on Solana",
@@ -76,13 +76,24 @@ describe("what a live server needs", () => {
 
   for (const [env, ...faults] of INCOMPLETE)
     it(`${faults.length ? "refuses" : "accepts"} a complete environment with ${JSON.stringify(env)}`, () =>
-      expect(missingForServe(readConfig({ ...LIVE, ...env }), site)).to.deep.equal(faults));
+      expect(missingForServe(readConfig({ ...LIVE, ...env }), { site, manifests: [] })).to.deep.equal(faults));
 
   it("asks nothing of rails that the site does not have", () => {
     const evmOnly = { ...site, rails: site.rails.filter(({ id }) => id === "polygon") };
     const { POLYGON_PAYMENT_ADDRESS, POLYGON_RPC_URL, PUBLIC_BASE_URL, TREASURY_EVM_KEY } = LIVE;
     const config = readConfig({ POLYGON_PAYMENT_ADDRESS, POLYGON_RPC_URL, PUBLIC_BASE_URL, TREASURY_EVM_KEY });
-    expect(missingForServe(config, evmOnly)).to.deep.equal([]);
+    expect(missingForServe(config, { site: evmOnly, manifests: [] })).to.deep.equal([]);
+  });
+
+  it("names the sources that somebody sells from and that have no address, and no others", () => {
+    const manifests = [{ id: "names", upstreams: ["ethereum", "base", "coingecko"] }] as unknown as Manifest[];
+    expect(missingForServe(readConfig(LIVE), { site, manifests })).to.deep.equal([
+      "ETHEREUM_RPC_URL is not set: the URL of Ethereum node, which is read by names",
+    ]);
+    const wrong = readConfig({ ...LIVE, ETHEREUM_RPC_URL: "x", COINGECKO_URL: "y" });
+    expect(missingForServe(wrong, { site, manifests }).join()).to.match(
+      /^ETHEREUM_RPC_URL .* must be .*COINGECKO_URL .* must be /,
+    );
   });
 
   it("is given for each rail", () => {

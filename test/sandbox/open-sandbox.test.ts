@@ -27,8 +27,10 @@ describe("the sandbox", () => {
 
   it("gives everything that a live server asks its operator for, except its own address", () => {
     const config = readConfig(sandbox.env);
-    expect(missingForServe(config, site)).to.have.lengthOf(1);
-    expect(missingForServe(readConfig({ ...sandbox.env, PUBLIC_BASE_URL: "http://127.0.0.1" }), site)).to.be.empty;
+    expect(missingForServe(config, { site, manifests: [] })).to.have.lengthOf(1);
+    expect(
+      missingForServe(readConfig({ ...sandbox.env, PUBLIC_BASE_URL: "http://127.0.0.1" }), { site, manifests: [] }),
+    ).to.be.empty;
   });
 
   it("describes a buyer whose keys fit his addresses, and who can pay on every rail", async () => {

@@ -47,6 +47,7 @@ export async function startSeller({
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       PATH: process.env.PATH,
+      ETHEREUM_RPC_URL: "http://127.0.0.1:9", // Nobody is there.
       ...sandbox.env,
       PORT: String(bound),
       PAYPHONE_DATA_DIR: dataDir,
