@@ -1,0 +1,121 @@
+import { type Hex, Problem, type Upstream } from "#plugin";
+import { createRead } from "./node.ts";
+
+/** The fields of an EVM transaction (specification 2.6). */
+export interface EvmFields {
+  /** null while it is pending, like `timestamp` (Unix seconds) and `gas_used`. */
+  readonly block_number: number | null;
+  readonly timestamp: number | null;
+  /** EIP-55. */
+  readonly from_address: string;
+  /** EIP-55; null when it creates a contract. */
+  readonly to_address: string | null;
+  readonly value_wei: string;
+  readonly value_eth: string;
+  readonly gas_used: number | null;
+  /** 1 succeeded, 0 failed, `pending`, or null: blocks before Byzantium do not say. */
+  readonly status: number | "pending" | null;
+  readonly input_calldata_hex: string;
+  readonly native_currency: "ETH";
+}
+
+/**
+ * A transaction of any type, mined or pending; undefined when the node knows none of this hash. What the node says of it
+ * in several answers must be of one block: a chain that was reorganized in between is read once more.
+ * @throws Problem `upstream-failed`.
+ */
+export async function readEvm(node: Upstream, hash: string, signal: AbortSignal): Promise<EvmFields | undefined> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const [transaction, receipt] = await Promise.all([
+      getTransaction(node, [hash], signal),
+      getReceipt(node, [hash], signal),
+    ]);
+    if (!transaction && !receipt) return undefined;
+    if (transaction?.hash.toLowerCase() !== hash) continue;
+    if (!transaction.blockHash && !receipt) return toFields(transaction);
+    if (!receipt || receipt.blockHash !== transaction.blockHash) continue;
+    const block = await getBlock(node, [receipt.blockHash, false], signal);
+    if (block) return toFields(transaction, { receipt, block });
+  }
+  throw new Problem("upstream-failed", `${node.title} does not agree with itself about this transaction's block`, {
+    retryAfter: 2,
+  });
+}
+
+const ATTEMPTS = 2;
+
+interface Transaction {
+  readonly hash: string;
+  readonly blockHash?: string | null;
+  readonly from: Hex;
+  readonly to?: Hex | null;
+  readonly value: Hex;
+  readonly input: Hex;
+}
+
+interface Receipt {
+  readonly blockHash: string;
+  readonly gasUsed: Hex;
+  readonly status?: Hex | null;
+}
+
+interface Block {
+  readonly number: Hex;
+  readonly timestamp: Hex;
+}
+
+const hex = (digits: string): object => ({ type: "string", pattern: `^0x[0-9a-fA-F]${digits}$` });
+const orNull = (schema: object): object => ({ ...schema, type: ["string", "null"] });
+/** At most 52 bits: a safe integer. */
+const COUNT = hex("{1,13}");
+
+const getTransaction = createRead<Transaction>("eth_getTransactionByHash", {
+  type: "object",
+  properties: {
+    hash: hex("{64}"),
+    blockHash: orNull(hex("{64}")),
+    from: hex("{40}"),
+    to: orNull(hex("{40}")),
+    value: hex("{1,64}"),
+    input: hex("*"),
+  },
+  required: ["hash", "from", "value", "input"],
+});
+
+const getReceipt = createRead<Receipt>("eth_getTransactionReceipt", {
+  type: "object",
+  properties: {
+    blockHash: hex("{64}"),
+    gasUsed: COUNT,
+    status: { enum: ["0x0", "0x1", null] },
+  },
+  required: ["blockHash", "gasUsed"],
+});
+
+const getBlock = createRead<Block>("eth_getBlockByHash", {
+  type: "object",
+  properties: { number: COUNT, timestamp: COUNT },
+  required: ["number", "timestamp"],
+});
+
+async function toFields(
+  { from, to, value, input }: Transaction,
+  mined?: { readonly receipt: Receipt; readonly block: Block },
+): Promise<EvmFields> {
+  const { formatEther, getAddress } = await import("viem/utils");
+  return {
+    block_number: toNumber(mined?.block.number),
+    timestamp: toNumber(mined?.block.timestamp),
+    from_address: getAddress(from),
+    to_address: to ? getAddress(to) : null,
+    value_wei: String(BigInt(value)),
+    value_eth: formatEther(BigInt(value)),
+    gas_used: toNumber(mined?.receipt.gasUsed),
+    // A receipt from before Byzantium (EIP-658) has a state root instead.
+    status: mined ? toNumber(mined.receipt.status) : "pending",
+    input_calldata_hex: input,
+    native_currency: "ETH",
+  };
+}
+
+const toNumber = (quantity: Hex | null | undefined): number | null => (quantity ? Number(quantity) : null);

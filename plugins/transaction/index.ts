@@ -1,0 +1,45 @@
+import { definePlugin, Problem } from "#plugin";
+import { readEvm } from "./evm.ts";
+import { readSolana } from "./solana.ts";
+import { toTransactionId } from "./transaction-id.ts";
+
+/** Transactions of three chains in one shape (specification 2.6); what belongs to the other kind of chain is null. */
+export default definePlugin("transaction", ({ upstream }) => {
+  const base = upstream("base");
+  const ethereum = upstream("ethereum");
+  const solana = upstream("solana");
+  return {
+    decode: {
+      check: (input) => void toTransactionId(input),
+
+      async run({ chain, tx_hash: given }, { signal }) {
+        const tx_hash = toTransactionId({ chain, tx_hash: given });
+        const found = await (chain === "solana"
+          ? readSolana(solana, tx_hash, signal)
+          : readEvm(chain === "base" ? base : ethereum, tx_hash, signal));
+        if (!found) throw new Problem("not-found", `There is no transaction ${tx_hash} on ${NAMES[chain]}`);
+        return { chain, tx_hash, ...NOTHING, ...found };
+      },
+    },
+  };
+});
+
+const NAMES = { base: "Base", ethereum: "Ethereum", solana: "Solana" };
+
+const NOTHING = {
+  block_number: null,
+  timestamp: null,
+  from_address: null,
+  to_address: null,
+  value_wei: null,
+  value_eth: null,
+  gas_used: null,
+  status: null,
+  input_calldata_hex: null,
+  native_currency: null,
+  slot: null,
+  block_time: null,
+  fee_lamports: null,
+  signers: null,
+  program_calls: null,
+};

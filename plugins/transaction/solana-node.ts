@@ -1,0 +1,115 @@
+import { createRead } from "./node.ts";
+
+/** A transaction as `getTransaction` shows it with the encoding `json`, as far as it is read here. */
+export interface Landed {
+  readonly slot: number;
+  /** Unix seconds. */
+  readonly blockTime?: number | null;
+  readonly transaction: {
+    readonly signatures: readonly string[];
+    readonly message: {
+      /** Base58; those that had to sign come first. */
+      readonly accountKeys: readonly string[];
+      readonly header: { readonly numRequiredSignatures: number };
+      readonly instructions: readonly Instruction[];
+    };
+  };
+  /** null where the node keeps no record of the execution. */
+  readonly meta: Meta | null;
+}
+
+/** How a transaction ran. */
+export interface Meta {
+  /** null: it succeeded. `{ InstructionError: [index, reason] }` is the commonest failure. */
+  readonly err: Readonly<Record<string, unknown>> | string | null;
+  /** Lamports. */
+  readonly fee: number;
+  /** The calls that programs made, by the index of the instruction that began it. */
+  readonly innerInstructions?:
+    | readonly { readonly index: number; readonly instructions: readonly Instruction[] }[]
+    | null;
+  /** The accounts from lookup tables: they are counted after `accountKeys`, the writable ones first. */
+  readonly loadedAddresses?: { readonly writable: readonly string[]; readonly readonly: readonly string[] } | null;
+}
+
+/** A call of a program: accounts by their indexes, data in base58. */
+export interface Instruction {
+  readonly programIdIndex: number;
+  readonly accounts: readonly number[];
+  readonly data: string;
+  /** 1 for the transaction's own calls, 2 for those that they make. Old blocks do not say. */
+  readonly stackHeight?: number | null;
+}
+
+const COUNT = { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const COUNT_OR_NULL = { ...COUNT, type: ["integer", "null"] };
+const ADDRESSES = listOf({ type: "string", pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$" });
+const INSTRUCTIONS = listOf({
+  type: "object",
+  properties: {
+    programIdIndex: COUNT,
+    accounts: listOf(COUNT),
+    data: { type: "string", pattern: "^[1-9A-HJ-NP-Za-km-z]*$" },
+    stackHeight: COUNT_OR_NULL,
+  },
+  required: ["programIdIndex", "accounts", "data"],
+});
+
+/** @throws Problem `upstream-failed`; `unparseable-input` for a transaction of a version that was not asked for. */
+export const getTransaction = createRead<Landed>(
+  "getTransaction",
+  {
+    type: "object",
+    properties: {
+      slot: COUNT,
+      blockTime: COUNT_OR_NULL,
+      transaction: {
+        type: "object",
+        properties: {
+          signatures: listOf({ type: "string" }),
+          message: {
+            type: "object",
+            properties: {
+              accountKeys: ADDRESSES,
+              header: {
+                type: "object",
+                properties: { numRequiredSignatures: COUNT },
+                required: ["numRequiredSignatures"],
+              },
+              instructions: INSTRUCTIONS,
+            },
+            required: ["accountKeys", "header", "instructions"],
+          },
+        },
+        required: ["signatures", "message"],
+      },
+      meta: {
+        type: ["object", "null"],
+        properties: {
+          err: { type: ["object", "string", "null"] },
+          fee: COUNT,
+          innerInstructions: {
+            type: ["array", "null"],
+            items: {
+              type: "object",
+              properties: { index: COUNT, instructions: INSTRUCTIONS },
+              required: ["index", "instructions"],
+            },
+          },
+          loadedAddresses: {
+            type: ["object", "null"],
+            properties: { writable: ADDRESSES, readonly: ADDRESSES },
+            required: ["writable", "readonly"],
+          },
+        },
+        required: ["err", "fee"],
+      },
+    },
+    required: ["slot", "transaction", "meta"],
+  },
+  { [-32015]: "The transaction is of a version that cannot be decoded yet" },
+);
+
+function listOf(items: object): object {
+  return { type: "array", items };
+}
