@@ -1,12 +1,16 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { base58 } from "@scure/base";
 import { expect } from "chai";
 import fc from "fast-check";
 import { readAddress } from "../../plugins/wallet/screen/address.ts";
+import { FLAGS } from "../../plugins/wallet/screen/flags.ts";
 import { toRisk } from "../../plugins/wallet/screen/risk.ts";
 
 const severities = fc.array(fc.constantFrom("critical" as const, "high" as const, "medium" as const), {
   maxLength: 30,
 });
+const LETTERS = [..."01aAbcqxzZIOl: \n", "bitcoincash:", "0x", "\u{1f4b8}", "\u200b", "\ud800"];
 const RANK = { allow: 0, review: 1, block: 2 };
 
 describe("a verdict", () => {
@@ -51,6 +55,19 @@ describe("a verdict", () => {
   });
 });
 
+describe("the README of the screening", () => {
+  const readme = readFileSync(join(import.meta.dirname, "../../plugins/wallet/README.md"), "utf8");
+
+  for (const severity of ["high", "medium"] as const)
+    it(`names exactly GoPlus' flags of ${severity} severity`, () => {
+      const rows = readme.split("\n").map((line) => line.split("|").map((cell) => cell.trim()));
+      const [, names = ""] = rows.find(([, , source, level]) => source === "`goplus`" && level === severity) ?? [];
+      const named = [...names.matchAll(/\w+/g)].map(([flag]) => flag);
+      const flags = Object.entries(FLAGS).filter(([, meaning]) => meaning.severity === severity);
+      expect(named).to.deep.equal(flags.map(([flag]) => flag));
+    });
+});
+
 describe("an address", () => {
   const EVM = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 
@@ -87,7 +104,7 @@ describe("an address", () => {
 
   it("may be any text at all", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 128 }), (text) => {
+      fc.property(fc.string({ unit: fc.constantFrom(...LETTERS), maxLength: 128 }), (text) => {
         expect(["ethereum", "solana", "unknown"]).to.include(readAddress(text).chain);
       }),
     );
