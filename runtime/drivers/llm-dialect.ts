@@ -1,3 +1,4 @@
+import type OpenAI from "openai";
 import type { LlmLimits } from "../core/manifest.ts";
 import { isObject } from "../core/schema-nodes.ts";
 import { mapSubschemas, type SchemaObject } from "../core/subschemas.ts";
@@ -19,8 +20,10 @@ export interface Dialect {
 
 export const FIRST_DIALECT: Dialect = { format: "json_schema", limit: "max_tokens" };
 
+type Parameters = Pick<OpenAI.ChatCompletionCreateParams, Dialect["limit"] | "response_format">;
+
 /** The parameters that say how to answer (OpenAI API reference, "Create chat completion"). */
-export function toParameters({ format, limit }: Dialect, { name, schema, limits }: AnswerForm) {
+export function toParameters({ format, limit }: Dialect, { name, schema, limits }: AnswerForm): Parameters {
   const strict = { name: name.replaceAll(".", "_"), strict: true, schema: toStrict(schema) };
   return {
     [limit]: limits.max_tokens,

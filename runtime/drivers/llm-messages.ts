@@ -27,6 +27,6 @@ export function toMessages({ instructions, data }: LlmRequest, schema: object): 
 
 /** An answer that could not be used, and why. @param fault sentences. */
 export const toCorrection = (answer: string, fault: string): Message[] => [
-  { role: "assistant", content: answer },
+  { role: "assistant", content: answer || "(nothing)" }, // Some endpoints take no empty message.
   { role: "user", content: `This answer cannot be used:\n${fault}\nGive the whole JSON object again, corrected.` },
 ];
