@@ -4,7 +4,7 @@ import type { RecordedRequest } from "./recordings.ts";
 
 /** A request as recordings are asked for it. */
 export interface Question {
-  readonly method: string;
+  readonly method: "GET" | "POST";
   /** Path and query below the upstream's URL. */
   readonly path: string;
   /** The body as JSON; undefined when there is none. */
@@ -38,6 +38,15 @@ export interface RpcCall {
 
 /** Whether a body is a JSON-RPC 2.0 call (section 4), of whatever method. */
 export const isRpcCall = (body: unknown): body is RpcCall => isObject(body) && body.jsonrpc === "2.0";
+
+/** Characters of a request that people are shown. */
+const LONGEST_LABEL = 80;
+
+/** A request for people: a call by its method, any other by its method and the beginning of its path; never a body. */
+export function toLabel(request: RecordedRequest): string {
+  const label = request.rpc ? request.rpc.method : `${request.method} ${request.path || "/"}`;
+  return label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL)}…` : label;
+}
 
 /** Path and query of a URL below another one, without the other's query; undefined where it is not below it. */
 export function toPathBelow(url: URL, baseUrl: string): string | undefined {

@@ -3,7 +3,7 @@ import { Problem } from "../api/problem.ts";
 import type { Transport, WireAnswer, WireRequest } from "../drivers/upstream-transport.ts";
 import { type Exchange, isAnswering, type Recording } from "./recordings.ts";
 import { toAnswer } from "./recordings-answer.ts";
-import { fits, isRpcCall, type Question, toPathBelow } from "./recordings-match.ts";
+import { fits, isRpcCall, type Question, toLabel, toPathBelow } from "./recordings-match.ts";
 
 export interface RecordedTransportOptions {
   /** Of several exchanges that fit, the first one of the first recording answers. */
@@ -15,9 +15,6 @@ export interface RecordedTransportOptions {
   /** Asked where no exchange fits; answers undefined for an upstream that has nothing but recordings. */
   readonly fallback?: (request: WireRequest) => Promise<WireAnswer> | undefined;
 }
-
-/** Characters of a request that an error repeats. */
-const LONGEST_SHOWN = 80;
 
 /** Answers requests to upstreams from their recordings. The transport throws Problem `unavailable` where nothing fits. */
 export function createRecordedTransport(options: RecordedTransportOptions): Transport {
@@ -76,11 +73,10 @@ async function play(exchange: Exchange, { body: call }: Question, signal: AbortS
 }
 
 function toMiss(title: string, { method, path, body }: Question): Problem {
-  const asked = isRpcCall(body) ? String(body.method) : `${method} ${path || "/"}`;
-  const shown = asked.length > LONGEST_SHOWN ? `${asked.slice(0, LONGEST_SHOWN)}…` : asked;
+  const asked = toLabel(isRpcCall(body) ? { rpc: { method: String(body.method), params: [] } } : { method, path });
   return new Problem(
     "unavailable",
-    `The sandbox works offline and has no recording of ${title} for ${shown}: it answers the inputs of the manifests' ` +
+    `The sandbox works offline and has no recording of ${title} for ${asked}: it answers the inputs of the manifests' ` +
       "examples. Start it with --online to ask the live source.",
   );
 }

@@ -1,0 +1,57 @@
+import type { Exchange, Recording } from "../sandbox/recordings.ts";
+import { toLabel } from "../sandbox/recordings-match.ts";
+import type { Outcome } from "./record-exchange.ts";
+
+/** What became of the exchanges of one recording. */
+export interface Renewal {
+  readonly recording: Recording;
+  /** Of those that answer on a good day. */
+  readonly outcomes: ReadonlyMap<Exchange, Outcome>;
+}
+
+const WORDS: Readonly<Record<Outcome["verdict"], string>> = {
+  same: "same shape",
+  changed: "changed shape",
+  failed: "not recorded",
+};
+/** Of one exchange. */
+const MOST_DETAILS = 30;
+
+/** A row for each exchange, with its details below it, and a last line that counts. */
+export function toReport(renewals: readonly Renewal[], written: readonly string[]): string {
+  const rows = renewals.flatMap(({ recording: { upstream, file }, outcomes }) =>
+    [...outcomes].map(([{ case: name, request }, { verdict, details }]) => ({
+      cells: [`${upstream}/${file.slice(file.lastIndexOf("/") + 1)}`, name, toLabel(request), WORDS[verdict]],
+      details,
+    })),
+  );
+  const widths = rows.reduce<number[]>(
+    (most, { cells }) => cells.map((cell, at) => Math.max(most[at] ?? 0, cell.length)),
+    [],
+  );
+  const lines = rows.flatMap(({ cells, details }) => [
+    cells
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join("  ")
+      .trimEnd(),
+    ...toShort(details).map((detail) => `    ${detail}`),
+  ]);
+  return [...lines, toCount(renewals, written)].join("\n");
+}
+
+/** Of every exchange, in the report's order. */
+export const verdictsOf = (renewals: readonly Renewal[]): Outcome["verdict"][] =>
+  renewals.flatMap(({ outcomes }) => [...outcomes.values()].map(({ verdict }) => verdict));
+
+function toShort(details: readonly string[]): readonly string[] {
+  const more = details.length - MOST_DETAILS;
+  return more <= 0 ? details : [...details.slice(0, MOST_DETAILS), `… and ${more} more`];
+}
+
+function toCount(renewals: readonly Renewal[], written: readonly string[]): string {
+  const verdicts = verdictsOf(renewals);
+  const count = (wanted: Outcome["verdict"]): number => verdicts.filter((verdict) => verdict === wanted).length;
+  const counts = `${count("same")} of the same shape, ${count("changed")} changed, ${count("failed")} not recorded`;
+  const files = written.length === 0 ? "no file written" : `written: ${written.join(", ")}`;
+  return `${verdicts.length} exchanges: ${counts}; ${files}`;
+}

@@ -1,0 +1,120 @@
+import type { Upstream } from "../api/capabilities.ts";
+import { Problem } from "../api/problem.ts";
+import type { UpstreamManifest } from "../core/manifest.ts";
+import { silentLog } from "../core/silent-log.ts";
+import { createUpstream } from "../drivers/upstream.ts";
+import { createHttpTransport, type Transport } from "../drivers/upstream-transport.ts";
+import { type Exchange, isAnswering, loadRecordings, type Recording } from "../sandbox/recordings.ts";
+import { toReport as toFaultReport } from "./check.ts";
+import type { Env } from "./config-reader.ts";
+import { loadSet } from "./load.ts";
+import { type Outcome, recordExchange } from "./record-exchange.ts";
+import { writeRecording } from "./record-files.ts";
+import { type Renewal, toReport, verdictsOf } from "./record-report.ts";
+import { type Located, locate } from "./sources.ts";
+
+export interface RecordOptions {
+  readonly dir: string;
+  /** Upstreams; none means all that have recordings. */
+  readonly ids: readonly string[];
+  /** Compare, and write nothing. */
+  readonly check: boolean;
+  /** The variables that say where upstreams are, and hold their credentials. */
+  readonly env: Env;
+}
+
+export interface RecordRun {
+  readonly report: string;
+  /** A shape has changed, or nothing could be recorded. */
+  readonly hasFailed: boolean;
+}
+
+/**
+ * Asks the live upstreams again what recordings have asked on a good day, says whether the answers still have the same
+ * shape, and writes the new ones. What fails for one exchange does not keep the others from being recorded.
+ * @throws Problem `bad-request` for a set with faults, and for an id that has no recordings.
+ */
+export async function runRecord({ dir, ids, check, env }: RecordOptions): Promise<RecordRun> {
+  const set = await loadSet(dir);
+  if (set.faults.length > 0) throw new Problem("bad-request", toFaultReport(set.faults));
+  const byUpstream = choose(loadRecordings(set.dir), ids);
+  const places = (set.site.upstreams ?? []).map((manifest) => ({ manifest, ...locate(manifest, env) }));
+  const secrets = places.flatMap(toSecrets);
+  const http = createHttpTransport();
+  try {
+    const upstreams = new Map(places.map((place) => [place.manifest.id, openUpstream(place, http.send)]));
+    const recording = [...byUpstream].map(([id, own]) => recordAll(own, upstreams.get(id), secrets));
+    const renewals = (await Promise.all(recording)).flat();
+    const written = check ? [] : await writeAll(set.dir, renewals);
+    return { report: toReport(renewals, written), hasFailed: hasFailed(renewals) };
+  } finally {
+    await http.close();
+  }
+}
+
+function choose(recordings: readonly Recording[], ids: readonly string[]): Map<string, Recording[]> {
+  const all = Map.groupBy(recordings, ({ upstream }) => upstream);
+  const known = [...all.keys()].sort();
+  const unknown = ids.find((id) => !all.has(id));
+  if (unknown !== undefined)
+    throw new Problem(
+      "bad-request",
+      `there are no recordings of "${unknown}", but of: ${known.join(", ") || "nothing"}`,
+    );
+  return new Map([...all].filter(([id]) => ids.length === 0 || ids.includes(id)));
+}
+
+/** A source that the site lists, and where the environment says that it is. */
+interface Place extends Located {
+  readonly manifest: UpstreamManifest;
+}
+
+function openUpstream({ manifest: { id, title, variable }, url, headers }: Place, transport: Transport): Upstream {
+  const terms = { ...PATIENT, transport, clock: { now: Date.now }, log: silentLog };
+  return createUpstream({ id, title, url, variable, headers, ...terms });
+}
+
+/** Nobody waits for these answers. */
+const PATIENT = { timeoutMs: 60_000, retries: 2 };
+/** What is shorter may stand in an answer by chance. */
+const SHORTEST_SECRET = 12;
+
+/** The credentials of a source, and those parts of an operator's own URL that may be some. */
+function toSecrets({ manifest, url, headers }: Place): readonly string[] {
+  const keys = Object.values(headers);
+  if (url === undefined || url === manifest.url) return keys;
+  const { username, password, pathname, searchParams } = new URL(url);
+  const parts = [username, password, ...pathname.split("/"), ...searchParams.values()];
+  return [...keys, ...parts.filter((part) => part.length >= SHORTEST_SECRET)];
+}
+
+/** One after the other, so as not to annoy an upstream; undefined is one that the site does not list. */
+async function recordAll(
+  recordings: readonly Recording[],
+  upstream: Upstream | undefined,
+  secrets: readonly string[],
+): Promise<Renewal[]> {
+  const renewals: Renewal[] = [];
+  for (const recording of recordings) {
+    const outcomes = new Map<Exchange, Outcome>();
+    for (const exchange of recording.exchanges.filter(isAnswering))
+      outcomes.set(exchange, upstream ? await recordExchange(exchange, upstream, secrets) : UNLISTED);
+    renewals.push({ recording, outcomes });
+  }
+  return renewals;
+}
+
+const UNLISTED: Outcome = { verdict: "failed", details: ["_site.yaml lists no such upstream"] };
+
+async function writeAll(dir: string, renewals: readonly Renewal[]): Promise<readonly string[]> {
+  const written = renewals.map(({ recording, outcomes }) => {
+    const exchanges = recording.exchanges.map((exchange) => outcomes.get(exchange)?.renewed ?? exchange);
+    return writeRecording(dir, recording, exchanges);
+  });
+  return (await Promise.all(written)).flat();
+}
+
+function hasFailed(renewals: readonly Renewal[]): boolean {
+  const verdicts = verdictsOf(renewals);
+  return verdicts.includes("changed") || (verdicts.length > 0 && verdicts.every((verdict) => verdict === "failed"));
+}
