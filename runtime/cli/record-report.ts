@@ -9,6 +9,14 @@ export interface Renewal {
   readonly outcomes: ReadonlyMap<Exchange, Outcome>;
 }
 
+/** What a report says besides. */
+export interface Rest {
+  /** Files, relative to the directory. */
+  readonly written: readonly string[];
+  /** Upstreams that have recordings, but no place in `_site.yaml`. */
+  readonly unlisted: readonly string[];
+}
+
 const WORDS: Readonly<Record<Outcome["verdict"], string>> = {
   same: "same shape",
   changed: "changed shape",
@@ -18,7 +26,7 @@ const WORDS: Readonly<Record<Outcome["verdict"], string>> = {
 const MOST_DETAILS = 30;
 
 /** A row for each exchange, with its details below it, and a last line that counts. */
-export function toReport(renewals: readonly Renewal[], written: readonly string[]): string {
+export function toReport(renewals: readonly Renewal[], { written, unlisted }: Rest): string {
   const rows = renewals.flatMap(({ recording: { upstream, file }, outcomes }) =>
     [...outcomes].map(([{ case: name, request }, { verdict, details }]) => ({
       cells: [`${upstream}/${file.slice(file.lastIndexOf("/") + 1)}`, name, toLabel(request), WORDS[verdict]],
@@ -36,7 +44,8 @@ export function toReport(renewals: readonly Renewal[], written: readonly string[
       .trimEnd(),
     ...toShort(details).map((detail) => `    ${detail}`),
   ]);
-  return [...lines, toCount(renewals, written)].join("\n");
+  const left = unlisted.length > 0 ? [`not asked, because _site.yaml does not list them: ${unlisted.join(", ")}`] : [];
+  return [...lines, ...left, toCount(renewals, written)].join("\n");
 }
 
 /** Of every exchange, in the report's order. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Upstream } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import type { UpstreamManifest } from "../core/manifest.ts";
@@ -32,36 +33,35 @@ export interface RecordRun {
 /**
  * Asks the live upstreams again what recordings have asked on a good day, says whether the answers still have the same
  * shape, and writes the new ones. What fails for one exchange does not keep the others from being recorded.
- * @throws Problem `bad-request` for a set with faults, and for an id that has no recordings.
+ * @throws Problem `bad-request` for a set with faults, and for an id that is no upstream with recordings.
  */
 export async function runRecord({ dir, ids, check, env }: RecordOptions): Promise<RecordRun> {
   const set = await loadSet(dir);
   if (set.faults.length > 0) throw new Problem("bad-request", toFaultReport(set.faults));
-  const byUpstream = choose(loadRecordings(set.dir), ids);
+  const recordings = Map.groupBy(loadRecordings(set.dir), ({ upstream }) => upstream);
   const places = (set.site.upstreams ?? []).map((manifest) => ({ manifest, ...locate(manifest, env) }));
+  const listed = places.map(({ manifest }) => manifest.id).filter((id) => recordings.has(id));
+  const wanted = choose(listed, ids);
   const secrets = places.flatMap(toSecrets);
   const http = createHttpTransport();
   try {
-    const upstreams = new Map(places.map((place) => [place.manifest.id, openUpstream(place, http.send)]));
-    const recording = [...byUpstream].map(([id, own]) => recordAll(own, upstreams.get(id), secrets));
-    const renewals = (await Promise.all(recording)).flat();
+    const work = places
+      .filter(({ manifest }) => wanted.includes(manifest.id))
+      .map((place) => recordAll(recordings.get(place.manifest.id) ?? [], openUpstream(place, http.send), secrets));
+    const renewals = (await Promise.all(work)).flat();
     const written = check ? [] : await writeAll(set.dir, renewals);
-    return { report: toReport(renewals, written), hasFailed: hasFailed(renewals) };
+    const unlisted = [...recordings.keys()].filter((id) => !listed.includes(id));
+    return { report: toReport(renewals, { written, unlisted }), hasFailed: hasFailed(renewals) };
   } finally {
     await http.close();
   }
 }
 
-function choose(recordings: readonly Recording[], ids: readonly string[]): Map<string, Recording[]> {
-  const all = Map.groupBy(recordings, ({ upstream }) => upstream);
-  const known = [...all.keys()].sort();
-  const unknown = ids.find((id) => !all.has(id));
-  if (unknown !== undefined)
-    throw new Problem(
-      "bad-request",
-      `there are no recordings of "${unknown}", but of: ${known.join(", ") || "nothing"}`,
-    );
-  return new Map([...all].filter(([id]) => ids.length === 0 || ids.includes(id)));
+function choose(known: readonly string[], ids: readonly string[]): readonly string[] {
+  const unknown = ids.find((id) => !known.includes(id));
+  if (unknown === undefined) return ids.length > 0 ? ids : known;
+  const others = known.length > 0 ? `; there are ${known.join(", ")}` : "";
+  throw new Problem("bad-request", `"${unknown}" is no upstream of _site.yaml that has recordings${others}`);
 }
 
 /** A source that the site lists, and where the environment says that it is. */
@@ -88,23 +88,27 @@ function toSecrets({ manifest, url, headers }: Place): readonly string[] {
   return [...keys, ...parts.filter((part) => part.length >= SHORTEST_SECRET)];
 }
 
-/** One after the other, so as not to annoy an upstream; undefined is one that the site does not list. */
+/** One after the other, so as not to annoy an upstream. */
 async function recordAll(
   recordings: readonly Recording[],
-  upstream: Upstream | undefined,
+  upstream: Upstream,
   secrets: readonly string[],
 ): Promise<Renewal[]> {
   const renewals: Renewal[] = [];
   for (const recording of recordings) {
     const outcomes = new Map<Exchange, Outcome>();
-    for (const exchange of recording.exchanges.filter(isAnswering))
-      outcomes.set(exchange, upstream ? await recordExchange(exchange, upstream, secrets) : UNLISTED);
+    for (const exchange of toAsked(recording))
+      outcomes.set(exchange, await recordExchange(exchange, upstream, secrets));
     renewals.push({ recording, outcomes });
   }
   return renewals;
 }
 
-const UNLISTED: Outcome = { verdict: "failed", details: ["_site.yaml lists no such upstream"] };
+/** An upstream answers one request in one way: another answer to it was made up, and stays as it is. */
+const toAsked = ({ exchanges }: Recording): Exchange[] =>
+  exchanges
+    .filter(isAnswering)
+    .filter(({ request }, at, all) => all.findIndex((other) => isDeepStrictEqual(other.request, request)) === at);
 
 async function writeAll(dir: string, renewals: readonly Renewal[]): Promise<readonly string[]> {
   const written = renewals.map(({ recording, outcomes }) => {

@@ -19,6 +19,8 @@ const LIST = "plugins/screen/recordings/list/list.json";
 const CHAIN = "plugins/wallet/recordings/node/balances.json";
 const PRICE = "/price?ids=a&vs=usd";
 
+const NOTHING = "0 exchanges: 0 of the same shape, 0 changed, 0 not recorded; no file written";
+
 const success = (path: string, response: object, name = "success"): object => ({
   ...{ case: name, request: { method: "GET", path }, response },
 });
@@ -217,7 +219,10 @@ describe("payphone record", () => {
     expect((await record()).hasFailed).to.equal(false);
     expect((await record({ ids: ["gecko"] })).report).to.match(/^gecko[^\n]+same shape\n1 exchanges/);
     const refused = await record({ ids: ["gekko"] }).catch(({ code, message }) => [code, message]);
-    expect(refused).to.deep.equal(["bad-request", 'there are no recordings of "gekko", but of: gecko, node']);
+    expect(refused).to.deep.equal([
+      "bad-request",
+      '"gekko" is no upstream of _site.yaml that has recordings; there are gecko, node',
+    ]);
   });
 
   it("records nodes by calls, null and errors included, and does not take an error for a result", async () => {
@@ -296,17 +301,27 @@ describe("payphone record", () => {
     expect(asked[0]?.body).to.deep.equal({ ids: ["a"] });
   });
 
-  it("says so when the site does not list the upstream", async () => {
+  it("asks no upstream that the site does not list, and says so", async () => {
     await make({ "plugins/oracle/recordings/llm/a.json": [success("/chat", { json: {} })] });
-    const { report, hasFailed } = await record();
-    expect(report).to.include("    _site.yaml lists no such upstream\n");
-    expect(hasFailed).to.equal(true);
+    expect(await record()).to.deep.equal({
+      report: `not asked, because _site.yaml does not list them: llm\n${NOTHING}`,
+      hasFailed: false,
+    });
+    expect(await record({ ids: ["llm"] }).catch(({ code }) => code)).to.equal("bad-request");
+  });
+
+  it("asks each request once, and leaves a second answer to it as it is", async () => {
+    await make({ [PRICES]: [success(PRICE, { json: [1] }), success(PRICE, { json: [] }, "empty")] });
+    live = { [`/api${PRICE}`]: { body: [2, 3] } };
+    expect((await record()).hasFailed).to.equal(false);
+    expect(asked).to.have.length(1);
+    expect(exchangesOf(PRICES).map(({ response }) => response.json)).to.deep.equal([[2, 3], []]);
   });
 
   it("has nothing to do, and does not fail, where there are no recordings", async () => {
     await make({});
     expect(await record()).to.deep.equal({
-      report: "0 exchanges: 0 of the same shape, 0 changed, 0 not recorded; no file written",
+      report: NOTHING,
       hasFailed: false,
     });
   });
