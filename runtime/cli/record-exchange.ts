@@ -26,7 +26,7 @@ const LONGEST_KEPT = 1024 * 1024;
 /** The upstream wants a credential, a better one, or money. */
 const REFUSALS: readonly number[] = [401, 402, 403];
 /** Headers that may be somebody's secret. */
-const SECRET_HEADER = /authorization|cookie|key|secret|token/;
+const SECRET_HEADER = /auth|cookie|key|secret|token/;
 
 /**
  * Asks an upstream again what an exchange has asked, and compares the answers. Failures are outcomes.

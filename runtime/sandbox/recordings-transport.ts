@@ -23,7 +23,6 @@ export function createRecordedTransport(options: RecordedTransportOptions): Tran
 
   return async (request) => {
     const { upstream, signal } = request;
-    signal.throwIfAborted();
     const question = toQuestion(request, baseUrls.get(upstream));
     const found = exchanges.get(upstream)?.find(({ exchange }) => fits(exchange.request, question));
     if (found) return play(found.exchange, question, signal);

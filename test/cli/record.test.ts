@@ -65,7 +65,7 @@ describe("payphone record", () => {
         key: { variable: "GECKO_KEY", header: "x-key" },
       },
       { id: "node", title: "Node", variable: "NODE_RPC_URL" },
-      { id: "list", title: "List", url: `${origin()}/list.xml` },
+      { id: "list", title: "List", url: `${origin()}/sanctions-list.xml` },
     ];
     const site = stringify({ ...parse(TOSS["manifests/_site.yaml"] ?? ""), upstreams });
     const texts = Object.entries(files).map(([file, content]) => [
@@ -105,9 +105,9 @@ describe("payphone record", () => {
 
   it("writes the new answers, keeps all the rest, and never writes the credential", async () => {
     const error = success(PRICE, { status: 500, text: "no" }, "error");
-    const headers = { "x-limit": "30", "x-key": "…", "set-cookie": "…", "x-gone": "1" };
+    const headers = { "x-limit": "30", "x-key": "…", "set-cookie": "…", "x-auth-user": "…", "x-gone": "1" };
     await make({ [PRICES]: [success(PRICE, { headers, json: { usd: 1, list: [] } }), error] });
-    const answer = { "x-limit": "10", "x-other": "1", "set-cookie": "s=1", "x-key": KEY };
+    const answer = { "x-limit": "10", "x-other": "1", "set-cookie": "s=1", "x-auth-user": "me", "x-key": "k" };
     live = { [`/api${PRICE}`]: { headers: answer, body: { usd: 2.5, list: [] } } };
     await record();
     expect(await read(PRICES)).to.equal(`{
@@ -162,6 +162,31 @@ describe("payphone record", () => {
       true,
     ]);
     expect(await read(PRICES)).to.equal(before);
+  });
+
+  it("does not write a page for data", async () => {
+    await make({ [PRICES]: [success(PRICE, { json: {} })] });
+    live = { [`/api${PRICE}`]: { body: "<html><br>Welcome" } };
+    const { report, hasFailed } = await record();
+    expect([hasFailed, report.includes("    the body: text, was object")]).to.deep.equal([true, true]);
+    expect(report).to.match(/no file written$/);
+  });
+
+  it("writes lines of at most 120 characters, as the formatter would", async () => {
+    const nearly = (length: number): string[] => ["a".repeat(length)];
+    const body = {
+      one: nearly(98),
+      two: nearly(99),
+      three: [nearly(103), nearly(103)],
+      four: { a: nearly(200), b: {}, c: [] },
+    };
+    await make({ [PRICES]: [success(PRICE, { json: [] })] });
+    live = { [`/api${PRICE}`]: { body } };
+    await record();
+    const lines = (await read(PRICES)).split("\n");
+    expect(lines.filter((line) => line.length === 120)).to.have.length(2);
+    expect(lines.filter((line) => line.length > 120)).to.have.length(1);
+    expect(exchangesOf(PRICES)[0]?.response.json).to.deep.equal(body);
   });
 
   it("cuts a long list of changes short", async () => {
@@ -254,8 +279,11 @@ describe("payphone record", () => {
 
   it("does not write an answer that repeats a credential", async () => {
     await make({ [PRICES]: [success(PRICE, { json: { url: "" } })], [CHAIN]: [balance({ result: "" })] });
-    const NODE_RPC_URL = `${origin()}/v2/secret-project-key?token=another-secret`;
-    for (const echo of [KEY, "secret-project-key", "another-secret"]) {
+    const NODE_RPC_URL = `${origin()}/v2/secret-project-key?token=another-secret`.replace(
+      "//",
+      "//name-of-operator:his-password@",
+    );
+    for (const echo of [KEY, "secret-project-key", "another-secret", "name-of-operator", "his-password"]) {
       live = { [`/api${PRICE}`]: { body: { url: echo } }, getBalance: { body: { result: echo } } };
       const { report } = await record({ env: { GECKO_KEY: KEY, NODE_RPC_URL } });
       expect(report.match(/the answer repeats a credential/g)).to.have.length(2);
@@ -275,20 +303,23 @@ describe("payphone record", () => {
   });
 
   it("renews a body that lies in a file of its own", async () => {
-    const xml = (id: number): string => `<list><entry><id>${id}</id></entry></list>`;
+    const xml = (id: number): string => `<list><file>sanctions-list.xml</file><id>${id}</id></list>`;
     const body = "plugins/screen/recordings/list/list.xml";
     await make({
       [LIST]: [success("", { headers: { "content-type": "text/xml" }, file: "list.xml" })],
       [body]: xml(1),
     });
-    live = { "/list.xml": { headers: { "content-type": "text/xml" }, body: xml(2) } };
+    live = { "/sanctions-list.xml": { headers: { "content-type": "text/xml" }, body: xml(2) } };
     const { report } = await record();
     expect(report)
       .to.include("list/list.json  success  GET /  same shape")
       .and.match(/written: .*list\.xml$/);
     expect(await read(body)).to.equal(xml(2));
+    expect((await record()).report).to.match(/no file written$/);
 
-    live = { "/list.xml": { headers: { "content-type": "text/xml" }, body: `<list>${" ".repeat(2 ** 20)}</list>` } };
+    live = {
+      "/sanctions-list.xml": { headers: { "content-type": "text/xml" }, body: `<list>${" ".repeat(2 ** 20)}</list>` },
+    };
     expect((await record()).report).to.include("characters are too many to be kept");
     expect(await read(body)).to.equal(xml(2));
   });

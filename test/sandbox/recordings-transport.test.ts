@@ -115,6 +115,19 @@ describe("a recorded upstream", () => {
     ).to.include("0x1");
   });
 
+  it("is not found at another origin, or above its URL", async () => {
+    const transport = open("coingecko", toExchange(get("/x"), { text: "yes" }), toExchange(rpc("ping"), { result: 1 }));
+    for (const url of [
+      "https://other.test/api/v3/x",
+      "http://api.coingecko.test/api/v3/x",
+      "https://api.coingecko.test/x/",
+    ])
+      expect((await problemOf(transport(toRequest(url)))).code).to.equal("unavailable");
+    const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+    expect(await ask(transport, post(GECKO, ping))).to.include('"result":1');
+    expect((await problemOf(transport(post(`${GECKO}/x`, ping)))).code).to.equal("unavailable");
+  });
+
   it("answers with good days only, and with the first exchange that fits", async () => {
     const request = get("/price");
     const cases = ["error", "rate-limit", "slow", "malformed", "success:first", "success:second", "empty"];
@@ -162,6 +175,7 @@ describe("a recorded POST", () => {
     ["has another value", { ...sent, model: "other", messages: [user] }],
     ["lacks an element", { ...sent, messages: [system] }],
     ["has no list where one is recorded", { ...sent, messages: user }],
+    ["lacks a null", { model: "m", temperature: 0, messages: [user] }],
     ["has something for null", { ...sent, n: 0, messages: [user] }],
     ["is a list", [sent]],
     ["is null", null],
@@ -268,6 +282,11 @@ describe("a fetch over recordings", () => {
     expect(answer.status).to.equal(201);
     expect(answer.headers.get("content-type")).to.equal("application/json");
     expect(await answer.json()).to.deep.equal({ choices: [] });
+  });
+
+  it("gives an answer without a type the type of bytes", async () => {
+    const plain = toRecordedFetch("coingecko", open("coingecko", toExchange(get("/x"), { text: "yes" })));
+    expect((await plain(`${GECKO}/x`)).headers.get("content-type")).to.equal("application/octet-stream");
   });
 
   it("rejects what is not recorded", async () => {
