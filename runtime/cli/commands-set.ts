@@ -16,11 +16,12 @@ state is kept (.payphone unless set). README.md has all variables.
 
 const SERVED = "the directory with manifests/, plugins/ and schemas/";
 
-/** The commands about a directory of services: `sandbox`, `serve`, `check` and `types`. */
+/** The commands about a directory of services: `sandbox`, `serve`, `check`, `types` and `record`. */
 export function addSetCommands(program: Command): void {
   addServers(program);
   addCheck(program);
   addTypes(program);
+  addRecord(program);
 }
 
 function addServers(program: Command): void {
@@ -80,5 +81,20 @@ function addTypes(program: Command): void {
       for (const file of stale) console.log(check ? `${file} is not current: run "${command}"` : `${file} written`);
       if (stale.length === 0) console.log("all current");
       process.exitCode = check && stale.length > 0 ? EXIT.failed : EXIT.ok;
+    });
+}
+
+function addRecord(program: Command): void {
+  program
+    .command("record")
+    .description("ask the live sources again what the recordings have asked, and tell which answers have another shape")
+    .argument("[upstreams...]", "the sources' ids; all of them unless some are named")
+    .option("--check", "compare, and write nothing")
+    .addOption(dirOption(SERVED))
+    .action(async (ids: string[], { dir, check = false }: { dir: string; check?: boolean }) => {
+      const { runRecord } = await import("./record.ts");
+      const { report, hasFailed } = await runRecord({ dir, ids, check, env: loadEnv() });
+      console.log(report);
+      process.exitCode = hasFailed ? EXIT.failed : EXIT.ok;
     });
 }
