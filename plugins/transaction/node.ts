@@ -1,4 +1,4 @@
-import { Ajv, type SchemaObject } from "ajv";
+import { Ajv, type SchemaObject, type ValidateFunction } from "ajv";
 import { Problem, type Upstream } from "#plugin";
 
 /** One reading method of a chain's node; undefined is the node's `null`: it holds no such thing. */
@@ -15,7 +15,8 @@ export function createRead<T>(
   schema: SchemaObject,
   unreadable: Readonly<Record<number, string>> = {},
 ): Read<T> {
-  const fits = ajv.compile<T>(schema);
+  // Compiled at the first use: no start has to wait for it.
+  let compiled: ValidateFunction<T> | undefined;
   return async (node, params, signal) => {
     const { result, error } = await node.rpc(method, params, { signal });
     if (error && Object.hasOwn(unreadable, error.code)) throw new Problem("unparseable-input", unreadable[error.code]);
@@ -24,9 +25,10 @@ export function createRead<T>(
         cause: error,
       });
     if (result === null) return undefined;
-    if (fits(result)) return result;
+    compiled ??= ajv.compile<T>(schema);
+    if (compiled(result)) return result;
     throw new Problem("upstream-failed", `${node.title} answered ${method} with something else`, {
-      cause: ajv.errorsText(fits.errors),
+      cause: ajv.errorsText(compiled.errors),
     });
   };
 }
