@@ -116,10 +116,10 @@ function findComplaints(data: unknown): string[] {
   const { validate, nodes } = validator();
   if (validate(data)) return [];
   const issues = toIssues(validate.errors ?? [], { value: data, from: "body", document: schema, nodes });
-  return issues.map(({ loc, msg }) => `${toLabel(loc.slice(1))}: ${msg}`);
+  return issues.map(({ loc, msg }) => `${toPlace(loc.slice(1))}: ${msg}`);
 }
 
-const toLabel = (path: readonly (string | number)[]): string =>
+const toPlace = (path: readonly (string | number)[]): string =>
   path
     .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
     .join("")
