@@ -1,0 +1,50 @@
+import { definePlugin, Problem, toValueError, type ValidationIssue } from "#plugin";
+import { createReadPage } from "./page.ts";
+import { createSummarize } from "./summary.ts";
+
+/** The longest text that is summarized, in characters (Unicode code points); of one that is sent, the schema says the same. */
+const MOST_CHARACTERS = 200_000;
+
+/** A text, or what is at a URL, in 3 to 5 bullets (specification 2.15 and 4.2). */
+export default definePlugin("tldr", async ({ llm, site, web }) => {
+  const readPage = createReadPage({ site, web });
+  const summarize = await createSummarize(llm);
+  return {
+    tldr: {
+      check(input) {
+        const issue = findIssue(input);
+        if (issue) throw new Problem("invalid-input", undefined, { issues: [issue] });
+      },
+
+      async run({ text, url }, { signal }) {
+        const source = text ?? (await readPage(url ?? "", signal)); // `check` has seen to it that one of them is there.
+        const source_chars = [...source].length;
+        if (source_chars > MOST_CHARACTERS) throw toTooLong(source_chars);
+        return { summary_bullets: await summarize(source, signal), source_chars };
+      },
+    },
+  };
+});
+
+interface Input {
+  readonly text?: string | null;
+  readonly url?: string | null;
+}
+
+function findIssue(input: Input): ValidationIssue | undefined {
+  const { text, url } = input;
+  if (typeof text === "string" && typeof url === "string")
+    return toValueError("text and url are both there; send one of them", input);
+  if (typeof text === "string")
+    return text.trim() === "" ? toValueError("text must not be blank", text, "text") : undefined;
+  if (typeof url !== "string") return toValueError("send the text, or the url where it is", input);
+  const { protocol, username, password } = URL.parse(url) ?? { protocol: "", username: "", password: "" };
+  if (/^https?:$/.test(protocol) && username === "" && password === "") return undefined;
+  return toValueError("url must be an http or https URL without a user name", url, "url");
+}
+
+const toTooLong = (characters: number): Problem =>
+  new Problem(
+    "unparseable-input",
+    `The text at the URL has ${characters} characters; at most ${MOST_CHARACTERS} are summarized`,
+  );

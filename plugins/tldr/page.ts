@@ -1,0 +1,55 @@
+import { type Host, Problem, type WebAnswer } from "#plugin";
+import { decodeText } from "./charset.ts";
+import { createReadDocument } from "./document.ts";
+
+/** Fetches the text at a URL. @throws Problem `unparseable-input`, `upstream-failed`; the signal's reason. */
+export type ReadPage = (url: string, signal: AbortSignal) => Promise<string>;
+
+const LIMITS = { redirects: 3, timeoutMs: 8000, maxBytes: 2 * 1024 * 1024 };
+const ACCEPT = "text/html, application/xhtml+xml, application/pdf, text/*;q=0.9, application/json;q=0.8";
+const HTML = /^(?:text\/html|application\/xhtml\+xml)$/;
+const TEXT = /^(?:text\/.+|application\/(?:.+\+)?(?:json|xml))$/;
+
+/** A page as text: the article of HTML, the words of a PDF, and what is text already as it is. */
+export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadPage {
+  const readDocument = createReadDocument();
+  const headers = { accept: ACCEPT, "user-agent": `${site.name} (+${site.baseUrl})` };
+
+  async function fetch(url: string, signal: AbortSignal): Promise<WebAnswer> {
+    try {
+      return await web.fetch(url, { ...LIMITS, headers, signal });
+    } catch (error) {
+      // The web's refusal of an address is about the caller's URL here, and not about the caller's request.
+      if (!(error instanceof Problem) || error.code !== "bad-request") throw error;
+      throw new Problem("unparseable-input", error.message, { cause: error });
+    }
+  }
+
+  async function toText({ headers, body, url }: WebAnswer, signal: AbortSignal): Promise<string> {
+    const declared = headers.get("content-type") ?? "";
+    const [type = ""] = declared.toLowerCase().split(/[\s;,]/, 1);
+    const charset = /charset\s*=\s*["']?([^\s"';,]+)/i.exec(declared)?.[1];
+    if (HTML.test(type)) return readDocument({ kind: "html", html: decodeText(body, charset), url }, signal);
+    if (type === "application/pdf" || isPdf(body))
+      return readDocument({ kind: "pdf", bytes: new Uint8Array(body) }, signal);
+    if (TEXT.test(type)) return decodeText(body, charset);
+    const what = type === "" ? "says no content type" : `is ${type}`;
+    throw new Problem("unparseable-input", `What the URL leads to ${what}; HTML, PDF and text can be summarized`);
+  }
+
+  return async (url, signal) => {
+    const answer = await fetch(url, signal);
+    const { status } = answer;
+    const { host } = new URL(answer.url);
+    if (status >= 300 && status < 400)
+      throw new Problem("upstream-failed", `${host} redirects more than ${LIMITS.redirects} times`);
+    if (status < 200 || status > 299) throw new Problem("upstream-failed", `${host} answered with status ${status}`);
+    const text = await toText(answer, signal);
+    if (text.trim() === "" || text.includes("\0"))
+      throw new Problem("unparseable-input", "There is no text at the URL that could be summarized");
+    return text;
+  };
+}
+
+/** Servers often call a PDF nothing but bytes. */
+const isPdf = (body: Buffer): boolean => body.subarray(0, 5).toString("latin1") === "%PDF-";

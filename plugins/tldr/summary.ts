@@ -1,0 +1,81 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import PQueue from "p-queue";
+import type { Llm, LlmRequest } from "#plugin";
+import { splitText } from "./parts.ts";
+
+/** Summarizes a text of any length in 3 to 5 bullets. @throws what the language model does. */
+export type Summarize = (text: string, signal: AbortSignal) => Promise<string[]>;
+
+/** What a model is shown at once, in UTF-16 code units: it fits into small context windows as well. */
+const PART_LENGTH = 16_000;
+/** Parts that are read at the same time. */
+const CONCURRENCY = 5;
+
+/** The part of schemas/TldrResponse.json that the model writes. */
+const SUMMARY = {
+  type: "object",
+  properties: {
+    summary_bullets: {
+      type: "array",
+      items: { type: "string", pattern: "^\\s*\\S", maxLength: 500 },
+      minItems: 3,
+      maxItems: 5,
+      description: "The summary: 3 to 5 concise bullets, the most important first.",
+    },
+  },
+  required: ["summary_bullets"],
+};
+
+/** Notes are far shorter than any part of a text that is cut, so that taking notes of notes comes to an end. */
+const NOTES = {
+  type: "object",
+  properties: {
+    notes: {
+      type: "array",
+      items: { type: "string", pattern: "^\\s*\\S", maxLength: 500 },
+      minItems: 1,
+      maxItems: 6,
+      description: "What the part says, in its order.",
+    },
+  },
+  required: ["notes"],
+};
+
+/** A text that is too long to be read at once is cut into parts, notes are taken of every part, and the notes are summarized. */
+export async function createSummarize(llm: Llm): Promise<Summarize> {
+  const [bullets, notes] = await Promise.all([readPrompt("bullets.v1"), readPrompt("notes.v1")]);
+
+  const takeNotes = async (data: string, signal: AbortSignal): Promise<string> => {
+    const answer = await llm.answer<{ notes: string[] }>({ ...ask(notes, NOTES), data, signal });
+    return answer.notes.join("\n");
+  };
+
+  async function condense(text: string, signal: AbortSignal): Promise<string> {
+    const queue = new PQueue({ concurrency: CONCURRENCY });
+    const failed = new AbortController();
+    const either = AbortSignal.any([signal, failed.signal]);
+    try {
+      const tasks = splitText(text, PART_LENGTH).map((part) => () => takeNotes(part, either));
+      return (await queue.addAll(tasks, { signal: either })).join("\n\n");
+    } finally {
+      failed.abort(); // Without one part the others are of no use.
+    }
+  }
+
+  return async (text, signal) => {
+    let rest = text;
+    while (rest.length > PART_LENGTH) rest = await condense(rest, signal);
+    const answer = await llm.answer<{ summary_bullets: string[] }>({ ...ask(bullets, SUMMARY), data: rest, signal });
+    return answer.summary_bullets;
+  };
+}
+
+const ask = (instructions: string, schema: object): Pick<LlmRequest, "service" | "instructions" | "schema"> => ({
+  service: "tldr",
+  instructions,
+  schema,
+});
+
+const readPrompt = (name: string): Promise<string> =>
+  readFile(join(import.meta.dirname, "prompts", `${name}.txt`), "utf8");

@@ -1,0 +1,49 @@
+import { deflateSync } from "node:zlib";
+
+/** A page as sites make them, around an article. */
+export const toPage = (article: string, head = "<title>Tides</title>"): string =>
+  `<!doctype html><html lang="en"><head>${head}</head><body>
+  <nav><a href="/">Home</a> <a href="/shop">Shop</a></nav><main><article>${article}</article></main>
+  <aside>Subscribe to our newsletter</aside><footer>Copyright 2026</footer><script>track("visit")</script></body></html>`;
+
+export const PARAGRAPHS = [
+  "The tide rises and falls twice a day, because the moon pulls at the water of the seas.",
+  "In the Bay of Fundy the difference is sixteen metres, more than anywhere else.",
+];
+
+export const ARTICLE = PARAGRAPHS.map((text) => `<p>${text}</p>`).join("");
+
+/** The smallest PDF that holds these pages (ISO 32000-1, 7.5). @param pages content streams. */
+export function toPdf(pages: readonly Buffer[]): Buffer {
+  const kids = pages.map((_, at) => `${4 + 2 * at} 0 R`).join(" ");
+  const objects = [
+    Buffer.from("<< /Type /Catalog /Pages 2 0 R >>"),
+    Buffer.from(`<< /Type /Pages /Count ${pages.length} /Kids [${kids}] >>`),
+    Buffer.from("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"),
+    ...pages.flatMap((content, at) => [toPageObject(5 + 2 * at), toStream(content)]),
+  ].map((body, at) => Buffer.concat([Buffer.from(`${at + 1} 0 obj\n`), body, Buffer.from("\nendobj\n")]));
+  const header = Buffer.from("%PDF-1.4\n");
+  let offset = header.length;
+  const rows = objects.map(({ length }) => {
+    offset += length;
+    return `${String(offset - length).padStart(10, "0")} 00000 n \n`;
+  });
+  const size = objects.length + 1;
+  const trailer = `xref\n0 ${size}\n0000000000 65535 f \n${rows.join("")}trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${offset}\n%%EOF\n`;
+  return Buffer.concat([header, ...objects, Buffer.from(trailer)]);
+}
+
+/** A page's content: one line of Helvetica below the other. */
+export const toLines = (...lines: readonly string[]): Buffer =>
+  Buffer.from(`BT /F1 12 Tf 72 720 Td 14 TL ${lines.map((line) => `(${line}) Tj T*`).join(" ")} ET`);
+
+const toPageObject = (content: number): Buffer =>
+  Buffer.from(
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${content} 0 R >>`,
+  );
+
+function toStream(content: Buffer): Buffer {
+  const packed = deflateSync(content, { level: 1 });
+  const head = `<< /Length ${packed.length} /Filter /FlateDecode >>\nstream\n`;
+  return Buffer.concat([Buffer.from(head), packed, Buffer.from("\nendstream")]);
+}
