@@ -1,6 +1,8 @@
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import type { Problem } from "../../runtime/api/problem.ts";
+import { silentLog } from "../../runtime/core/silent-log.ts";
+import { createUpstream } from "../../runtime/drivers/upstream.ts";
 import { createHttpTransport, type Transport, type WireRequest } from "../../runtime/drivers/upstream-transport.ts";
 import { closeServer, createRpcServer, listenOnLoopback } from "../../runtime/sandbox/json-rpc.ts";
 import type { Exchange, RecordedRequest, RecordedResponse, Recording } from "../../runtime/sandbox/recordings.ts";
@@ -242,6 +244,24 @@ describe("a request that nothing fits", () => {
       "The sandbox works offline and has no recording of CoinGecko for GET /simple/price?ids=dogecoin: " +
         "it answers the inputs of the manifests' examples. Start it with --online to ask the live source.",
     );
+  });
+
+  it("reaches a plugin as it is, asked once, and does not keep it from what is recorded", async () => {
+    let sent = 0;
+    const recorded = open("coingecko", toExchange(get("/price?ids=a"), { json: { a: 1 } }));
+    const transport: Transport = (request) => {
+      sent += 1;
+      return recorded(request);
+    };
+    const terms = { headers: {}, timeoutMs: 5000, retries: 2, clock: { now: Date.now }, log: silentLog };
+    const upstream = createUpstream({ id: "coingecko", title: "CoinGecko", url: GECKO, transport, ...terms });
+    const { signal } = new AbortController();
+    for (let times = 0; times < 10; times++) {
+      const { code, message } = await problemOf(upstream.get("/price", { signal, query: { ids: "b" } }));
+      expect([code, message.includes("GET /price?ids=b")]).to.deep.equal(["unavailable", true]);
+    }
+    expect(sent).to.equal(10);
+    expect((await upstream.get("/price", { signal, query: { ids: "a" } })).json()).to.deep.equal({ a: 1 });
   });
 
   it("is named by its beginning, and a call by its method: bodies are not repeated", async () => {
