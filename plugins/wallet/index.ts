@@ -1,0 +1,28 @@
+import { definePlugin } from "#plugin";
+import { checkWallet, createIntel } from "./intel/bundle.ts";
+import { createEns } from "./names/ens.ts";
+import { readName } from "./names/name.ts";
+import { createResolveName } from "./names/resolution.ts";
+import { createSol } from "./names/sol.ts";
+import { createScreening } from "./screen/screening.ts";
+
+/** What is known of a wallet: its sanctions and reputation, its names, and all of that with its balances (specification 2.5, 2.8, 2.11). */
+export default definePlugin("wallet", (host) => {
+  const registries = { ENS: createEns(host), SNS: createSol(host) };
+  const screening = createScreening(host);
+  const resolveName = createResolveName({ registries, clock: host.clock });
+  const gatherIntel = createIntel(host, { registries, screening });
+  return {
+    screen: ({ wallet }, { signal }) => screening.screen(wallet, signal),
+
+    resolve: {
+      check: ({ name }) => void readName(name),
+      run: ({ name }, { signal }) => resolveName(name, signal),
+    },
+
+    intel: {
+      check: checkWallet,
+      run: ({ wallet }, { signal }) => gatherIntel(wallet, signal),
+    },
+  };
+});

@@ -1,0 +1,62 @@
+import { type Host, Problem, toValueError } from "#plugin";
+import type { Registry } from "../names/registry.ts";
+import { readAddress } from "../screen/address.ts";
+import type { Screening } from "../screen/screening.ts";
+import { createEvmFindings } from "./evm.ts";
+import type { Findings, FindOut } from "./findings.ts";
+import { createGather } from "./gather.ts";
+import { createSolanaFindings } from "./solana.ts";
+
+/** The answer of /v1/intel/wallet (specification 2.11). */
+export interface IntelBundle extends Omit<Findings, "readAtMs"> {
+  /** As the caller wrote it. */
+  readonly wallet: string;
+  /** Unix seconds. */
+  readonly fetched_at: number;
+  readonly cache_age_seconds: number;
+}
+
+export interface IntelOptions {
+  readonly registries: Readonly<Record<"ENS" | "SNS", Registry>>;
+  readonly screening: Screening;
+  /** How long each source is waited for; 5 seconds unless said otherwise. */
+  readonly patienceMs?: number;
+}
+
+/** All that is known of a wallet that `checkWallet` has let pass, from all sources at once. @throws as Gather. */
+export function createIntel(
+  host: Pick<Host, "cache" | "clock" | "log" | "upstream">,
+  { registries, screening, patienceMs = 5000 }: IntelOptions,
+): (wallet: string, signal: AbortSignal) => Promise<IntelBundle> {
+  const { cache, clock, log, upstream } = host;
+  const gather = createGather({ cache, clock, log, screening, patienceMs });
+  const [base, ethereum, solana] = [upstream("base"), upstream("ethereum"), upstream("solana")];
+  const families: Readonly<Record<string, FindOut>> = {
+    ethereum: createEvmFindings({ base, ethereum, names: registries.ENS, gather }),
+    solana: createSolanaFindings({ solana, names: registries.SNS, gather }),
+  };
+
+  return async (wallet, signal) => {
+    const { chain, key } = readAddress(wallet);
+    const findOut = families[chain];
+    if (!findOut) throw toProblem(wallet);
+    const { readAtMs, sanctions, ...found } = await findOut(key, signal);
+    return {
+      wallet,
+      ...found,
+      sanctions: sanctions && { ...sanctions, wallet },
+      fetched_at: Math.floor(readAtMs / 1000),
+      cache_age_seconds: Math.max(0, Math.floor((clock.now() - readAtMs) / 1000)),
+    };
+  };
+}
+
+/** @throws Problem `invalid-input` for what is neither an EVM address nor a Solana public key. */
+export function checkWallet({ wallet }: { readonly wallet: string }): void {
+  if (readAddress(wallet).chain === "unknown") throw toProblem(wallet);
+}
+
+function toProblem(wallet: string): Problem {
+  const error = "wallet must be an EVM address (0x and 40 hex digits) or a Solana public key in base58";
+  return new Problem("invalid-input", undefined, { issues: [toValueError(error, wallet, "wallet")] });
+}

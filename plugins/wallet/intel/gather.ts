@@ -1,0 +1,85 @@
+import { type Host, Problem } from "#plugin";
+import type { Screening, ScreenResponse } from "../screen/screening.ts";
+
+/** Reads one thing about a wallet. @param key the wallet's canonical spelling. */
+export type Read<T> = (key: string, signal: AbortSignal) => Promise<T>;
+
+/** What is read about a wallet, by the names that failures are told with. */
+export type Sources<Name extends string> = Readonly<Record<Name, Read<unknown>>>;
+
+/** A source that failed, and why in a sentence. */
+export interface SourceError<Name> {
+  readonly source: Name;
+  readonly message: string;
+}
+
+/** What the sources gave; null where one failed. */
+export interface Gathered<Name extends string, Asked extends Sources<Name>> {
+  readonly values: { readonly [Each in Name]: Awaited<ReturnType<Asked[Each]>> | null };
+  readonly sanctions: ScreenResponse | null;
+  readonly errors: SourceError<Name | "sanctions">[];
+  /** When the oldest of all this was read: milliseconds since the Unix epoch. */
+  readonly readAtMs: number;
+}
+
+/** @throws Problem `upstream-failed` when no source answered: a screening alone, which never needs one, is no intelligence. */
+export type Gather = <Name extends string, Asked extends Sources<Name>>(
+  sources: Asked & Sources<Name>,
+  key: string,
+  signal: AbortSignal,
+) => Promise<Gathered<Name, Asked>>;
+
+export interface GatherOptions extends Pick<Host, "cache" | "clock" | "log"> {
+  readonly screening: Screening;
+  /** How long each source is waited for. */
+  readonly patienceMs: number;
+}
+
+/** How long a value is kept. */
+const KEPT_MS = 60_000;
+
+/**
+ * Asks all sources of a wallet at once, and has it screened. What a source gives is kept for a minute, for all processes;
+ * what fails is asked again next time.
+ */
+export function createGather({ cache, clock, log, screening, patienceMs }: GatherOptions): Gather {
+  async function ask<Name extends string>(source: Name, read: Read<unknown>, key: string, signal: AbortSignal) {
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+    const kept = { ttlMs: KEPT_MS, signal: bounded };
+    try {
+      const { value, storedAt } = await cache.remember(`intel-1:${source}:${key}`, kept, () => read(key, bounded));
+      return { source, value, readAtMs: storedAt };
+    } catch (error) {
+      if (!(error instanceof Problem) && !bounded.aborted) log.error("intel.source-failed", { source, error });
+      const message = error instanceof Problem ? error.message : "No answer came in time";
+      return { source, value: null, error: { source, message }, readAtMs: clock.now() };
+    }
+  }
+
+  return async <Name extends string, Asked extends Sources<Name>>(
+    sources: Asked & Sources<Name>,
+    key: string,
+    signal: AbortSignal,
+  ) => {
+    const names = Object.keys(sources) as Name[];
+    const [screened, ...results] = await Promise.all([
+      ask("sanctions", screening.screen, key, signal),
+      ...names.map((name) => ask(name, sources[name], key, signal)),
+    ]);
+    signal.throwIfAborted();
+    if (results.every(({ error }) => error)) throw toProblem(results.flatMap(({ error }) => error ?? []));
+    const all = [...results, screened];
+    const values = Object.fromEntries(results.map(({ source, value }) => [source, value]));
+    return {
+      values: values as Gathered<Name, Asked>["values"], // each is what its source gave
+      sanctions: screened.value as ScreenResponse | null,
+      errors: all.flatMap(({ error }) => error ?? []),
+      readAtMs: Math.min(...all.map(({ readAtMs }) => readAtMs)),
+    };
+  };
+}
+
+function toProblem(errors: readonly SourceError<string>[]): Problem {
+  const reasons = new Set(errors.map(({ message }) => message));
+  return new Problem("upstream-failed", `No source could be read: ${[...reasons].join("; ")}`);
+}

@@ -1,0 +1,48 @@
+import type { Upstream } from "#plugin";
+import { askNode, toMisfit } from "../node.ts";
+import { toDecimalText } from "./amounts.ts";
+
+const USDC_ON_SOLANA = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+const USDC_DECIMALS = 6;
+const SOL_DECIMALS = 9;
+/** Where a token account's balance stands: after its mint and its owner. */
+const AMOUNT_AT = 64;
+const CONFIRMED = { commitment: "confirmed" } as const;
+
+/** The wallet's own coin, in SOL. @param wallet a public key in base58. */
+export async function readSol(node: Upstream, wallet: string, signal: AbortSignal): Promise<string> {
+  const method = "getBalance";
+  const { value } = toObject(await askNode(node, [method, [wallet, CONFIRMED]], signal));
+  if (!Number.isSafeInteger(value)) throw toMisfit(node, method);
+  return toDecimalText(BigInt(value as number), SOL_DECIMALS);
+}
+
+/** USDC in all of the wallet's token accounts together. */
+export async function readUsdcOnSolana(node: Upstream, wallet: string, signal: AbortSignal): Promise<string> {
+  const method = "getTokenAccountsByOwner";
+  const options = { encoding: "base64", ...CONFIRMED };
+  const answer = await askNode(node, [method, [wallet, { mint: USDC_ON_SOLANA }, options]], signal);
+  const { value } = toObject(answer);
+  if (!Array.isArray(value)) throw toMisfit(node, method);
+  const amounts = value.map((found: unknown) => {
+    const { data } = toObject(toObject(found).account);
+    const bytes = Buffer.from(Array.isArray(data) ? String(data[0]) : "", "base64");
+    if (bytes.length < AMOUNT_AT + 8) throw toMisfit(node, method);
+    return bytes.readBigUInt64LE(AMOUNT_AT);
+  });
+  return toDecimalText(
+    amounts.reduce((sum, amount) => sum + amount, 0n),
+    USDC_DECIMALS,
+  );
+}
+
+/** Whether any transaction has named the wallet. */
+export async function readHasHistory(node: Upstream, wallet: string, signal: AbortSignal): Promise<boolean> {
+  const method = "getSignaturesForAddress";
+  const signatures = await askNode(node, [method, [wallet, { limit: 1, ...CONFIRMED }]], signal);
+  if (!Array.isArray(signatures)) throw toMisfit(node, method);
+  return signatures.length > 0;
+}
+
+const toObject = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

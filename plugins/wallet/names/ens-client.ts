@@ -1,0 +1,46 @@
+import type { Client } from "viem";
+import { type Host, Problem, type Upstream } from "#plugin";
+import { createGateways, type Lookup } from "./ens-gateways.ts";
+
+/**
+ * Lends viem's client for one piece of work on Ethereum. What contracts refuse is thrown as viem's error, to be read.
+ * @throws Problem `upstream-failed` when a node or a gateway failed, whatever was made of that in between; the signal's reason.
+ */
+export type AskEthereum = <T>(signal: AbortSignal, work: (client: Client) => Promise<T>) => Promise<T>;
+
+/** viem is loaded on the first use. */
+export function createAskEthereum({ upstream, web }: Pick<Host, "upstream" | "web">): AskEthereum {
+  const node = upstream("ethereum");
+  return async (signal, work) => {
+    const { BaseError, createClient, custom } = await import("viem");
+    const failures: unknown[] = [];
+    const noted = (error: unknown): never => {
+      failures.push(error);
+      throw error;
+    };
+    const gateways = createGateways(web, signal);
+    const client = createClient({
+      transport: custom({ request: (call) => request(node, call, signal).catch(noted) }, { retryCount: 0 }),
+      ccipRead: { request: (lookup: Lookup) => gateways(lookup).catch(noted) },
+    });
+    try {
+      return await work(client);
+    } catch (error) {
+      signal.throwIfAborted();
+      const problem = failures.find((failure) => failure instanceof Problem) ?? error;
+      if (!(problem instanceof BaseError)) throw problem;
+      throw new Problem("upstream-failed", `${node.title} could not answer for ENS`, { cause: error });
+    }
+  };
+}
+
+/** A node's refusal is thrown as viem expects it: with its code, and what a contract has reverted with. */
+async function request(
+  node: Upstream,
+  { method, params }: { method: string; params?: readonly unknown[] },
+  signal: AbortSignal,
+): Promise<unknown> {
+  const { result, error } = await node.rpc(method, params ?? [], { signal });
+  if (error) throw Object.assign(new Error(error.message), { code: error.code, data: error.data });
+  return result;
+}

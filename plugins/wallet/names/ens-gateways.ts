@@ -1,0 +1,59 @@
+import { type Hex, Problem, type Web } from "#plugin";
+
+/** What a contract wants to be asked outside of the chain (EIP-3668, OffchainLookup). */
+export interface Lookup {
+  readonly data: Hex;
+  readonly sender: Hex;
+  /** Chosen by whoever owns the name. */
+  readonly urls: readonly string[];
+}
+
+/** Enough for a name and the aliases that it may lead through; a contract could go on for ever. */
+const MOST_REQUESTS = 8;
+const TIMEOUT_MS = 4000;
+const MAX_BYTES = 256 * 1024;
+const REDIRECTS = 2;
+const HEX = /^0x(?:[0-9a-f]{2})*$/i;
+
+/**
+ * Asks the gateways of one resolution: the first URL that answers, as EIP-3668 says; a 4xx ends the search.
+ * @throws Problem `upstream-failed`, without the gateway's own words; the signal's reason.
+ */
+export function createGateways(web: Web, signal: AbortSignal): (lookup: Lookup) => Promise<Hex> {
+  let left = MOST_REQUESTS;
+
+  return async ({ data, sender, urls }) => {
+    const failures: unknown[] = [];
+    for (const url of urls) {
+      if (left-- <= 0) throw toProblem("was to be asked too often");
+      const answer = await ask(url, data, sender).catch((error: unknown) => void failures.push(error));
+      signal.throwIfAborted();
+      if (answer === undefined || answer.status >= 500) continue;
+      if (answer.status !== 200) throw toProblem(`answered ${answer.status}`);
+      return toData(answer.body);
+    }
+    throw toProblem("did not answer", failures[0]);
+  };
+
+  function ask(url: string, data: Hex, sender: Hex): ReturnType<Web["fetch"]> {
+    const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, redirects: REDIRECTS, signal };
+    const isGet = url.includes("{data}");
+    const target = url.replaceAll("{sender}", sender.toLowerCase()).replaceAll("{data}", data);
+    if (isGet) return web.fetch(target, limits);
+    const headers = { "content-type": "application/json" };
+    return web.fetch(target, { method: "POST", headers, body: JSON.stringify({ data, sender }), ...limits });
+  }
+}
+
+function toData(body: Buffer): Hex {
+  try {
+    const { data } = JSON.parse(body.toString()) as { data?: unknown };
+    if (typeof data === "string" && HEX.test(data)) return data as Hex;
+  } catch {
+    // no JSON
+  }
+  throw toProblem("answered with something else than data");
+}
+
+const toProblem = (what: string, cause?: unknown): Problem =>
+  new Problem("upstream-failed", `The gateway that the name's owner has chosen ${what}`, { cause });

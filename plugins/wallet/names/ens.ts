@@ -1,0 +1,61 @@
+import { ens_normalize } from "@adraffy/ens-normalize";
+import { base58 } from "@scure/base";
+import type { Hex, Host } from "#plugin";
+import { createAskEthereum } from "./ens-client.ts";
+import { readAddress, readPrimaryName, readSolanaKey } from "./ens-records.ts";
+import { readRegistration, readTtlSeconds } from "./ens-registration.ts";
+import { DEFAULT_TTL_SECONDS, type NameAddress, type Registry, type Resolution, unresolved } from "./registry.ts";
+
+/**
+ * The Ethereum Name Service: names that live on the chain, below a wildcard (ENSIP-10), or behind a gateway (EIP-3668).
+ * A name that is nobody's any more has no address, whatever its records say.
+ */
+export function createEns(host: Pick<Host, "clock" | "upstream" | "web">): Registry {
+  const ask = createAskEthereum(host);
+
+  const resolve: Registry["resolve"] = (name, signal) =>
+    ask(signal, async (client) => {
+      const [address, key, registration, ttl = DEFAULT_TTL_SECONDS] = await Promise.all([
+        readAddress(client, name),
+        readSolanaKey(client, name).catch(() => null),
+        readRegistration(client, name, host.clock.now()),
+        readTtlSeconds(client, name),
+      ]);
+      signal.throwIfAborted();
+      const notes = registration.note === undefined ? [] : [registration.note];
+      if (!registration.isHeld) return unresolved(...notes);
+      if (key === null) notes.push("Whether it has a Solana address could not be found out.");
+      if (!address && !key) notes.push(`${name} gives no address.`);
+      return { addresses: toAddresses(address, key ?? undefined, ttl), notes } satisfies Resolution;
+    });
+
+  return {
+    resolve,
+
+    async primaryName(address, signal) {
+      const name = await ask(signal, (client) => readPrimaryName(client, address as Hex));
+      if (name === undefined || !isNormalized(name)) return null;
+      const { addresses } = await resolve(name, signal);
+      return addresses.some((found) => found.address.toLowerCase() === address.toLowerCase()) ? name : null;
+    },
+  };
+}
+
+function toAddresses(address: Hex | undefined, key: Hex | undefined, ttl_hint_seconds: number): NameAddress[] {
+  const addresses: NameAddress[] = [];
+  if (address) addresses.push({ chain: "ethereum", address, ttl_hint_seconds });
+  if (key) {
+    const bytes = Buffer.from(key.slice(2), "hex");
+    addresses.push({ chain: "solana", address: base58.encode(bytes), ttl_hint_seconds });
+  }
+  return addresses;
+}
+
+/** A name that is written otherwise than it is looked up pretends to be another one (ENSIP-15). */
+function isNormalized(name: string): boolean {
+  try {
+    return ens_normalize(name) === name;
+  } catch {
+    return false;
+  }
+}

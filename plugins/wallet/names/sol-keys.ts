@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import { base58 } from "@scure/base";
+
+/** The accounts in which a .sol name stands. */
+export interface SolKeys {
+  /** Who holds the name, by the Solana Record Service; and the mint of the token, if the name was made one. */
+  readonly registration: string;
+  readonly registrationMint: string;
+  /** Who owns the name, by SNS; whether it was made a token, and that token's mint. */
+  readonly domain: string;
+  readonly token: string;
+  readonly tokenMint: string;
+  /** Whom the owner wants to be paid: a record of SNS-IP 3, and one of the kind before. */
+  readonly recordV2: string;
+  readonly recordV1: string;
+}
+
+/** The programs that these accounts belong to. */
+export const PROGRAMS = {
+  sns: "namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX",
+  tokenizer: "nftD3vbNkNqfj2Sd3HZwbpw4BxxKWr4AjGb9X38JeZk",
+  offers: "85iDfUvr3HJyLM2zcq5BXSiDvUWfw6cSE1FfNBo8Ap29",
+  recordService: "srsWjm76StJucL7atFyPSdXFaVLNPFqEt1uFEDPrZsn",
+} as const;
+/** The Solana Record Service's class of .sol names. */
+export const SOL_CLASS = "Dqc9TrYg1AZLEa6UkZUqCDrr9zsHQveo1szGTE1BTW5";
+
+const SNS_ROOT = base58.decode("58PwtjSDuFHuUkYjH9BYnnQKHfwo9reZhC2zMJv9JPkx");
+const SNS_RECORDS = base58.decode("2pMnqHvei2N5oDcVGCRdZx48gqti199wr5CsyTTafsbo");
+const SNS_REVERSE = base58.decode("33m47vH6Eav6jr5Ry86XjhRft2jRBLDnDgPSHoquXi2Z");
+const NONE = new Uint8Array(32);
+
+/** @param label the name without its suffix, and without dots. */
+export async function toSolKeys(label: string): Promise<SolKeys> {
+  const derive = await openDerive();
+  const registration = derive("recordService", "record", base58.decode(SOL_CLASS), sha256(`name${label}`));
+  const domain = derive("sns", toSnsHash(label), NONE, SNS_ROOT);
+  const key = base58.decode(domain);
+  return {
+    registration,
+    registrationMint: derive("recordService", "mint", base58.decode(registration)),
+    domain,
+    token: derive("tokenizer", "nft_record", key),
+    tokenMint: derive("tokenizer", "tokenized_name", key),
+    recordV2: derive("sns", toSnsHash("\x02SOL"), SNS_RECORDS, key),
+    recordV1: derive("sns", toSnsHash("\x01SOL"), NONE, key),
+  };
+}
+
+/** The account in which a wallet's owner has chosen one of the wallet's names. */
+export async function toFavouriteKey(wallet: string): Promise<string> {
+  return (await openDerive())("offers", "favourite_domain", base58.decode(wallet));
+}
+
+/** The account in which the name of a domain account is written. */
+export async function toReverseKey(domain: string): Promise<string> {
+  return (await openDerive())("sns", toSnsHash(domain), SNS_REVERSE, NONE);
+}
+
+/** Whether somebody can have the key's secret: a program's own addresses lie off the curve. */
+export async function isWallet(key: string): Promise<boolean> {
+  const { PublicKey } = await import("@solana/web3.js");
+  return PublicKey.isOnCurve(base58.decode(key));
+}
+
+/** Solana's library is loaded on the first use. */
+async function openDerive() {
+  const { PublicKey } = await import("@solana/web3.js");
+  return (program: keyof typeof PROGRAMS, ...seeds: readonly (string | Uint8Array)[]): string => {
+    const bytes = seeds.map((seed) => (typeof seed === "string" ? Buffer.from(seed) : seed));
+    return PublicKey.findProgramAddressSync(bytes, new PublicKey(PROGRAMS[program]))[0].toBase58();
+  };
+}
+
+const toSnsHash = (name: string): Buffer => sha256(`SPL Name Service${name}`);
+
+const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();

@@ -1,0 +1,48 @@
+import { type Account, readKey } from "./sol-accounts.ts";
+import { isWallet, PROGRAMS, SOL_CLASS, type SolKeys } from "./sol-keys.ts";
+
+/** Whom a .sol name means, or the sentence that says why it means nobody. */
+export type Target = { readonly wallet: string } | { readonly refusal: string };
+
+/** Finds the holder of a token's only unit. */
+export type FindHolder = (mint: string) => Promise<string | undefined>;
+
+/** A record: discriminator, class, kind of owner, owner, frozen, expiry in Unix seconds (0: never), … */
+const RECORD = 2;
+const CLASS_AT = 1;
+const OWNER_KIND_AT = 33;
+const OWNER_AT = 34;
+const EXPIRY_AT = 67;
+const HEADER_BYTES = 75;
+const OWNED_BY = { wallet: 0, token: 1 } as const;
+
+const MALFORMED: Target = { refusal: "Its entry in the Solana Record Service is of an unknown form." };
+const HOLDERLESS: Target = { refusal: "It is a token, and nobody holds that token alone." };
+const PROGRAMS_OWN: Target = { refusal: "It belongs to a program's address, from which money may never come back." };
+
+/** Who holds a name by the Solana Record Service. @param nowMs milliseconds since the Unix epoch. */
+export async function toRegistrant(
+  { program, data }: Account,
+  { registrationMint }: SolKeys,
+  { findHolder, nowMs }: { readonly findHolder: FindHolder; readonly nowMs: number },
+): Promise<Target> {
+  if (program !== PROGRAMS.recordService || data.length < HEADER_BYTES || data[0] !== RECORD) return MALFORMED;
+  if (readKey(data, CLASS_AT) !== SOL_CLASS) return MALFORMED;
+  const expiry = data.readBigInt64LE(EXPIRY_AT);
+  if (expiry !== 0n && expiry * 1000n <= BigInt(nowMs)) return { refusal: "Its registration has expired." };
+  const owner = readKey(data, OWNER_AT);
+  if (data[OWNER_KIND_AT] === OWNED_BY.wallet) return toWallet(owner);
+  if (data[OWNER_KIND_AT] === OWNED_BY.token && owner === registrationMint) return toTokenHolder(owner, findHolder);
+  return MALFORMED;
+}
+
+/** Who holds the name's token. */
+export async function toTokenHolder(mint: string, findHolder: FindHolder): Promise<Target> {
+  const holder = await findHolder(mint);
+  return holder === undefined ? HOLDERLESS : toWallet(holder);
+}
+
+/** A key that somebody can spend from. */
+export async function toWallet(key: string): Promise<Target> {
+  return (await isWallet(key)) ? { wallet: key } : PROGRAMS_OWN;
+}

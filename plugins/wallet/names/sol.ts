@@ -1,0 +1,71 @@
+import type { Host } from "#plugin";
+import { DEFAULT_TTL_SECONDS, type Registry, unresolved } from "./registry.ts";
+import { readAccounts, readHolder, readKey } from "./sol-accounts.ts";
+import { PROGRAMS, toFavouriteKey, toReverseKey, toSolKeys } from "./sol-keys.ts";
+import { type Target, toRegistrant } from "./sol-registration.ts";
+import { toSnsTarget } from "./sol-sns.ts";
+
+const SUFFIX = ".sol";
+/** The first byte of an account that holds somebody's favourite name. */
+const FAVOURITE = 4;
+/** Where the text begins in an account that holds a name: after the header and its length. */
+const NAME_AT = 100;
+
+/**
+ * Solana's names. SNS gave them out, and has handed .sol over to the Solana Record Service: its own names end in .sns now,
+ * but wallets still look .sol up in either, and the two can give one name to different people. So an address is given only
+ * where both agree (SNS' SDK calls that `safeResolve`), and none that is a program's.
+ */
+export function createSol({ clock, upstream }: Pick<Host, "clock" | "upstream">): Registry {
+  const node = upstream("solana");
+
+  const resolve: Registry["resolve"] = async (name, signal) => {
+    const label = name.slice(0, -SUFFIX.length);
+    if (label.includes(".")) return unresolved("The Solana Record Service, which holds .sol names, has no subdomains.");
+    const keys = await toSolKeys(label);
+    const { registration, domain, token, recordV2, recordV1 } = keys;
+    const accounts = await readAccounts(node, [registration, domain, token, recordV2, recordV1], signal);
+    const [held, owned, ...records] = accounts;
+    if (!held || !owned) return unresolved(toAbsence(name, held !== undefined, owned !== undefined));
+    const findHolder = (mint: string): Promise<string | undefined> => readHolder(node, mint, signal);
+    const sns = { domain: owned, token: records[0], recordV2: records[1], recordV1: records[2] };
+    const targets = await Promise.all([
+      toRegistrant(held, keys, { findHolder, nowMs: clock.now() }),
+      toSnsTarget(sns, keys, findHolder),
+    ]);
+    return toAgreement(name, targets);
+  };
+
+  return {
+    resolve,
+
+    async primaryName(wallet, signal) {
+      const [favourite] = await readAccounts(node, [await toFavouriteKey(wallet)], signal);
+      if (favourite?.program !== PROGRAMS.offers || favourite.data[0] !== FAVOURITE) return null;
+      const domain = readKey(favourite.data, 1);
+      const [reverse] = await readAccounts(node, [await toReverseKey(domain)], signal);
+      if (reverse?.program !== PROGRAMS.sns || reverse.data.length < NAME_AT) return null;
+      const length = reverse.data.readUInt32LE(NAME_AT - 4);
+      const name = `${reverse.data.toString("utf8", NAME_AT, NAME_AT + length)}${SUFFIX}`;
+      const { addresses } = await resolve(name, signal);
+      return addresses.some(({ address }) => address === wallet) ? name : null;
+    },
+  };
+}
+
+function toAgreement(name: string, [held, owned]: readonly [Target, Target]) {
+  const refusals = new Set([held, owned].flatMap((target) => ("refusal" in target ? [target.refusal] : [])));
+  if ("refusal" in held || "refusal" in owned) return unresolved(`${name} leads nowhere.`, ...refusals);
+  if (held.wallet !== owned.wallet)
+    return unresolved(`The Solana Record Service and SNS lead ${name} to different wallets, so no address is given.`);
+  return {
+    addresses: [{ chain: "solana" as const, address: held.wallet, ttl_hint_seconds: DEFAULT_TTL_SECONDS }],
+    notes: [],
+  };
+}
+
+function toAbsence(name: string, isHeld: boolean, isOwned: boolean): string {
+  if (!isHeld && !isOwned) return `${name} is not registered.`;
+  const [knows, knowsNot] = isHeld ? ["The Solana Record Service", "SNS"] : ["SNS", "the Solana Record Service"];
+  return `${knows} knows ${name}, ${knowsNot} does not: no address is given where the two differ.`;
+}
