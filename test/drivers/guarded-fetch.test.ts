@@ -158,6 +158,17 @@ describe("a guarded fetch", () => {
       expect(JSON.parse(String(kept.body)).headers).to.include(headers);
     });
 
+    it("lets go of a redirect that never ends", async () => {
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      const endless: RequestListener = (request, response) => {
+        if (request.url === "/end") return response.end("there");
+        response.once("close", release).writeHead(302, { location: "/end" }).write("moved");
+      };
+      const { body } = await get(endless, { redirects: 1, timeoutMs: 60_000 }); // Its own end of patience is not what is tested.
+      expect(String(body)).to.equal("there");
+      await released;
+    });
+
     it("has one stretch of time for all of it", async () => {
       const timers: NodeJS.Timeout[] = [];
       opened.push(() => timers.forEach(clearTimeout));

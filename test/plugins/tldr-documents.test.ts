@@ -100,6 +100,15 @@ low()</pre>${ARTICLE}`);
       expect([code, message]).to.deep.equal(["unparseable-input", TOO_MUCH]);
     });
 
+  it("is not read where no process can be started", async () => {
+    const { execPath } = process;
+    process.execPath = "/nowhere/node";
+    const { code, message } = await problemOf(
+      readHtml(toPage(ARTICLE)).finally(() => Object.assign(process, { execPath })),
+    );
+    expect([code, message]).to.deep.equal(["unavailable", "No document can be read now"]);
+  });
+
   it("lets everything else go on while it is read", async () => {
     const order: string[] = [];
     const bad = readHtml("<div>".repeat(20_000)).catch(() => order.push("bad"));
