@@ -17,7 +17,7 @@ export interface Files {
 
 const SITE = "_site.yaml";
 /** In payphone's own directory its schemas of manifests stand beside those of its services. */
-const OWN_SCHEMAS = ["manifest.json", "site.json"];
+const OWN_SCHEMAS = ["manifest.json", "recording.json", "site.json"];
 const IGNORED = /^\.|\.md$|^generated$/;
 
 /** Reads `manifests/*.yaml` and `schemas/*.json`; plugins are read by whoever needs their code. */

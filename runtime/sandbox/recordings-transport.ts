@@ -16,7 +16,7 @@ export interface RecordedTransportOptions {
   readonly fallback?: (request: WireRequest) => Promise<WireAnswer> | undefined;
 }
 
-/** Answers requests to upstreams from their recordings. The transport throws Problem `unavailable` where nothing fits. */
+/** Answers requests to upstreams from their recordings. The transport throws Problem `upstream-failed` where nothing fits. */
 export function createRecordedTransport(options: RecordedTransportOptions): Transport {
   const { recordings, baseUrls, titles, fallback } = options;
   const exchanges = Map.groupBy(recordings.flatMap(toAnswering), ({ upstream }) => upstream);
@@ -74,8 +74,8 @@ async function play(exchange: Exchange, { body: call }: Question, signal: AbortS
 function toMiss(title: string, { method, path, body }: Question): Problem {
   const asked = toLabel(isRpcCall(body) ? { rpc: { method: String(body.method), params: [] } } : { method, path });
   return new Problem(
-    "unavailable",
+    "upstream-failed",
     `The sandbox works offline and has no recording of ${title} for ${asked}: it answers the inputs of the manifests' ` +
-      "examples. Start it with --online to ask the live source.",
+      "examples. Start it with --online to ask live sources, or with LLM_BASE_URL and LLM_MODEL to ask a live model.",
   );
 }

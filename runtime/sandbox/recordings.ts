@@ -1,14 +1,14 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import schema from "../../schemas/recording.json" with { type: "json" };
 import { Problem } from "../api/problem.ts";
 import { toIssues } from "../core/issues.ts";
 import { addKeywords, OPTIONS } from "../core/keywords.ts";
 import { once } from "../core/once.ts";
 import { createSchemaNodes } from "../core/schema-nodes.ts";
-import schema from "./recording.json" with { type: "json" };
 
-/** A file of what an upstream answered, as `recording.json` describes it. */
+/** A file of what an upstream answered, as `schemas/recording.json` describes it. */
 export interface Recording {
   /** Relative to the served directory: `plugins/<plugin>/recordings/<upstream>/<name>.json`. */
   readonly file: string;

@@ -463,6 +463,175 @@ export interface GradeResponse {
 }
 
 /**
+ * A wallet to gather intelligence on.
+ */
+export interface IntelWalletRequest {
+  /**
+   * An EVM address (0x and 40 hex characters) or a Solana public key (base58).
+   */
+  wallet: string;
+}
+
+/**
+ * What is known of a wallet, from many sources at once. What a source could not tell is null and named in `errors`; what belongs to the other family of chains is null without an error.
+ */
+export interface IntelWalletResponse {
+  /**
+   * The wallet as it was sent.
+   */
+  wallet: string;
+  /**
+   * The family of chains that the wallet's shape tells: `ethereum` stands for all EVM chains.
+   */
+  chain_inferred: "ethereum" | "solana";
+  /**
+   * Exact decimal amounts as text.
+   */
+  balances: {
+    /**
+     * ETH on Base.
+     */
+    base_eth: string | null;
+    /**
+     * ETH on Ethereum.
+     */
+    eth_eth: string | null;
+    /**
+     * USDC on Base.
+     */
+    base_usdc: string | null;
+    /**
+     * SOL on Solana.
+     */
+    sol: string | null;
+    /**
+     * USDC on Solana, in all of the wallet's token accounts together.
+     */
+    solana_usdc: string | null;
+  };
+  /**
+   * Whether the wallet is in use.
+   */
+  activity: {
+    /**
+     * How many transactions the wallet has sent on Base.
+     */
+    base_tx_count: number | null;
+    /**
+     * EVM: whether the wallet has sent a transaction on Base or Ethereum. Solana: whether any transaction has named it.
+     */
+    has_history: boolean | null;
+  };
+  /**
+   * The names that the wallet's owner has chosen for it. A name that does not lead back to the wallet is not told.
+   */
+  identity: {
+    /**
+     * The primary ENS name.
+     */
+    ens_name: string | null;
+    /**
+     * The favourite .sol name.
+     */
+    sns_name: string | null;
+  };
+  /**
+   * The wallet's screening, as /v1/screen gives it; null when it could not be made.
+   */
+  sanctions?: ScreenResponse | null;
+  /**
+   * The sources that failed; empty when all answered.
+   */
+  errors?: {
+    /**
+     * What could not be told: mostly the field of this name. `eth_tx_count` and `solana_history` are where `has_history` comes from.
+     */
+    source:
+      | "base_eth"
+      | "eth_eth"
+      | "base_usdc"
+      | "base_tx_count"
+      | "eth_tx_count"
+      | "ens_name"
+      | "sol"
+      | "solana_usdc"
+      | "solana_history"
+      | "sns_name"
+      | "sanctions";
+    /**
+     * What went wrong, in a sentence.
+     */
+    message: string;
+  }[];
+  /**
+   * When the oldest part of the answer was read, in Unix seconds.
+   */
+  fetched_at: number;
+  /**
+   * How old that part is: at most 60. Each part that was read is kept for a minute; one that failed is asked for again.
+   */
+  cache_age_seconds: number;
+}
+
+/**
+ * Where a name leads on one chain.
+ */
+export interface NameAddress {
+  /**
+   * The chain that the address is on.
+   */
+  chain: "ethereum" | "solana";
+  /**
+   * An EIP-55 address on `ethereum`, a base58 public key on `solana`.
+   */
+  address: string;
+  /**
+   * How long the address may be kept: what the name's owner has set in the registry, at most a day, otherwise 300.
+   */
+  ttl_hint_seconds: number;
+}
+
+/**
+ * A name to resolve.
+ */
+export interface NameResolveRequest {
+  /**
+   * A name that ends in .eth (ENS, subdomains too) or .sol (SNS), in any case. One of another suffix is answered without addresses.
+   */
+  name: string;
+}
+
+/**
+ * Where a name leads. No addresses means: do not pay to this name; `notes` say why.
+ */
+export interface NameResolveResponse {
+  /**
+   * The name as it was looked up: normalized by ENSIP-15 (.eth), in lower case (.sol).
+   */
+  name: string;
+  /**
+   * At most one for each chain; a .eth name can lead to both. Empty when the name is not registered, has expired, or leads nowhere.
+   */
+  addresses?: NameAddress[];
+  /**
+   * When the registry was read, in Unix seconds.
+   */
+  resolved_at: number;
+  /**
+   * The registry that was asked: `ENS` for .eth, `SNS` for .sol; null when the suffix is another.
+   */
+  registry_used?: "ENS" | "SNS" | null;
+  /**
+   * The suffixes that are resolved: `.eth` and `.sol`.
+   */
+  supported_tlds: string[];
+  /**
+   * Why there is no address, or what to beware of before paying, such as a registration that has run out; null when there is nothing to say.
+   */
+  notes?: string | null;
+}
+
+/**
  * A question that can be answered with yes or no.
  */
 export interface OracleRequest {
@@ -934,6 +1103,11 @@ declare module "#plugin" {
     };
     transaction: {
       decode: { input: TxDecodeRequest; output: TxDecodeResponse };
+    };
+    wallet: {
+      intel: { input: IntelWalletRequest; output: IntelWalletResponse };
+      resolve: { input: NameResolveRequest; output: NameResolveResponse };
+      screen: { input: ScreenRequest; output: ScreenResponse };
     };
     oracle: {
       oracle: { input: OracleRequest; output: OracleResponse };

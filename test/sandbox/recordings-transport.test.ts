@@ -96,14 +96,16 @@ describe("a recorded upstream", () => {
   for (const path of ["/price?ids=a", "/price?ids=a&vs=usd&x=1", "/price?ids=b&vs=usd", "/prices?ids=a&vs=usd", ""])
     it(`does not take ${path || "its URL itself"} for another path or query`, async () => {
       const transport = open("coingecko", toExchange(get("/price?ids=a&vs=usd"), { text: "yes" }));
-      expect((await problemOf(transport(toRequest(GECKO + path)))).code).to.equal("unavailable");
+      expect((await problemOf(transport(toRequest(GECKO + path)))).code).to.equal("upstream-failed");
     });
 
   it("does not take a GET for a POST, nor one upstream for another", async () => {
     const transport = open("coingecko", toExchange({ method: "POST", path: "/x" }, { text: "yes" }));
-    expect((await problemOf(transport(toRequest(`${GECKO}/x`)))).code).to.equal("unavailable");
+    expect((await problemOf(transport(toRequest(`${GECKO}/x`)))).code).to.equal("upstream-failed");
     expect(await ask(transport, post(`${GECKO}/x`, {}))).to.equal("yes");
-    expect((await problemOf(transport({ ...post(`${GECKO}/x`, {}), upstream: "other" }))).code).to.equal("unavailable");
+    expect((await problemOf(transport({ ...post(`${GECKO}/x`, {}), upstream: "other" }))).code).to.equal(
+      "upstream-failed",
+    );
   });
 
   it("finds its own URL, with and without a slash, and leaves the query of that out", async () => {
@@ -124,10 +126,10 @@ describe("a recorded upstream", () => {
       "http://api.coingecko.test/api/v3/x",
       "https://api.coingecko.test/x/",
     ])
-      expect((await problemOf(transport(toRequest(url)))).code).to.equal("unavailable");
+      expect((await problemOf(transport(toRequest(url)))).code).to.equal("upstream-failed");
     const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
     expect(await ask(transport, post(GECKO, ping))).to.include('"result":1');
-    expect((await problemOf(transport(post(`${GECKO}/x`, ping)))).code).to.equal("unavailable");
+    expect((await problemOf(transport(post(`${GECKO}/x`, ping)))).code).to.equal("upstream-failed");
   });
 
   it("answers with good days only, and with the first exchange that fits", async () => {
@@ -184,18 +186,18 @@ describe("a recorded POST", () => {
   ];
   for (const [what, other] of others)
     it(`is not found when the sent body ${what}`, async () => {
-      expect((await problemOf(transport(post(`${GECKO}/chat`, other)))).code).to.equal("unavailable");
+      expect((await problemOf(transport(post(`${GECKO}/chat`, other)))).code).to.equal("upstream-failed");
     });
 
   it("is not found when the sent body is no JSON", async () => {
     const broken = toRequest(`${GECKO}/chat`, { method: "POST", body: "{" });
-    expect((await problemOf(transport(broken))).code).to.equal("unavailable");
+    expect((await problemOf(transport(broken))).code).to.equal("upstream-failed");
   });
 
   it("has the elements of lists in their order", async () => {
     const ordered = open("coingecko", toExchange({ method: "POST", path: "/x", body: [1, 2, 2] }, { text: "yes" }));
     expect(await ask(ordered, post(`${GECKO}/x`, [0, 1, 2, 1, 2]))).to.equal("yes");
-    expect((await problemOf(ordered(post(`${GECKO}/x`, [2, 1, 2])))).code).to.equal("unavailable");
+    expect((await problemOf(ordered(post(`${GECKO}/x`, [2, 1, 2])))).code).to.equal("upstream-failed");
   });
 });
 
@@ -226,7 +228,7 @@ describe("a recorded node", () => {
   it("knows a call by exactly its parameters", async () => {
     expect(await ask(transport, call("eth_getBalance", ["0xAb", "latest"]))).to.include("0x0");
     for (const params of [["0xab", "latest"], ["0xAb"], ["0xAb", "latest", {}], { 0: "0xAb", 1: "latest" }])
-      expect((await problemOf(transport(call("eth_getBalance", params)))).code).to.equal("unavailable");
+      expect((await problemOf(transport(call("eth_getBalance", params)))).code).to.equal("upstream-failed");
   });
 
   it("is not asked by what is no JSON-RPC 2.0", async () => {
@@ -239,10 +241,10 @@ describe("a request that nothing fits", () => {
   it("is refused with what is missing and what can be done", async () => {
     const transport = open("coingecko");
     const { code, message } = await problemOf(transport(toRequest(`${GECKO}/simple/price?ids=dogecoin`)));
-    expect(code).to.equal("unavailable");
+    expect(code).to.equal("upstream-failed");
     expect(message).to.equal(
       "The sandbox works offline and has no recording of CoinGecko for GET /simple/price?ids=dogecoin: " +
-        "it answers the inputs of the manifests' examples. Start it with --online to ask the live source.",
+        "it answers the inputs of the manifests' examples. Start it with --online to ask live sources, or with LLM_BASE_URL and LLM_MODEL to ask a live model.",
     );
   });
 
@@ -258,7 +260,7 @@ describe("a request that nothing fits", () => {
     const { signal } = new AbortController();
     for (let times = 0; times < 10; times++) {
       const { code, message } = await problemOf(upstream.get("/price", { signal, query: { ids: "b" } }));
-      expect([code, message.includes("GET /price?ids=b")]).to.deep.equal(["unavailable", true]);
+      expect([code, message.includes("GET /price?ids=b")]).to.deep.equal(["upstream-failed", true]);
     }
     expect(sent).to.equal(10);
     expect((await upstream.get("/price", { signal, query: { ids: "a" } })).json()).to.deep.equal({ a: 1 });
@@ -284,7 +286,7 @@ describe("a request that nothing fits", () => {
       const at = (method: string): WireRequest => ({ ...call(method, []), url: new URL(url) });
       expect(await ask(transport, at("eth_chainId"))).to.include("0x2105");
       expect(await ask(transport, at("eth_blockNumber"))).to.include("0x2a");
-      expect((await problemOf(transport(toRequest(`${GECKO}/ping`)))).code).to.equal("unavailable");
+      expect((await problemOf(transport(toRequest(`${GECKO}/ping`)))).code).to.equal("upstream-failed");
     } finally {
       await http.close();
       await closeServer(server);
