@@ -31,7 +31,6 @@ function toInteger(bytes: Buffer, isSigned: boolean): number | string {
 
 /** EIP-55: a letter is a capital where the hash of the lower-case digits has 8 or more. */
 function toAddress(digits: string): string {
-  const hash = keccak_256(digits);
-  const isCapital = (index: number): boolean => ((hash[index >> 1] as number) >> (index % 2 === 0 ? 4 : 0)) % 16 >= 8;
-  return `0x${Array.from(digits, (digit, index) => (isCapital(index) ? digit.toUpperCase() : digit)).join("")}`;
+  const hash = Buffer.from(keccak_256(digits)).toString("hex");
+  return `0x${digits.replace(/[a-f]/g, (digit, at: number) => ((hash[at] as string) >= "8" ? digit.toUpperCase() : digit))}`;
 }
