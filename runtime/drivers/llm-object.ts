@@ -1,5 +1,3 @@
-import { isObject } from "../core/schema-nodes.ts";
-
 /** At how many braces an object may begin: more of them are no answer, and looking is quadratic. */
 const MOST_STARTS = 10;
 
@@ -31,8 +29,7 @@ function endOf(text: string, start: number): number | undefined {
 
 function parse(text: string): object | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return JSON.parse(text) as object; // For it begins with a brace.
   } catch {
     return undefined;
   }

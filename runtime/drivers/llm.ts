@@ -46,15 +46,13 @@ const ATTEMPTS = 2;
 export function createLlm({ endpoint, limitsOf, schemaOf, fetch, log }: LlmOptions): Llm {
   const models = endpoint ? createModels(endpoint, fetch) : [];
   const compile = createCompiler(new Map());
-  const compiled = new WeakMap<object, Schema>();
 
   function toQuestion(request: LlmRequest): Question {
     const { service } = request;
     const document = request.schema ?? schemaOf(service);
     const limits = limitsOf(service);
     if (!document || !limits) throw new RangeError(`The manifest of ${service} does not say what it asks of a model`);
-    const schema = compiled.get(document) ?? compile(document);
-    compiled.set(document, schema);
+    const schema = compile(document); // Which remembers what it has compiled.
     const form = { name: service, schema: schema.document, limits };
     return { messages: toMessages(request, document), form, schema };
   }

@@ -87,7 +87,7 @@ describe("a language model", () => {
       ["is nothing", say(null), /It holds no JSON object/],
       ["calls a tool", say(null, { finish: "tool_calls" }), /It holds no JSON object/],
       ["is broken JSON", say('{"word": "yes", "score": 7'), /It holds no JSON object/],
-      ["is nothing but braces", say("{".repeat(100_000)), /It holds no JSON object/],
+      ["is nothing but braces", say("{".repeat(900_000)), /It holds no JSON object/],
       ["was cut off", say('{"word": "ye', { finish: "length" }), /cut off/],
     ];
     for (const [why, behaviour, fault] of faulty)
@@ -97,6 +97,7 @@ describe("a language model", () => {
         const [first, second] = llm.bodies();
         const [, , answer, correction] = second?.messages ?? [];
         expect([answer?.role, correction?.role]).to.deep.equal(["assistant", "user"]);
+        expect(answer?.content, "an answer that some endpoints refuse").not.to.equal("");
         expect(correction?.content).to.match(fault);
         expect(second?.messages.slice(0, 2)).to.deep.equal(first?.messages);
       });
@@ -144,10 +145,11 @@ describe("a language model", () => {
     });
 
     it("is asked for plain text where both are refused, and its object is found among the prose", async () => {
-      const prose = `Sure {as you wish}:\n\`\`\`json\n${JSON.stringify({ ...GOOD, notes: ['a "}" in it'] })}\n\`\`\`\nBye {}`;
+      const notes = ['"}"', "{{"];
+      const prose = `Sure {as you wish}:\n\`\`\`json\n${JSON.stringify({ ...GOOD, notes })}\n\`\`\`\nBye {}`;
       server.behave(noSchema, noJson, say(prose));
       expect(await llm.ask()).to.deep.include(GOOD);
-      expect(await llm.ask()).to.have.deep.property("notes", ['a "}" in it']);
+      expect(await llm.ask()).to.have.deep.property("notes", notes);
       expect(llm.formats()).to.deep.equal(["json_schema", "json_object", undefined, undefined]);
     });
 
@@ -159,6 +161,12 @@ describe("a language model", () => {
       const newer = [undefined, 300];
       expect(limits).to.deep.equal([[300, undefined], newer, newer]);
       expect(llm.formats()).to.deep.equal(Array(3).fill("json_schema"));
+    });
+
+    it("is asked in no more than four ways, whatever it complains of", async () => {
+      server.behave(refuse(400, { param: "max_tokens" }));
+      await llm.fail();
+      expect(llm.formats()).to.deep.equal(["json_schema", "json_schema", "json_object", undefined]);
     });
 
     it("is not thought less of for a request that is refused in every way", async () => {
