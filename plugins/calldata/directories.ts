@@ -48,9 +48,9 @@ async function read(source: Upstream, path: string, query: Query, signal: AbortS
 
 /** The texts of a directory's entries, those of the lowest rank first. */
 function toTexts({ title }: Upstream, given: unknown, key: string, rankOf: (entry: Entry) => number): string[] {
-  const entries: readonly Entry[] = Array.isArray(given) ? given.map(Object) : [{}];
-  const texts = [...entries].sort((one, other) => rankOf(one) - rankOf(other)).map((entry) => entry[key]);
-  if (texts.every((text) => typeof text === "string")) return texts;
+  const entries: readonly Entry[] | undefined = Array.isArray(given) ? given.map(Object) : undefined;
+  const texts = entries?.toSorted((one, other) => rankOf(one) - rankOf(other)).map((entry) => entry[key]);
+  if (texts?.every((text) => typeof text === "string")) return texts;
   throw new Problem("upstream-failed", `${title} gave an answer that could not be understood`);
 }
 

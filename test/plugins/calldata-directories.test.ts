@@ -19,10 +19,10 @@ interface Dialect {
 const dialects: Record<string, Dialect> = {
   Openchain: {
     open: ({ url }) => createOpenchain(createHost({}, { urls: { openchain: url }, retries: 0 }).upstream("openchain")),
-    toAnswer: (names) => ({
+    toAnswer: (names, selector = SELECTOR) => ({
       ok: true,
       result: {
-        function: { [SELECTOR]: names.map((name, at) => ({ name, hasVerifiedContract: at === 0 })).reverse() },
+        function: { [selector]: names.map((name, at) => ({ name, hasVerifiedContract: at === 0 })).reverse() },
       },
     }),
     query: { function: SELECTOR, filter: "true" },
