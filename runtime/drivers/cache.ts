@@ -48,10 +48,7 @@ export function createCache({ store, namespace, clock, log }: CacheOptions): Cac
     },
   };
 
-  /**
-   * The JSON of a Cached. Work that fails after its own caller has left has mostly failed because of that (it was lent that
-   * caller's signal): the others do not suffer for it, and begin anew.
-   */
+  /** The JSON of a Cached. */
   async function recall(
     name: string,
     ttlMs: number,
@@ -60,9 +57,7 @@ export function createCache({ store, namespace, clock, log }: CacheOptions): Cac
   ): Promise<string> {
     const known = await read(name, ttlMs);
     if (known) return JSON.stringify(known);
-    const value = await produce().catch((error: unknown) => {
-      throw signal.aborted ? ABANDONED : error;
-    });
+    const value = await attempt(produce, signal);
     const storedAt = clock.now();
     await write(name, value, ttlMs);
     return JSON.stringify({ value, storedAt });
@@ -86,5 +81,17 @@ export function createCache({ store, namespace, clock, log }: CacheOptions): Cac
   /** Keys of any length and content, of which no two become one. */
   function toName(key: string): string {
     return `cache:${namespace}:${PLAIN_KEY.test(key) ? key : `#${sha256(JSON.stringify(key))}`}`;
+  }
+}
+
+/**
+ * Work that fails after its own caller has left has mostly failed because of that (it was lent that caller's signal): the
+ * others do not suffer for it, and begin anew.
+ */
+async function attempt<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw signal.aborted ? ABANDONED : error;
   }
 }

@@ -2,7 +2,7 @@
 export interface Patience {
   readonly signal: AbortSignal;
   /** Whether it was the time that has ended it. */
-  isOver(): boolean;
+  readonly isOver: () => boolean;
   /** Something has happened: the time begins anew. */
   renew(): void;
   /** To be called when the wait is over: nothing is left behind at the other signal. */

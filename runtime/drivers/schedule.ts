@@ -8,24 +8,21 @@ export interface OpenSchedule extends Schedule {
   close(): Promise<void>;
 }
 
-export interface ScheduleOptions {
-  readonly log: Log;
-  /** How long one run of a task may take. */
-  readonly patienceMs?: number;
-  /** Before the first repetition of a run that failed; doubled for each further one, up to the task's interval. */
-  readonly retryMs?: number;
-}
-
 interface Task {
   readonly name: string;
   readonly intervalMs: number;
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
+/** How long one run of a task may take. */
 const PATIENCE_MS = 120_000;
+/** Before the first repetition of a run that failed; doubled for each further one, up to the task's interval. */
 const RETRY_MS = 30_000;
+/** A timer for longer would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export function createSchedule({ log, patienceMs = PATIENCE_MS, retryMs = RETRY_MS }: ScheduleOptions): OpenSchedule {
+/** Tasks of plugins, each on a timer of its own that does not keep the process alive. */
+export function createSchedule({ log }: { readonly log: Log }): OpenSchedule {
   const tasks: Task[] = [];
   const timers = new Set<NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
@@ -46,24 +43,27 @@ export function createSchedule({ log, patienceMs = PATIENCE_MS, retryMs = RETRY_
   /** @param failures of the task, in a row. */
   function wait(task: Task, ms: number, failures: number): void {
     if (closing.signal.aborted) return;
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      const run = runOnce(task, failures);
-      running.add(run);
-      void run.finally(() => running.delete(run));
-    }, ms).unref();
+    const timer = setTimeout(
+      () => {
+        timers.delete(timer);
+        const run = runOnce(task, failures);
+        running.add(run);
+        void run.finally(() => running.delete(run));
+      },
+      Math.min(ms, LONGEST_TIMER_MS),
+    ).unref();
     timers.add(timer);
   }
 
   async function runOnce(task: Task, failures: number): Promise<void> {
     const { name, intervalMs } = task;
-    const patience = createPatience(patienceMs, closing.signal);
+    const patience = createPatience(PATIENCE_MS, closing.signal);
     try {
       await task.run(patience.signal);
       wait(task, intervalMs, 0);
     } catch (error) {
       if (!closing.signal.aborted) log.warn("schedule.failed", { task: name, error });
-      wait(task, Math.min(retryMs * 2 ** failures, intervalMs), failures + 1);
+      wait(task, Math.min(RETRY_MS * 2 ** failures, intervalMs), failures + 1);
     } finally {
       patience.end();
     }

@@ -19,15 +19,23 @@ export type Outcome<T> =
   | { readonly value: T; readonly setback?: undefined }
   | { readonly value?: undefined; readonly setback: Setback };
 
+/** A node that says "too many requests" inside of an answer. */
+export const RATE_LIMITED: Setback = { reason: "has been asked too often", isAlive: true };
+
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
-/** Of JSON-RPC errors: too many requests, in the codes of EIP-1474, of QuickNode and of HTTP. */
-const RATE_LIMITED: ReadonlySet<number> = new Set([-32005, -32007, 429]);
+/**
+ * JSON-RPC errors that pass: EIP-1474's "limit exceeded", which is "the node is behind" on Solana; "over rate limit" of
+ * Base's public nodes, on Solana "not there yet"; and HTTP's own number. QuickNode's -32007 comes with status 429; without
+ * it, it is Solana's skipped slot, which is an answer.
+ */
+const PASSING_ERRORS: ReadonlySet<number> = new Set([-32005, -32016, 429]);
 
 /** What a status says about its upstream; undefined for an answer. @param now milliseconds since the Unix epoch. */
 export function toSetback({ status, headers }: WireAnswer, now: number): Setback | undefined {
   if (status < 500 && !PASSING.has(status)) return undefined;
-  const reason = status === 429 ? "has been asked too often" : `answered with status ${status}`;
-  return { reason, isAlive: status === 429, retryAfterMs: toRetryAfterMs(headers.get("retry-after"), now) };
+  const retryAfterMs = toRetryAfterMs(headers.get("retry-after"), now);
+  if (status === 429) return { ...RATE_LIMITED, retryAfterMs };
+  return { reason: `answered with status ${status}`, isAlive: false, retryAfterMs };
 }
 
 /** `Retry-After` in seconds or as an HTTP date (RFC 9110, section 10.2.3). */
@@ -90,8 +98,8 @@ export function toRpcAnswer({ status, text }: UpstreamAnswer, title: string): Rp
   throw new Problem("upstream-failed", complaint);
 }
 
-/** A node that answers "too many requests" inside of an answer. */
-export const isRateLimited = ({ error }: RpcAnswer): boolean => error !== undefined && RATE_LIMITED.has(error.code);
+/** Whether a node did not want to answer now. */
+export const isRateLimited = ({ error }: RpcAnswer): boolean => error !== undefined && PASSING_ERRORS.has(error.code);
 
 const isRpcError = (value: unknown): value is NonNullable<RpcAnswer["error"]> =>
   isObject(value) && Number.isInteger(value.code) && typeof value.message === "string";

@@ -7,7 +7,7 @@ import { createGate, type Refusal } from "./upstream-gate.ts";
 /** Makes a request until it is answered, or there is no more hope in it. */
 export interface Attempts {
   /**
-   * @param attempt one try, which throws only for what will not pass.
+   * @param attempt one try, which throws only what a repetition would not change.
    * @throws Problem `upstream-failed`; what `attempt` throws; the signal's reason.
    */
   make<T>(attempt: () => Promise<Outcome<T>>, signal: AbortSignal): Promise<T>;
@@ -22,8 +22,6 @@ export interface AttemptsOptions {
   readonly retries: number;
   /** Before the first repetition; doubled for each further one, and spread by a quarter either way. */
   readonly pauseMs: number;
-  /** Failed requests in a row after which the upstream is left alone, and for how long. */
-  readonly breaker: { readonly failures: number; readonly openMs: number };
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -37,42 +35,41 @@ const LONGEST_REST_MS = 900_000;
  * Repeats what may pass, and remembers between requests: after several failures in a row, or when the upstream has asked
  * for a long pause, requests fail at once for a while. A caller who leaves after a failed attempt has seen a failure, too.
  */
-export function createAttempts({ id, title, retries, pauseMs, breaker, clock, log }: AttemptsOptions): Attempts {
-  const gate = createGate({ clock, ...breaker });
+export function createAttempts({ id, title, retries, pauseMs, clock, log }: AttemptsOptions): Attempts {
+  const gate = createGate(clock);
 
   return {
     refusal: gate.refusal,
     async make(attempt, signal) {
       const refusal = gate.refusal();
       if (refusal) throw toProblem(refusal.reason, refusal.waitMs);
-      let left = gate.enter() ? 1 : retries + 1;
+      const most = gate.enter() ? 1 : retries + 1;
       let setback: Setback | undefined;
       try {
-        do {
-          if (setback) await pause(toPauseMs(setback, retries - left), signal);
-          if (setback && gate.refusal()) break;
+        for (let made = 1; ; made += 1) {
           const outcome = await attempt();
           if (!outcome.setback) {
             succeed();
             return outcome.value;
           }
           setback = outcome.setback;
-          left -= 1;
-        } while (left > 0 && (setback.retryAfterMs ?? 0) <= LONGEST_PAUSE_MS);
+          if (made === most || (setback.retryAfterMs ?? 0) > LONGEST_PAUSE_MS) break;
+          await pause(toPauseMs(setback, made), signal);
+          if (gate.refusal()) break;
+        }
       } catch (error) {
-        if (!signal.aborted)
-          succeed(); // What will not pass was said by an upstream that lives.
-        else if (setback) giveUp(setback);
-        else gate.leave();
+        if (signal.aborted && setback) giveUp(setback);
+        else if (signal.aborted) gate.leave();
+        else succeed(); // A verdict was given by an upstream that lives.
         throw error;
       }
       throw giveUp(setback);
     },
   };
 
-  /** @param repetition 0 for the first. */
-  function toPauseMs({ retryAfterMs = 0 }: Setback, repetition: number): number {
-    const grown = Math.min(pauseMs * 2 ** repetition, LONGEST_PAUSE_MS);
+  /** @param made how many attempts there were. */
+  function toPauseMs({ retryAfterMs = 0 }: Setback, made: number): number {
+    const grown = Math.min(pauseMs * 2 ** (made - 1), LONGEST_PAUSE_MS);
     return Math.max(retryAfterMs, grown * (0.75 + Math.random() / 2));
   }
 
@@ -82,12 +79,10 @@ export function createAttempts({ id, title, retries, pauseMs, breaker, clock, lo
 
   function giveUp({ reason, isAlive, retryAfterMs, cause }: Setback): Problem {
     const restMs = retryAfterMs && Math.min(retryAfterMs, LONGEST_REST_MS);
-    if (restMs) {
-      gate.rest(restMs);
-      log.warn("upstream.asks-for-pause", { upstream: id, rest_ms: restMs });
-    }
+    if (restMs) gate.rest(restMs);
+    log.warn("upstream.failed", { upstream: id, reason, rest_ms: restMs, error: cause });
     if (isAlive) succeed();
-    else if (gate.fail()) log.warn("upstream.down", { upstream: id, reason });
+    else if (gate.fail()) log.warn("upstream.down", { upstream: id });
     return toProblem(reason, restMs || gate.refusal()?.waitMs, cause);
   }
 

@@ -23,18 +23,15 @@ export interface Gate {
   rest(waitMs: number): void;
 }
 
-export interface GateOptions {
-  readonly clock: Clock;
-  /** Failed requests in a row after which the upstream is left alone … */
-  readonly failures: number;
-  /** … and for how long, before one request may try. */
-  readonly openMs: number;
-}
-
+/** After so many failed requests in a row the upstream is left alone … */
+const FAILURES = 5;
+/** … for so long, and then one request may try. */
+const OPEN_MS = 15_000;
 /** How soon to come back while one request finds out. */
 const PROBE_MS = 1000;
 
-export function createGate({ clock, failures, openMs }: GateOptions): Gate {
+/** Open at first; all that it remembers is this process's own. */
+export function createGate(clock: Clock): Gate {
   let failed = 0;
   let openUntil = 0;
   let restUntil = 0;
@@ -44,17 +41,17 @@ export function createGate({ clock, failures, openMs }: GateOptions): Gate {
     refusal() {
       const now = clock.now();
       if (now < restUntil) return { reason: "has asked for a pause", waitMs: restUntil - now };
-      if (failed < failures) return undefined;
+      if (failed < FAILURES) return undefined;
       const reason = "has failed several times in a row";
       if (now < openUntil) return { reason, waitMs: openUntil - now };
       return isProbed ? { reason, waitMs: PROBE_MS } : undefined;
     },
     enter() {
-      isProbed = failed >= failures;
+      isProbed = failed >= FAILURES;
       return isProbed;
     },
     succeed() {
-      const wasOpen = failed >= failures;
+      const wasOpen = failed >= FAILURES;
       failed = 0;
       isProbed = false;
       return wasOpen;
@@ -62,9 +59,9 @@ export function createGate({ clock, failures, openMs }: GateOptions): Gate {
     fail() {
       failed += 1;
       isProbed = false;
-      if (failed < failures) return false;
-      openUntil = clock.now() + openMs;
-      return failed === failures;
+      if (failed < FAILURES) return false;
+      openUntil = clock.now() + OPEN_MS;
+      return failed === FAILURES;
     },
     leave() {
       isProbed = false;

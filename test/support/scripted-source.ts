@@ -1,0 +1,90 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+/** One request as it came in. */
+export interface Asked {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A number answers with this status and no more; a text, with 200 and itself; `hangs`, never. */
+export type Line =
+  | number
+  | string
+  | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: string | Buffer }
+  | ((response: ServerResponse, asked: Asked) => void);
+
+/** A source on loopback that does what a test has written for it. */
+export interface ScriptedSource {
+  readonly url: string;
+  readonly asked: readonly Asked[];
+  /** How many connections were made. */
+  connections(): number;
+  /** What the next requests are answered with, in order; the last line answers all further ones. */
+  script(...lines: readonly Line[]): void;
+  close(): Promise<void>;
+}
+
+/** Never answers. */
+export const hangs = (): void => {};
+
+/** Sends its head and a first part, and then nothing any more. */
+export const stalls = (response: ServerResponse): void => void response.writeHead(200).write("{");
+
+/** Ends the connection, without an answer or in the midst of one. */
+export const breaks = (response: ServerResponse): void => void response.socket?.destroy();
+
+export async function openSource(): Promise<ScriptedSource> {
+  const asked: Asked[] = [];
+  let lines: readonly Line[] = ["{}"];
+  let connections = 0;
+  const server = createServer(async (request, response) => {
+    const line = lines[0] ?? "{}";
+    if (lines.length > 1) lines = lines.slice(1);
+    const taken = await take(request);
+    asked.push(taken);
+    play(line, response, taken);
+  });
+  server.on("connection", () => {
+    connections += 1;
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    connections: () => connections,
+    script(...next) {
+      lines = next;
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+async function take(request: IncomingMessage): Promise<Asked> {
+  const { method = "", url: path = "", headers } = request;
+  return { method, path, headers, body: await text(request) };
+}
+
+/** Answers one request as a line says. */
+export function play(line: Line, response: ServerResponse, asked: Asked): void {
+  if (typeof line === "function") {
+    line(response, asked);
+    return;
+  }
+  const {
+    status = 200,
+    headers,
+    body = "",
+  } = typeof line === "number" ? { status: line } : typeof line === "string" ? { body: line } : line;
+  response.writeHead(status, headers).end(body);
+}
