@@ -15,7 +15,7 @@ export default definePlugin("calldata", ({ cache, upstream }) => {
           throw new Problem("unparseable-input", "Only calldata of EVM chains can be decoded: chain must be ethereum");
         const fault = explain(toDigits(calldata_hex));
         if (fault === undefined) return;
-        const issues = [toValueError(fault, calldata_hex, "calldata_hex")];
+        const issues = [toValueError(fault, undefined, "calldata_hex")]; // Too long to be sent back.
         throw new Problem("invalid-input", undefined, { issues });
       },
 

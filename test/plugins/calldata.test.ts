@@ -242,6 +242,11 @@ describe("a call's data", () => {
       expect(await faultsOf(ask(calldata_hex))).to.deep.equal([`body.calldata_hex: ${fault}`]);
     });
 
+  it("is not sent back when it is refused: a refusal stays short", async () => {
+    const { options } = await problemOf(ask("x".repeat(200_000)));
+    expect(JSON.stringify(options.issues)).to.have.length.below(1000);
+  });
+
   it("takes 128 KB, and reads all of it", async () => {
     openchain("success:transfer");
     const { decoded } = await ask(`${TRANSFER}${"00".repeat(BYTES - 68)}`);
