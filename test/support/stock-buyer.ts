@@ -11,7 +11,9 @@ import { rail, type TestSandbox } from "./chains.ts";
 export type PayingFetch = (input: string, init?: RequestInit) => Promise<Response>;
 
 /** The stock client in the hands of the sandbox's buyer, on all its chains and in both versions of the protocol. */
-export async function createBuyer({ description: { buyer, rpc } }: TestSandbox): Promise<x402Client> {
+export async function createBuyer({
+  description: { buyer, rpc },
+}: Pick<TestSandbox, "description">): Promise<x402Client> {
   const account = privateKeyToAccount(buyer.evm.private_key);
   const signer = await createKeyPairSignerFromBytes(base58.decode(buyer.solana.secret_key));
   const solana = { rpcUrl: rpc.solana! };

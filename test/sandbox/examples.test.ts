@@ -1,0 +1,69 @@
+import { join } from "node:path";
+import { wrapFetchWithPayment } from "@x402/fetch";
+import { expect } from "chai";
+import { loadSet } from "../../runtime/cli/load.ts";
+import type { Manifest } from "../../runtime/core/manifest.ts";
+import { type SandboxServer, startSandboxServer } from "../support/sandbox-server.ts";
+import { createBuyer, json, type PayingFetch, receiptOf } from "../support/stock-buyer.ts";
+
+const { manifests, site } = await loadSet(join(import.meta.dirname, "../.."));
+const sold = manifests.filter(({ price }) => price !== undefined);
+const sourced = sold.filter(({ upstreams, llm }) => upstreams || llm);
+const pathOf = ({ route }: Manifest): string => route.split(" ")[1] as string;
+const questionOf = (input: unknown): string => `?${new URLSearchParams(input as Record<string, string>)}`;
+
+describe("the offline sandbox", function () {
+  this.timeout(60_000);
+  let server: SandboxServer;
+  let pay: PayingFetch;
+  before(async () => {
+    server = await startSandboxServer();
+    const buyer = await createBuyer(server);
+    buyer.setSpendControls({ maxAmountPerPayment: "$5" });
+    pay = wrapFetchWithPayment(fetch, buyer);
+  });
+  after(() => server?.stop());
+
+  for (const manifest of sold)
+    for (const [at, { input }] of manifest.examples.entries())
+      it(`sells the stock client example ${at + 1} of ${manifest.id}, as its manifest has it`, async () => {
+        const response = await pay(server.url + pathOf(manifest), json(input));
+        expect(response.status, await response.clone().text()).to.equal(200);
+        expect(receiptOf(response)).to.include({ success: true });
+      });
+
+  for (const manifest of sourced)
+    it(`says in a header where the data of ${manifest.id} comes from`, async () => {
+      const response = await pay(server.url + pathOf(manifest), json(manifest.examples[0]?.input));
+      const named = manifest.upstreams?.map((id) => `${id}=${originOf(id)}`) ?? [];
+      const marks = [...named, ...(manifest.llm ? ["llm=recorded"] : [])];
+      expect(response.headers.get("x-payphone-upstreams")).to.equal(marks.join(", "));
+    });
+
+  for (const manifest of sold.filter(({ aliases }) => aliases?.some((route) => route.startsWith("GET "))))
+    it(`answers the GET form of ${manifest.id} as its POST form`, async () => {
+      const [{ input } = { input: {} }] = manifest.examples;
+      const [posted, got] = [
+        await pay(server.url + pathOf(manifest), json(input)),
+        await pay(server.url + pathOf(manifest) + questionOf(input)),
+      ];
+      expect(got.status).to.equal(200);
+      expect(withoutTime(await got.json())).to.deep.equal(withoutTime(await posted.json()));
+    });
+
+  it("refuses what nobody recorded, says what is missing, and charges nothing", async () => {
+    const response = await pay(`${server.url}/v1/price/token`, json({ symbol: "RAREST" }));
+    const { code, detail } = (await response.json()) as { code: string; detail: string };
+    expect([response.status, code]).to.deep.equal([502, "upstream-failed"]);
+    expect(detail).to.match(/^The sandbox works offline and has no recording of CoinGecko for GET .* --online /);
+    expect(response.headers.get("payment-response")).to.equal(null);
+  });
+});
+
+/** Chains that the sandbox has itself are its own; everything else is recorded. */
+const originOf = (id: string): string => (site.rails.some((rail) => rail.id === id) ? "embedded" : "recorded");
+
+/** The moments of an answer differ between two calls. */
+function withoutTime(answer: unknown): unknown {
+  return JSON.parse(JSON.stringify(answer), (key, value) => (/_at$|^(cache_)?age_seconds$/.test(key) ? 0 : value));
+}
