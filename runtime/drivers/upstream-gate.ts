@@ -2,7 +2,7 @@ import type { Clock } from "../api/capabilities.ts";
 
 /** Why an upstream is not asked now, and for how long it will not be. */
 export interface Refusal {
-  /** What is the matter, to follow the upstream's title: `has failed five times in a row`. */
+  /** What is the matter, to follow the upstream's title: `has asked for a pause`. */
   readonly reason: string;
   readonly waitMs: number;
 }
@@ -23,6 +23,13 @@ export interface Gate {
   rest(waitMs: number): void;
 }
 
+/** From a moment on, in milliseconds since the Unix epoch. */
+interface Span {
+  readonly since: number;
+  readonly forMs: number;
+}
+
+const NONE: Span = { since: 0, forMs: 0 };
 /** After so many failed requests in a row the upstream is left alone … */
 const FAILURES = 5;
 /** … for so long, and then one request may try. */
@@ -33,41 +40,45 @@ const PROBE_MS = 1000;
 /** Open at first; all that it remembers is this process's own. */
 export function createGate(clock: Clock): Gate {
   let failed = 0;
-  let openUntil = 0;
-  let restUntil = 0;
   let isProbed = false;
+  let rested = NONE;
+  let failing = NONE;
 
   return {
     refusal() {
-      const now = clock.now();
-      if (now < restUntil) return { reason: "has asked for a pause", waitMs: restUntil - now };
+      const restMs = leftOf(rested);
+      if (restMs > 0) return { reason: "has asked for a pause", waitMs: restMs };
       if (failed < FAILURES) return undefined;
-      const reason = "has failed several times in a row";
-      if (now < openUntil) return { reason, waitMs: openUntil - now };
-      return isProbed ? { reason, waitMs: PROBE_MS } : undefined;
+      const waitMs = leftOf(failing) || (isProbed ? PROBE_MS : 0);
+      return waitMs > 0 ? { reason: "has failed several times in a row", waitMs } : undefined;
     },
     enter() {
       isProbed = failed >= FAILURES;
       return isProbed;
     },
     succeed() {
-      const wasOpen = failed >= FAILURES;
+      const wasGivenUp = failed >= FAILURES;
       failed = 0;
       isProbed = false;
-      return wasOpen;
+      return wasGivenUp;
     },
     fail() {
       failed += 1;
       isProbed = false;
-      if (failed < FAILURES) return false;
-      openUntil = clock.now() + OPEN_MS;
+      failing = { since: clock.now(), forMs: OPEN_MS };
       return failed === FAILURES;
     },
     leave() {
       isProbed = false;
     },
     rest(waitMs) {
-      restUntil = Math.max(restUntil, clock.now() + waitMs);
+      if (waitMs > leftOf(rested)) rested = { since: clock.now(), forMs: waitMs };
     },
   };
+
+  /** Nothing, too, once the clock was set back: it must not make a pause longer. */
+  function leftOf({ since, forMs }: Span): number {
+    const passed = clock.now() - since;
+    return passed < 0 ? 0 : Math.max(0, forMs - passed);
+  }
 }

@@ -133,6 +133,12 @@ describe("an upstream that fails", () => {
       expect(await askedWhile(() => Promise.all([get(), upstream.get("/other", { signal: NEVER })]))).to.equal(2);
     });
 
+    it("is not left alone for longer because the clock was set back", async () => {
+      await trip();
+      bench.wait(-3_600_000);
+      expect(await askedWhile(fail)).to.equal(1);
+    });
+
     it("is left alone again when the one request failed, which is not repeated", async () => {
       await trip();
       bench.wait(OPEN_MS);
