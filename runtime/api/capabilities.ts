@@ -209,3 +209,23 @@ export interface Llm {
    */
   answer<T>(request: LlmRequest): Promise<T>;
 }
+
+/** A file that whoever bought it reads with a browser, by an address that nobody can guess. */
+export interface ReportFile {
+  /** The last part of its address: `report.md`. Lower-case letters, digits and `._-`, at most 80 of them. */
+  readonly name: string;
+  /** Its media type; a text is UTF-8 and says so: `text/markdown; charset=utf-8`. No script of a page runs. */
+  readonly type: string;
+  /** At most 32 MB in UTF-8. */
+  readonly body: string;
+}
+
+/** What services hand out beside their answers. */
+export interface Reports {
+  /**
+   * Keeps the file for as long as a job can be asked for (90 days), at an address of its own with at least 128 random bits.
+   * To be called in a step of its own, so that a job that goes on after a crash knows the address that it gave before.
+   * @returns the absolute URL. @throws Problem `payload-too-large`; `unavailable` when it cannot be kept.
+   */
+  publish(file: ReportFile): Promise<string>;
+}

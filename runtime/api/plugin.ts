@@ -6,6 +6,7 @@ import type {
   Evm,
   Llm,
   Log,
+  Reports,
   Schedule,
   SiteInfo,
   Treasury,
@@ -26,6 +27,8 @@ export type {
   Llm,
   LlmRequest,
   Log,
+  ReportFile,
+  Reports,
   RpcAnswer,
   Schedule,
   SiteInfo,
@@ -51,6 +54,8 @@ export interface Host {
   readonly evm: Evm;
   readonly llm: Llm;
   readonly log: Log;
+  /** Files for those who have paid for them. */
+  readonly reports: Reports;
   readonly schedule: Schedule;
   readonly site: SiteInfo;
   readonly treasury: Treasury;

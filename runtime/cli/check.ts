@@ -34,6 +34,7 @@ export function toIdleLent({ site }: ManifestSet): Omit<Lent, "env"> {
       evm: idle("evm"),
       llm: idle("llm"),
       log: silentLog,
+      reports: idle("reports"),
       schedule: { every() {} },
       site: { name: site.name ?? "payphone", baseUrl: "http://localhost" },
       treasury: idle("treasury"),

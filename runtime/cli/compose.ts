@@ -1,9 +1,11 @@
 import type { RequestListener } from "node:http";
 import type { Clock, Log } from "../api/capabilities.ts";
+import type { Host } from "../api/plugin.ts";
 import { createExchanges } from "../core/exchanges.ts";
 import type { Fault } from "../core/faults.ts";
 import type { Manifest } from "../core/manifest.ts";
 import { createPayments } from "../core/payments.ts";
+import { createReportShelf } from "../core/reports.ts";
 import { bindServices, type Service } from "../core/service.ts";
 import type { OpenStore } from "../drivers/store-keyv.ts";
 import type { SandboxDescription } from "../sandbox/open-sandbox.ts";
@@ -11,7 +13,7 @@ import { createApp } from "../server/app.ts";
 import { createBazaar } from "../surfaces/bazaar.ts";
 import type { Config } from "./config.ts";
 import { openDoors } from "./doors.ts";
-import { createDrivers, type Drivers } from "./drivers.ts";
+import { createDrivers } from "./drivers.ts";
 import { type LoadedPlugins, loadPlugins, type ManifestSet } from "./load.ts";
 import { toReadiness } from "./readiness.ts";
 import { openSources, type Sources, type SourcesOverride } from "./sources.ts";
@@ -53,7 +55,8 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   const { site } = set;
   const drivers = createDrivers({ config, site, store, clock, log });
   const sources = openSources({ set, config, store, clock, log, override: sandbox?.sources });
-  const { handlers, faults } = await lend(options, drivers, sources);
+  const reports = createReportShelf({ store, baseUrl });
+  const { handlers, faults } = await lend(options, { ...drivers, reports }, sources);
   if (faults.length > 0) {
     await Promise.all([drivers.close(), sources.close()]);
     return faults;
@@ -103,13 +106,13 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
 /** Sets the plugins up with what is open. */
 function lend(
   { set, config, baseUrl, clock, log }: ComposeOptions,
-  { anchor, evm, treasury }: Drivers,
+  { anchor, evm, treasury, reports }: Pick<Host, "anchor" | "evm" | "reports" | "treasury">,
   { llm, schedule, web, ...own }: Sources,
 ): Promise<LoadedPlugins> {
   const site = { name: set.site.name, baseUrl };
   return loadPlugins(set, {
     ...own,
-    host: { anchor, clock, evm, llm, log, schedule, site, treasury, web },
+    host: { anchor, clock, evm, llm, log, reports, schedule, site, treasury, web },
     env: config.env,
   });
 }

@@ -4,7 +4,15 @@ import { expect } from "chai";
 import { verifyMessage } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { parse } from "yaml";
-import { type Call, type EvmTransaction, type Hex, type Host, type Plugin, Problem } from "../../runtime/api/plugin.ts";
+import {
+  type Call,
+  type EvmTransaction,
+  type Hex,
+  type Host,
+  type Plugin,
+  Problem,
+  type ReportFile,
+} from "../../runtime/api/plugin.ts";
 import type { SiteManifest } from "../../runtime/core/manifest.ts";
 import { createCompiler } from "../../runtime/core/validator.ts";
 import { createCache } from "../../runtime/drivers/cache.ts";
@@ -35,6 +43,8 @@ export interface TestHost extends Host {
   readonly chain: Map<string, EvmTransaction>;
   /** The background work that was registered, by name, to be run by hand. */
   readonly tasks: Map<string, (signal: AbortSignal) => Promise<void>>;
+  /** The files that were published, by their addresses. */
+  readonly published: Map<string, ReportFile>;
 }
 
 /**
@@ -44,10 +54,11 @@ export interface TestHost extends Host {
 export function createHost(overrides: Partial<Host> = {}, reach: Reach = {}): TestHost {
   const chain = new Map<string, EvmTransaction>();
   const tasks: TestHost["tasks"] = new Map();
+  const published: TestHost["published"] = new Map();
   const log = overrides.log ?? { info() {}, warn() {}, error() {} };
   const clock = overrides.clock ?? { now: () => NOW };
   return {
-    ...{ chain, tasks },
+    ...{ chain, tasks, published },
     anchor: {
       async write(hash) {
         const tx = `0x${String(chain.size + 1).padStart(64, "a")}` as Hex;
@@ -69,6 +80,13 @@ export function createHost(overrides: Partial<Host> = {}, reach: Reach = {}): Te
     },
     llm: { answer: () => Promise.reject(new Error("this test has brought no language model")) },
     log,
+    reports: {
+      async publish(file) {
+        const url = `https://pay.test/reports/${published.size + 1}/${file.name}`;
+        published.set(url, file);
+        return url;
+      },
+    },
     schedule: { every: (name, _intervalMs, task) => void tasks.set(name, task) },
     site: { name: "payphone", baseUrl: "https://pay.test" },
     treasury: { evmAddress: async () => TREASURY.address, signMessage: (message) => TREASURY.signMessage({ message }) },
