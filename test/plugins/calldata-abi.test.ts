@@ -1,88 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type AbiParameter, encodeAbiParameters, getAddress, type Hex, toFunctionSelector } from "viem";
+import { type AbiParameter, encodeAbiParameters } from "viem";
 import { decode } from "../../plugins/calldata/decode.ts";
 import { interpret } from "../../plugins/calldata/interpret.ts";
-import { readSignature, toSelector } from "../../plugins/calldata/signature.ts";
 import { readTypes } from "../../plugins/calldata/types.ts";
-
-/** A parameter as viem encodes it, with a value, and how that looks as JSON. */
-interface Sample {
-  readonly parameter: AbiParameter;
-  readonly text: string;
-  readonly value: unknown;
-  readonly json: unknown;
-}
-
-const toInteger = (value: bigint): number | string =>
-  value >= -(2n ** 53n) + 1n && value <= 2n ** 53n - 1n ? Number(value) : value.toString();
-
-const toHex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString("hex")}`;
-
-const plain = (text: string, value: unknown, json: unknown): Sample => ({
-  parameter: { type: text },
-  text,
-  value,
-  json,
-});
-
-const bits = fc.integer({ min: 1, max: 32 }).map((bytes) => bytes * 8);
-/** viem takes numbers for integers of up to 48 bits. */
-const toViem = (value: bigint, width: number): unknown => (width <= 48 ? Number(value) : value);
-
-const uint = bits.chain((width) =>
-  fc
-    .oneof(fc.constantFrom(0n, 2n ** BigInt(width) - 1n), fc.bigInt({ min: 0n, max: 2n ** BigInt(width) - 1n }))
-    .map((value) => plain(`uint${width}`, toViem(value, width), toInteger(value))),
-);
-const int = bits.chain((width) => {
-  const half = 2n ** BigInt(width - 1);
-  return fc
-    .oneof(fc.constantFrom(-half, -1n, half - 1n), fc.bigInt({ min: -half, max: half - 1n }))
-    .map((value) => plain(`int${width}`, toViem(value, width), toInteger(value)));
-});
-const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => {
-  const value = getAddress(toHex(bytes));
-  return plain("address", value.toLowerCase(), value);
-});
-const bool = fc.boolean().map((value) => plain("bool", value, value));
-const bytesN = fc.uint8Array({ minLength: 1, maxLength: 32 }).map((bytes) => {
-  return plain(`bytes${bytes.length}`, toHex(bytes), toHex(bytes));
-});
-const bytes = fc.uint8Array({ maxLength: 70 }).map((value) => plain("bytes", toHex(value), toHex(value)));
-const string = fc.string({ unit: "grapheme", maxLength: 40 }).map((value) => plain("string", value, value));
-
-const toTuple = (samples: readonly Sample[]): Sample => ({
-  parameter: {
-    type: "tuple",
-    components: samples.map(({ parameter }, index) => ({ ...parameter, name: `c${index}` })),
-  },
-  text: `(${samples.map(({ text }) => text).join(",")})`,
-  value: Object.fromEntries(samples.map(({ value }, index) => [`c${index}`, value])),
-  json: samples.map(({ json }) => json),
-});
-
-/** An array whose every item is of the first one's type: that same value, so that it has that type in all its depth. */
-const toList = (item: Sample, length: number, isFixed: boolean): Sample => {
-  const brackets = isFixed ? `[${length}]` : "[]";
-  return {
-    parameter: { ...item.parameter, type: `${item.parameter.type}${brackets}` } as AbiParameter,
-    text: `${item.text}${brackets}`,
-    value: Array.from({ length }, () => item.value),
-    json: Array.from({ length }, () => item.json),
-  };
-};
-
-const { sample } = fc.letrec<{ sample: Sample }>((tie) => ({
-  sample: fc.oneof(
-    { maxDepth: 4, withCrossShrink: true },
-    fc.oneof(uint, int, address, bool, bytesN, bytes, string),
-    fc.array(tie("sample"), { minLength: 1, maxLength: 4 }).map(toTuple),
-    fc.tuple(tie("sample"), fc.integer({ min: 0, max: 4 })).map(([item, length]) => toList(item, length, false)),
-    fc.tuple(tie("sample"), fc.integer({ min: 1, max: 3 })).map(([item, length]) => toList(item, length, true)),
-  ),
-}));
-const samples = fc.array(sample, { maxLength: 5 });
+import { plain, type Sample, toSamples, toText, toViem } from "./calldata-samples.ts";
 
 const encode = (given: readonly Sample[]): Buffer => {
   const data = encodeAbiParameters(
@@ -91,7 +13,6 @@ const encode = (given: readonly Sample[]): Buffer => {
   );
   return Buffer.from(data.slice(2), "hex");
 };
-const toText = (given: readonly Sample[]): string => `f(${given.map(({ text }) => text).join(",")})`;
 const valuesOf = (data: Buffer, text: string): unknown[] | undefined => {
   const { decoded, params } = interpret(data, [text]);
   return decoded ? params.map(({ value }) => value) : undefined;
@@ -115,7 +36,7 @@ function toEncodable(parameter: AbiParameter, json: unknown): unknown {
 describe("the arguments in calldata", () => {
   it("are the values that were encoded, whatever their types", () => {
     fc.assert(
-      fc.property(samples, (given) => {
+      fc.property(toSamples(0), (given) => {
         const { params, decoded, function_signature } = interpret(encode(given), [toText(given)]);
         expect({ decoded, function_signature }).to.deep.equal({ decoded: true, function_signature: toText(given) });
         expect(params).to.deep.equal(given.map(({ text, json }) => ({ name: null, type: text, value: json })));
@@ -126,9 +47,8 @@ describe("the arguments in calldata", () => {
   });
 
   it("are read with more bytes behind them, and not when some are missing", () => {
-    const nonempty = fc.array(sample, { minLength: 1, maxLength: 4 });
     fc.assert(
-      fc.property(nonempty, fc.uint8Array({ minLength: 1, maxLength: 40 }), fc.nat(), (given, more, cut) => {
+      fc.property(toSamples(1), fc.uint8Array({ minLength: 1, maxLength: 40 }), fc.nat(), (given, more, cut) => {
         const data = encode(given);
         const types = readTypes(toText(given).slice(1))!;
         expect(decode(types, data)?.isExact).to.equal(true);
@@ -142,7 +62,7 @@ describe("the arguments in calldata", () => {
   it("are read only where encoding them again gives the same bytes", () => {
     const change = fc.tuple(fc.nat(), fc.constantFrom(0, 1, 32, 64, 96, 128, 255));
     fc.assert(
-      fc.property(samples, fc.array(change, { minLength: 1, maxLength: 2 }), (given, changes) => {
+      fc.property(toSamples(0), fc.array(change, { minLength: 1, maxLength: 2 }), (given, changes) => {
         const data = encode(given);
         // Text is left out, as bytes that are no UTF-8 cannot be encoded from it again.
         if (data.length === 0 || toText(given).includes("string")) return;
@@ -162,7 +82,7 @@ describe("the arguments in calldata", () => {
 
   it("never fail on any data", () => {
     fc.assert(
-      fc.property(samples, fc.uint8Array({ maxLength: 400 }), (given, data) => {
+      fc.property(toSamples(0), fc.uint8Array({ maxLength: 400 }), (given, data) => {
         JSON.stringify(interpret(Buffer.from(data), [toText(given)]));
       }),
       { numRuns: 300 },
@@ -230,83 +150,4 @@ describe("the arguments in calldata", () => {
   it("are the 24 bytes of a function that is passed", () => {
     expect(valuesOf(words("ab".repeat(24)), "f(function)")).to.deep.equal([`0x${"ab".repeat(24)}`]);
   });
-});
-
-describe("a signature", () => {
-  it("has the selector that every compiler gives it", () => {
-    fc.assert(
-      fc.property(samples, (given) => {
-        expect(toSelector(toText(given))).to.equal(toFunctionSelector(toText(given)));
-      }),
-    );
-    expect(toSelector("transfer(address,uint256)")).to.equal("0xa9059cbb");
-  });
-
-  it("is read back as it was written", () => {
-    fc.assert(
-      fc.property(samples, (given) => {
-        const { name, types } = readSignature(toText(given))!;
-        expect(`${name}(${types.map(({ text }) => text).join(",")})`).to.equal(toText(given));
-      }),
-    );
-  });
-
-  const NESTED = `${"(".repeat(31)}bool${")".repeat(31)}`;
-  it("may lie 32 levels deep", () => {
-    expect(readSignature(`f(${NESTED})`)).to.have.property("name", "f");
-    expect(readSignature(`f(bool${"[]".repeat(31)})`)).to.have.property("name", "f");
-  });
-
-  const unreadable = [
-    ...[
-      "",
-      "f",
-      "f(",
-      "f)",
-      "()",
-      "1f()",
-      "f() ",
-      " f()",
-      "f(uint256",
-      "f(uint256))",
-      "f(uint256,)",
-      "f(,)",
-      "f(bool bool)",
-    ],
-    ...[
-      "f(uint)",
-      "f(uint7)",
-      "f(uint264)",
-      "f(uint08)",
-      "f(int0)",
-      "f(bytes0)",
-      "f(bytes33)",
-      "f(address20)",
-      "f(bool1)",
-    ],
-    ...["f(string8)", "f(fixed128x18)", "f(tuple)", "f(Struct)", "f(mapping(address,bool))", "f(address payable)"],
-    ...[
-      "f(())",
-      "f(()[])",
-      "f((bool,()))",
-      "f(bool[0])",
-      "f(bool[01])",
-      "f(bool[-1])",
-      "f(bool[)",
-      "f(bool])",
-      "f([])",
-    ],
-    ...["f(bool[1000000000])", "f(bool)(bool)", "f((bool)(bool))", "f(bool[](bool))", "f(bool[]bool)", "f\n(bool)"],
-    ...[
-      `f((${NESTED}))`,
-      `f(bool${"[]".repeat(33)})`,
-      `f(${"bool,".repeat(250)}bool)`,
-      `f${"(".repeat(900)}`,
-      `f(${"[".repeat(900)}`,
-    ],
-  ];
-  for (const text of unreadable)
-    it(`is not believed: ${text.length > 60 ? `${text.slice(0, 57)}…` : JSON.stringify(text)}`, () => {
-      expect(readSignature(text)).to.equal(undefined);
-    });
 });
