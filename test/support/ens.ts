@@ -15,10 +15,14 @@ const PLACES = {
   EnsOffchain: "0x00000000000000000000000000000000000e5002",
 } as const satisfies Record<Contract, Hex>;
 
+const FAR_AWAY = 4_000_000_000;
+
 /** An Ethereum of one's own with an ENS into which everything is written by transactions. */
 export interface Ens {
   readonly url: string;
   readonly places: typeof PLACES;
+  /** Registers the name, or the one that it is under, and gives it a resolver. @param expiry Unix seconds. */
+  register(name: string, terms?: { expiry?: number; ttl?: number }): Promise<void>;
   /** When a second-level name runs out, in Unix seconds. */
   setExpiry(label: string, expiry: number): Promise<void>;
   /** Which resolver a name has, here or in the registry that comes before this one. */
@@ -40,10 +44,16 @@ export async function startEns(): Promise<Ens> {
   const write = createWrite(chain);
   const setResolver: Ens["setResolver"] = (name, resolver, ttl = 0) =>
     write("EnsRegistry", "setRecord", namehash(name), resolver, ttl);
+  const setExpiry: Ens["setExpiry"] = (label, expiry) =>
+    write("EnsRegistrar", "setExpiry", BigInt(labelhash(label)), expiry);
   return {
     url: chain.url,
     places: PLACES,
-    setExpiry: (label, expiry) => write("EnsRegistrar", "setExpiry", BigInt(labelhash(label)), expiry),
+    register: async (name, { expiry = FAR_AWAY, ttl = 0 } = {}) => {
+      await setExpiry(name.split(".").at(-2) ?? "", expiry);
+      await setResolver(name, PLACES.EnsResolver, ttl);
+    },
+    setExpiry,
     setResolver,
     setSuccessor: (name, resolver) => write("EnsUniversalResolver", "setSuccessor", namehash(name), resolver),
     setAddress: (name, address) => write("EnsResolver", "setAddr", namehash(name), address),

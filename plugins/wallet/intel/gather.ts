@@ -51,7 +51,7 @@ export function createGather({ cache, clock, log, screening, patienceMs }: Gathe
       return { source, value, readAtMs: storedAt };
     } catch (error) {
       if (!(error instanceof Problem) && !bounded.aborted) log.error("intel.source-failed", { source, error });
-      const message = error instanceof Problem ? error.message : "No answer came in time";
+      const message = bounded.aborted ? "No answer came in time" : Problem.from(error).message;
       return { source, value: null, error: { source, message }, readAtMs: clock.now() };
     }
   }

@@ -1,7 +1,7 @@
-import { ens_normalize } from "@adraffy/ens-normalize";
 import { base58 } from "@scure/base";
 import type { Hex, Host } from "#plugin";
 import { createAskEthereum } from "./ens-client.ts";
+import { normalizeEnsName } from "./ens-normalize.ts";
 import { readAddress, readPrimaryName, readSolanaKey } from "./ens-records.ts";
 import { readRegistration, readTtlSeconds } from "./ens-registration.ts";
 import { DEFAULT_TTL_SECONDS, type NameAddress, type Registry, type Resolution, unresolved } from "./registry.ts";
@@ -54,7 +54,7 @@ function toAddresses(address: Hex | undefined, key: Hex | undefined, ttl_hint_se
 /** A name that is written otherwise than it is looked up pretends to be another one (ENSIP-15). */
 function isNormalized(name: string): boolean {
   try {
-    return ens_normalize(name) === name;
+    return normalizeEnsName(name) === name;
   } catch {
     return false;
   }

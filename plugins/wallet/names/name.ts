@@ -1,5 +1,5 @@
-import { ens_normalize } from "@adraffy/ens-normalize";
 import { Problem, toValueError } from "#plugin";
+import { normalizeEnsName } from "./ens-normalize.ts";
 
 /** The suffixes that are resolved (specification 2.8). */
 export const SUPPORTED_TLDS = [".eth", ".sol"] as const;
@@ -26,7 +26,7 @@ export function readName(given: string): ReadName {
 /** ENSIP-15, without which two names that look alike would lead to different owners. */
 function toEnsName(name: string): string {
   try {
-    return ens_normalize(name);
+    return normalizeEnsName(name);
   } catch (error) {
     throw toProblem(`name must be a valid ENS name (ENSIP-15): ${(error as Error).message}`, name);
   }
