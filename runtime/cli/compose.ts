@@ -82,7 +82,7 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
     sandbox: description,
   });
   const listener = createApp({
-    ...{ services, invoke, challenge: offers.challenge, ...beside },
+    ...{ services, invoke, challenge: offers.challenge, reports, ...beside },
     ...{ site: { ...site, baseUrl }, limits: site.limits, trustProxy: config.trustProxy },
     ready: () => toReadiness({ services, payments, configured: rails, store, sources }),
     ...(sandbox && { sandbox: sandbox.description, origins: sandbox.origins }),

@@ -24,6 +24,7 @@ const RESERVED = [
   "/mcp",
   "/openapi.json",
   "/ready",
+  "/reports/",
   "/robots.txt",
   "/sandbox/",
   "/v1/a2a",

@@ -3,6 +3,7 @@ import express, { type ErrorRequestHandler, type RequestHandler } from "express"
 import type { Clock, Log } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import type { SiteManifest } from "../core/manifest.ts";
+import type { ReportShelf } from "../core/reports.ts";
 import { type CatalogSite, toCatalog } from "../surfaces/catalog.ts";
 import type { Document } from "../surfaces/document.ts";
 import { createAccessLog, createFailureLog } from "./access-log.ts";
@@ -13,6 +14,7 @@ import { createLimits, createMemoryLimiter, type Limiter } from "./limits.ts";
 import { toOptionsReply } from "./preflight.ts";
 import { toProblem, toProblemReply } from "./problems.ts";
 import { createSend, type Send, toJsonReply } from "./reply.ts";
+import { createReports } from "./reports.ts";
 import { type Methods, toHandler } from "./resource.ts";
 import { createRest, isPaying, type RestDeps } from "./rest.ts";
 import { createRpc, type RpcDoor } from "./rpc.ts";
@@ -31,6 +33,8 @@ export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challen
   readonly documents?: ReadonlyMap<string, Document>;
   /** JSON-RPC endpoints by path: MCP, A2A. */
   readonly doors?: ReadonlyMap<string, RpcDoor>;
+  /** Files that services have handed out; left out, there are none. */
+  readonly reports?: Pick<ReportShelf, "find">;
   /** Where the data of a service's answers comes from, where that is not the world: a header says so. */
   readonly origins?: RestDeps["origins"];
   /** What `/sandbox` answers; left out, there is no such path. */
@@ -65,6 +69,7 @@ export function createApp(deps: AppDeps): RequestListener {
   mount(createRest({ ...deps, baseUrl: site.baseUrl, bounds, limits }));
   mount(createRpc({ doors: deps.doors ?? new Map(), bounds, limits, fail }));
   mount(createDocuments(new Map([["/", toCatalogDocument(deps)], ...(deps.documents ?? [])])));
+  if (deps.reports) mount(createReports(deps.reports));
   if (deps.sandbox) mount(toSandbox(deps.sandbox));
   app.use(answerNowhere(send));
   app.use(answerProblems(send, fail));

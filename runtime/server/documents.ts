@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { Document } from "../surfaces/document.ts";
+import { isKnown, toEtag } from "./etag.ts";
 import { toDataHeaders } from "./headers.ts";
 import type { Reply } from "./reply.ts";
 import type { Answer, Methods } from "./resource.ts";
@@ -21,16 +21,12 @@ function toNegotiated({ alternatives = [], ...document }: Document): Answer {
 }
 
 function toAnswer({ type, body, headers: own = {} }: Document): Answer {
-  const etag = `"${createHash("sha256").update(body).digest("base64url")}"`;
+  const etag = toEtag(body);
   const headers = override([...toDataHeaders(type, "public, max-age=60"), "ETag", etag], own);
   const full: Reply = { status: 200, headers, body };
   const unchanged: Reply = { status: 304, headers };
-  return ({ headers: { "if-none-match": known } }) => (known !== undefined && lists(known, etag) ? unchanged : full);
+  return ({ headers: asked }) => (isKnown(asked, etag) ? unchanged : full);
 }
-
-/** RFC 9110, section 13.1.2: weak comparison with any of the list. */
-const lists = (known: string, etag: string): boolean =>
-  known.split(",").some((tag) => ["*", etag, `W/${etag}`].includes(tag.trim()));
 
 function override(usual: readonly string[], own: Readonly<Record<string, string>>): readonly string[] {
   const names = new Set(Object.keys(own).map((name) => name.toLowerCase()));

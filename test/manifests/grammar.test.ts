@@ -45,7 +45,18 @@ describe("a route", () => {
   });
 
   it("is reserved where payphone answers, or would if a parameter had that value", () => {
-    const own = ["/", "/health", "/docs", "/docs/x/y", "/.well-known/x", "/v1/a2a", "/mcp", "/{x}", "/{x}/agent.json"];
+    const own = [
+      "/",
+      "/health",
+      "/docs",
+      "/docs/x/y",
+      "/reports/{x}/y",
+      "/.well-known/x",
+      "/v1/a2a",
+      "/mcp",
+      "/{x}",
+      "/{x}/agent.json",
+    ];
     for (const path of own) expect(isReserved(path), path).to.equal(true);
     for (const path of ["/v1/roll", "/health/x", "/v1/{x}/y", "/documents"])
       expect(isReserved(path), path).to.equal(false);
