@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { Task } from "./document.ts";
 
 const LOOK_MS = 20;
+const MEMORY_STATUS = 2;
 
 /**
  * The whole life of this process: a document comes in, a thread parses it while this one watches the memory, its text goes
@@ -11,7 +12,7 @@ process.once("message", ({ source, limitBytes }: Task) => {
   const parser = new Worker(new URL("./document-thread.ts", import.meta.url), { workerData: source });
   parser.once("message", (text) => process.send?.(text));
   setInterval(() => {
-    if (process.memoryUsage.rss() > limitBytes) process.kill(process.pid, "SIGKILL");
+    if (process.memoryUsage.rss() > limitBytes) process.exit(MEMORY_STATUS);
   }, LOOK_MS);
 });
 process.once("disconnect", () => process.exit());

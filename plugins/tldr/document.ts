@@ -45,14 +45,16 @@ function readInProcess(source: Source, signal: AbortSignal): Promise<string> {
   });
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   reader.once("message", (text) => resolve(text as string));
-  reader.once("exit", (status) => reject(new Problem("unparseable-input", status === 1 ? DAMAGED : TOO_MUCH)));
-  reader.on("error", (cause) =>
-    reject(signal.aborted ? signal.reason : new Problem("unavailable", NO_PROCESS, { cause })),
-  );
+  reader.once("exit", (status, killer) => reject(new Problem("unparseable-input", explain(status, killer))));
+  // Of a call that has ended nothing more is expected: the queue has told its caller.
+  reader.on("error", (cause) => reject(new Problem("unavailable", "No document can be read now", { cause })));
   reader.send({ source, limitBytes: LIMIT_MB * 2 ** 20 } satisfies Task);
   return promise.finally(() => reader.kill("SIGKILL"));
 }
 
-const DAMAGED = "The document is damaged or protected: it cannot be read";
-const TOO_MUCH = `The document cannot be read within ${LIMIT_MS / 1000} seconds and ${LIMIT_MB} MB of memory`;
-const NO_PROCESS = "No document can be read now";
+/** A process that has run out of memory ends with many a status, and by itself. */
+function explain(status: number | null, killer: NodeJS.Signals | null): string {
+  if (killer === "SIGKILL") return `The document cannot be read within ${LIMIT_MS / 1000} seconds`;
+  if (status === 1) return "The document is damaged or protected: it cannot be read";
+  return `The document cannot be read in ${LIMIT_MB} MB of memory`;
+}

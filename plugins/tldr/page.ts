@@ -30,8 +30,7 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
     const [type = ""] = declared.toLowerCase().split(/[\s;,]/, 1);
     const charset = /charset\s*=\s*["']?([^\s"';,]+)/i.exec(declared)?.[1];
     if (HTML.test(type)) return readDocument({ kind: "html", html: decodeText(body, charset), url }, signal);
-    if (type === "application/pdf" || isPdf(body))
-      return readDocument({ kind: "pdf", bytes: new Uint8Array(body) }, signal);
+    if (type === "application/pdf" || isPdf(body)) return readDocument({ kind: "pdf", bytes: body }, signal);
     if (TEXT.test(type)) return decodeText(body, charset);
     const what = type === "" ? "says no content type" : `is ${type}`;
     throw new Problem("unparseable-input", `What the URL leads to ${what}; HTML, PDF and text can be summarized`);

@@ -37,7 +37,7 @@ export function toNextHop(
   const next = toTarget(location, target);
   const kept = new Headers(headers);
   if (next.origin !== target.origin) for (const name of SECRETS) kept.delete(name);
-  if (status > 303 || method === "GET") return { target: next, method, headers: kept, body };
+  if (status > 303) return { target: next, method, headers: kept, body };
   kept.delete("content-type");
   return { target: next, method: "GET", headers: kept, body: undefined };
 }

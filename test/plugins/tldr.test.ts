@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -122,11 +123,14 @@ describe("a summary", () => {
     });
 
     it("is not sold when one part could not be read, and the others are not read on", async () => {
-      model.behave((asked, response) =>
-        dataOf(asked).startsWith("Of wave 0 ") ? refuse(401)(asked, response) : undefined,
-      );
+      const left: Promise<unknown>[] = [];
+      model.behave((asked, response) => {
+        if (dataOf(asked).startsWith("Of wave 0 ")) return refuse(401)(asked, response);
+        left.push(once(response, "close")); // It is never answered.
+      });
       const { code } = await problemOf(summarize({ text: sentences(5000) }));
       expect(code).to.equal("upstream-failed");
+      await Promise.all(left);
       expect(model.asked).to.have.length.at.most(6); // Of 11: as many as are read at once, and one that may have begun.
     });
 
