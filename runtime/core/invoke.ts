@@ -70,11 +70,11 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 
   async function serveFree(service: Service, invocation: Invocation): Promise<Outcome> {
     const input = await readInput(service, invocation);
-    if (isJobService(service)) {
-      const accepted = await jobs.reserve(service, input);
-      await jobs.begin(accepted.job_id, null);
-      return { kind: "result", output: accepted };
-    }
+    if (isJobService(service))
+      return jobs.reserve(service, input, async (output) => {
+        await jobs.begin(output.job_id, null);
+        return { kind: "result", output };
+      });
     const { id, signal } = invocation;
     return {
       kind: "result",
@@ -109,13 +109,14 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (!isValid) return refuse(service, invocation, toRefusal(invalidReason), invalidReason);
     const signal = leavesTraces(service) ? NEVER : invocation.signal;
     const call = { id: invocation.id, signal, payer, network: offer.network };
-    const output = await (isJobService(service)
-      ? jobs.reserve(service, purchase.input)
-      : perform(service, purchase.input, call));
-    if (signal.aborted) throw new Problem("unavailable", "The caller is gone"); // Before the money moves: released, not charged.
-    const late = explainTime(payment);
-    if (late) return refuse(service, invocation, late);
-    return settle(purchase, listed, toRecord(purchase, payload, output));
+    const pay = async (output: unknown): Promise<Outcome> => {
+      if (signal.aborted) throw new Problem("unavailable", "The caller is gone"); // Before the money moves: released, not charged.
+      const late = explainTime(payment);
+      if (late) return refuse(service, invocation, late);
+      return settle(purchase, listed, toRecord(purchase, payload, output, payer));
+    };
+    if (isJobService(service)) return jobs.reserve(service, purchase.input, pay);
+    return pay(await perform(service, purchase.input, call));
   }
 
   /** From here on the result is kept, and nobody is told that the payment is unsettled unless it is known. */
@@ -188,10 +189,12 @@ const toRecord = (
   { service, invocation: { exchange }, payment, offer, request }: Purchase,
   payload: PaymentPayload,
   output: unknown,
+  payer: string | undefined,
 ): PaymentRecord => ({
   ...{ state: "settling", request, service: service.manifest.id, payment: payload, offer, output },
   ...(payment.authorization.validBefore !== undefined && { validBefore: payment.authorization.validBefore }),
   ...(isJobService(service) && { job: (output as AcceptedJob).job_id }),
+  ...(payer !== undefined && { payer }),
   ...(exchange !== undefined && { exchange }),
 });
 

@@ -35,8 +35,8 @@ export type JobEnd =
 
 /** Where a job's work stands. */
 export interface JobProgress {
-  /** A word or a sentence for people. */
-  readonly step: string;
+  /** A word or a sentence for people; null while the work has said nothing. */
+  readonly step: string | null;
   readonly at: number;
 }
 
@@ -51,7 +51,8 @@ export interface JobRecords {
   countTurn(id: string): Promise<number>;
   /** Counts the turns that failed, this one included. */
   countFailure(id: string): Promise<number>;
-  note(id: string, step: string): Promise<void>;
+  /** Tells that the work is going on, and at what. */
+  note(id: string, step: string | null): Promise<void>;
   progress(id: string): Promise<JobProgress | undefined>;
   /** What a step gave, once it was done. */
   readStep(id: string, name: string): Promise<{ readonly value: unknown } | undefined>;
@@ -62,8 +63,11 @@ export interface JobRecords {
   readEnd(id: string): Promise<JobEnd | undefined>;
 }
 
-/** A reservation outlives every settlement that could still begin it. */
-const RESERVED_MS = 26 * 60 * 60_000;
+/**
+ * A reservation outlives every settlement that could still begin it: an authorization is good for a day at most, and what
+ * became of it is looked for during another one.
+ */
+const RESERVED_MS = 3 * 24 * 60 * 60_000;
 /** So long a job, its deliverable and its reports can be asked for. */
 export const JOB_KEEP_MS = 90 * 24 * 60 * 60_000;
 

@@ -2,6 +2,7 @@ import type { Clock, Log } from "../api/capabilities.ts";
 import { Problem, type ProblemCode } from "../api/problem.ts";
 import type { JobQueue, QueuedJob, Verdict } from "./job-queue.ts";
 import type { JobEnd, JobPayment, JobRecord, JobRecords } from "./job-records.ts";
+import { createSteps } from "./job-steps.ts";
 import { perform } from "./perform.ts";
 import type { Refunds } from "./refunds.ts";
 import { isJobService, type JobService, type Service } from "./service.ts";
@@ -20,8 +21,11 @@ export interface AcceptedJob {
  * begins only after it has moved (decisions.md, "The order of things", 7).
  */
 export interface Jobs {
-  /** Puts a job on record, not to be worked on yet. @throws Problem `unavailable` when the line is full. */
-  reserve(service: JobService, input: unknown): Promise<AcceptedJob>;
+  /**
+   * Puts a job on record, not to be worked on yet, and keeps a place in line for it while `settle` is at work.
+   * @throws Problem `unavailable` when the line is full, and what `settle` throws.
+   */
+  reserve<T>(service: JobService, input: unknown, settle: (accepted: AcceptedJob) => Promise<T>): Promise<T>;
   /** Lets the work begin: `payment` has moved. Doing it again changes nothing. @throws Problem `unavailable`. */
   begin(id: string, payment: JobPayment | null): Promise<void>;
   /** Begins to work on what is in line, and on what an earlier process has left there. */
@@ -41,6 +45,8 @@ export interface JobsDeps {
   readonly baseUrl: string;
   /** Before the second attempt; doubled for each further one. */
   readonly retryMs?: number;
+  /** How long a step that has begun may go on after its attempt has ended. */
+  readonly stepGraceMs?: number;
 }
 
 /** Failures that another attempt may not meet. */
@@ -55,22 +61,33 @@ const MAY_PASS: readonly ProblemCode[] = [
 const MOST_TURNS = 25;
 const LONGEST_RETRY_MS = 5 * 60_000;
 const FULL_RETRY_SECONDS = 60;
+/** A service that this process does not know may be new, and known to the process beside it. */
+const STRANGER_MS = 60 * 60_000;
+const STRANGER_RETRY_MS = 60_000;
 
 export function createJobs(deps: JobsDeps): Jobs {
-  const { services, records, queue, refunds, clock, log, baseUrl, retryMs = 5000 } = deps;
+  const { services, records, queue, refunds, clock, log, baseUrl, retryMs = 5000, stepGraceMs = 5000 } = deps;
   const byId = new Map(services.filter(isJobService).map((service) => [service.manifest.id, service]));
+  /** The services of jobs that are being settled: of each, there is a place in line for so many. */
+  const places: string[] = [];
 
   return {
-    async reserve(service, input) {
+    async reserve(service, input, settle) {
       const { id } = service.manifest;
       const { eta_seconds, queue_limit, refund, status_route } = service.job.manifest;
-      if ((await queue.count(id)) >= queue_limit) {
+      const inLine = await queue.count(id);
+      if (inLine + places.filter((place) => place === id).length >= queue_limit) {
         const detail = `${queue_limit} jobs are in line already; nothing was charged`;
         throw new Problem("unavailable", detail, { retryAfter: FULL_RETRY_SECONDS });
       }
-      const { id: job_id } = await records.reserve({ service: id, input, refund });
-      const path = status_route.slice(status_route.indexOf("/")).replace(/\{\w+\}/, job_id);
-      return { job_id, status: "accepted", status_url: `${baseUrl}${path}`, eta_seconds };
+      places.push(id);
+      try {
+        const { id: job_id } = await records.reserve({ service: id, input, refund });
+        const path = status_route.slice(status_route.indexOf("/")).replace(/\{\w+\}/, job_id);
+        return await settle({ job_id, status: "accepted", status_url: `${baseUrl}${path}`, eta_seconds });
+      } finally {
+        places.splice(places.indexOf(id), 1);
+      }
     },
     async begin(id, payment) {
       const record = await records.begin(id, payment);
@@ -95,60 +112,62 @@ export function createJobs(deps: JobsDeps): Jobs {
     return "done";
   }
 
-  async function attempt(record: JobRecord, signal: AbortSignal): Promise<JobEnd | { readonly againMs: number }> {
-    const { id } = record;
-    const service = byId.get(record.service);
-    if (!service) return fail(record, "The service is not offered any more");
-    if ((await records.countTurn(id)) > MOST_TURNS) return fail(record, "The work broke off again and again");
-    try {
-      const deliverable = await work(service, record, signal);
-      const end = await records.end(id, { state: "DELIVERED", at: clock.now(), deliverable });
-      log.info("job.ended", { job: id, service: record.service, state: end.state });
-      return end;
-    } catch (thrown) {
-      if (signal.aborted) return { againMs: 0 };
-      const problem = Problem.from(thrown);
-      log.warn("job.attempt-failed", {
-        job: id,
-        service: record.service,
-        code: problem.code,
-        error: problem.options.cause ?? problem,
-      });
-      if (!MAY_PASS.includes(problem.code)) return fail(record, problem.message);
-      const failures = await records.countFailure(id);
-      if (failures >= service.job.manifest.attempts) return fail(record, problem.message);
-      const againMs = Math.min(
-        (problem.options.retryAfter ?? 0) * 1000 || retryMs * 2 ** (failures - 1),
-        LONGEST_RETRY_MS,
-      );
-      return { againMs };
+  async function attempt(job: JobRecord, signal: AbortSignal): Promise<JobEnd | { readonly againMs: number }> {
+    const service = byId.get(job.service);
+    if (!service) {
+      const isFresh = clock.now() - (job.begun?.at ?? 0) < STRANGER_MS;
+      return isFresh ? { againMs: STRANGER_RETRY_MS } : fail(job, "The service is not offered any more");
     }
+    const turns = await records.countTurn(job.id);
+    if (turns > MOST_TURNS) return fail(job, "The work broke off again and again");
+    if (turns === 1) await records.note(job.id, null);
+    const deliverable = await work(service, job, signal);
+    if (!(deliverable instanceof Problem)) return end(job, { state: "DELIVERED", at: clock.now(), deliverable });
+    return signal.aborted ? { againMs: 0 } : judge(service, job, deliverable);
   }
 
-  function work(service: JobService, { id, input, begun }: JobRecord, signal: AbortSignal): Promise<unknown> {
-    const { handler, job } = service;
-    const note = (step: string): void =>
-      void records.note(id, step).catch((error: unknown) => log.warn("job.progress-lost", { job: id, error }));
-    const payment = begun?.payment;
-    return perform(
-      { manifest: service.manifest, handler, output: job.deliverable, deadlineMs: job.deadlineMs },
-      input,
-      {
-        ...{ id, signal, payer: payment?.payer ?? undefined, network: payment?.network },
-        report: note,
-        async step(name, toDo) {
-          const kept = await records.readStep(id, name);
-          if (kept) return kept.value as Awaited<ReturnType<typeof toDo>>; // As the same step gave it before.
-          note(name);
-          return (await records.keepStep(id, name, await toDo())) as Awaited<ReturnType<typeof toDo>>;
-        },
-      },
-    );
+  /**
+   * The deliverable, or why there is none. @throws Problem `unavailable` when the store failed the work's steps: that says
+   * nothing about the job, which is to have another turn.
+   */
+  async function work(service: JobService, { id, input, begun }: JobRecord, signal: AbortSignal): Promise<unknown> {
+    const { manifest, handler, job } = service;
+    const { payer, network } = begun?.payment ?? {};
+    const steps = createSteps(id, { records, log, graceMs: stepGraceMs });
+    const outcome = await perform({ manifest, handler, output: job.deliverable, deadlineMs: job.deadlineMs }, input, {
+      id,
+      signal,
+      payer: payer ?? undefined,
+      network,
+      ...steps.lent,
+    }).catch(Problem.from);
+    await steps.end();
+    return outcome;
   }
 
-  async function fail({ id, service }: JobRecord, error: string): Promise<JobEnd> {
-    const end = await records.end(id, { state: "FAILED", at: clock.now(), error });
-    log.warn("job.ended", { job: id, service, state: end.state, error });
-    return end;
+  async function judge(
+    service: JobService,
+    job: JobRecord,
+    problem: Problem,
+  ): Promise<JobEnd | { readonly againMs: number }> {
+    const { code, message, options } = problem;
+    const error = options.cause ?? problem;
+    log.warn("job.attempt-failed", { job: job.id, service: job.service, code, error });
+    if (!MAY_PASS.includes(code)) return fail(job, message);
+    const failures = await records.countFailure(job.id);
+    if (failures >= service.job.manifest.attempts) return fail(job, message);
+    const backoffMs = retryMs * 2 ** (failures - 1);
+    return { againMs: Math.min((options.retryAfter ?? 0) * 1000 || backoffMs, LONGEST_RETRY_MS) };
+  }
+
+  function fail(job: JobRecord, error: string): Promise<JobEnd> {
+    return end(job, { state: "FAILED", at: clock.now(), error });
+  }
+
+  /** The end that counts, which may be another worker's. */
+  async function end({ id, service }: JobRecord, proposed: JobEnd): Promise<JobEnd> {
+    const counts = await records.end(id, proposed);
+    log.info("job.ended", { job: id, service, state: counts.state });
+    return counts;
   }
 }

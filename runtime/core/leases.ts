@@ -23,12 +23,14 @@ export interface LeasesOptions {
   /** Keeps these keys apart from others of the store. */
   readonly prefix: string;
   readonly onError: (error: unknown) => void;
+  /** Told of a lease that was not released and may have lapsed: this process was stalled, or could not reach the store. */
+  readonly onLapse?: (key: string) => void;
   /** How long after its process died a lease lapses. */
   readonly leaseMs?: number;
 }
 
 /** Leases that are renewed while their process lives. */
-export function createLeases({ store, prefix, onError, leaseMs = 2000 }: LeasesOptions): Leases {
+export function createLeases({ store, prefix, onError, onLapse, leaseMs = 2000 }: LeasesOptions): Leases {
   const held = new Map<string, Held>();
   const timer = setInterval(renewAll, leaseMs / 5);
   timer.unref();
@@ -59,7 +61,7 @@ export function createLeases({ store, prefix, onError, leaseMs = 2000 }: LeasesO
   function renewAll(): void {
     for (const [key, lease] of held) {
       if (isOurs(lease)) renew(key, lease).catch(onError);
-      else held.delete(key);
+      else if (held.delete(key)) onLapse?.(key);
     }
   }
 

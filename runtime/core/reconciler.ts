@@ -92,10 +92,10 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   }
 
   /** A job whose work could not be let begin is as if its settlement were not known yet: it is tried again. */
-  async function isBegun({ job, offer, receipt }: PaymentRecord): Promise<boolean> {
+  async function isBegun({ job, offer, receipt, ...record }: PaymentRecord): Promise<boolean> {
     if (job === undefined || !receipt) return true;
     const { network, asset, amount } = offer;
-    const { payer = null, transaction } = receipt;
+    const { payer = record.payer ?? null, transaction } = receipt;
     return beginJob(job, { network, asset, amount, payer, transaction }).then(
       () => true,
       (error: unknown) => {

@@ -21,6 +21,8 @@ export interface PaymentRecord {
   readonly validBefore?: number;
   /** The last word of the facilitator. */
   readonly receipt?: SettleResponse;
+  /** Whom the facilitator has verified. */
+  readonly payer?: string;
   /** The job that the settled payment lets begin. */
   readonly job?: string;
   /** The exchange between peers that the call named when it was paid; one named later counts for nothing. */

@@ -1,7 +1,7 @@
 import PQueue from "p-queue";
 import type { Clock, Log } from "../api/capabilities.ts";
-import type { JobQueue, QueuedJob, Turn } from "../core/job-queue.ts";
-import { createLeases } from "../core/leases.ts";
+import type { JobQueue, QueuedJob, Turn, Verdict } from "../core/job-queue.ts";
+import { createLeases, type Lease } from "../core/leases.ts";
 import type { Store } from "../core/store.ts";
 
 export interface StoreQueueOptions {
@@ -22,6 +22,13 @@ interface Entry extends QueuedJob {
   readonly notBefore: number;
 }
 
+/** A job that has its turn in this process. */
+interface Running {
+  lease: Lease;
+  /** Aborted when another process may have the job. */
+  readonly stop: AbortController;
+}
+
 /** A turn that throws has met trouble that is not the job's own, such as a store that is away. */
 const TROUBLE_MS = 2000;
 
@@ -30,13 +37,15 @@ const TROUBLE_MS = 2000;
  * process takes jobs by a lease, in the order in which they were paid for.
  */
 export function createStoreQueue(options: StoreQueueOptions): JobQueue {
-  const { store, clock, log, concurrencyOf, leaseMs = 2000, sweepMs = 500 } = options;
+  const { store, clock, log, concurrencyOf, leaseMs = 1500, sweepMs = 250 } = options;
   const onError = (error: unknown): void => log.warn("queue.lease-failed", { error });
-  const leases = createLeases({ store, prefix: "queue-lease:", onError, leaseMs });
+  const onLapse = (key: string): void => void reclaim(key);
+  const leases = createLeases({ store, prefix: "queue-lease:", onError, onLapse, leaseMs });
   const closing = new AbortController();
   const lines = new Map<string, PQueue>();
   /** Keys that stand in a line of this process. */
   const known = new Set<string>();
+  const running = new Map<string, Running>();
   let take: Turn | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isTold = false;
@@ -83,33 +92,55 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
     known.add(key);
     const line = lines.get(service) ?? new PQueue({ concurrency: concurrencyOf(service) });
     lines.set(service, line);
-    void line.add(() => serve(key).catch((error: unknown) => log.warn("queue.turn-failed", { error })));
+    const serve = (): Promise<void> =>
+      serveOnce(key)
+        .catch((error: unknown) => log.warn("queue.turn-failed", { error }))
+        .finally(() => known.delete(key));
+    void line.add(serve);
   }
 
   /** Gives a job its turn, unless it is over, waits for its time, or is another process's. */
-  async function serve(key: string): Promise<void> {
+  async function serveOnce(key: string): Promise<void> {
+    const lease = (await isDue(key)) && (await leases.claim(key));
+    if (!lease) return;
+    const turn: Running = { lease, stop: new AbortController() };
+    running.set(key, turn);
     try {
-      const lease = await leases.claim(key);
-      if (!lease) return;
-      try {
-        const entry = await store.get<Entry>(key);
-        if (entry && entry.notBefore <= clock.now()) await serveUnderLease(key, entry);
-      } finally {
-        await lease.release();
-      }
+      const entry = await isDue(key); // Another process may have served it meanwhile.
+      if (entry) await settle(key, entry, await giveTurn(entry, AbortSignal.any([closing.signal, turn.stop.signal])));
     } finally {
-      known.delete(key);
+      running.delete(key);
+      await turn.lease.release();
     }
   }
 
-  async function serveUnderLease(key: string, { id, service, at }: Entry): Promise<void> {
-    const job: QueuedJob = { id, service, at };
-    const verdict = await (take as Turn)(job, closing.signal).catch((error: unknown) => {
+  async function isDue(key: string): Promise<Entry | undefined> {
+    const entry = await store.get<Entry>(key);
+    return entry && entry.notBefore <= clock.now() ? entry : undefined;
+  }
+
+  async function giveTurn({ id, service, at }: Entry, signal: AbortSignal): Promise<Verdict> {
+    try {
+      return await (take as Turn)({ id, service, at }, signal);
+    } catch (error) {
       log.warn("queue.turn-failed", { job: id, error });
       return { againMs: TROUBLE_MS };
-    });
+    }
+  }
+
+  async function settle(key: string, entry: Entry, verdict: Verdict): Promise<void> {
     if (verdict === "done") await store.delete(key);
-    else await store.set(key, { ...job, notBefore: clock.now() + verdict.againMs } satisfies Entry);
+    else if (verdict.againMs > 0) await store.set(key, { ...entry, notBefore: clock.now() + verdict.againMs });
+  }
+
+  /** A process that was stalled goes on with its job, unless another one has it. */
+  async function reclaim(key: string): Promise<void> {
+    const turn = running.get(key);
+    if (!turn) return;
+    const lease = await leases.claim(key).catch(onError);
+    if (lease && running.get(key) === turn) turn.lease = lease;
+    else await lease?.release().catch(onError);
+    if (!lease) turn.stop.abort();
   }
 }
 
