@@ -15,8 +15,19 @@ export async function readInput(service: Service, invocation: Pick<Invocation, "
   const texts = from === "query" ? service.input.coerce(raw as Record<string, unknown>) : raw;
   const { value, issues } = service.input.check(texts, from);
   if (issues.length > 0) throw new Problem("invalid-input", undefined, { issues });
-  if (typeof service.handler === "object") service.handler.check(value as never);
+  if (typeof service.handler === "object") checkByHandler(service.handler.check, value, from);
   return value;
+}
+
+/** A handler's own rules speak of the body; where the input came from a query, their faults stand there. */
+function checkByHandler(check: (input: never) => void, value: unknown, from: "body" | "query"): void {
+  try {
+    check(value as never);
+  } catch (error) {
+    if (from === "body" || !(error instanceof Problem) || !error.options.issues) throw error;
+    const issues = error.options.issues.map(({ loc, ...issue }) => ({ ...issue, loc: [from, ...loc.slice(1)] }));
+    throw new Problem(error.code, error.message, { ...error.options, issues });
+  }
 }
 
 /**

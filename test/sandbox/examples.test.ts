@@ -51,6 +51,17 @@ describe("the offline sandbox", function () {
       expect(withoutTime(await got.json())).to.deep.equal(withoutTime(await posted.json()));
     });
 
+  it("places a fault that a plugin finds where the input came from", async () => {
+    const asked = `${server.url}/v1/price/token`;
+    for (const [response, place] of [
+      [await pay(`${asked}?chain=base`), "query"],
+      [await pay(asked, json({ chain: "base" })), "body"],
+    ] as const) {
+      const { detail } = (await response.json()) as { detail: { loc: string[] }[] };
+      expect([response.status, detail[0]?.loc[0]]).to.deep.equal([422, place]);
+    }
+  });
+
   it("refuses what nobody recorded, says what is missing, and charges nothing", async () => {
     const response = await pay(`${server.url}/v1/price/token`, json({ symbol: "RAREST" }));
     const { code, detail } = (await response.json()) as { code: string; detail: string };

@@ -1,7 +1,10 @@
 import { expect } from "chai";
 import { createGeneratorSync } from "json-schema-faker";
-import { toIdleLent } from "../../runtime/cli/check.ts";
+import { Problem } from "../../runtime/api/problem.ts";
+import { readConfig } from "../../runtime/cli/config.ts";
 import { loadPlugins } from "../../runtime/cli/load.ts";
+import { toSandboxSources } from "../../runtime/cli/sandbox-sources.ts";
+import { openSources, type Sources } from "../../runtime/cli/sources.ts";
 import { createPayments, type Payments } from "../../runtime/core/payments.ts";
 import { bindServices, type Service } from "../../runtime/core/service.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
@@ -39,11 +42,13 @@ const SPOILT: readonly ((input: Loose) => { body: string; type?: string })[] = [
 const mapFields = (input: object, to: () => unknown): object =>
   Object.fromEntries(Object.keys(input).map((key) => [key, to()]));
 
-describe("the description of this project's services", () => {
+describe("the description of this project's services", function () {
+  this.timeout(60_000);
   let shown: Shown;
   let api: Described;
   let server: OpenServer;
   let payments: Payments;
+  let sources: Sources;
   let nonce = 0;
   const generator = createGeneratorSync({ seed: SEED, optionalsProbability: 0.6 });
 
@@ -52,11 +57,17 @@ describe("the description of this project's services", () => {
     api = describeApi(shown.json("/openapi.json"));
     const { set, documents } = shown;
     const { site, compile } = set;
-    const { handlers } = await loadPlugins(set, { ...toIdleLent(set), host: createHost(), env: {} });
-    const services = bindServices(set.manifests, { site, compile, handlers });
     const clock = { now: Date.now };
     const rails = [createScriptedRail()];
     const store = createMemoryStore(clock.now);
+    const nowhere = { chains: { evm: new Map(), solana: new Map(), tokens: new Map() } };
+    const recorded = toSandboxSources({ set, own: { env: {}, llm: undefined }, sandbox: nowhere, online: false });
+    const { config, log } = { config: readConfig({}), log: silentLog };
+    sources = openSources({ set, config, store, clock, log, override: recorded.sources });
+    const { schedule, web, ...own } = sources;
+    const llm = { answer: () => Promise.reject(new Problem("unavailable", "No model is asked here")) };
+    const { handlers } = await loadPlugins(set, { ...own, host: { ...createHost(), llm, schedule, web }, env: {} });
+    const services = bindServices(set.manifests, { site, compile, handlers });
     payments = createPayments({ site, services, rails, store, clock, log: silentLog });
     await payments.start();
     server = await openServer({ host: "127.0.0.1", port: 0 });
@@ -76,6 +87,7 @@ describe("the description of this project's services", () => {
   });
   after(async () => {
     payments.close();
+    await sources.close();
     await server.close({ graceMs: 0 });
   });
 
