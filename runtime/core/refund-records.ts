@@ -1,0 +1,91 @@
+import type { Eip3009 } from "./eip3009.ts";
+import type { JobPayment } from "./job-records.ts";
+import type { Store } from "./store.ts";
+
+/** A failed job that was paid for. */
+export interface RefundCase {
+  /** The job's id. */
+  readonly id: string;
+  readonly service: string;
+  readonly payment: JobPayment;
+}
+
+/** A refund that is not over. */
+export interface OpenRefund extends RefundCase {
+  /** Milliseconds since the Unix epoch. */
+  readonly openedAt: number;
+  /** `pending`: it is paid back by itself. `manual`: somebody has to see to it; it is never anything else again. */
+  readonly state: "pending" | "manual";
+  /** A sentence for operators: why it is manual, or why it is not paid back yet. */
+  readonly reason: string | null;
+  /** The transfer that the chain holds, and since when it is known; watched until no reorganisation can take it back. */
+  readonly held?: { readonly transaction: string; readonly at: number };
+}
+
+/**
+ * Who pays a refund. The first choice that is put on record is the only one: from then on either the signed authorization
+ * may be sent, by anybody and any number of times, or the operator's own transaction stands in its place.
+ */
+export type RefundWay = { readonly signed: Eip3009 } | { readonly byHand: string };
+
+/** A refund that is over. */
+export interface RefundEnd {
+  /** The transfer on Base; null when it was paid back by hand on another rail. */
+  readonly refund_tx: string | null;
+  readonly at: number;
+}
+
+/** Refunds on record, all of them durably. What is open stays on record for as long as it takes. */
+export interface RefundRecords {
+  /** Puts a refund on record, unless it is there already or over; false then. */
+  open(refund: OpenRefund): Promise<boolean>;
+  read(id: string): Promise<OpenRefund | undefined>;
+  update(refund: OpenRefund): Promise<void>;
+  /** All that are not over, in no order. */
+  list(): AsyncIterable<OpenRefund>;
+  readWay(id: string): Promise<RefundWay | undefined>;
+  /** Puts the way on record, and gives back the one that counts. */
+  choose(id: string, way: RefundWay): Promise<RefundWay>;
+  end(id: string, end: RefundEnd): Promise<void>;
+  readEnd(id: string): Promise<RefundEnd | undefined>;
+}
+
+/** As long as the job itself can be asked for. */
+const END_KEEP_MS = 90 * 24 * 60 * 60_000;
+
+export function createRefundRecords(store: Store): RefundRecords {
+  const readEnd = (id: string): Promise<RefundEnd | undefined> => store.get<RefundEnd>(`refund-end:${id}`);
+  const readWay = (id: string): Promise<RefundWay | undefined> => store.get<RefundWay>(`refund-way:${id}`);
+
+  /** A refund that is over may still be listed, where a crash or a slower process has left it. */
+  async function read(id: string): Promise<OpenRefund | undefined> {
+    const refund = await store.get<OpenRefund>(`refund:${id}`);
+    if (!refund || !(await readEnd(id))) return refund;
+    await store.delete(`refund:${id}`);
+    return undefined;
+  }
+
+  return {
+    async open(refund) {
+      return !(await readEnd(refund.id)) && store.putIfAbsent(`refund:${refund.id}`, refund);
+    },
+    read,
+    update: (refund) => store.set(`refund:${refund.id}`, refund),
+    async *list() {
+      for await (const key of store.keys("refund:")) {
+        const refund = await read(key.slice("refund:".length));
+        if (refund) yield refund;
+      }
+    },
+    readWay,
+    async choose(id, way) {
+      if (await store.putIfAbsent(`refund-way:${id}`, way)) return way;
+      return (await readWay(id)) ?? way;
+    },
+    async end(id, end) {
+      await store.putIfAbsent(`refund-end:${id}`, end, END_KEEP_MS);
+      await store.delete(`refund:${id}`);
+    },
+    readEnd,
+  };
+}
