@@ -30,8 +30,11 @@ export type RefundWay = { readonly signed: Eip3009 } | { readonly byHand: string
 
 /** A refund that is over. */
 export interface RefundEnd {
-  /** The transfer on Base; null when it was paid back by hand on another rail. */
+  /** The chain's transaction that has paid it back. */
+  readonly transaction: string;
+  /** The same, where it is a USDC transfer on Base; null on every other rail. */
   readonly refund_tx: string | null;
+  /** Milliseconds since the Unix epoch. */
   readonly at: number;
 }
 
