@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import wallet from "../../plugins/wallet/index.ts";
+import type { RpcAnswer, Upstream } from "../../runtime/api/plugin.ts";
 import { offline, replayAlways } from "../support/replay.ts";
 import { createHost, problemOf, readManifest, type Serve, serve } from "./host.ts";
 
@@ -34,6 +35,15 @@ describe("a name, and the node that knows it", () => {
         expect(message).to.match(/^(Ethereum|Solana) node /);
       });
   }
+
+  for (const name of Object.keys(NAMES))
+    it(`${name} costs nothing when its node answers something else`, async () => {
+      for (const result of [null, "", "hello", "0x", "0x00", 7, {}, { value: [] }, { value: [1, 2, 3, 4, 5] }]) {
+        const node = { title: "A node", rpc: async (): Promise<RpcAnswer> => ({ result }) } as unknown as Upstream;
+        const ask = await serve("resolve_name", wallet, createHost({ upstream: () => node }));
+        expect((await problemOf(ask({ name }))).code, JSON.stringify(result)).to.equal("upstream-failed");
+      }
+    });
 
   it("says how long to wait when the node has said it", async () => {
     answer("solana", "rate-limit");

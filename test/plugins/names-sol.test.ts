@@ -1,7 +1,8 @@
+import { SystemProgram } from "@solana/web3.js";
 import { expect } from "chai";
 import wallet from "../../plugins/wallet/index.ts";
 import { createSol } from "../../plugins/wallet/names/sol.ts";
-import { toReverseKey, toSolKeys } from "../../plugins/wallet/names/sol-keys.ts";
+import { PROGRAMS, toReverseKey, toSolKeys } from "../../plugins/wallet/names/sol-keys.ts";
 import { createSolWallet, type Sns, startSns, TOKEN_2022_PROGRAM } from "../support/sns.ts";
 import { createHost, faultsOf, NOW, type Serve, serve } from "./host.ts";
 
@@ -59,6 +60,9 @@ describe("a .sol name", () => {
 
   it("leads nowhere when it is not registered", async () => {
     expect(await leadOf("nobody.sol")).to.equal("nobody.sol is not registered.");
+    const { domain, registration } = await toSolKeys("dusted");
+    for (const address of [domain, registration]) sns.put(address, SystemProgram.programId.toBase58(), Buffer.alloc(0));
+    expect(await leadOf("dusted.sol")).to.equal("dusted.sol is not registered.");
   });
 
   it("leads nowhere when only one registry knows it, or the two lead to different wallets", async () => {
@@ -83,19 +87,14 @@ describe("a .sol name", () => {
 
   it("leads nowhere when its entry is of an unknown form", async () => {
     await sns.register("strange", alice.address);
-    const { registration, domain } = await toSolKeys("strange");
-    await sns.hold("strange", alice.address, { kind: 7 });
-    expect(await leadOf("strange.sol")).to.match(/in the Solana Record Service is of an unknown form/);
-    for (const [program, data] of [
-      [TOKEN_2022_PROGRAM, Buffer.alloc(75, 2)],
-      ["srsWjm76StJucL7atFyPSdXFaVLNPFqEt1uFEDPrZsn", Buffer.alloc(74, 2)],
-      ["srsWjm76StJucL7atFyPSdXFaVLNPFqEt1uFEDPrZsn", Buffer.alloc(75, 2)],
-    ] as const) {
-      sns.put(registration, program, data);
+    const { domain } = await toSolKeys("strange");
+    const entries = [{ kind: 7 }, { nameClass: alice.address }, { length: 74 }];
+    for (const entry of entries) {
+      await sns.hold("strange", alice.address, entry);
       expect(await leadOf("strange.sol")).to.match(/in the Solana Record Service is of an unknown form/);
     }
     await sns.hold("strange", alice.address);
-    sns.put(domain, TOKEN_2022_PROGRAM, Buffer.alloc(96));
+    sns.put(domain, PROGRAMS.sns, Buffer.alloc(95));
     expect(await leadOf("strange.sol")).to.match(/in SNS is of an unknown form/);
   });
 
@@ -139,7 +138,7 @@ describe("a .sol name", () => {
     it("leads nowhere when the record is cut short", async () => {
       const { recordV2 } = await toSolKeys("claimed");
       for (const length of [0, 96, 199]) {
-        sns.put(recordV2, "namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX", Buffer.alloc(length, 1));
+        sns.put(recordV2, PROGRAMS.sns, Buffer.alloc(length, 1));
         expect(await leadOf("claimed.sol")).to.match(/names a wallet that has not confirmed it\.$/);
       }
     });
@@ -156,7 +155,7 @@ describe("a .sol name", () => {
       await sns.setRecordV1("forged", carol.address, bob);
       expect(await leadOf("forged.sol")).to.equal(alice.address);
       const { recordV1 } = await toSolKeys("forged");
-      sns.put(recordV1, "namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX", Buffer.alloc(97));
+      sns.put(recordV1, PROGRAMS.sns, Buffer.alloc(97));
       expect(await leadOf("forged.sol")).to.equal(alice.address);
     });
   });
@@ -183,7 +182,9 @@ describe("a .sol name", () => {
       const { tokenMint } = await toSolKeys("split");
       sns.putToken(tokenMint, alice.address, { amount: 2n });
       expect(await leadOf("split.sol")).to.match(/nobody holds that token alone\.$/);
-      sns.putToken(tokenMint, alice.address, { program: "namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX" });
+      sns.putToken(tokenMint, alice.address, { elsewhere: 1n });
+      expect(await leadOf("split.sol")).to.match(/nobody holds that token alone\.$/);
+      sns.putToken(tokenMint, alice.address, { program: PROGRAMS.sns });
       expect(await leadOf("split.sol")).to.match(/nobody holds that token alone\.$/);
     });
 

@@ -23,12 +23,12 @@ export interface Sns {
   put(address: string, program: string, data: Buffer): void;
   /** The name's entry in SNS. */
   own(label: string, owner: string): Promise<void>;
-  /** The name's entry in the Solana Record Service. @param expiry Unix seconds; 0 for never. */
-  hold(label: string, owner: string, entry?: { kind?: number; expiry?: bigint }): Promise<void>;
+  /** The name's entry in the Solana Record Service. */
+  hold(label: string, owner: string, entry?: Partial<Entry>): Promise<void>;
   /** Both, as it is for most names. */
   register(label: string, owner: string): Promise<void>;
-  /** Gives the only unit of a token to somebody. */
-  putToken(mint: string, holder: string, token?: { program?: string; amount?: bigint }): void;
+  /** Gives the only unit of a token to somebody. @param elsewhere more units, in another account. */
+  putToken(mint: string, holder: string, token?: { program?: string; amount?: bigint; elsewhere?: bigint }): void;
   /** Makes the name a token at SNS. @param tag 2 while it is one. */
   tokenize(label: string, holder: string, tag?: number): Promise<void>;
   setRecordV1(label: string, target: string, signer: SolWallet): Promise<void>;
@@ -36,6 +36,16 @@ export interface Sns {
   setRecordV2(label: string, record: RecordV2): Promise<void>;
   setFavourite(wallet: string, label: string, entry?: { tag?: number; name?: string }): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** What is left out is as it should be. */
+interface Entry {
+  readonly kind: number;
+  /** Unix seconds; 0 for never. */
+  readonly expiry: bigint;
+  readonly nameClass: string;
+  /** Of its data; less than 75 cuts its header short. */
+  readonly length: number;
 }
 
 interface RecordV2 {
@@ -56,13 +66,13 @@ export async function startSns(): Promise<Sns> {
   const slots = createSlots(Date);
   const bank = await openBank(slots);
   const { airdrop } = createFaucet(bank, slots);
-  const tokens = new Map<string, { address: string; amount: bigint }>();
+  const tokens = new Map<string, { address: string; amount: string; decimals: number }[]>();
   const server = createRpcServer({
     ...createNodeMethods({ bank, slots, airdrop }),
     getTokenLargestAccounts: ([mint]) => {
       const held = tokens.get(String(mint));
       if (!held) throw new RpcError(-32602, "Invalid param: could not find mint");
-      return { context: { slot: 1 }, value: [{ ...held, amount: String(held.amount), decimals: 0 }] };
+      return { context: { slot: 1 }, value: held };
     },
   });
   const url = await listenOnLoopback(server);
@@ -71,18 +81,20 @@ export async function startSns(): Promise<Sns> {
     bank.putAccount({ address, owner: program, lamports: bank.rentFor(data.length), data });
   const own: Sns["own"] = async (label, owner) =>
     put((await toSolKeys(label)).domain, PROGRAMS.sns, toSnsData(SNS_ROOT, owner, NONE));
-  const hold: Sns["hold"] = async (label, owner, { kind = 0, expiry = 0n } = {}) => {
+  const hold: Sns["hold"] = async (label, owner, entry = {}) => {
+    const { kind = 0, expiry = 0n, nameClass = SOL_CLASS, length = 75 + 1 + 32 } = entry;
     const data = Buffer.alloc(75 + 1 + 32);
     data[0] = 2;
-    data.set(base58.decode(SOL_CLASS), 1);
+    data.set(base58.decode(nameClass), 1);
     data[33] = kind;
     data.set(base58.decode(owner), 34);
     data.writeBigInt64LE(expiry, 67);
-    put((await toSolKeys(label)).registration, PROGRAMS.recordService, data);
+    put((await toSolKeys(label)).registration, PROGRAMS.recordService, data.subarray(0, length));
   };
-  const putToken: Sns["putToken"] = (mint, holder, { program = TOKEN_PROGRAM, amount = 1n } = {}) => {
+  const putToken: Sns["putToken"] = (mint, holder, { program = TOKEN_PROGRAM, amount = 1n, elsewhere = 0n } = {}) => {
     const { address } = createSolWallet();
-    tokens.set(mint, { address, amount });
+    const held = [amount, elsewhere].map((units) => ({ address, amount: String(units), decimals: 0 }));
+    tokens.set(mint, held);
     put(address, program, toTokenData(mint, holder, amount));
   };
 

@@ -1,6 +1,5 @@
 import type { Client } from "viem";
 import { type Host, Problem, type Upstream } from "#plugin";
-import { toMisfit } from "../node.ts";
 import { createGateways, type Lookup } from "./ens-gateways.ts";
 
 /**
@@ -8,8 +7,6 @@ import { createGateways, type Lookup } from "./ens-gateways.ts";
  * @throws Problem `upstream-failed` when a node or a gateway failed, whatever was made of that in between; the signal's reason.
  */
 export type AskEthereum = <T>(signal: AbortSignal, work: (client: Client) => Promise<T>) => Promise<T>;
-
-const HEX = /^0x[0-9a-f]*$/i;
 
 /** viem is loaded on the first use. */
 export function createAskEthereum({ upstream, web }: Pick<Host, "upstream" | "web">): AskEthereum {
@@ -45,6 +42,5 @@ async function request(
 ): Promise<unknown> {
   const { result, error } = await node.rpc(method, params ?? [], { signal });
   if (error) throw Object.assign(new Error(error.message), { code: error.code, data: error.data });
-  if (typeof result !== "string" || !HEX.test(result)) throw toMisfit(node, method);
   return result;
 }

@@ -4,11 +4,13 @@ import { askNode, toMisfit } from "../node.ts";
 
 /** An account's state. */
 export interface Account {
-  /** The program that it belongs to, and that alone can have written it. */
+  /** The program that it belongs to. */
   readonly program: string;
   readonly data: Buffer;
 }
 
+/** Whom an address belongs to that has been sent money, and was never made an account. */
+const SYSTEM_PROGRAM = "11111111111111111111111111111111";
 const FINALIZED = { commitment: "finalized" } as const;
 /** A token account's layout, which is the same in both programs: mint, owner, amount. */
 const TOKEN_PROGRAMS = new Set([
@@ -17,7 +19,7 @@ const TOKEN_PROGRAMS = new Set([
 ]);
 const TOKEN_ACCOUNT_BYTES = 165;
 
-/** The accounts of these addresses, in their order; undefined where there is none. @throws as `askNode`. */
+/** What programs keep at these addresses, in their order; undefined where there is nothing. @throws as `askNode`. */
 export async function readAccounts(
   node: Upstream,
   addresses: readonly string[],
@@ -32,7 +34,7 @@ export async function readAccounts(
     const { owner, data } = account as { owner?: unknown; data?: unknown };
     const text = Array.isArray(data) ? data[0] : undefined;
     if (typeof owner !== "string" || typeof text !== "string") throw toMisfit(node, method);
-    return { program: owner, data: Buffer.from(text, "base64") };
+    return owner === SYSTEM_PROGRAM ? undefined : { program: owner, data: Buffer.from(text, "base64") };
   });
 }
 
@@ -47,7 +49,7 @@ export async function readHolder(node: Upstream, mint: string, signal: AbortSign
   const { value } = (result ?? {}) as { value?: unknown };
   if (!Array.isArray(value)) throw toMisfit(node, method);
   const [largest, next] = value as { address?: unknown; amount?: unknown }[];
-  if (typeof largest?.address !== "string" || largest.amount !== "1" || (next && next.amount !== "0")) return undefined;
+  if (typeof largest?.address !== "string" || (next && next.amount !== "0")) return undefined;
   const [account] = await readAccounts(node, [largest.address], signal);
   if (!account || !TOKEN_PROGRAMS.has(account.program) || account.data.length < TOKEN_ACCOUNT_BYTES) return undefined;
   const isHolder = readKey(account.data, 0) === mint && account.data.readBigUInt64LE(64) === 1n;

@@ -15,7 +15,7 @@ export interface SolKeys {
   readonly recordV1: string;
 }
 
-/** The programs that these accounts belong to. */
+/** The programs that these accounts belong to: each address is derived from its program, which alone can write there. */
 export const PROGRAMS = {
   sns: "namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX",
   tokenizer: "nftD3vbNkNqfj2Sd3HZwbpw4BxxKWr4AjGb9X38JeZk",

@@ -1,5 +1,5 @@
 import { type Account, readKey } from "./sol-accounts.ts";
-import { isWallet, PROGRAMS, SOL_CLASS, type SolKeys } from "./sol-keys.ts";
+import { isWallet, SOL_CLASS, type SolKeys } from "./sol-keys.ts";
 
 /** Whom a .sol name means, or the sentence that says why it means nobody. */
 export type Target = { readonly wallet: string } | { readonly refusal: string };
@@ -22,12 +22,11 @@ const PROGRAMS_OWN: Target = { refusal: "It belongs to a program's address, from
 
 /** Who holds a name by the Solana Record Service. @param nowMs milliseconds since the Unix epoch. */
 export async function toRegistrant(
-  { program, data }: Account,
+  { data }: Account,
   { registrationMint }: SolKeys,
   { findHolder, nowMs }: { readonly findHolder: FindHolder; readonly nowMs: number },
 ): Promise<Target> {
-  if (program !== PROGRAMS.recordService || data.length < HEADER_BYTES || data[0] !== RECORD) return MALFORMED;
-  if (readKey(data, CLASS_AT) !== SOL_CLASS) return MALFORMED;
+  if (data.length < HEADER_BYTES || data[0] !== RECORD || readKey(data, CLASS_AT) !== SOL_CLASS) return MALFORMED;
   const expiry = data.readBigInt64LE(EXPIRY_AT);
   if (expiry !== 0n && expiry * 1000n <= BigInt(nowMs)) return { refusal: "Its registration has expired." };
   const owner = readKey(data, OWNER_AT);

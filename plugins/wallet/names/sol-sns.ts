@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from "node:crypto";
 import { base58 } from "@scure/base";
 import { type Account, readKey } from "./sol-accounts.ts";
-import { PROGRAMS, type SolKeys } from "./sol-keys.ts";
+import type { SolKeys } from "./sol-keys.ts";
 import { type FindHolder, type Target, toTokenHolder, toWallet } from "./sol-registration.ts";
 
 /** What SNS knows of a name, account by account. */
@@ -27,11 +27,9 @@ const UNCONFIRMED: Target = { refusal: "Its SOL record names a wallet that has n
 /** Whom SNS means by a name: SNS-IP 5, without owners that are programs. */
 export async function toSnsTarget(accounts: SnsAccounts, keys: SolKeys, findHolder: FindHolder): Promise<Target> {
   const { domain, token, recordV2, recordV1 } = accounts;
-  if (domain.program !== PROGRAMS.sns || domain.data.length < HEADER_BYTES)
-    return { refusal: "Its entry in SNS is of an unknown form." };
+  if (domain.data.length < HEADER_BYTES) return { refusal: "Its entry in SNS is of an unknown form." };
   const owner = readKey(domain.data, OWNER_AT);
-  if (token?.program === PROGRAMS.tokenizer && token.data[0] === ACTIVE)
-    return toTokenHolder(keys.tokenMint, findHolder);
+  if (token?.data[0] === ACTIVE) return toTokenHolder(keys.tokenMint, findHolder);
   if (recordV2) return toRecordV2Target(recordV2.data, owner);
   if (recordV1 && isSignedV1(recordV1.data, keys.recordV1, owner))
     return { wallet: readKey(recordV1.data, HEADER_BYTES) };

@@ -1,7 +1,7 @@
 import type { Host } from "#plugin";
 import { DEFAULT_TTL_SECONDS, type Registry, unresolved } from "./registry.ts";
 import { readAccounts, readHolder, readKey } from "./sol-accounts.ts";
-import { PROGRAMS, toFavouriteKey, toReverseKey, toSolKeys } from "./sol-keys.ts";
+import { toFavouriteKey, toReverseKey, toSolKeys } from "./sol-keys.ts";
 import { type Target, toRegistrant } from "./sol-registration.ts";
 import { toSnsTarget } from "./sol-sns.ts";
 
@@ -41,10 +41,10 @@ export function createSol({ clock, upstream }: Pick<Host, "clock" | "upstream">)
 
     async primaryName(wallet, signal) {
       const [favourite] = await readAccounts(node, [await toFavouriteKey(wallet)], signal);
-      if (favourite?.program !== PROGRAMS.offers || favourite.data[0] !== FAVOURITE) return null;
+      if (favourite?.data[0] !== FAVOURITE) return null;
       const domain = readKey(favourite.data, 1);
       const [reverse] = await readAccounts(node, [await toReverseKey(domain)], signal);
-      if (reverse?.program !== PROGRAMS.sns || reverse.data.length < NAME_AT) return null;
+      if (!reverse || reverse.data.length < NAME_AT) return null;
       const length = reverse.data.readUInt32LE(NAME_AT - 4);
       const name = `${reverse.data.toString("utf8", NAME_AT, NAME_AT + length)}${SUFFIX}`;
       const { addresses } = await resolve(name, signal);
