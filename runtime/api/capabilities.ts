@@ -184,7 +184,10 @@ export interface WebAnswer {
 
 /** Reaches the public internet alone, whatever the URL says: no private, loopback or special address, also not by redirect or rebinding. */
 export interface Web {
-  /** @throws Problem `bad-request` for what is no http(s) URL; `upstream-failed` with the reason when nothing came. */
+  /**
+   * @throws Problem `bad-request` for what is no http(s) URL, has a user name, or leads to an address that is not public;
+   * `upstream-failed` with the reason when nothing came; the signal's reason.
+   */
   fetch(url: string, request: WebRequest): Promise<WebAnswer>;
 }
 

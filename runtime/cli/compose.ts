@@ -14,6 +14,7 @@ import { createBazaar } from "../surfaces/bazaar.ts";
 import type { Config } from "./config.ts";
 import { openDoors } from "./doors.ts";
 import { createDrivers } from "./drivers.ts";
+import { createJobEngine } from "./job-engine.ts";
 import { type LoadedPlugins, loadPlugins, type ManifestSet } from "./load.ts";
 import { toReadiness } from "./readiness.ts";
 import { openSources, type Sources, type SourcesOverride } from "./sources.ts";
@@ -64,12 +65,15 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   for (const { id, needs = [] } of set.manifests)
     for (const variable of needs)
       if (config.env[variable] === undefined) log.warn("plugin.variable-unset", { service: id, variable });
-  const services = bindServices(set.manifests, { site, compile: set.compile, handlers });
+  const engine = createJobEngine({ site, config, baseUrl, refundRail: drivers.refundRail, store, clock, log });
+  const { statusOf } = engine;
+  const services = bindServices(set.manifests, { site, compile: set.compile, handlers, statusOf });
+  const jobs = await engine.open(services);
   const shown = { services, site, schemas: set.schemas, baseUrl };
   const exchanges = createExchanges({ store, clock, site });
   const { rails } = drivers;
   const hooks = { extensionsOf: createBazaar(shown), onSettled: exchanges.observe };
-  const payments = createPayments({ site, services, rails, store, clock, log, ...hooks });
+  const payments = createPayments({ site, services, rails, jobs, store, clock, log, ...hooks });
   const { invoke, offers } = payments;
   const description = sandbox?.description;
   const { close, ...beside } = await openDoors({
@@ -93,9 +97,11 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
     async start() {
       await payments.start();
       sources.start();
+      jobs.start();
     },
     async close() {
       payments.close();
+      await jobs.close();
       await close();
       await sources.close();
       await drivers.close();

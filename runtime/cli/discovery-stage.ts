@@ -20,7 +20,7 @@ export interface Stage {
 /** @param baseUrl the public one, which all documents name. */
 export async function openStage(set: ManifestSet, { handlers }: LoadedPlugins, baseUrl: string): Promise<Stage> {
   const { site, schemas, compile } = set;
-  const services = bindServices(set.manifests, { site, compile, handlers });
+  const services = bindServices(set.manifests, { site, compile, handlers, statusOf: () => unasked });
   const offers = await openOffers(set, services, baseUrl);
   const server = await openServer({ host: "127.0.0.1", port: 0 });
   server.attach(

@@ -3,6 +3,7 @@ import { Problem } from "../api/problem.ts";
 import type { RailManifest, SiteManifest } from "../core/manifest.ts";
 import { toAtomic } from "../core/price.ts";
 import { isEvm, type Rail } from "../core/rails.ts";
+import type { RefundRail } from "../core/refund-rail.ts";
 import type { Store } from "../core/store.ts";
 import type { Facilitator, SettlementReader } from "../core/x402.ts";
 import { createAnchor } from "../drivers/anchor.ts";
@@ -12,6 +13,7 @@ import { createEvmSender, type EvmSender } from "../drivers/evm-sender.ts";
 import { createCdpFacilitator } from "../drivers/facilitator-cdp.ts";
 import { createHttpFacilitator, type HttpFacilitator } from "../drivers/facilitator-http.ts";
 import { createLocalFacilitator } from "../drivers/facilitator-local.ts";
+import { createEvmRefundRail } from "../drivers/refund-rail-evm.ts";
 import { createEvmSettlements } from "../drivers/settlements-evm.ts";
 import { createSolanaSettlements } from "../drivers/settlements-solana.ts";
 import { createSolanaClient, type SolanaClient } from "../drivers/solana-client.ts";
@@ -36,6 +38,8 @@ export interface Drivers {
   /** The chain of the rail `base`. */
   readonly evm: Evm;
   readonly treasury: Treasury;
+  /** Where failed jobs are paid back, if the site says so. */
+  readonly refundRail: RefundRail | undefined;
   close(): Promise<void>;
 }
 
@@ -59,6 +63,7 @@ export function createDrivers({ config, site, store, clock, log }: DriverDeps): 
     anchor: toAnchor(),
     evm: toReads(),
     treasury,
+    refundRail: toRefundRail(),
     async close() {
       for (const { sender } of evmChains.values()) sender.close();
       await remote?.close();
@@ -107,6 +112,12 @@ export function createDrivers({ config, site, store, clock, log }: DriverDeps): 
     const explorers = { base: base.explorer, solana: solana.explorer };
     const solanaSender = createSolanaSender({ client, treasury, clock, log });
     return createAnchor({ evmSender: chain.sender, solanaSender, treasury, explorers, log });
+  }
+
+  function toRefundRail(): RefundRail | undefined {
+    const manifest = site.rails.find(({ id }) => id === site.refunds?.rail);
+    const chain = manifest && evmChains.get(manifest.network);
+    return chain && createEvmRefundRail({ manifest, ...chain, treasury });
   }
 
   function toReads(): Evm {

@@ -9,6 +9,7 @@ export const FAULT_CODES = {
   "bad-header": "No name of an HTTP header.",
   "bad-id": "Not made of letters, digits, `_`, `.` and `-`, at most 64, a letter or digit first.",
   "bad-network": "No CAIP-2 network of a kind that payphone settles on.",
+  "bad-refunds": "Refunds on a rail that cannot make them, or screened by a service that cannot tell.",
   "bad-route": "Not `GET /path` or `POST /path`.",
   "bad-schema": "No valid JSON Schema (2020-12).",
   "bad-schema-name": "A schema's name is not one capital letter followed by letters and digits.",

@@ -61,6 +61,14 @@ export interface LlmLimits {
   readonly timeout_seconds: number;
 }
 
+/** How failed jobs are paid back by themselves. */
+export interface RefundsManifest {
+  /** The id of an EVM rail. */
+  readonly rail: string;
+  /** The id of the service that screens recipients: `{wallet}` to `{sanctions_match}`. */
+  readonly screen: string;
+}
+
 /** A source that services read, as `_site.yaml` writes it. */
 export interface UpstreamManifest {
   readonly id: string;
@@ -119,6 +127,8 @@ export interface SiteManifest {
   readonly yen_tiers: Readonly<Record<string, string>>;
   /** Left out: none. */
   readonly upstreams?: readonly UpstreamManifest[];
+  /** Left out: failed jobs are paid back by hand. */
+  readonly refunds?: RefundsManifest;
   readonly limits: {
     /** How long an offer may be paid; `maxTimeoutSeconds` of x402. */
     readonly offer_seconds: number;

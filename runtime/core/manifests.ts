@@ -3,6 +3,7 @@ import { checkJob } from "./job-checks.ts";
 import type { Manifest, SiteManifest } from "./manifest.ts";
 import { didYouMean } from "./nearest.ts";
 import { amountOn, LEAST_PRICE, toAtomic } from "./price.ts";
+import { checkRefunds } from "./refund-checks.ts";
 import { isReserved, meets, parametersOf, parseRoute, type Route } from "./route.ts";
 import { isObject } from "./schema-nodes.ts";
 import { isExact, SETTLE_SECONDS } from "./site.ts";
@@ -21,7 +22,8 @@ export interface Drafts {
 
 /** What is wrong with manifests that are sound by themselves: with their names, routes, schemas and prices among each other. */
 export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {
-  return manifests.flatMap((draft) => [
+  const ofSite = site ? checkRefunds(site, manifests, schemas) : [];
+  const ofEach = manifests.flatMap((draft) => [
     ...checkId(draft, manifests),
     ...checkRoute(draft, manifests),
     ...checkAliases(draft),
@@ -32,6 +34,7 @@ export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {
     ...(site ? checkDeadline(draft, site.data) : []),
     ...(site ? checkUpstreams(draft, site.data) : []),
   ]);
+  return [...ofSite, ...ofEach];
 }
 
 function checkId(draft: Draft, all: readonly Draft[]): Fault[] {

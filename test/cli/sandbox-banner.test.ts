@@ -6,12 +6,13 @@ import { toBanner } from "../../runtime/cli/sandbox-banner.ts";
 import { bindServices } from "../../runtime/core/service.ts";
 import type { SandboxDescription } from "../../runtime/sandbox/open-sandbox.ts";
 import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../manifests/served-directory.ts";
+import { noStatus } from "../support/call.ts";
 
 /** The banner of a sandbox that sells these files. */
 async function bannerOf(files: Files, url = "http://127.0.0.1:4021"): Promise<string> {
   const set = await loadSet(await makeDirectory(files));
   const { handlers } = await loadPlugins(set, { ...toIdleLent(set), env: {} });
-  const services = bindServices(set.manifests, { site: set.site, compile: set.compile, handlers });
+  const services = bindServices(set.manifests, { site: set.site, compile: set.compile, handlers, statusOf: noStatus });
   const running: Running = { url, baseUrl: url, services, close: async () => {} };
   return toBanner(running, { rpc: {}, facilitator: "" } as SandboxDescription, set.site);
 }

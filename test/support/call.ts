@@ -1,4 +1,5 @@
 import type { Call } from "../../runtime/api/plugin.ts";
+import type { StatusOf } from "../../runtime/core/job-status.ts";
 
 /** A call as a request makes it: free, with nobody to end it, and steps that are simply done. */
 export const toCall = (facts: Partial<Call> = {}): Call => ({
@@ -7,3 +8,6 @@ export const toCall = (facts: Partial<Call> = {}): Call => ({
   report: () => {},
   ...facts,
 });
+
+/** Where nobody asks how a job stands. */
+export const noStatus: StatusOf = () => () => Promise.reject(new Error("nobody asks here how a job stands"));

@@ -12,6 +12,7 @@ import type { PaymentRequired } from "../../runtime/core/x402.ts";
 import { createApp } from "../../runtime/server/app.ts";
 import { type OpenServer, openServer } from "../../runtime/server/listen.ts";
 import { createHost } from "../plugins/host.ts";
+import { noStatus } from "../support/call.ts";
 import { createMemoryStore } from "../support/memory-store.ts";
 import { createScriptedRail } from "../support/scripted-rail.ts";
 import { type Described, describeApi, type Operation } from "./support/described.ts";
@@ -67,7 +68,7 @@ describe("the description of this project's services", function () {
     const { schedule, web, ...own } = sources;
     const llm = { answer: () => Promise.reject(new Problem("unavailable", "No model is asked here")) };
     const { handlers } = await loadPlugins(set, { ...own, host: { ...createHost(), llm, schedule, web }, env: {} });
-    const services = bindServices(set.manifests, { site, compile, handlers });
+    const services = bindServices(set.manifests, { site, compile, handlers, statusOf: noStatus });
     payments = createPayments({ site, services, rails, store, clock, log: silentLog });
     await payments.start();
     server = await openServer({ host: "127.0.0.1", port: 0 });

@@ -11,6 +11,7 @@ import { createApp } from "../../../runtime/server/app.ts";
 import { openServer } from "../../../runtime/server/listen.ts";
 import { createBazaar } from "../../../runtime/surfaces/bazaar.ts";
 import { toDocuments } from "../../../runtime/surfaces/documents.ts";
+import { noStatus } from "../../support/call.ts";
 import type { TestSandbox } from "../../support/chains.ts";
 import { createMemoryStore } from "../../support/memory-store.ts";
 
@@ -37,7 +38,7 @@ export async function openCounter(sandbox: TestSandbox, isSandbox: boolean): Pro
   const idle = toIdleLent(set);
   const host = { ...idle.host, anchor, clock, evm, log, treasury, site: { name: site.name, baseUrl } };
   const { handlers } = await loadPlugins(set, { ...idle, host, env: {} });
-  const services = bindServices(set.manifests, { site, compile: set.compile, handlers });
+  const services = bindServices(set.manifests, { site, compile: set.compile, handlers, statusOf: noStatus });
   const extensionsOf = createBazaar({ services, schemas, baseUrl });
   const payments = createPayments({ site, services, rails: drivers.rails, store, clock, log, extensionsOf });
   await payments.start();

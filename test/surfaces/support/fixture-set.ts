@@ -5,6 +5,7 @@ import { createOffers, type Offers } from "../../../runtime/core/offers.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import { createBazaar } from "../../../runtime/surfaces/bazaar.ts";
 import { toDocuments } from "../../../runtime/surfaces/documents.ts";
+import { noStatus } from "../../support/call.ts";
 import { createScriptedRail } from "../../support/scripted-rail.ts";
 
 /** Three services that use what manifests can say: an alias, path parameters, schemas of their own, recursion, no price. */
@@ -34,7 +35,7 @@ export async function showSet(dir = FIXTURES, { baseUrl = BASE_URL, isSandbox = 
   if (set.faults.length > 0) throw new Error(set.faults.map(({ message }) => message).join("\n"));
   const { site, schemas, compile } = set;
   const handlers = new Map(set.manifests.map(({ handler }) => [handler, () => ({})]));
-  const services = bindServices(set.manifests, { site, compile, handlers });
+  const services = bindServices(set.manifests, { site, compile, handlers, statusOf: noStatus });
   const documents = toDocuments({ services, site, schemas, baseUrl, isSandbox, assets: await loadAssets() });
   const rails = site.rails.map((rail) => createScriptedRail(rail));
   const history = { publish: async () => {}, earlier: async () => [], close: () => {} };
