@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../api/capabilities.ts";
+import { JOB_KEEP_MS } from "./job-records.ts";
+import type { JobStatus } from "./job-status.ts";
+import type { AcceptedJob } from "./jobs.ts";
 import type { Store } from "./store.ts";
 import type { SettleResponse } from "./x402.ts";
 
-/** The states of a task that are met here, spelled as A2A 0.3 does. `working`: what was paid for is not in hand yet. */
+/** The states of a task that are met here, spelled as A2A 0.3 does. `working`: what is paid for, or done for nothing, is not in hand yet. */
 export type TaskState = "working" | "input-required" | "completed" | "canceled" | "failed" | "rejected";
 
 /** How far a task's payment is (A2A x402 extension, section 7). */
@@ -20,6 +23,10 @@ export interface TaskPayment {
   readonly receipts: readonly SettleResponse[];
 }
 
+/** Where the job stands that a task has begun, and where else it can be asked for. */
+export type TaskJob = Pick<AcceptedJob, "job_id" | "status_url"> &
+  Partial<Pick<JobStatus, "eta_seconds" | "step" | "refund_tx" | "refund_pending">>;
+
 /** One call of a service as an A2A task. */
 export interface Task {
   readonly id: string;
@@ -32,6 +39,8 @@ export interface Task {
   readonly text: string;
   /** Left out for free services. */
   readonly payment?: TaskPayment;
+  /** Set once a job has begun. */
+  readonly job?: TaskJob;
   /** Set when completed. */
   readonly output?: unknown;
   /** The problem document, when it failed or was rejected. */
@@ -48,7 +57,7 @@ export interface TaskBook {
   /** A task that nobody has seen yet, under an id that nobody can guess. */
   draft(skill: string, contextId: string | undefined): Pick<Task, "id" | "contextId" | "skill">;
   read(id: string): Promise<Task | undefined>;
-  /** Writes a task down; a paid one for a day. */
+  /** Writes a task down: one with a job for as long as the job is known, any other paid one for a day. */
   write(task: Pick<Task, "id" | "contextId" | "skill">, change: TaskChange): Promise<Task>;
   /** Binds a task to one payment, or to being canceled: false when it is bound to another one already. Atomic. */
   bind(id: string, to: TaskBond): Promise<boolean>;
@@ -79,7 +88,7 @@ export function createTaskBook({ store, clock }: { readonly store: Store; readon
     async write({ id, contextId, skill }, change) {
       const task: Task = { id, contextId, skill, ...change, updatedAt: clock.now() };
       const isPaid = change.payment?.status === "payment-completed" || change.payment?.status === "payment-submitted";
-      await store.set(taskKey(id), task, isPaid ? PAID_MS : UNPAID_MS);
+      await store.set(taskKey(id), task, change.job ? JOB_KEEP_MS : isPaid ? PAID_MS : UNPAID_MS);
       return task;
     },
     bind: async (id, to) => (await store.putIfAbsent(bondKey(id), to, PAID_MS)) || isBoundTo(id, to),

@@ -1,5 +1,5 @@
 import type { Clock } from "../api/capabilities.ts";
-import type { Handler } from "../api/plugin.ts";
+import type { Run } from "../api/plugin.ts";
 import type { JobRecord, JobRecords } from "./job-records.ts";
 import type { JobManifest } from "./manifest.ts";
 import type { RefundStatus, Refunds } from "./refunds.ts";
@@ -21,7 +21,7 @@ export interface JobStatusDeps {
 }
 
 /** The handlers of status routes: a service's jobs are told by its own route alone. */
-export type StatusOf = (service: string, job: JobManifest) => Handler<{ job_id: string }, JobStatus>;
+export type StatusOf = (service: string, job: JobManifest) => Run<{ job_id: string }, JobStatus>;
 
 export function createStatusOf({ records, refunds, clock }: JobStatusDeps): StatusOf {
   return (service, job) =>

@@ -1,6 +1,7 @@
 import type { RateLimiterAbstract, RateLimiterRes } from "rate-limiter-flexible";
 import RateLimiterMemory from "rate-limiter-flexible/lib/RateLimiterMemory.js";
 import { Problem } from "../api/problem.ts";
+import type { StatusOf } from "../core/job-status.ts";
 import type { SiteManifest } from "../core/manifest.ts";
 
 /** Any limiter of rate-limiter-flexible: in memory by default, on a shared store when there are several processes. */
@@ -16,6 +17,9 @@ export interface Limits {
   /** Gives a request back that turned out to be paid. */
   forgive(client: string, paying: boolean): void;
 }
+
+/** How often one job may be asked for in a minute, whoever asks and wherever. */
+const POLLS_PER_MINUTE = 120;
 
 const IPV4 = /^[\d.]{7,15}$/;
 const WITH_PORT = /^(?:\[(.+)\]|([\d.]+)):\d+$/;
@@ -33,15 +37,23 @@ export function createMemoryLimiter({ unpaid_burst, unpaid_per_minute }: UnpaidL
 export function createLimits(limiter: Limiter): Limits {
   return {
     async admit(client, paying) {
-      try {
-        await limiter.consume(toBudget(client, paying));
-      } catch (refusal) {
-        throw toRefusal(refusal);
-      }
+      await limiter.consume(toBudget(client, paying)).catch(refuse("Too many unpaid requests"));
     },
     forgive(client, paying) {
       limiter.reward(toBudget(client, paying)).catch(() => undefined); // a lost credit is harmless
     },
+  };
+}
+
+/** What tells how jobs stand, on all doors together 120 times a minute for each job. */
+export function limitPolls(statusOf: StatusOf): StatusOf {
+  const limiter = new RateLimiterMemory({ points: POLLS_PER_MINUTE, duration: 60 });
+  return (service, job) => {
+    const tell = statusOf(service, job);
+    return async (input, call) => {
+      await limiter.consume(input.job_id).catch(refuse("This job is asked for too often"));
+      return tell(input, call);
+    };
   };
 }
 
@@ -62,10 +74,11 @@ export function toClientKey(address = "unknown"): string {
 const toBudget = (client: string, paying: boolean): string => `${paying ? "paying" : "unpaid"}:${client}`;
 
 /** The limiter rejects with its counters when a budget is spent, and with an Error when its store fails. */
-function toRefusal(refusal: unknown): Problem {
-  if (refusal instanceof Error) {
-    return new Problem("unavailable", "Requests cannot be counted now", { cause: refusal });
-  }
-  const retryAfter = Math.max(1, Math.ceil((refusal as RateLimiterRes).msBeforeNext / 1000));
-  return new Problem("rate-limited", `Too many unpaid requests; try again in ${retryAfter} s`, { retryAfter });
-}
+const refuse =
+  (why: string) =>
+  (refusal: unknown): never => {
+    if (refusal instanceof Error)
+      throw new Problem("unavailable", "Requests cannot be counted now", { cause: refusal });
+    const retryAfter = Math.max(1, Math.ceil((refusal as RateLimiterRes).msBeforeNext / 1000));
+    throw new Problem("rate-limited", `${why}; try again in ${retryAfter} s`, { retryAfter });
+  };

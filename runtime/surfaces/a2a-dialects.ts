@@ -44,7 +44,7 @@ export function toResult(shown: ShownTask, dialect: Dialect, verb: Verb): object
 }
 
 function toTask({ task, required }: ShownTask, spell: Spelling): object {
-  const { id, contextId, skill, state, text, problem, updatedAt } = task;
+  const { id, contextId, skill, state, text, job, problem, updatedAt } = task;
   const metadata = toMetadata(task, required);
   const message = {
     ...spell.kind("message"),
@@ -62,6 +62,7 @@ function toTask({ task, required }: ShownTask, spell: Spelling): object {
     contextId,
     status: { state: spell.state(state), timestamp: new Date(updatedAt).toISOString(), message },
     ...(state === "completed" && { artifacts: [artifact] }),
+    ...(job && { metadata: job }),
   };
 }
 

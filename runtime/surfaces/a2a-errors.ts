@@ -56,7 +56,11 @@ export function toPeerRefusal(thrown: unknown): Refusal {
 export function toTaskRefusal(thrown: unknown): Refusal {
   const problem = Problem.from(thrown);
   const { retryAfter } = problem.options;
-  return { error: problem.toRpcError(), problem, ...(retryAfter !== undefined && { retryAfter }) };
+  return {
+    ...{ error: problem.toRpcError(), problem },
+    ...(problem.code === "rate-limited" && { status: problem.status }),
+    ...(retryAfter !== undefined && { retryAfter }),
+  };
 }
 
 const INTERNAL: string = new Problem("internal" satisfies ProblemCode).message;

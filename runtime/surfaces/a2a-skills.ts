@@ -16,11 +16,12 @@ export interface Skill {
 export const MODES = { input: ["application/json", "text/plain"], output: ["application/json"] } as const;
 
 /** A service as a skill; what it costs stands in its description. */
-export function toSkill({ manifest }: Service): Skill {
+export function toSkill({ manifest, job }: Service): Skill {
   const { id, title, description, price, tags, examples } = manifest;
   const cost = price === undefined ? "Free." : `Costs ${price} USD a call, paid with x402.`;
+  const wait = job ? ` A job of about ${job.manifest.eta_seconds} s: its task is working until then.` : "";
   return {
-    ...{ id, name: title, description: `${description} ${cost}`, tags },
+    ...{ id, name: title, description: `${description} ${cost}${wait}`, tags },
     examples: examples.map(({ input }) => JSON.stringify({ skill: id, input })),
     ...{ inputModes: MODES.input, outputModes: MODES.output },
   };

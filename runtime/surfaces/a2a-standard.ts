@@ -2,6 +2,7 @@ import type { Task, TaskBook } from "../core/a2a-task-book.ts";
 import type { Service } from "../core/service.ts";
 import { toResult } from "./a2a-dialects.ts";
 import { A2A_CODES, type Refusal, refuse } from "./a2a-errors.ts";
+import type { FollowJob } from "./a2a-jobs.ts";
 import { readMessageParams, readTaskId, readWork, type SentMessage } from "./a2a-messages.ts";
 import type { Dialect, Verb } from "./a2a-methods.ts";
 import type { Step, TaskCalls, TaskContext } from "./a2a-tasks.ts";
@@ -11,6 +12,7 @@ export interface StandardOptions {
   readonly services: ReadonlyMap<string, Service>;
   readonly book: TaskBook;
   readonly calls: TaskCalls;
+  readonly follow: FollowJob;
 }
 
 /** The result of a standard method, and the step that was made for it. */
@@ -28,7 +30,7 @@ export type Standard = (
 
 const ENDED: readonly Task["state"][] = ["completed", "canceled", "failed", "rejected"];
 
-export function createStandard({ services, book, calls }: StandardOptions): Standard {
+export function createStandard({ services, book, calls, follow }: StandardOptions): Standard {
   const verbs = { send, get, cancel };
   return async ({ verb, dialect }, params, context) => {
     const step = await verbs[verb](params, context);
@@ -52,7 +54,7 @@ export function createStandard({ services, book, calls }: StandardOptions): Stan
   }
 
   async function goOn(id: string, { contextId, payment }: SentMessage, context: TaskContext): Promise<Step | Refusal> {
-    const task = await book.read(id);
+    const task = await find(id, context);
     if (!task) return unknownTask(id);
     if (contextId !== undefined && contextId !== task.contextId)
       return refuse(
@@ -65,23 +67,28 @@ export function createStandard({ services, book, calls }: StandardOptions): Stan
         `The task is ${task.state} and takes no more messages; send a new one`,
       );
     if (payment === "rejected") return giveUp(task, context);
-    return payment ? pay(task, payment.payment, context) : calls.show(task, context);
+    return payment && !task.job ? pay(task, payment.payment, context) : calls.show(task, context);
+  }
+
+  async function find(id: string, context: TaskContext): Promise<Task | undefined> {
+    const task = await book.read(id);
+    return task?.job ? follow(task, context) : task;
   }
 
   async function get(params: RpcParams, context: TaskContext): Promise<Step | Refusal> {
     const id = readTaskId(params);
     if (typeof id !== "string") return id;
-    const task = await book.read(id);
+    const task = await find(id, context);
     if (!task) return unknownTask(id);
     // What was paid for and has no end yet goes on, whoever asks.
-    const payment = ENDED.includes(task.state) ? undefined : (await book.bond(id))?.payment;
+    const payment = ENDED.includes(task.state) || task.job ? undefined : (await book.bond(id))?.payment;
     return payment ? calls.pay(task, payment, context) : calls.show(task, context);
   }
 
   async function cancel(params: RpcParams, context: TaskContext): Promise<Step | Refusal> {
     const id = readTaskId(params);
     if (typeof id !== "string") return id;
-    const task = await book.read(id);
+    const task = await find(id, context);
     if (!task) return unknownTask(id);
     return ENDED.includes(task.state) ? refuseCancel(`is ${task.state}`) : giveUp(task, context);
   }
@@ -96,6 +103,7 @@ export function createStandard({ services, book, calls }: StandardOptions): Stan
   }
 
   async function giveUp(task: Task, context: TaskContext): Promise<Step | Refusal> {
+    if (task.job) return refuseCancel("is a job that has begun");
     if (!(await book.bind(task.id, { payment: null }))) return refuseCancel("is being paid for");
     const payment = { status: "payment-rejected" as const, receipts: task.payment?.receipts ?? [] };
     return calls.show(

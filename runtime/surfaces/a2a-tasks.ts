@@ -5,6 +5,7 @@ import type { Invoke } from "../core/invoke.ts";
 import type { Service } from "../core/service.ts";
 import type { SettleResponse } from "../core/x402.ts";
 import type { ShownTask } from "./a2a-dialects.ts";
+import { toAnswered } from "./a2a-jobs.ts";
 import { DUPLICATE_NONCE, toPaymentCode } from "./a2a-payment.ts";
 
 /** One request, as far as calls need to know it. */
@@ -23,7 +24,7 @@ export interface Step extends ShownTask {
 
 /** The calls of services behind tasks. Everything that is bought goes through `invoke`. */
 export interface TaskCalls {
-  /** The task of a free service: it ends at once. */
+  /** The task of a free service: it ends at once, or its job begins. */
   run(head: Head, service: Service, input: unknown, context: TaskContext): Promise<Step>;
   /** The task of a paid service, waiting for its payment. @throws Problem `unavailable` when no rail is up. */
   offer(head: Head, service: Service, input: unknown, context: TaskContext): Promise<Step>;
@@ -75,7 +76,7 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
       try {
         // Nobody is asked to pay for what has no price.
         const { output } = (await call(service, input, undefined, context)) as Extract<Outcome, { kind: "result" }>;
-        return { task: await book.write(head, { state: "completed", text: "Done.", output }) };
+        return { task: await book.write(head, toAnswered(service, output, "Done.")) };
       } catch (thrown) {
         const problem = Problem.from(thrown);
         return { task: await book.write(head, toEnd(problem, context)), problem };
@@ -106,12 +107,9 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
     const receipts = [...(task.payment?.receipts ?? []), ...(receipt ? [receipt] : [])];
     const note = receipt && { receipt };
     if (outcome.kind === "result") {
-      const { output } = outcome;
+      const answered = toAnswered(services.get(task.skill), outcome.output, "Paid and done.");
       const paid = { status: "payment-completed" as const, receipts };
-      return {
-        task: await book.write(task, { state: "completed", text: "Paid and done.", output, payment: paid }),
-        ...note,
-      };
+      return { task: await book.write(task, { ...answered, payment: paid }), ...note };
     }
     const { required } = outcome.challenge;
     const text = `The payment was not accepted (${required.error}); nothing was charged.`;

@@ -8,6 +8,7 @@ import type { Identity } from "../core/peer-identity.ts";
 import type { PeerKeys } from "../core/peer-keys.ts";
 import type { Service } from "../core/service.ts";
 import type { Store } from "../core/store.ts";
+import { createFollowJob } from "./a2a-jobs.ts";
 import { createPeerDoor } from "./a2a-peer.ts";
 import { createPeerMethods } from "./a2a-peer-methods.ts";
 import { type A2a, createA2aServer } from "./a2a-server.ts";
@@ -42,7 +43,11 @@ export function createA2a(options: A2aOptions): A2a {
   const methods = createPeerMethods({ services, site, baseUrl, endpoint, facilitator, identity, exchanges, clock });
   return createA2aServer({
     peers: createPeerDoor({ methods, keys, store, budget: budgets.peers, audience: baseUrl, clock }),
-    tasks: createStandard({ services, book, calls: createTaskCalls({ services, invoke, book, endpoint }) }),
+    tasks: createStandard({
+      ...{ services, book },
+      calls: createTaskCalls({ services, invoke, book, endpoint }),
+      follow: createFollowJob({ services, invoke, book, endpoint }),
+    }),
     budget: budgets.clients,
   });
 }

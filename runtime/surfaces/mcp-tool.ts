@@ -1,3 +1,4 @@
+import { toStatusId } from "../core/job-manifests.ts";
 import type { Resolve } from "../core/schema-nodes.ts";
 import type { Service } from "../core/service.ts";
 import { toSelfContained } from "./mcp-schemas.ts";
@@ -10,25 +11,39 @@ export interface ToolOptions {
   readonly version: McpVersion;
 }
 
-/** A tool as a version knows it, with the price in the three places where clients look for it. */
-export function toTool({ manifest, input, output }: Service, { resolve, payable, version }: ToolOptions): object {
-  const { id, title, description, price } = manifest;
+/** A tool as a version knows it, with its price, if it has one, in the three places where clients look for it. */
+export function toTool(service: Service, { resolve, payable, version }: ToolOptions): object {
+  const { manifest, input, output } = service;
+  const { id, title, price } = manifest;
   const { $schema } = input.document;
   const { $defs, ...result } = toSelfContained(output.document, resolve);
   return {
     name: id,
     ...(knows(version, "structure") && { title }),
-    description: `${description} Costs ${price} USD a call, paid with x402 in ${payable}.`,
+    description: toDescription(service, payable),
     inputSchema: { ...($schema !== undefined && { $schema }), ...toSelfContained(input.document, resolve) },
     ...(knows(version, "structure") && {
       // A client may hold every `structuredContent` to this, the challenge's too.
-      outputSchema: { type: "object", anyOf: [result, PAYMENT_REQUIRED], ...($defs !== undefined && { $defs }) },
+      outputSchema: {
+        type: "object",
+        ...(price === undefined ? result : { anyOf: [result, PAYMENT_REQUIRED] }),
+        ...($defs !== undefined && { $defs }),
+      },
     }),
     annotations: toAnnotations(manifest),
-    ...(knows(version, "structure") && {
-      _meta: { "agents-x402/paymentRequired": true, "agents-x402/priceUSD": Number(price) },
-    }),
+    ...(price !== undefined &&
+      knows(version, "structure") && {
+        _meta: { "agents-x402/paymentRequired": true, "agents-x402/priceUSD": Number(price) },
+      }),
   };
+}
+
+/** What it does, what it costs, and how to go on where its answer is the beginning of a job. */
+function toDescription({ manifest: { id, description, price }, job }: Service, payable: string): string {
+  const cost = price === undefined ? "Free." : `Costs ${price} USD a call, paid with x402 in ${payable}.`;
+  if (!job) return `${description} ${cost}`;
+  const { eta_seconds } = job.manifest;
+  return `${description} ${cost} Answers a job_id at once: ask ${toStatusId(id)} for it, free of charge, until it is DELIVERED or FAILED, in about ${eta_seconds} s.`;
 }
 
 /** All four, since two of them default to true; what a manifest does not say is what the protocol assumes. */

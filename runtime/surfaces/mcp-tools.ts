@@ -1,9 +1,10 @@
 import { Problem } from "../api/problem.ts";
 import type { Challenge } from "../core/call.ts";
 import type { Invoke } from "../core/invoke.ts";
+import { toStatusId } from "../core/job-manifests.ts";
 import type { SiteManifest } from "../core/manifest.ts";
 import { createSchemaNodes } from "../core/schema-nodes.ts";
-import type { Service } from "../core/service.ts";
+import { isJobService, type Service } from "../core/service.ts";
 import { RPC_CODES } from "./json-rpc.ts";
 import type { ToolCall, Tools } from "./mcp-methods.ts";
 import { toChallengeResult, toPaidResult } from "./mcp-payment.ts";
@@ -22,21 +23,24 @@ export interface ServiceToolsOptions {
 }
 
 /**
- * Every paid service as a tool. Free services are no tools: they need no payment and so no door of their own, and
- * specification 4.4 promises the paid ones. Payments are taken in dollars alone (specification 5, "Settlement rails").
+ * Every paid service as a tool, and what tells how their jobs stand. Other free services are no tools: they need no payment
+ * and so no door of their own, and specification 4.4 promises the paid ones. Payments are taken in dollars alone
+ * (specification 5, "Settlement rails").
  */
 export function createServiceTools({ services, schemas, invoke, site, endpoint }: ServiceToolsOptions): Tools {
   const paid = services.filter(({ manifest }) => manifest.price !== undefined);
-  const byName = new Map(paid.map((service) => [service.manifest.id, service]));
+  const tellers = paid.filter(isJobService).map(({ manifest }) => toStatusId(manifest.id));
+  const shown = services.filter((service) => paid.includes(service) || tellers.includes(service.manifest.id));
+  const byName = new Map(shown.map((service) => [service.manifest.id, service]));
   const rails = site.rails.filter(({ currency }) => currency === "usd");
   const networks = rails.map(({ network }) => network);
   const payable = rails.map(({ title }) => title).join(" or ");
   const { resolve, add } = createSchemaNodes(schemas);
-  for (const { input, output } of paid) for (const { document } of [input, output]) add(document);
+  for (const { input, output } of shown) for (const { document } of [input, output]) add(document);
   const writeChallenge = createChallengeWriter();
 
   return {
-    list: (version) => paid.map((service) => toTool(service, { resolve, payable, version })),
+    list: (version) => shown.map((service) => toTool(service, { resolve, payable, version })),
     async call(call) {
       const service = byName.get(call.name);
       if (!service) return refuse(RPC_CODES.invalidParams, `Unknown tool: ${JSON.stringify(call.name.slice(0, 80))}`);

@@ -25,7 +25,7 @@ export interface McpOptions {
 export const MCP_PATH = "/mcp";
 
 const INSTRUCTIONS = [
-  "Every tool is paid per call, with x402; there is no account and no API key.",
+  "Every tool that names a price is paid per call, with x402; there is no account and no API key.",
   "Call a tool with its arguments: the first answer is a challenge (isError, with structuredContent.accepts) and costs nothing.",
   'Sign one of the accepted payments and repeat the identical call with it in _meta["x402/payment"], or in the',
   "PAYMENT-SIGNATURE header.",
