@@ -1,0 +1,84 @@
+import { Problem, toValueError, type Upstream } from "#plugin";
+import { type BlockSpan, toSpan, toTimes } from "./blocks.ts";
+import { createHeaders } from "./headers.ts";
+import type { Category, Registry, RegistryService } from "./registry.ts";
+import type { LedgerQuery } from "./request.ts";
+import { readInParts } from "./spans.ts";
+import { readTransfers, type Transfer } from "./transfers.ts";
+
+/** A transfer, when it was, and what it was for. */
+export interface Entry extends Transfer {
+  /** Unix seconds. */
+  readonly at: number;
+  readonly category: Category;
+  /** Whose address the recipient is, where the registry says so. */
+  readonly service: RegistryService | undefined;
+}
+
+/** What the chain holds for a query. */
+export interface Account {
+  /** Undefined when no block was mined in the period. */
+  readonly span: BlockSpan | undefined;
+  /** Those that the query counts, in the order of the chain. */
+  readonly entries: readonly Entry[];
+}
+
+export interface AccountWork {
+  readonly node: Upstream;
+  readonly registry: Registry;
+  /** The most transfers that are read. */
+  readonly most: number;
+  /** What to do when there are more, as a clause: `use /v1/ledger/report`. */
+  readonly otherwise: string;
+  readonly signal: AbortSignal;
+  readonly report: (progress: string) => void;
+}
+
+/**
+ * Reads the transfers of a wallet from the chain and recognizes them.
+ * @throws Problem `invalid-input` when there are more than `most`; `upstream-failed`; the signal's reason.
+ */
+export async function readAccount(query: LedgerQuery, work: AccountWork): Promise<Account> {
+  const headers = createHeaders(work.node, work.signal);
+  work.report("finding the blocks of the range");
+  const span = await toSpan(headers, query.period);
+  if (!span) return { span, entries: [] };
+  const transfers = await readAll(query, work, span);
+  work.report("dating the transfers");
+  const blocks = transfers.map(({ block }) => block);
+  const toTime = await toTimes(headers, span, blocks);
+  const entries = transfers
+    .filter(({ amount }) => amount >= query.least)
+    .map((transfer) => ({ ...transfer, at: toTime(transfer.block), ...recognize(transfer, work.registry) }))
+    .filter(({ category }) => query.withOthers || category === "x402");
+  return { span, entries };
+}
+
+async function readAll(
+  { wallet, direction }: LedgerQuery,
+  { node, most, otherwise, signal, report }: AccountWork,
+  span: BlockSpan,
+): Promise<Transfer[]> {
+  const found = new Map<string, Transfer>();
+  const length = span.last - span.first + 1;
+  await readInParts(span, {
+    async read(part) {
+      for (const transfer of await readTransfers(node, { span: part, wallet, direction }, signal))
+        found.set(`${transfer.block} ${transfer.index}`, transfer);
+      if (found.size > most) throw toTooMany(most, otherwise);
+    },
+    report: (blocks) => report(`reading transfers: ${Math.floor((100 * blocks) / length)} %`),
+  });
+  return [...found.values()].sort((one, other) => one.block - other.block || one.index - other.index);
+}
+
+/** The registry decides first; then the way in which the money was moved. */
+function recognize({ to, isAuthorized }: Transfer, registry: Registry): Pick<Entry, "category" | "service"> {
+  const service = registry.find(to);
+  return { service, category: service?.category ?? (isAuthorized ? "x402" : "other_transfer") };
+}
+
+const toTooMany = (most: number, otherwise: string): Problem =>
+  new Problem("invalid-input", `There are more than ${most} transfers in the range; ${otherwise}`, {
+    issues: [toValueError(`the range holds more than ${most} transfers; ${otherwise}`, undefined, "from")],
+  });

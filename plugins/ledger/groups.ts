@@ -1,0 +1,80 @@
+import type { Entry } from "./account.ts";
+import { toDate, toIso } from "./period.ts";
+import type { Category } from "./registry.ts";
+import type { Grouping } from "./request.ts";
+import { sum, toMean, toUsdc } from "./usdc.ts";
+
+/** Transfers that belong together; amounts are decimal text. */
+export interface Group {
+  readonly label: string;
+  /** Null where there are several. */
+  readonly recipient: string | null;
+  readonly service_id: string | null;
+  readonly category: Category;
+  readonly usdc: string;
+  readonly tx_count: number;
+  readonly avg_call_price: string;
+  /** Hashes of transactions. */
+  readonly first_tx: string;
+  readonly first_at: string;
+  readonly last_tx: string;
+  readonly last_at: string;
+}
+
+/** Days in their order, others with the largest sum first; what is equal in that by label and category. @param entries in the order of the chain. */
+export function toGroups(
+  entries: readonly Entry[],
+  groupBy: Grouping,
+  toChecksum: (address: string) => string,
+): Group[] {
+  const groups = Map.groupBy(entries, (entry) => `${entry.category} ${KEYS[groupBy](entry)}`);
+  const sums = [...groups.values()].map((members) => {
+    const total = sum(members.map(({ amount }) => amount));
+    return { total, group: toGroup(members, total, { groupBy, toChecksum }) };
+  });
+  return sums.sort((one, other) => compareSums(one, other, groupBy)).map(({ group }) => group);
+}
+
+interface Sum {
+  readonly total: bigint;
+  readonly group: Group;
+}
+
+function compareSums(one: Sum, other: Sum, groupBy: Grouping): number {
+  return (
+    (groupBy === "day" ? 0 : compare(other.total, one.total)) ||
+    compare(one.group.label, other.group.label) ||
+    compare(other.group.category, one.group.category)
+  );
+}
+
+const KEYS: Readonly<Record<Grouping, (entry: Entry) => string>> = {
+  service: ({ service, category, to }) => service?.id ?? (category === "x402" ? to : ""),
+  recipient: ({ to }) => to,
+  day: ({ at }) => toDate(at),
+};
+
+interface Naming {
+  readonly groupBy: Grouping;
+  readonly toChecksum: (address: string) => string;
+}
+
+function toGroup(members: readonly Entry[], total: bigint, { groupBy, toChecksum }: Naming): Group {
+  const [first, last] = [members[0] as Entry, members.at(-1) as Entry]; // No group is empty.
+  const service = members.every((entry) => entry.service === first.service) ? first.service : undefined;
+  const recipient = members.every(({ to }) => to === first.to) ? toChecksum(first.to) : null;
+  const isRest = groupBy === "service" && !service && first.category === "other_transfer";
+  const name = service?.label ?? (isRest ? first.category : toChecksum(first.to));
+  return {
+    label: groupBy === "day" ? toDate(first.at) : name,
+    recipient,
+    service_id: service?.id ?? null,
+    category: first.category,
+    usdc: toUsdc(total),
+    tx_count: members.length,
+    avg_call_price: toUsdc(toMean(total, members.length)),
+    ...{ first_tx: first.tx, first_at: toIso(first.at), last_tx: last.tx, last_at: toIso(last.at) },
+  };
+}
+
+const compare = <T extends bigint | string>(one: T, other: T): number => (one < other ? -1 : Number(one > other));

@@ -1,0 +1,46 @@
+import { Problem, type Upstream } from "#plugin";
+
+/** The times of blocks, as their headers say. */
+export interface Headers {
+  /** Unix seconds; undefined for a block that the chain does not hold (yet). */
+  timeOf(block: number): Promise<number | undefined>;
+  /** The number of the newest block. */
+  newest(): Promise<number>;
+}
+
+/** Reads each header once. @throws (its methods do) Problem `upstream-failed`; the signal's reason. */
+export function createHeaders(node: Upstream, signal: AbortSignal): Headers {
+  const times = new Map<number, Promise<number | undefined>>();
+
+  async function read(tag: string): Promise<{ readonly number: number; readonly time: number } | undefined> {
+    const { result, error } = await node.rpc("eth_getBlockByNumber", [tag, false], { signal });
+    if (error)
+      throw new Problem("upstream-failed", `${node.title} refused to read a block (${error.code})`, { cause: error });
+    if (result === null) return undefined;
+    const { number, timestamp } = result as { number?: unknown; timestamp?: unknown };
+    return { number: toCount(number, node), time: toCount(timestamp, node) };
+  }
+
+  return {
+    timeOf(block) {
+      const known = times.get(block) ?? read(toHex(block)).then((header) => header?.time);
+      times.set(block, known);
+      return known;
+    },
+    async newest() {
+      const header = await read("latest");
+      if (header) return header.number;
+      throw new Problem("upstream-failed", `${node.title} knows no newest block`);
+    },
+  };
+}
+
+/** A number as nodes want it: `0x1a`. */
+export const toHex = (number: number): string => `0x${number.toString(16)}`;
+
+/** A number as nodes write it. @throws Problem `upstream-failed` for anything else. */
+export function toCount(text: unknown, { title }: Upstream): number {
+  const count = typeof text === "string" && /^0x[0-9a-f]{1,14}$/i.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(count)) return count;
+  throw new Problem("upstream-failed", `${title} answered with something else than a number`);
+}

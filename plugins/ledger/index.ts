@@ -1,0 +1,42 @@
+import { definePlugin, Problem, toValueError } from "#plugin";
+import { readAccount } from "./account.ts";
+import { DAY_SECONDS } from "./period.ts";
+import { loadRegistry } from "./registry.ts";
+import { toQuery } from "./request.ts";
+import { SPEC_VERSION, summarize } from "./summary.ts";
+
+/** What one request may take on (decisions.md and README.md here). */
+const SUMMARY_DAYS = 120;
+const SUMMARY_TRANSFERS = 25_000;
+const INSTEAD = "choose a shorter one, or buy /v1/ledger/report";
+
+/** Spend accounting: USDC transfers of a wallet on Base (specification 2.13 and 4.2). */
+export default definePlugin("ledger", ({ clock, env, upstream }) => {
+  const node = upstream("base");
+  const registry = loadRegistry(env.LEDGER_REGISTRY);
+
+  return {
+    summary: {
+      check(input) {
+        const { from, to } = toQuery(input, clock.now()).period;
+        if (to - from + 1 <= SUMMARY_DAYS * DAY_SECONDS) return;
+        const complaint = `the range must not be longer than ${SUMMARY_DAYS} days; ${INSTEAD}`;
+        throw new Problem("invalid-input", undefined, { issues: [toValueError(complaint, input.from, "from")] });
+      },
+
+      async run(input, { signal, report }) {
+        const now = clock.now();
+        const query = toQuery(input, now);
+        const work = { node, registry, most: SUMMARY_TRANSFERS, otherwise: INSTEAD, signal, report };
+        const account = await readAccount(query, work);
+        const { getAddress } = await import("viem/utils");
+        return {
+          ...summarize(query, account, (address) => getAddress(address)),
+          registry_version: registry.version,
+          spec_version: SPEC_VERSION,
+          generated_at: new Date(now).toISOString(),
+        };
+      },
+    },
+  };
+});

@@ -1,0 +1,36 @@
+import { Temporal } from "temporal-polyfill";
+
+/** A span of time: its first and its last second, both included, in Unix seconds. */
+export interface Period {
+  readonly from: number;
+  readonly to: number;
+}
+
+export const DAY_SECONDS = 86_400;
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const DATETIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
+
+/**
+ * The second that an ISO 8601 date or datetime stands for; undefined for anything else. A datetime without an offset is UTC.
+ * @param edge which second of its day a date is; a fraction of a second is cut off at both.
+ */
+export function toSecond(text: string, edge: "first" | "last"): number | undefined {
+  const [datetime, offset] = DATETIME.exec(text) ?? [];
+  try {
+    if (datetime !== undefined) return toUnix(Temporal.Instant.from(offset === undefined ? `${datetime}Z` : datetime));
+    if (!DATE.test(text)) return undefined;
+    const first = toUnix(Temporal.Instant.from(`${text}T00:00Z`));
+    return edge === "first" ? first : first + DAY_SECONDS - 1;
+  } catch {
+    return undefined; // A RangeError: no such day or hour.
+  }
+}
+
+/** `2026-11-21T00:00:00Z`. @param second Unix seconds. */
+export const toIso = (second: number): string => new Date(second * 1000).toISOString().replace(".000Z", "Z");
+
+/** `2026-11-21`, in UTC. @param second Unix seconds. */
+export const toDate = (second: number): string => toIso(second).slice(0, 10);
+
+const toUnix = ({ epochMilliseconds }: Temporal.Instant): number => Math.floor(epochMilliseconds / 1000);

@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+import builtin from "./registry.json" with { type: "json" };
+
+export type Category = "x402" | "other_transfer";
+
+/** A service, or a seller of several, by the addresses that it is paid at. */
+export interface RegistryService {
+  readonly id: string;
+  readonly label: string;
+  readonly category: Category;
+}
+
+/** Who receives USDC at which address, in one version. */
+export interface Registry {
+  readonly version: string;
+  /** @param recipient in lower case. */
+  find(recipient: string): RegistryService | undefined;
+}
+
+/** The file's shape, as `schemas/Registry.json` describes it. */
+interface RegistryFile {
+  readonly version: string;
+  readonly services: readonly {
+    readonly id: string;
+    readonly label: string;
+    readonly category?: string;
+    readonly recipients: readonly string[];
+  }[];
+}
+
+/**
+ * The registry that comes with the plugin, or the one in a file in its place.
+ * @throws Error that names the file when it cannot be read or is no registry.
+ */
+export function loadRegistry(path: string | undefined): Registry {
+  const { version, services } = path === undefined ? (builtin as RegistryFile) : readRegistry(path);
+  const byRecipient = new Map<string, RegistryService>();
+  for (const { id, label, category, recipients } of services)
+    for (const recipient of recipients)
+      byRecipient.set(recipient.toLowerCase(), {
+        ...{ id, label },
+        category: category === "other_transfer" ? category : "x402",
+      });
+  return { version, find: (recipient) => byRecipient.get(recipient) };
+}
+
+function readRegistry(path: string): RegistryFile {
+  try {
+    const file: unknown = JSON.parse(readFileSync(path, "utf8"));
+    if (isRegistry(file)) return file;
+  } catch (cause) {
+    throw new Error(`LEDGER_REGISTRY names ${path}, which cannot be read as JSON`, { cause });
+  }
+  throw new Error(`LEDGER_REGISTRY names ${path}, which is no registry: make one with "payphone registry import"`);
+}
+
+function isRegistry(file: unknown): file is RegistryFile {
+  const { version, services } = (file ?? {}) as Partial<RegistryFile>;
+  return typeof version === "string" && version !== "" && Array.isArray(services) && services.every(isService);
+}
+
+function isService(service: unknown): boolean {
+  const { id, label, recipients } = (service ?? {}) as Record<string, unknown>;
+  return (
+    typeof id === "string" &&
+    typeof label === "string" &&
+    Array.isArray(recipients) &&
+    recipients.every((recipient) => /^0x[0-9a-f]{40}$/i.test(String(recipient)))
+  );
+}

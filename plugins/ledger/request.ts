@@ -1,0 +1,72 @@
+import { Problem, toValueError, type ValidationIssue } from "#plugin";
+import { DAY_SECONDS, type Period, toSecond } from "./period.ts";
+import { toAtomic } from "./usdc.ts";
+
+export type Direction = "outbound" | "inbound" | "both";
+export type Grouping = "service" | "recipient" | "day";
+
+/** What summary and report both ask (specification 4.2), as its schema has let it through. */
+export interface LedgerRequest {
+  readonly wallet: string;
+  readonly from?: string | null | undefined;
+  readonly to?: string | null | undefined;
+  readonly direction: Direction;
+  readonly min_amount?: string | number | null | undefined;
+  readonly group_by: Grouping;
+  readonly include_unfiltered: boolean;
+}
+
+/** The request in exact terms. */
+export interface LedgerQuery {
+  /** In lower case. */
+  readonly wallet: string;
+  readonly period: Period;
+  readonly direction: Direction;
+  /** The least amount that counts, in atomic units. */
+  readonly least: bigint;
+  readonly groupBy: Grouping;
+  /** Whether transfers that are no x402 payments count, too. */
+  readonly withOthers: boolean;
+}
+
+const DEFAULT_DAYS = 30;
+
+/** @param now milliseconds since the Unix epoch. @throws Problem `invalid-input` with all faults. */
+export function toQuery(request: LedgerRequest, now: number): LedgerQuery {
+  const issues: ValidationIssue[] = [];
+  const period = toPeriod(request, Math.floor(now / 1000), issues);
+  const least = toLeast(request.min_amount, issues);
+  if (issues.length > 0) throw new Problem("invalid-input", undefined, { issues });
+  return {
+    wallet: request.wallet.toLowerCase(),
+    period,
+    direction: request.direction,
+    least,
+    groupBy: request.group_by,
+    withOthers: request.include_unfiltered,
+  };
+}
+
+function toPeriod({ from, to }: LedgerRequest, now: number, issues: ValidationIssue[]): Period {
+  const fail = (complaint: string, field: "from" | "to", value: unknown): number => {
+    issues.push(toValueError(`${field} ${complaint}`, value, field));
+    return Number.NaN;
+  };
+  const read = (text: string, field: "from" | "to"): number =>
+    toSecond(text, field === "from" ? "first" : "last") ??
+    fail("must be an ISO 8601 date or datetime, such as 2026-11-01 or 2026-11-01T12:00:00Z", field, text);
+  const end = Math.min(to == null ? now : read(to, "to"), now);
+  const start = from == null ? end - DEFAULT_DAYS * DAY_SECONDS : read(from, "from");
+  if (start > now) fail("lies in the future", "from", from);
+  else if (start > end) fail("must not be after to", "from", from);
+  return { from: start, to: end };
+}
+
+function toLeast(amount: string | number | null | undefined, issues: ValidationIssue[]): bigint {
+  const least = toAtomic(String(amount ?? 0));
+  if (least === undefined)
+    issues.push(
+      toValueError("min_amount must be a plain decimal number with at most 6 decimals", amount, "min_amount"),
+    );
+  return least ?? 0n;
+}

@@ -1,0 +1,72 @@
+import type { Account, Entry } from "./account.ts";
+import { type Group, toGroups } from "./groups.ts";
+import { toIso } from "./period.ts";
+import type { Direction, LedgerQuery } from "./request.ts";
+import { type Step, toGranularity, toSeries } from "./series.ts";
+import { sum, toPercent, toUsdc } from "./usdc.ts";
+
+/** Of the answer's fields, and of how they are computed. */
+export const SPEC_VERSION = "1.0";
+
+/** What the transfers of a query come to (decisions.md, "ledger summary"); the same for the same account. */
+export interface Summary {
+  /** EIP-55 checksummed. */
+  readonly wallet: string;
+  readonly chain: "base";
+  readonly range: {
+    readonly from: string;
+    readonly to: string;
+    readonly from_block: number | null;
+    readonly to_block: number | null;
+  };
+  readonly direction: Direction;
+  readonly totals: Totals;
+  readonly groups: Group[];
+  readonly daily: Step[];
+  readonly granularity: "day" | "week";
+}
+
+interface Totals {
+  readonly usdc: string;
+  readonly usdc_outbound?: string;
+  readonly usdc_inbound?: string;
+  readonly tx_count: number;
+  readonly unique_recipients: number;
+  readonly identified_pct: number;
+}
+
+/** @param toChecksum writes an address as EIP-55 has it. */
+export function summarize(
+  { wallet, period, direction, groupBy }: LedgerQuery,
+  { span, entries }: Account,
+  toChecksum: (address: string) => string,
+): Summary {
+  const range = { from_block: span?.first ?? null, to_block: span?.last ?? null };
+  return {
+    wallet: toChecksum(wallet),
+    chain: "base",
+    range: { from: toIso(period.from), to: toIso(period.to), ...range },
+    direction,
+    totals: { ...toTotals(entries), ...(direction === "both" && toSides(entries, wallet)) },
+    groups: toGroups(entries, groupBy, toChecksum),
+    daily: toSeries(entries, period),
+    granularity: toGranularity(period),
+  };
+}
+
+const toAmount = (entries: readonly Entry[]): bigint => sum(entries.map(({ amount }) => amount));
+
+function toTotals(entries: readonly Entry[]): Totals {
+  const total = toAmount(entries);
+  return {
+    usdc: toUsdc(total),
+    tx_count: entries.length,
+    unique_recipients: new Set(entries.map(({ to }) => to)).size,
+    identified_pct: toPercent(toAmount(entries.filter(({ service }) => service)), total),
+  };
+}
+
+const toSides = (entries: readonly Entry[], wallet: string): Pick<Totals, "usdc_outbound" | "usdc_inbound"> => ({
+  usdc_outbound: toUsdc(toAmount(entries.filter(({ from }) => from === wallet))),
+  usdc_inbound: toUsdc(toAmount(entries.filter(({ to }) => to === wallet))),
+});
