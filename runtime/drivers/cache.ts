@@ -42,7 +42,6 @@ export function createCache({ store, namespace, clock, log }: CacheOptions): Cac
           return JSON.parse(await share(name, signal, () => recall(name, ttlMs, signal, produce))) as Cached<T>;
         } catch (error) {
           if (error !== ABANDONED) throw error;
-          signal.throwIfAborted();
         }
       }
     },

@@ -6,7 +6,7 @@ export interface Patience {
   /** Something has happened: the time begins anew. */
   renew(): void;
   /** To be called when the wait is over: nothing is left behind at the other signal. */
-  end(): void;
+  readonly end: () => void;
 }
 
 /** @param ms how long, from now on. */

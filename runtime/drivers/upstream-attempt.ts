@@ -26,7 +26,7 @@ export interface AttemptOptions {
 /** How much of a failure's body is read, so that its connection can be used again. */
 const DISCARDED_BYTES = 64 * 1024;
 
-/** @param options.timeoutMs for the whole of an answer; of a stream, for its head and for each silence after it. */
+/** @param options.timeoutMs for the whole of an answer; of a stream, for its first part and for each silence after it. */
 export function createAttempt({ title, timeoutMs, transport, clock }: AttemptOptions): Attempt {
   return {
     whole: (question, maxBytes, signal) =>
@@ -36,10 +36,9 @@ export function createAttempt({ title, timeoutMs, transport, clock }: AttemptOpt
         return { value };
       }),
     stream: (question, maxBytes, signal) =>
-      ask(question, createPatience(timeoutMs, signal), async ({ status, headers, body }, patience) => {
-        patience.renew();
-        return { value: { status, headers, body: flow(toBounded(body, title, maxBytes), patience) } };
-      }),
+      ask(question, createPatience(timeoutMs, signal), async ({ status, headers, body }, patience) => ({
+        value: { status, headers, body: flow(toBounded(body, title, maxBytes), patience) },
+      })),
   };
 
   /** @param take is handed the patience with the answer; without an answer it ends here. */

@@ -43,7 +43,7 @@ export function createAttempts({ id, title, retries, pauseMs, clock, log }: Atte
     async make(attempt, signal) {
       const refusal = gate.refusal();
       if (refusal) throw toProblem(refusal.reason, refusal.waitMs);
-      const most = gate.enter() ? 1 : retries + 1;
+      gate.enter();
       let setback: Setback | undefined;
       try {
         for (let made = 1; ; made += 1) {
@@ -53,7 +53,7 @@ export function createAttempts({ id, title, retries, pauseMs, clock, log }: Atte
             return outcome.value;
           }
           setback = outcome.setback;
-          if (made === most || (setback.retryAfterMs ?? 0) > LONGEST_PAUSE_MS) break;
+          if (made > retries || (setback.retryAfterMs ?? 0) > LONGEST_PAUSE_MS) break;
           await pause(toPauseMs(setback, made), signal);
           if (gate.refusal()) break;
         }

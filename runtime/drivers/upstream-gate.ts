@@ -11,8 +11,8 @@ export interface Refusal {
 export interface Gate {
   /** Undefined when it may be asked. Asking does not change anything. */
   refusal(): Refusal | undefined;
-  /** A request begins. True: it is the one that finds out whether the upstream lives again. */
-  enter(): boolean;
+  /** A request begins. After failures it is the one that finds out whether the upstream lives again; it is not repeated. */
+  enter(): void;
   /** The request was answered. True: the upstream had been given up. */
   succeed(): boolean;
   /** The request has failed. True: the upstream is left alone from now on. */
@@ -54,7 +54,6 @@ export function createGate(clock: Clock): Gate {
     },
     enter() {
       isProbed = failed >= FAILURES;
-      return isProbed;
     },
     succeed() {
       const wasGivenUp = failed >= FAILURES;

@@ -23,7 +23,7 @@ export interface UpstreamOptions {
   readonly variable?: string | undefined;
   /** Credentials; a plugin's headers do not replace them. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of one attempt: for its head and its body, or between two parts of a stream. */
+  /** Of one attempt: for an answer, or for the first and each further part of a stream. */
   readonly timeoutMs: number;
   /** How many attempts more, after the first. */
   readonly retries: number;

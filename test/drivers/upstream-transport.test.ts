@@ -112,6 +112,21 @@ describe("the way to upstreams", () => {
     expect(other.asked[0]?.headers).to.include({ "user-agent": "payphone", "accept-encoding": "gzip, deflate, br" });
   });
 
+  it("lets the connection of a redirect go", async () => {
+    const away = { ...redirect("/next"), body: "x".repeat(100_000) };
+    for (let followed = 0; followed < 40; followed++) {
+      bench.source.script(away, "{}");
+      await get();
+    }
+  });
+
+  it("lets the connection of a failure go, however much it says", async () => {
+    const limit = { status: 429, body: "x".repeat(500_000) };
+    bench.source.script(...Array(39).fill(limit), "{}");
+    const upstream = bench.open({ retries: 39, pauseMs: 0 });
+    expect(await upstream.get("", { signal: NEVER })).to.have.property("status", 200);
+  });
+
   it("does not get its credentials back by a redirect to where it came from", async () => {
     bench.source.script(redirect(`${other.url}/away`), "there");
     other.script(redirect(`${bench.source.url}/back`));
