@@ -2,7 +2,7 @@ import type { Upstream } from "#plugin";
 import { askNode, toMisfit } from "../node.ts";
 import { toDecimalText } from "./amounts.ts";
 
-const USDC_ON_BASE = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+export const USDC_ON_BASE = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 const USDC_DECIMALS = 6;
 const ETHER_DECIMALS = 18;
 /** The selector of ERC-20's `balanceOf(address)`, and the rest of the word that the address ends. */

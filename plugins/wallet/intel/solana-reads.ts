@@ -2,7 +2,7 @@ import type { Upstream } from "#plugin";
 import { askNode, toMisfit } from "../node.ts";
 import { toDecimalText } from "./amounts.ts";
 
-const USDC_ON_SOLANA = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+export const USDC_ON_SOLANA = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const USDC_DECIMALS = 6;
 const SOL_DECIMALS = 9;
 /** Where a token account's balance stands: after its mint and its owner. */
@@ -13,7 +13,7 @@ const CONFIRMED = { commitment: "confirmed" } as const;
 export async function readSol(node: Upstream, wallet: string, signal: AbortSignal): Promise<string> {
   const method = "getBalance";
   const { value } = toObject(await askNode(node, [method, [wallet, CONFIRMED]], signal));
-  if (!Number.isSafeInteger(value)) throw toMisfit(node, method);
+  if (!Number.isSafeInteger(value)) throw toMisfit(node, method); // More than 2^53 lamports come rounded.
   return toDecimalText(BigInt(value as number), SOL_DECIMALS);
 }
 

@@ -1,11 +1,6 @@
 import { type Account, readKey } from "./sol-accounts.ts";
-import { isWallet, SOL_CLASS, type SolKeys } from "./sol-keys.ts";
-
-/** Whom a .sol name means, or the sentence that says why it means nobody. */
-export type Target = { readonly wallet: string } | { readonly refusal: string };
-
-/** Finds the holder of a token's only unit. */
-export type FindHolder = (mint: string) => Promise<string | undefined>;
+import { SOL_CLASS, type SolKeys } from "./sol-keys.ts";
+import { type FindHolder, type Target, toTokenHolder, toWallet } from "./sol-target.ts";
 
 /** A record: discriminator, class, kind of owner, owner, frozen, expiry in Unix seconds (0: never), … */
 const RECORD = 2;
@@ -17,8 +12,6 @@ const HEADER_BYTES = 75;
 const OWNED_BY = { wallet: 0, token: 1 } as const;
 
 const MALFORMED: Target = { refusal: "Its entry in the Solana Record Service is of an unknown form." };
-const HOLDERLESS: Target = { refusal: "It is a token, and nobody holds that token alone." };
-const PROGRAMS_OWN: Target = { refusal: "It belongs to a program's address, from which money may never come back." };
 
 /** Who holds a name by the Solana Record Service. @param nowMs milliseconds since the Unix epoch. */
 export async function toRegistrant(
@@ -33,15 +26,4 @@ export async function toRegistrant(
   if (data[OWNER_KIND_AT] === OWNED_BY.wallet) return toWallet(owner);
   if (data[OWNER_KIND_AT] === OWNED_BY.token && owner === registrationMint) return toTokenHolder(owner, findHolder);
   return MALFORMED;
-}
-
-/** Who holds the name's token. */
-export async function toTokenHolder(mint: string, findHolder: FindHolder): Promise<Target> {
-  const holder = await findHolder(mint);
-  return holder === undefined ? HOLDERLESS : toWallet(holder);
-}
-
-/** A key that somebody can spend from. */
-export async function toWallet(key: string): Promise<Target> {
-  return (await isWallet(key)) ? { wallet: key } : PROGRAMS_OWN;
 }

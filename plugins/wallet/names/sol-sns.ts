@@ -2,7 +2,7 @@ import { createPublicKey, verify } from "node:crypto";
 import { base58 } from "@scure/base";
 import { type Account, readKey } from "./sol-accounts.ts";
 import type { SolKeys } from "./sol-keys.ts";
-import { type FindHolder, type Target, toTokenHolder, toWallet } from "./sol-registration.ts";
+import { type FindHolder, type Target, toTokenHolder, toWallet } from "./sol-target.ts";
 
 /** What SNS knows of a name, account by account. */
 export interface SnsAccounts {

@@ -2,8 +2,9 @@ import type { Host } from "#plugin";
 import { DEFAULT_TTL_SECONDS, type Registry, unresolved } from "./registry.ts";
 import { readAccounts, readHolder, readKey } from "./sol-accounts.ts";
 import { toFavouriteKey, toReverseKey, toSolKeys } from "./sol-keys.ts";
-import { type Target, toRegistrant } from "./sol-registration.ts";
+import { toRegistrant } from "./sol-registration.ts";
 import { toSnsTarget } from "./sol-sns.ts";
+import type { FindHolder, Target } from "./sol-target.ts";
 
 const SUFFIX = ".sol";
 /** The first byte of an account that holds somebody's favourite name. */
@@ -23,15 +24,13 @@ export function createSol({ clock, upstream }: Pick<Host, "clock" | "upstream">)
     const label = name.slice(0, -SUFFIX.length);
     if (label.includes(".")) return unresolved("The Solana Record Service, which holds .sol names, has no subdomains.");
     const keys = await toSolKeys(label);
-    const { registration, domain, token, recordV2, recordV1 } = keys;
-    const accounts = await readAccounts(node, [registration, domain, token, recordV2, recordV1], signal);
-    const [held, owned, ...records] = accounts;
-    if (!held || !owned) return unresolved(toAbsence(name, held !== undefined, owned !== undefined));
-    const findHolder = (mint: string): Promise<string | undefined> => readHolder(node, mint, signal);
-    const sns = { domain: owned, token: records[0], recordV2: records[1], recordV1: records[2] };
+    const addresses = [keys.registration, keys.domain, keys.token, keys.recordV2, keys.recordV1];
+    const [registration, domain, token, recordV2, recordV1] = await readAccounts(node, addresses, signal);
+    if (!registration || !domain) return unresolved(toAbsence(name, registration !== undefined, domain !== undefined));
+    const findHolder: FindHolder = (mint) => readHolder(node, mint, signal);
     const targets = await Promise.all([
-      toRegistrant(held, keys, { findHolder, nowMs: clock.now() }),
-      toSnsTarget(sns, keys, findHolder),
+      toRegistrant(registration, keys, { findHolder, nowMs: clock.now() }),
+      toSnsTarget({ domain, token, recordV2, recordV1 }, keys, findHolder),
     ]);
     return toAgreement(name, targets);
   };
