@@ -24,7 +24,7 @@ export function toLlmsTxt({ services, site, baseUrl, links }: LlmsTxtOptions): s
   return [
     `# ${site.title}`,
     `> ${site.description}`,
-    toGuidance(site, baseUrl),
+    toGuidance({ services, site, baseUrl }),
     ...toSection("Paid services", paid),
     ...toSection("Free services", free),
     ...toSection(

@@ -42,8 +42,9 @@ export function toTool(service: Service, { resolve, payable, version }: ToolOpti
 function toDescription({ manifest: { id, description, price }, job }: Service, payable: string): string {
   const cost = price === undefined ? "Free." : `Costs ${price} USD a call, paid with x402 in ${payable}.`;
   if (!job) return `${description} ${cost}`;
-  const { eta_seconds } = job.manifest;
-  return `${description} ${cost} Answers a job_id at once: ask ${toStatusId(id)} for it, free of charge, until it is DELIVERED or FAILED, in about ${eta_seconds} s.`;
+  const { eta_seconds, refund } = job.manifest;
+  const back = price !== undefined && refund ? " A job that fails is paid back." : "";
+  return `${description} ${cost} Answers a job_id at once: ask ${toStatusId(id)} for it, free of charge, until it is DELIVERED or FAILED, in about ${eta_seconds} s.${back}`;
 }
 
 /** All four, since two of them default to true; what a manifest does not say is what the protocol assumes. */

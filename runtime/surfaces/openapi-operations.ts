@@ -1,3 +1,4 @@
+import { toStatusId } from "../core/job-manifests.ts";
 import { parametersOf } from "../core/route.ts";
 import { createSchemaNodes, isObject } from "../core/schema-nodes.ts";
 import type { Service } from "../core/service.ts";
@@ -81,7 +82,7 @@ function toParameters(place: "path" | "query", schema: Json): Json[] {
   });
 }
 
-function toAnswers({ manifest, routes }: Service, components: Components): Json {
+function toAnswers({ manifest, routes, job }: Service, components: Components): Json {
   const { price, title, examples } = manifest;
   const isPaid = price !== undefined;
   const shown = examples.flatMap(({ output }) => (output === undefined ? [] : [output]));
@@ -91,11 +92,19 @@ function toAnswers({ manifest, routes }: Service, components: Components): Json 
         description: `What ${title} returns`,
         ...(isPaid && { headers: { "PAYMENT-RESPONSE": RECEIPT } }),
         content: toContent(components.refer(manifest, "output"), shown),
+        ...(job && { links: { status: toStatusLink(manifest.id) } }),
       },
       ...toErrorResponses({ isPaid, isPosted: routes[0]?.method === "POST" }),
     },
   };
 }
+
+/** How a job is followed, for clients that are made from this description. */
+const toStatusLink = (id: string): Json => ({
+  operationId: toStatusId(id),
+  parameters: { job_id: "$response.body#/job_id" },
+  description: "How the job stands, free of charge.",
+});
 
 const RECEIPT = { description: "Base64 of the JSON SettleResponse", schema: { type: "string" } };
 

@@ -30,7 +30,7 @@ export function toOpenApi({ services, site, baseUrl, schemas }: OpenApiOptions):
       description: site.description,
       contact: site.contact,
       license: { name: "MIT", identifier: "MIT" },
-      "x-guidance": toGuidance(site, baseUrl),
+      "x-guidance": toGuidance({ services, site, baseUrl }),
     },
     externalDocs: { description: "Try every service", url: `${baseUrl}/docs` },
     servers: [{ url: baseUrl }],

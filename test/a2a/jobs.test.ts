@@ -1,6 +1,8 @@
 import { expect } from "chai";
+import { Problem } from "../../runtime/api/problem.ts";
 import type { Loose } from "../mcp/support/stall.ts";
 import { type JobShop, openJobShop } from "../support/job-shop.ts";
+import { move } from "../support/scripted-rail.ts";
 import { CLIENTS, type OfficialClient } from "./support/clients.ts";
 
 const DAY_MS = 86_400_000;
@@ -62,6 +64,29 @@ for (const [name, open] of CLIENTS)
       expect(done.metadata).to.include({ job_id });
       expect(paymentOf(done)).to.include({ "x402.payment.status": "payment-completed" });
       expect(await client.get(begun.id)).to.deep.equal(done);
+      expect([shop.executions, shop.rail.moved.size]).to.deep.equal([1, 1]);
+    });
+
+    it("works, too, once a settlement is found whose outcome was not known, and is charged once", async () => {
+      shop.rail.script.settle = (payment, offer) => {
+        move(shop.rail, payment, offer);
+        throw new Problem("settlement-unknown");
+      };
+      shop.rail.script.find = () => {
+        throw new Problem("upstream-failed");
+      };
+      const unknown = await buy();
+      expect(client.state(unknown)).to.equal("working");
+      expect(paymentOf(unknown)).to.include({ "x402.payment.status": "payment-submitted" });
+      expect([unknown.metadata?.job_id, shop.executions]).to.deep.equal([undefined, 0]);
+      delete shop.rail.script.find;
+      const begun = await shop.until(
+        () => client.get(unknown.id),
+        ({ metadata }) => metadata?.job_id !== undefined,
+      );
+      expect(paymentOf(begun)).to.include({ "x402.payment.status": "payment-completed" });
+      shop.deliver(() => ({ verdict: "found" }));
+      expect(client.dataOf(await follow(unknown.id, "completed"))).to.deep.equal({ verdict: "found" });
       expect([shop.executions, shop.rail.moved.size]).to.deep.equal([1, 1]);
     });
 
