@@ -65,6 +65,7 @@ function toLiveEnv(folder: string, facilitator: string): NodeJS.ProcessEnv {
     POLYGON_PAYMENT_ADDRESS: PAY_TO.evm,
     SOLANA_PAYMENT_ADDRESS: PAY_TO.solana,
     BASE_RPC_URL: rpc,
+    ETHEREUM_RPC_URL: rpc,
     POLYGON_RPC_URL: rpc,
     SOLANA_RPC_URL: rpc,
   };
