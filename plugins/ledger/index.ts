@@ -11,8 +11,9 @@ const SUMMARY_TRANSFERS = 25_000;
 const INSTEAD = "choose a shorter one, or buy /v1/ledger/report";
 
 /** Spend accounting: USDC transfers of a wallet on Base (specification 2.13 and 4.2). */
-export default definePlugin("ledger", ({ clock, env, upstream }) => {
-  const node = upstream("base");
+export default definePlugin("ledger", (host) => {
+  const { clock, env } = host;
+  const node = host.upstream("base");
   const registry = loadRegistry(env.LEDGER_REGISTRY);
 
   return {
@@ -36,6 +37,15 @@ export default definePlugin("ledger", ({ clock, env, upstream }) => {
           spec_version: SPEC_VERSION,
           generated_at: new Date(now).toISOString(),
         };
+      },
+    },
+
+    report: {
+      check: (input) => void toQuery(input, clock.now()),
+
+      async run(input, call) {
+        const { report } = await import("./report.ts");
+        return report(input, call, { ...host, node, registry });
       },
     },
   };

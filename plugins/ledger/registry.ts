@@ -56,7 +56,7 @@ function readRegistry(path: string): RegistryFile {
 
 function isRegistry(file: unknown): file is RegistryFile {
   const { version, services } = (file ?? {}) as Partial<RegistryFile>;
-  return typeof version === "string" && version !== "" && Array.isArray(services) && services.every(isService);
+  return /^[\w.-]{1,64}$/.test(String(version)) && Array.isArray(services) && services.every(isService);
 }
 
 function isService(service: unknown): boolean {

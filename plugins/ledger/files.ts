@@ -1,0 +1,41 @@
+import type { ReportFile } from "#plugin";
+import type { Account } from "./account.ts";
+import { toChart } from "./chart.ts";
+import { toCsv } from "./csv.ts";
+import { type Heading, toMarkdown } from "./markdown.ts";
+import { toPage } from "./page.ts";
+import type { LedgerQuery } from "./request.ts";
+import { toSha256 } from "./statement.ts";
+import type { Summary } from "./summary.ts";
+
+export type Format = "markdown" | "csv" | "both";
+
+/** The texts of a report; at least one of the first two is there. */
+export interface ReportFiles {
+  readonly markdown: ReportFile | undefined;
+  readonly csv: ReportFile | undefined;
+  /** The markdown for browsers. */
+  readonly html: ReportFile | undefined;
+}
+
+export interface ReportContent {
+  readonly query: LedgerQuery;
+  readonly account: Account;
+  readonly summary: Summary;
+  readonly heading: Omit<Heading, "csvSha256">;
+  readonly format: Format;
+}
+
+/** Writes a report; the same content gives the same bytes. @param toChecksum writes an address as EIP-55 has it. */
+export function toFiles(content: ReportContent, toChecksum: (address: string) => string): ReportFiles {
+  const { query, account, summary, heading, format } = content;
+  const csv = format === "markdown" ? undefined : toCsv(account.entries, query.wallet, toChecksum);
+  const csvFile = csv === undefined ? undefined : { name: "transfers.csv", type: "text/csv; charset=utf-8", body: csv };
+  if (format === "csv") return { markdown: undefined, csv: csvFile, html: undefined };
+  const body = toMarkdown(summary, { ...heading, csvSha256: csv === undefined ? undefined : toSha256(csv) });
+  return {
+    markdown: { name: "report.md", type: "text/markdown; charset=utf-8", body },
+    csv: csvFile,
+    html: { name: "report.html", type: "text/html; charset=utf-8", body: toPage(body, toChart(summary.daily)) },
+  };
+}

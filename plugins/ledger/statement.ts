@@ -1,0 +1,42 @@
+import { createHash } from "node:crypto";
+import type { Treasury } from "#plugin";
+
+/** What the treasury signs of a report. */
+export interface Statement {
+  /** EIP-55 checksummed. */
+  readonly wallet: string;
+  readonly range: { readonly from: string; readonly to: string };
+  readonly report_sha256: string;
+  readonly csv_sha256: string | null;
+  readonly registry_version: string;
+}
+
+/** The deliverable's signature (decisions.md, "ledger report"). */
+export interface Signature {
+  readonly signer: string;
+  readonly scheme: "eip191";
+  /** The first line of the message. */
+  readonly domain: string;
+  readonly value: string;
+  readonly message: string;
+}
+
+/** Seven lines of UTF-8, joined by `\n`, none at the end; signed with EIP-191 `personal_sign`. @param siteName the first part of the domain. */
+export async function sign(statement: Statement, siteName: string, treasury: Treasury): Promise<Signature> {
+  const { wallet, range, report_sha256, csv_sha256, registry_version } = statement;
+  const domain = `${siteName}/ledger/v1`;
+  const message = [
+    domain,
+    `wallet=${wallet}`,
+    `from=${range.from}`,
+    `to=${range.to}`,
+    `report=${report_sha256}`,
+    `csv=${csv_sha256 ?? "none"}`,
+    `registry=${registry_version}`,
+  ].join("\n");
+  const [signer, value] = await Promise.all([treasury.evmAddress(), treasury.signMessage(message)]);
+  return { signer, scheme: "eip191", domain, value, message };
+}
+
+/** SHA-256 of a text's UTF-8 bytes, 64 hex characters. */
+export const toSha256 = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
