@@ -11,6 +11,7 @@ import { isJobService, type Service } from "../core/service.ts";
 import type { Store } from "../core/store.ts";
 import { openBullmqQueue } from "../drivers/queue-bullmq.ts";
 import { createStoreQueue } from "../drivers/queue-store.ts";
+import { limitPolls } from "../server/limits.ts";
 import type { Config } from "./config.ts";
 
 export interface JobEngineDeps {
@@ -44,7 +45,7 @@ export function createJobEngine({ site, config, baseUrl, refundRail, store, cloc
   const refunds = createRefunds({ store, clock, log, rail: refundRail, screenRecipient });
 
   return {
-    statusOf: createStatusOf({ records, refunds, clock }),
+    statusOf: limitPolls(createStatusOf({ records, refunds, clock })),
     async open(services) {
       screen = services.find(({ manifest }) => manifest.id === site.refunds?.screen);
       const selling = services.filter(isJobService);

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { createGeneratorSync } from "json-schema-faker";
 import { Problem } from "../../runtime/api/problem.ts";
 import { readConfig } from "../../runtime/cli/config.ts";
+import { createJobEngine, type JobEngine } from "../../runtime/cli/job-engine.ts";
 import { loadPlugins } from "../../runtime/cli/load.ts";
 import { toSandboxSources } from "../../runtime/cli/sandbox-sources.ts";
 import { openSources, type Sources } from "../../runtime/cli/sources.ts";
@@ -12,7 +13,6 @@ import type { PaymentRequired } from "../../runtime/core/x402.ts";
 import { createApp } from "../../runtime/server/app.ts";
 import { type OpenServer, openServer } from "../../runtime/server/listen.ts";
 import { createHost } from "../plugins/host.ts";
-import { noStatus } from "../support/call.ts";
 import { createMemoryStore } from "../support/memory-store.ts";
 import { createScriptedRail } from "../support/scripted-rail.ts";
 import { type Described, describeApi, type Operation } from "./support/described.ts";
@@ -49,6 +49,7 @@ describe("the description of this project's services", function () {
   let api: Described;
   let server: OpenServer;
   let payments: Payments;
+  let jobs: Awaited<ReturnType<JobEngine["open"]>>;
   let sources: Sources;
   let nonce = 0;
   const generator = createGeneratorSync({ seed: SEED, optionalsProbability: 0.6 });
@@ -68,10 +69,13 @@ describe("the description of this project's services", function () {
     const { schedule, web, ...own } = sources;
     const llm = { answer: () => Promise.reject(new Problem("unavailable", "No model is asked here")) };
     const { handlers } = await loadPlugins(set, { ...own, host: { ...createHost(), llm, schedule, web }, env: {} });
-    const services = bindServices(set.manifests, { site, compile, handlers, statusOf: noStatus });
-    payments = createPayments({ site, services, rails, store, clock, log: silentLog });
-    await payments.start();
     server = await openServer({ host: "127.0.0.1", port: 0 });
+    const refundRail = undefined;
+    const engine = createJobEngine({ site, config, baseUrl: server.url, refundRail, store, clock, log });
+    const services = bindServices(set.manifests, { site, compile, handlers, statusOf: engine.statusOf });
+    jobs = await engine.open(services);
+    payments = createPayments({ site, services, rails, jobs, store, clock, log });
+    await payments.start();
     server.attach(
       createApp({
         services,
@@ -88,6 +92,7 @@ describe("the description of this project's services", function () {
   });
   after(async () => {
     payments.close();
+    await jobs.close();
     await sources.close();
     await server.close({ graceMs: 0 });
   });
