@@ -14,8 +14,8 @@ export default definePlugin("price", ({ cache, clock, upstream }) => {
 
       async run(input, { signal }) {
         const token = toToken(input);
-        const kept = await cache.remember(toKey(token), { ttlMs: FRESH_MS, signal }, () =>
-          fetchQuote(coingecko, token, signal),
+        const kept = await cache.remember(toKey(token), { ttlMs: FRESH_MS, signal }, (shared) =>
+          fetchQuote(coingecko, token, shared),
         );
         const quote = kept.value;
         if (!quote) throw new Problem("not-found", `CoinGecko knows no ${toWords(input)}`);

@@ -142,12 +142,13 @@ export interface Cache {
   set(key: string, value: unknown, ttlMs: number): Promise<void>;
   /**
    * What is kept under the key, or else what `produce` gives, which is then kept. Callers that miss at the same time wait for
-   * one `produce`; its failure is everybody's, and is not kept. @param signal ends this caller's wait alone.
+   * one `produce`; its failure is everybody's, and is not kept. @param signal ends this caller's wait alone; the work's own
+   * signal is aborted when nobody waits any more.
    */
   remember<T>(
     key: string,
     options: { readonly ttlMs: number; readonly signal: AbortSignal },
-    produce: () => Promise<T>,
+    produce: (signal: AbortSignal) => Promise<T>,
   ): Promise<Cached<T>>;
 }
 

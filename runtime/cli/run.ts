@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import closeWithGrace from "close-with-grace";
 import { Problem } from "../api/problem.ts";
 import type { Fault } from "../core/faults.ts";
+import type { SiteManifest } from "../core/manifest.ts";
 import { toKeyText } from "../drivers/identity-keys.ts";
 import { createLog } from "../drivers/log.ts";
 import { openStore } from "../drivers/open-store.ts";
@@ -35,7 +36,7 @@ const BREATH_MS = 10;
 
 /** Brings a checked set up. @throws Problem `bad-request` with one line for each fault of a plugin; `unavailable`. */
 export async function run({ set, config, sandbox }: RunOptions): Promise<Running> {
-  const log = createLog({ level: config.logLevel, secrets: secretsOf(config) });
+  const log = createLog({ level: config.logLevel, secrets: secretsOf(config, set.site) });
   const clock = { now: Date.now };
   await using opening = new AsyncDisposableStack();
   const server = await openServer({ host: config.host, port: config.port });
@@ -73,18 +74,21 @@ export function closeOnSignal(close: () => Promise<void>): void {
 /** A set with faults, as the error that ends a command. */
 export const toProblem = (faults: readonly Fault[]): Problem => new Problem("bad-request", toReport(faults));
 
-function secretsOf({ treasury, redisUrl, facilitator, buyer, identityKeys, env }: Config): string[] {
+function secretsOf(
+  { treasury, redisUrl, facilitator, buyer, identityKeys, llm, env }: Config,
+  { rails, upstreams = [] }: SiteManifest,
+): string[] {
   const keys = [treasury.evmKey, treasury.solanaKey, buyer.evmKey, buyer.solanaKey, facilitator.cdp?.keySecret];
   const identity = env.A2A_IDENTITY_KEY?.split(",").map((part) => part.trim()) ?? [];
-  const urls = [
-    redisUrl,
-    ...Object.entries(env).flatMap(([name, value]) => (/_(RPC_URL|API_KEY)$/.test(name) ? [value] : [])),
-  ];
+  const variables = [...rails.map(({ rpc }) => rpc), ...upstreams.flatMap((one) => [one.variable, one.key?.variable])];
+  const sources = variables.map((name) => name && env[name]); // Providers' URLs may hold their keys.
   return [
     ...keys,
     ...identity,
     ...(identityKeys ?? []).map(toKeyText),
-    ...urls,
+    ...sources,
+    redisUrl,
+    llm?.apiKey,
     ...Object.values(facilitator.headers),
   ].filter((secret) => secret !== undefined);
 }

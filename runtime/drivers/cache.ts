@@ -19,7 +19,6 @@ interface Entry {
 }
 
 const PLAIN_KEY = /^[\w.:/-]{1,200}$/;
-const ABANDONED = new Error("Its caller has left");
 
 /**
  * A plugin's corner of the store. A store that fails is as good as empty: its failure is logged, and the answer still comes.
@@ -31,32 +30,21 @@ export function createCache({ store, namespace, clock, log }: CacheOptions): Cac
   return {
     get: (key) => read(toName(key)),
     set: (key, value, ttlMs) => write(toName(key), value, ttlMs),
-    async remember<T>(
+    remember: async <T>(
       key: string,
       { ttlMs, signal }: { readonly ttlMs: number; readonly signal: AbortSignal },
-      produce: () => Promise<T>,
-    ) {
+      produce: (signal: AbortSignal) => Promise<T>,
+    ) => {
       const name = toName(key);
-      for (;;) {
-        try {
-          return JSON.parse(await share(name, signal, () => recall(name, ttlMs, signal, produce))) as Cached<T>;
-        } catch (error) {
-          if (error !== ABANDONED) throw error;
-        }
-      }
+      return JSON.parse(await share(name, signal, (shared) => recall(name, ttlMs, () => produce(shared)))) as Cached<T>;
     },
   };
 
   /** The JSON of a Cached. */
-  async function recall(
-    name: string,
-    ttlMs: number,
-    signal: AbortSignal,
-    produce: () => Promise<unknown>,
-  ): Promise<string> {
+  async function recall(name: string, ttlMs: number, produce: () => Promise<unknown>): Promise<string> {
     const known = await read(name, ttlMs);
     if (known) return JSON.stringify(known);
-    const value = await attempt(produce, signal);
+    const value = await produce();
     const storedAt = clock.now();
     await write(name, value, ttlMs);
     return JSON.stringify({ value, storedAt });
@@ -80,17 +68,5 @@ export function createCache({ store, namespace, clock, log }: CacheOptions): Cac
   /** Keys of any length and content, of which no two become one. */
   function toName(key: string): string {
     return `cache:${namespace}:${PLAIN_KEY.test(key) ? key : `#${sha256(JSON.stringify(key))}`}`;
-  }
-}
-
-/**
- * Work that fails after its own caller has left has mostly failed because of that (it was lent that caller's signal): the
- * others do not suffer for it, and begin anew.
- */
-async function attempt<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw signal.aborted ? ABANDONED : error;
   }
 }

@@ -20,7 +20,7 @@ describe("a plugin's cache", () => {
     lines = written;
     return createCache({ store, namespace: "price", clock: { now: () => now }, log, ...changes });
   };
-  const recall = (produce: () => Promise<unknown>, signal = NEVER): Promise<Cached<unknown>> =>
+  const recall = (produce: (signal: AbortSignal) => Promise<unknown>, signal = NEVER): Promise<Cached<unknown>> =>
     cache.remember("key", { ttlMs: HOUR_MS, signal }, produce);
   beforeEach(() => {
     now = 1_800_000_000_000;
@@ -112,12 +112,28 @@ describe("a plugin's cache", () => {
 
     it("ends the wait of a caller who leaves, and of no other, although the work was the first one's", async () => {
       const caller = new AbortController();
-      const { promise: isAborted } = toRejection(caller.signal);
-      const first = recall(() => isAborted, caller.signal).catch(({ message }: Error) => message);
+      const { promise, resolve } = Promise.withResolvers<string>();
+      const first = recall(() => promise, caller.signal).catch(({ message }: Error) => message);
       const others = [1, 2].map(() => recall(async () => "of another"));
       caller.abort(new Error("gone"));
       expect(await first).to.equal("gone");
-      expect((await Promise.all(others)).map(({ value }) => value)).to.deep.equal(["of another", "of another"]);
+      resolve("of the first");
+      expect((await Promise.all(others)).map(({ value }) => value)).to.deep.equal(["of the first", "of the first"]);
+    });
+
+    it("ends the work when nobody waits for it any more", async () => {
+      const callers = [new AbortController(), new AbortController()];
+      const { promise, resolve } = Promise.withResolvers<AbortSignal>();
+      const produce = (signal: AbortSignal): Promise<never> => {
+        resolve(signal);
+        return toRejection(signal).promise;
+      };
+      const waits = callers.map(({ signal }) => recall(produce, signal).catch(() => "left"));
+      const work = await promise;
+      callers[0]?.abort();
+      expect([await waits[0], work.aborted]).to.deep.equal(["left", false]);
+      callers[1]?.abort();
+      expect([await waits[1], work.aborted]).to.deep.equal(["left", true]);
     });
 
     it("does not begin for a caller who has left before", async () => {

@@ -47,7 +47,7 @@ export function createGather({ cache, clock, log, screening, patienceMs }: Gathe
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
     const kept = { ttlMs: KEPT_MS, signal: bounded };
     try {
-      const { value, storedAt } = await cache.remember(`intel-1:${source}:${key}`, kept, () => read(key, bounded));
+      const { value, storedAt } = await cache.remember(`intel-1:${source}:${key}`, kept, (shared) => read(key, shared));
       return { source, value, readAtMs: storedAt };
     } catch (error) {
       if (!(error instanceof Problem) && !bounded.aborted) log.error("intel.source-failed", { source, error });
