@@ -1,4 +1,5 @@
 import type { JobManifest, Manifest } from "./manifest.ts";
+import { isObject } from "./schema-nodes.ts";
 
 /** A job service's manifest, which has a `job`. */
 export type WithJob = Manifest & { readonly job: JobManifest };
@@ -62,6 +63,7 @@ const toAcceptedSchema = ({ job: { eta_seconds, status_route } }: WithJob): obje
 });
 
 const toStatusSchema = ({ output }: WithJob): object => ({
+  ...(isObject(output) && isObject(output.$defs) && { $defs: output.$defs }), // Which a `$ref` looks for at the root.
   type: "object",
   properties: {
     job_id: { type: "string", description: "The job's id." },

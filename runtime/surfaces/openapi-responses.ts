@@ -82,9 +82,10 @@ export const OWN_SCHEMAS: Json = {
       status: { enum: ["ready", "degraded", "unavailable"] },
       store: UP_OR_DOWN,
       rails: { type: "array", items: toPart(["id", "network"]) },
+      upstreams: { type: "array", items: toPart(["id"]) },
       services: { type: "array", items: toPart(["id"]) },
     },
-    required: ["status", "store", "rails", "services"],
+    required: ["status", "store", "rails", "upstreams", "services"],
   },
 };
 
