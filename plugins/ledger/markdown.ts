@@ -25,7 +25,7 @@ export function toMarkdown(summary: Summary, heading: Heading): string {
   const { title, preparedFor, groupBy } = heading;
   const { groups, daily, granularity } = summary;
   return [
-    `# ${toPlain(title ?? DEFAULT_TITLE)}`,
+    `# ${toPlain(title ?? TITLES[summary.direction])}`,
     ...(preparedFor === null ? [] : [`Prepared for ${toPlain(preparedFor)}`]),
     toTable(["About", "This report"], toFacts(summary, heading)),
     "## Totals",
@@ -44,7 +44,11 @@ export function toMarkdown(summary: Summary, heading: Heading): string {
   ].join("\n\n");
 }
 
-const DEFAULT_TITLE = "USDC spend report";
+const TITLES = {
+  outbound: "Spend report",
+  inbound: "Revenue report",
+  both: "Spend and revenue report",
+} as const;
 
 const METHOD = [
   "Every amount is a sum of USDC Transfer events of the wallet on Base (chain 8453); transfers of nothing and from the wallet to itself are left out.",
@@ -58,7 +62,7 @@ export const toPlain = (text: string): string =>
     .toWellFormed()
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ")
     .trim()
-    .replace(/[!-/:-@[-`{-~]/g, "\\$&");
+    .replace(/[\\`*_[\]<>|~&#:@]|(?<=www)\./gi, "\\$&");
 
 type Row = readonly string[];
 

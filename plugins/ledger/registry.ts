@@ -35,12 +35,10 @@ interface RegistryFile {
 export function loadRegistry(path: string | undefined): Registry {
   const { version, services } = path === undefined ? (builtin as RegistryFile) : readRegistry(path);
   const byRecipient = new Map<string, RegistryService>();
-  for (const { id, label, category, recipients } of services)
-    for (const recipient of recipients)
-      byRecipient.set(recipient.toLowerCase(), {
-        ...{ id, label },
-        category: category === "other_transfer" ? category : "x402",
-      });
+  for (const { id, label, category, recipients } of services) {
+    const service: RegistryService = { id, label, category: category === "other_transfer" ? category : "x402" };
+    for (const recipient of recipients) byRecipient.set(recipient.toLowerCase(), service);
+  }
   return { version, find: (recipient) => byRecipient.get(recipient) };
 }
 
@@ -56,7 +54,12 @@ function readRegistry(path: string): RegistryFile {
 
 function isRegistry(file: unknown): file is RegistryFile {
   const { version, services } = (file ?? {}) as Partial<RegistryFile>;
-  return /^[\w.-]{1,64}$/.test(String(version)) && Array.isArray(services) && services.every(isService);
+  return (
+    typeof version === "string" &&
+    /^[\w.-]{1,64}$/.test(version) &&
+    Array.isArray(services) &&
+    services.every(isService)
+  );
 }
 
 function isService(service: unknown): boolean {

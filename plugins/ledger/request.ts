@@ -55,8 +55,9 @@ function toPeriod({ from, to }: LedgerRequest, now: number, issues: ValidationIs
   const read = (text: string, field: "from" | "to"): number =>
     toSecond(text, field === "from" ? "first" : "last") ??
     fail("must be an ISO 8601 date or datetime, such as 2026-11-01 or 2026-11-01T12:00:00Z", field, text);
+  const asked = from == null ? undefined : read(from, "from");
   const end = Math.min(to == null ? now : read(to, "to"), now);
-  const start = from == null ? end - DEFAULT_DAYS * DAY_SECONDS : read(from, "from");
+  const start = asked ?? end - DEFAULT_DAYS * DAY_SECONDS;
   if (start > now) fail("lies in the future", "from", from);
   else if (start > end) fail("must not be after to", "from", from);
   return { from: start, to: end };

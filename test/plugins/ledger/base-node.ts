@@ -1,0 +1,119 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** Of Base: its first block's time, and the seconds between blocks. */
+export const GENESIS = 1_686_789_347;
+export const toTime = (block: number): number => GENESIS + 2 * block;
+
+export const WALLET = "0x7ab4e3c19f2d5a86b0c4e1d83f9a6752c1b0e8d4";
+const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+const AUTHORIZATION_USED = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5";
+
+/** One transfer that the node's chain holds. */
+export interface Moved {
+  readonly from?: string;
+  readonly to: string;
+  readonly amount: bigint;
+  readonly block: number;
+  /** False: by the payer's own transaction. */
+  readonly isAuthorized?: boolean;
+}
+
+/** What `eth_getLogs` was asked, in numbers. */
+export interface Asked {
+  readonly first: number;
+  readonly last: number;
+  /** How many logs fit. */
+  readonly results: number;
+}
+
+export interface BaseNode {
+  readonly url: string;
+  /** Every call of `eth_getLogs`, in order. */
+  readonly asked: Asked[];
+  /** How many headers were read. */
+  headers: number;
+  /** Puts another chain in the place of this one. */
+  hold(moved: readonly Moved[]): void;
+  /** A body that is answered in the place of the logs, with its status; undefined lets the logs through. */
+  refuse(judge: (asked: Asked) => { readonly status: number; readonly body: string } | undefined): void;
+  /** The time of each block; Base's unless said otherwise. */
+  tick(time: (block: number) => number): void;
+  stop(): Promise<void>;
+}
+
+interface Log {
+  readonly topics: readonly string[];
+  readonly block: number;
+  readonly [field: string]: unknown;
+}
+
+/** A node of Base on loopback, in memory, whose newest block is `newest`. */
+export async function startBaseNode(newest: number): Promise<BaseNode> {
+  let logs: readonly Log[] = [];
+  let judge: Parameters<BaseNode["refuse"]>[0] = () => undefined;
+  let time = toTime;
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+    const answer = (result: unknown): unknown => response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    if (method === "eth_getBlockByNumber") {
+      node.headers += 1;
+      const block = params[0] === "latest" ? newest : Number(params[0]);
+      return answer(block > newest ? null : { number: toHex(block), timestamp: toHex(time(block)) });
+    }
+    const [{ fromBlock, toBlock, topics }] = params;
+    const [first, last] = [Number(fromBlock), Number(toBlock)];
+    const found = logs.filter((log) => log.block >= first && log.block <= last && fits(log, topics));
+    const asked = { first, last, results: found.length };
+    node.asked.push(asked);
+    const refusal = judge(asked);
+    return refusal ? response.writeHead(refusal.status).end(refusal.body) : answer(found);
+  });
+  server.listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const node: BaseNode = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: [],
+    headers: 0,
+    hold: (moved) => {
+      logs = moved.flatMap(toLogs);
+      node.asked.length = 0;
+      node.headers = 0;
+    },
+    refuse: (decide) => {
+      judge = decide;
+    },
+    tick: (next) => {
+      time = next;
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return node;
+}
+
+const toHex = (number: number | bigint): string => `0x${number.toString(16)}`;
+const toWord = (hex: string): string => `0x${hex.replace("0x", "").padStart(64, "0")}`;
+
+const fits = ({ topics }: Log, wanted: readonly (readonly string[] | null)[]): boolean =>
+  wanted.every((words, at) => words === null || words.includes(topics[at] ?? ""));
+
+/** Each in a transaction of its own, at the place in its block that its place in the list gives it. */
+function toLogs({ from = WALLET, to, amount, block, isAuthorized = true }: Moved, at: number): Log[] {
+  const place = { address: USDC, blockNumber: toHex(block), block, transactionHash: toWord(toHex(at + 1)) };
+  const transfer = {
+    topics: [TRANSFER, toWord(from), toWord(to)],
+    data: toWord(toHex(amount)),
+    logIndex: toHex(2 * at + 1),
+  };
+  const used = { topics: [AUTHORIZATION_USED, toWord(from), toWord(toHex(at))], data: "0x", logIndex: toHex(2 * at) };
+  return (isAuthorized ? [used, transfer] : [transfer]).map((log) => ({ ...place, ...log }));
+}
+
+/** An address that ends in a number. */
+export const toAddress = (number: number): string => `0x${number.toString(16).padStart(40, "e")}`;

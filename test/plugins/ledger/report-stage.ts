@@ -1,0 +1,46 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ledger from "../../../plugins/ledger/index.ts";
+import type { Host } from "../../../runtime/api/plugin.ts";
+import { replayAlways } from "../../support/replay.ts";
+import { createHost, readManifest, serve, type TestHost } from "../host.ts";
+
+const NODE = "https://base.test";
+const RECORDING = "plugins/ledger/recordings/base/transfers.json";
+
+/** Where the golden files of the manifest's example are, by the names of the published ones. */
+export const GOLDEN = join(import.meta.dirname, "../../fixtures/golden/ledger");
+export const readGolden = (name: string): string => readFileSync(join(GOLDEN, `${name}.golden`), "utf8");
+
+export interface Deliverable {
+  readonly report_markdown_url: string | null;
+  readonly report_html_url: string | null;
+  readonly report_csv_url: string | null;
+  readonly report_sha256: string;
+  readonly csv_sha256: string | null;
+  readonly signature: Readonly<Record<"signer" | "scheme" | "domain" | "value" | "message", string>>;
+  readonly anchor: { readonly base_tx: string; readonly solana_tx: string | null };
+  readonly registry_version: string;
+  readonly spec_version: string;
+}
+
+/** A report that was made from the recordings. */
+export interface Made {
+  readonly deliverable: Deliverable;
+  /** The published texts, by name. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly host: TestHost;
+}
+
+type Facts = Parameters<Awaited<ReturnType<typeof serve>>>[1];
+
+/** Makes the report of the manifest's example with these changes. Needs `offline()`. */
+export async function make(changes: object = {}, facts: Facts = {}, overrides: Partial<Host> = {}): Promise<Made> {
+  replayAlways(NODE, RECORDING, ["success"]);
+  const host = createHost(overrides, { urls: { base: NODE }, retries: 0 });
+  const report = await serve("ledger_report", ledger, host);
+  const [example] = readManifest("ledger_report").examples;
+  const deliverable = await report({ ...(example?.input as object), ...changes }, facts);
+  const files = new Map([...host.published.values()].map(({ name, body }) => [name, body]));
+  return { deliverable: deliverable as unknown as Deliverable, files, host };
+}
