@@ -1,5 +1,7 @@
 import { definePlugin } from "#plugin";
 import { checkWallet, createIntel } from "./intel/bundle.ts";
+import { createInvestigate } from "./investigate/investigation.ts";
+import { readSubject } from "./investigate/subject.ts";
 import { createEns } from "./names/ens.ts";
 import { readName } from "./names/name.ts";
 import { createResolveName } from "./names/resolution.ts";
@@ -12,6 +14,7 @@ export default definePlugin("wallet", (host) => {
   const screening = createScreening(host);
   const resolveName = createResolveName({ registries, clock: host.clock });
   const gatherIntel = createIntel(host, { registries, screening });
+  const investigate = createInvestigate(host, { registries, screening, gatherIntel });
   return {
     screen: ({ wallet }, { signal }) => screening.screen(wallet, signal),
 
@@ -23,6 +26,11 @@ export default definePlugin("wallet", (host) => {
     intel: {
       check: checkWallet,
       run: ({ wallet }, { signal }) => gatherIntel(wallet, signal),
+    },
+
+    investigate: {
+      check: ({ address }) => void readSubject(address),
+      run: ({ address }, call) => investigate(address, call),
     },
   };
 });

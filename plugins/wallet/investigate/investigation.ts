@@ -1,0 +1,64 @@
+import type { Call, Host } from "#plugin";
+import { type CollectionDeps, createCollect } from "./collection.ts";
+import { toMarkdown } from "./markdown.ts";
+import { narrate } from "./narrative.ts";
+import { type Proof, toPage } from "./page.ts";
+import { DISCLAIMER, type Report, toData } from "./report.ts";
+import { type Assessment, assess } from "./score.ts";
+import { seal, toDigests } from "./seal.ts";
+import { readSubject } from "./subject.ts";
+
+/** What a job of /v1/investigate delivers (specification 2.12, InvestigateDeliverable), and the page beside it. */
+export interface Deliverable {
+  /** report.md and report.json, and the same as a page. */
+  readonly reportUrl: string;
+  readonly reportJsonUrl: string;
+  readonly reportHtmlUrl: string;
+  readonly verdict: Assessment["verdict"];
+  readonly score: number;
+  readonly signedBy: string;
+  readonly signature: string;
+  readonly merkleRoot: string;
+  readonly baseAnchorTx: string;
+  readonly solanaAnchorTx: string | null;
+  readonly disclaimer: string;
+}
+
+/**
+ * Investigates an address: collects evidence, weighs it, and hands out a signed and anchored report. From the evidence on,
+ * every byte is computed, so that a job that goes on after a crash signs and anchors what it has published. To be called
+ * during setup. @throws as Collect; as Anchor.
+ */
+export function createInvestigate(host: Host, deps: CollectionDeps) {
+  const collect = createCollect(host, deps);
+  const domain = `${host.site.name}/investigate/v1`;
+
+  return async (address: string, call: Call): Promise<Deliverable> => {
+    const evidence = await call.step("evidence", () => collect(readSubject(address), call));
+    const assessment = assess(evidence);
+    const { text, failure } = await call.step("narrative", () => narrate({ evidence, assessment }, host, call.signal));
+    const missing = failure ? [...evidence.missing, failure] : evidence.missing;
+    return handOut({ domain, evidence: { ...evidence, missing }, assessment, narrative: text }, call);
+  };
+
+  async function handOut(report: Report, { step, signal }: Call): Promise<Deliverable> {
+    const { verdict, score } = report.assessment;
+    const { subject, investigatedAt } = report.evidence;
+    const [markdown, data] = [toMarkdown(report), toData(report)];
+    const said = { address: subject.address, verdict, score, investigated_at: investigatedAt };
+    const signed = await step("sign", () => seal({ domain, ...said, ...toDigests(markdown, data) }, host));
+    const publish = (name: string, type: string, body: string): Promise<string> =>
+      step(`publish ${name}`, () => host.reports.publish({ name, type: `${type}; charset=utf-8`, body }));
+    const reportUrl = await publish("report.md", "text/markdown", markdown);
+    const dataUrl = await publish("report.json", "application/json", data);
+    const { merkle_root } = signed.statement;
+    const anchored = await step("anchor", () => host.anchor.write(merkle_root, signal));
+    const proof: Proof = { seal: signed, anchored, reportUrl, dataUrl };
+    const pageUrl = await publish("report.html", "text/html", toPage(report, proof));
+    return {
+      ...{ reportUrl, reportJsonUrl: dataUrl, reportHtmlUrl: pageUrl, verdict, score },
+      ...{ signedBy: signed.signer, signature: signed.signature, merkleRoot: merkle_root },
+      ...{ baseAnchorTx: anchored.base.tx, solanaAnchorTx: anchored.solana?.tx ?? null, disclaimer: DISCLAIMER },
+    };
+  }
+}

@@ -1,0 +1,62 @@
+import { drawGraph } from "./drawing.ts";
+import { aboutGraph, aboutHistory, aboutIdentity, aboutScreening } from "./markdown-findings.ts";
+import { DISCLAIMER, type Report } from "./report.ts";
+import { code, escapeMarkdown, toMoment, toTable } from "./words.ts";
+
+/** What the picture is called, in the text and for those who cannot see it. */
+export const PICTURE = "Counterparty graph";
+
+/** report.md: for people, and for whoever checks the signature. The picture is inside, at the end, as a data URL. */
+export function toMarkdown(report: Report): string {
+  const { evidence } = report;
+  const picture = Buffer.from(drawGraph(evidence.graph, evidence.subject.address)).toString("base64");
+  const sections = [
+    `# Investigation of ${code(evidence.subject.address)}`,
+    aboutVerdict(report),
+    aboutReasons(report),
+    ...aboutScreening(evidence),
+    ...aboutHistory(evidence),
+    ...aboutIdentity(evidence),
+    `## Counterparty graph\n\n![${PICTURE}][graph]`,
+    ...aboutGraph(evidence),
+    aboutMissing(report),
+    aboutVerification(report),
+    `## Disclaimer\n\n${DISCLAIMER}`,
+    `[graph]: data:image/svg+xml;base64,${picture}`,
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+}
+
+function aboutVerdict({ evidence, assessment: { verdict, score }, narrative }: Report): string {
+  const lines = [
+    `**Verdict: ${verdict}.** Score **${score}** of 100 (higher is riskier), as of ${toMoment(evidence.investigatedAt)}.`,
+  ];
+  if (narrative !== null)
+    lines.push(`> *Written by a language model from the findings below:* ${escapeMarkdown(narrative)}`);
+  return lines.join("\n\n");
+}
+
+function aboutReasons({ assessment: { reasons } }: Report): string {
+  if (reasons.length === 0) return "## Reasons\n\nNothing was found that raises the score.";
+  const rows = reasons.map(({ points, code: name, finding }) => [String(points), code(name), escapeMarkdown(finding)]);
+  const rule =
+    "The score is the sum of the points, at most 99 unless the address is sanctioned itself: low, medium from 30, high from 70, critical 100.";
+  return `## Reasons\n\n${toTable(["Points", "Reason", "Finding"], rows)}\n\n${rule}`;
+}
+
+function aboutMissing({ evidence: { missing } }: Report): string {
+  if (missing.length === 0) return "## What is missing\n\nEvery source has answered.";
+  const rows = missing.map(({ source, message }) => [escapeMarkdown(source), escapeMarkdown(message)]);
+  return `## What is missing\n\nThe score rests on what could be read. These sources failed:\n\n${toTable(["Source", "Why"], rows)}`;
+}
+
+function aboutVerification({ domain }: Report): string {
+  return [
+    "## How to verify",
+    "`report_sha256` is the SHA-256 of this file and `data_sha256` that of `report.json`; `merkle_root` is the SHA-256 of " +
+      "the 64 bytes of both, in this order. The operator's signature (EIP-191) is over the JCS text (RFC 8785) of " +
+      `\`{"domain":"${domain}",address,verdict,score,investigated_at,report_sha256,data_sha256,merkle_root}\`, whose ` +
+      "other values stand in `report.json`. The merkle root is the calldata of a transaction on Base and the memo of one " +
+      "on Solana.",
+  ].join("\n\n");
+}

@@ -1,0 +1,62 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Host, Problem } from "#plugin";
+import type { Evidence, Missing } from "./evidence.ts";
+import type { Assessment } from "./score.ts";
+
+/** What a language model has written about the findings, or why it has not; neither where no model is configured. */
+export interface Narrative {
+  readonly text: string | null;
+  readonly failure: Missing | null;
+}
+
+const SCHEMA = {
+  type: "object",
+  properties: {
+    narrative: { type: "string", minLength: 1, maxLength: 2000, description: "Two to five plain sentences." },
+  },
+  required: ["narrative"],
+  additionalProperties: false,
+};
+
+const PROMPT = join(import.meta.dirname, "prompts/narrative.v1.txt");
+
+/** Asks for a few sentences for people. Nothing that the model says is computed with. @throws only the signal's reason. */
+export async function narrate(
+  { evidence, assessment }: { readonly evidence: Evidence; readonly assessment: Assessment },
+  { llm, log }: Pick<Host, "llm" | "log">,
+  signal: AbortSignal,
+): Promise<Narrative> {
+  try {
+    const { narrative } = await llm.answer<{ narrative: string }>({
+      service: "investigate",
+      instructions: await readFile(PROMPT, "utf8"),
+      data: JSON.stringify(toBrief(evidence, assessment)),
+      schema: SCHEMA,
+      signal,
+    });
+    return { text: narrative, failure: null };
+  } catch (error) {
+    signal.throwIfAborted();
+    const problem = Problem.from(error);
+    if (problem.code === "unavailable") return { text: null, failure: null };
+    log.warn("investigate.no-narrative", { error });
+    return { text: null, failure: { source: "language model", message: problem.message } };
+  }
+}
+
+/** What the model is told: the findings without the long lists. */
+function toBrief({ subject, screened, activity, identity, movements, graph, missing }: Evidence, found: Assessment) {
+  return {
+    ...found,
+    ...{ subject, activity, missing },
+    sanctions: screened?.notes ?? "not screened",
+    names: [identity.ensName, identity.snsName, ...identity.labels].filter((name) => name !== null),
+    linkedAddresses: identity.links.length,
+    volumes: movements?.volumes ?? [],
+    counterparties: graph.counterparties,
+    flagged: graph.nodes
+      .filter(({ hop, screened: found }) => hop > 0 && found !== null && found.risk_score > 0)
+      .map(({ hop, label, screened: found }) => ({ hop, label, level: found?.risk_level, labels: found?.labels })),
+  };
+}

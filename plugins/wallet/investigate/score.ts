@@ -1,0 +1,34 @@
+import type { Evidence } from "./evidence.ts";
+import { type Finding, RULES } from "./score-rules.ts";
+
+/** One thing that raises the score. */
+export interface Reason extends Finding {
+  readonly code: string;
+}
+
+/** What the evidence comes to (decisions.md, "investigate"). */
+export interface Assessment {
+  /** 0 to 100, higher is riskier. */
+  readonly score: number;
+  readonly verdict: "low" | "medium" | "high" | "critical";
+  /** The heaviest first. */
+  readonly reasons: readonly Reason[];
+}
+
+/** Where each verdict begins, as in /v1/screen. */
+const LEVELS = [
+  ["critical", 100],
+  ["high", 70],
+  ["medium", 30],
+] as const;
+/** Only being sanctioned is critical: other reasons, however many, stay below it. */
+const MOST = 99;
+
+/** The points of all reasons added up: the same evidence gives the same score, and one reason more never a lower one. */
+export function assess(evidence: Evidence): Assessment {
+  const reasons = RULES.flatMap(({ code, weigh }) => weigh(evidence).map((found) => ({ code, ...found })));
+  reasons.sort((one, other) => other.points - one.points); // stable: those of equal weight stay in the order of the rules
+  const sum = reasons.reduce((total, { points }) => total + points, 0);
+  const score = reasons.some(({ points }) => points === 100) ? 100 : Math.min(sum, MOST);
+  return { score, verdict: LEVELS.find(([, least]) => score >= least)?.[0] ?? "low", reasons };
+}
