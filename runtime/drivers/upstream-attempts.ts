@@ -1,6 +1,6 @@
 import type { Clock, Log } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
-import { pause } from "./chain-call.ts";
+import { pause, untilAborted } from "./chain-call.ts";
 import type { Outcome, Setback } from "./upstream-answers.ts";
 import { createGate, type Refusal } from "./upstream-gate.ts";
 
@@ -33,39 +33,52 @@ const LONGEST_REST_MS = 900_000;
 
 /**
  * Repeats what may pass, and remembers between requests: after several failures in a row, or when the upstream has asked
- * for a long pause, requests fail at once for a while. A caller who leaves after a failed attempt has seen a failure, too.
+ * for a long pause, requests fail at once for a while. Then one request finds out whether the upstream lives again; it is
+ * not repeated, and the others wait for what it finds. A caller who leaves after a failed attempt has seen a failure, too.
  */
 export function createAttempts({ id, title, retries, pauseMs, clock, log }: AttemptsOptions): Attempts {
   const gate = createGate(clock);
+  let probe: Promise<unknown> | undefined;
 
   return {
     refusal: gate.refusal,
     async make(attempt, signal) {
+      while (probe) await untilAborted(probe, signal);
       const refusal = gate.refusal();
       if (refusal) throw toProblem(refusal.reason, refusal.waitMs);
-      gate.enter();
-      let setback: Setback | undefined;
-      try {
-        for (let made = 1; ; made += 1) {
-          const outcome = await attempt();
-          if (!outcome.setback) {
-            succeed();
-            return outcome.value;
-          }
-          setback = outcome.setback;
-          if (made > retries || (setback.retryAfterMs ?? 0) > LONGEST_PAUSE_MS) break;
-          await pause(toPauseMs(setback, made), signal);
-          if (gate.refusal()) break;
-        }
-      } catch (error) {
-        if (signal.aborted && setback) giveUp(setback);
-        else if (signal.aborted) gate.leave();
-        else succeed(); // A verdict was given by an upstream that lives.
-        throw error;
-      }
-      throw giveUp(setback);
+      if (!gate.isInDoubt()) return repeat(attempt, signal, retries);
+      const made = repeat(attempt, signal, 0);
+      probe = made
+        .catch(() => {})
+        .finally(() => {
+          probe = undefined;
+        });
+      return made;
     },
   };
+
+  async function repeat<T>(attempt: () => Promise<Outcome<T>>, signal: AbortSignal, most: number): Promise<T> {
+    let setback: Setback | undefined;
+    try {
+      for (let made = 1; ; made += 1) {
+        const outcome = await attempt();
+        if (!outcome.setback) {
+          succeed();
+          return outcome.value;
+        }
+        setback = outcome.setback;
+        if (made > most || (setback.retryAfterMs ?? 0) > LONGEST_PAUSE_MS) break;
+        await pause(toPauseMs(setback, made), signal);
+        if (gate.refusal()) break;
+      }
+    } catch (error) {
+      if (!signal.aborted)
+        succeed(); // A verdict was given by an upstream that lives.
+      else if (setback) giveUp(setback);
+      throw error;
+    }
+    throw giveUp(setback);
+  }
 
   /** @param made how many attempts there were. */
   function toPauseMs({ retryAfterMs = 0 }: Setback, made: number): number {

@@ -11,14 +11,12 @@ export interface Refusal {
 export interface Gate {
   /** Undefined when it may be asked. Asking does not change anything. */
   refusal(): Refusal | undefined;
-  /** A request begins. After failures it is the one that finds out whether the upstream lives again; it is not repeated. */
-  enter(): void;
+  /** Whether the upstream has been given up, and nobody has heard of it since. */
+  isInDoubt(): boolean;
   /** The request was answered. True: the upstream had been given up. */
   succeed(): boolean;
   /** The request has failed. True: the upstream is left alone from now on. */
   fail(): boolean;
-  /** The request was given up before anything was known. */
-  leave(): void;
   /** The upstream has said how long it does not want to be asked. */
   rest(waitMs: number): void;
 }
@@ -34,13 +32,10 @@ const NONE: Span = { since: 0, forMs: 0 };
 const FAILURES = 5;
 /** … for so long, and then one request may try. */
 const OPEN_MS = 15_000;
-/** How soon to come back while one request finds out. */
-const PROBE_MS = 1000;
 
 /** Open at first; all that it remembers is this process's own. */
 export function createGate(clock: Clock): Gate {
   let failed = 0;
-  let isProbed = false;
   let rested = NONE;
   let failing = NONE;
 
@@ -49,26 +44,19 @@ export function createGate(clock: Clock): Gate {
       const restMs = leftOf(rested);
       if (restMs > 0) return { reason: "has asked for a pause", waitMs: restMs };
       if (failed < FAILURES) return undefined;
-      const waitMs = leftOf(failing) || (isProbed ? PROBE_MS : 0);
+      const waitMs = leftOf(failing);
       return waitMs > 0 ? { reason: "has failed several times in a row", waitMs } : undefined;
     },
-    enter() {
-      isProbed = failed >= FAILURES;
-    },
+    isInDoubt: () => failed >= FAILURES,
     succeed() {
       const wasGivenUp = failed >= FAILURES;
       failed = 0;
-      isProbed = false;
       return wasGivenUp;
     },
     fail() {
       failed += 1;
-      isProbed = false;
       failing = { since: clock.now(), forMs: OPEN_MS };
       return failed === FAILURES;
-    },
-    leave() {
-      isProbed = false;
     },
     rest(waitMs) {
       if (waitMs > leftOf(rested)) rested = { since: clock.now(), forMs: waitMs };

@@ -106,19 +106,29 @@ describe("an upstream that fails", () => {
         hear();
         await isAllowed;
         response.end("{}");
-      });
-      const asked = await askedWhile(async () => {
-        const probe = get();
-        await isAsked;
-        const other = await problemOf(upstream.get("/other", { signal: NEVER }));
-        expect(other.options.retryAfter).to.equal(1);
-        allow();
-        await probe;
-      });
-      expect(asked).to.equal(1);
+      }, "{}");
+      const before = bench.source.asked.length;
+      const paths = (): string[] => bench.source.asked.slice(before).map(({ path }) => path);
+      const probe = get();
+      await isAsked;
+      const waiting = upstream.get("/waiting", { signal: NEVER });
+      await bench.open().get("/meanwhile", { signal: NEVER });
+      expect(paths()).to.deep.equal(["/", "/meanwhile"]);
+      allow();
+      await Promise.all([probe, waiting]);
+      expect(paths()).to.deep.equal(["/", "/meanwhile", "/waiting"]);
       expect(upstream.status()).to.deep.equal({ state: "up" });
       expect(bench.lines.at(-1)).to.include({ level: "info", event: "upstream.up" });
-      expect(await askedWhile(() => Promise.all([get(), upstream.get("/other", { signal: NEVER })]))).to.equal(2);
+    });
+
+    it("fails all who have waited for the one request when that has failed", async () => {
+      await trip();
+      bench.wait(OPEN_MS);
+      const asked = await askedWhile(async () => {
+        const failures = await Promise.all([fail(), problemOf(upstream.get("/waiting", { signal: NEVER }))]);
+        expect(failures.map(({ options }) => options.retryAfter)).to.deep.equal([15, 15]);
+      });
+      expect(asked).to.equal(1);
     });
 
     it("is not left alone for longer because the clock was set back", async () => {
