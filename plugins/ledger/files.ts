@@ -36,6 +36,10 @@ export function toFiles(content: ReportContent, toChecksum: (address: string) =>
   return {
     markdown: { name: "report.md", type: "text/markdown; charset=utf-8", body },
     csv: csvFile,
-    html: { name: "report.html", type: "text/html; charset=utf-8", body: toPage(body, toChart(summary.daily)) },
+    html: {
+      name: "report.html",
+      type: "text/html; charset=utf-8",
+      body: toPage(body, toChart(summary.daily), summary.granularity),
+    },
   };
 }

@@ -100,14 +100,16 @@ function toTotals({ totals }: Summary): Row[] {
   ];
 }
 
-const GROUP_COLUMNS = ["Label", "Recipient", "Category", "USDC", "Transfers", "Mean", "First", "Last"];
+const GROUP_COLUMNS = ["Label", "USDC", "Transfers", "Mean", "First", "Last", "Category", "Recipient"];
 
 const toRow = ({ label, recipient, category, ...group }: Group): Row => [
-  toPlain(label),
-  recipient === null ? "several" : `\`${recipient}\``,
+  label === recipient ? "not in the registry" : toPlain(label),
+  ...[group.usdc, String(group.tx_count), group.avg_call_price, toDay(group.first_at), toDay(group.last_at)],
   toPlain(category),
-  ...[group.usdc, String(group.tx_count), group.avg_call_price, group.first_at, group.last_at],
+  recipient === null ? "several" : `\`${recipient}\``,
 ];
+
+const toDay = (iso: string): string => iso.slice(0, "2026-11-21".length);
 
 function toRest(groups: readonly Group[]): string[] {
   if (groups.length === 0) return [];
