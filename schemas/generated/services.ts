@@ -574,6 +574,375 @@ export interface IntelWalletResponse {
 }
 
 /**
+ * A signed and anchored report about an address. `merkleRoot` is SHA-256 of the 64 bytes of the SHA-256 digests of report.md and report.json.
+ */
+export interface InvestigateDeliverable {
+  /**
+   * The report as Markdown, with the graph drawn inside: report.md.
+   */
+  reportUrl?: string | null;
+  /**
+   * The evidence, the score and its reasons as JSON: report.json.
+   */
+  reportJsonUrl?: string | null;
+  /**
+   * The same as a page for a browser, with its proof.
+   */
+  reportHtmlUrl?: string | null;
+  /**
+   * By `score`: critical 100, high from 70, medium from 30.
+   */
+  verdict?: "low" | "medium" | "high" | "critical" | null;
+  /**
+   * 0 to 100, higher is riskier: the sum of the points of the reasons in the report.
+   */
+  score?: number | null;
+  /**
+   * The operator's EVM address.
+   */
+  signedBy?: string | null;
+  /**
+   * EIP-191 over the JCS text (RFC 8785) of {domain, address, verdict, score, investigated_at, report_sha256, data_sha256, merkle_root}; domain is `<service name>/investigate/v1`.
+   */
+  signature?: string | null;
+  /**
+   * 64 hex characters: what is anchored.
+   */
+  merkleRoot?: string | null;
+  /**
+   * The transaction on Base whose calldata is the root.
+   */
+  baseAnchorTx?: string | null;
+  /**
+   * The transaction on Solana whose memo is the root; null when Solana failed.
+   */
+  solanaAnchorTx?: string | null;
+  /**
+   * What the report is not.
+   */
+  disclaimer?: string | null;
+}
+
+/**
+ * An address to investigate.
+ */
+export interface InvestigateRequest {
+  /**
+   * An EVM address (0x and 40 hex characters) or a Solana public key (base58).
+   */
+  address: string;
+}
+
+/**
+ * Transfers that belong together.
+ */
+export interface LedgerGroup {
+  /**
+   * The service's name in the registry, or else the recipient, the day, or `other_transfer`.
+   */
+  label: string;
+  /**
+   * The address that received all of them, EIP-55 checksummed; null where there are several.
+   */
+  recipient: string | null;
+  /**
+   * The service's id in the registry; null where it has none.
+   */
+  service_id: string | null;
+  /**
+   * `x402`: the recipient is in the registry, or the transfer was authorized by a signature (EIP-3009), as x402 pays.
+   */
+  category: "x402" | "other_transfer";
+  /**
+   * USDC as a decimal number in text.
+   */
+  usdc: string;
+  /**
+   * How many transfers.
+   */
+  tx_count: number;
+  /**
+   * Mean USDC of a transfer, rounded to 6 decimals.
+   */
+  avg_call_price: string;
+  /**
+   * Hash of the first transfer's transaction.
+   */
+  first_tx: string;
+  /**
+   * When it was mined. ISO 8601 in UTC.
+   */
+  first_at: string;
+  /**
+   * Hash of the last transfer's transaction.
+   */
+  last_tx: string;
+  /**
+   * When it was mined. ISO 8601 in UTC.
+   */
+  last_at: string;
+}
+
+/**
+ * A signed and anchored report.
+ */
+export interface LedgerReportDeliverable {
+  /**
+   * The report; null for the format `csv`.
+   */
+  report_markdown_url: string | null;
+  /**
+   * The same for browsers, with a chart; null for the format `csv`.
+   */
+  report_html_url?: string | null;
+  /**
+   * Every transfer; null for the format `markdown`.
+   */
+  report_csv_url: string | null;
+  /**
+   * SHA-256 of the markdown (of the CSV, for the format `csv`): 64 hex characters. It is what both chains carry.
+   */
+  report_sha256: string;
+  /**
+   * SHA-256 of the CSV; the markdown names it, too.
+   */
+  csv_sha256: string | null;
+  /**
+   * The treasury's signature over both hashes.
+   */
+  signature: {
+    /**
+     * The treasury's EVM address.
+     */
+    signer: string;
+    /**
+     * EIP-191 personal_sign.
+     */
+    scheme: "eip191";
+    /**
+     * The first line of the message: `<service_name>/ledger/v1`.
+     */
+    domain: string;
+    /**
+     * The signature, 65 bytes.
+     */
+    value: string;
+    /**
+     * The signed text, as it stands.
+     */
+    message: string;
+  };
+  /**
+   * The transactions that carry `report_sha256`.
+   */
+  anchor: {
+    /**
+     * On Base, as calldata.
+     */
+    base_tx: string;
+    /**
+     * On Solana, as a memo; null when that side failed.
+     */
+    solana_tx: string | null;
+  };
+  /**
+   * The registry that named the services.
+   */
+  registry_version: string;
+  /**
+   * The version of the report and of how it is computed.
+   */
+  spec_version: string;
+}
+
+/**
+ * What to report on, and in which form.
+ */
+export interface LedgerReportRequest {
+  /**
+   * The address on Base: 0x and 40 hex characters.
+   */
+  wallet: string;
+  /**
+   * Start of the range: an ISO 8601 date (its first second in UTC) or datetime (UTC unless it has an offset). Default: 30 days before `to`.
+   */
+  from?: string | null;
+  /**
+   * End of the range, included: an ISO 8601 date (its last second in UTC) or datetime. What lies in the future ends now. Default: now.
+   */
+  to?: string | null;
+  /**
+   * `outbound`: what the wallet spent; `inbound`: what it earned; `both`.
+   */
+  direction: "outbound" | "inbound" | "both";
+  /**
+   * The least USDC of a transfer that counts: a decimal number with at most 6 decimals, such as "0.01".
+   */
+  min_amount?: string | number | null;
+  /**
+   * What a group is: one service of the registry (or one recipient that is not in it), one recipient, or one day.
+   */
+  group_by: "service" | "recipient" | "day";
+  /**
+   * True: USDC transfers that are no x402 payments count, too, with the category `other_transfer`.
+   */
+  include_unfiltered: boolean;
+  /**
+   * Which files to make. The markdown comes with a view of it for browsers.
+   */
+  format: "markdown" | "csv" | "both";
+  /**
+   * The report's title.
+   */
+  title?: string | null;
+  /**
+   * For whom the report is: a name for its header.
+   */
+  prepared_for?: string | null;
+}
+
+/**
+ * Whose USDC transfers on Base to account for, and how.
+ */
+export interface LedgerSummaryRequest {
+  /**
+   * The address on Base: 0x and 40 hex characters.
+   */
+  wallet: string;
+  /**
+   * Start of the range: an ISO 8601 date (its first second in UTC) or datetime (UTC unless it has an offset). Default: 30 days before `to`.
+   */
+  from?: string | null;
+  /**
+   * End of the range, included: an ISO 8601 date (its last second in UTC) or datetime. What lies in the future ends now. Default: now.
+   */
+  to?: string | null;
+  /**
+   * `outbound`: what the wallet spent; `inbound`: what it earned; `both`.
+   */
+  direction: "outbound" | "inbound" | "both";
+  /**
+   * The least USDC of a transfer that counts: a decimal number with at most 6 decimals, such as "0.01".
+   */
+  min_amount?: string | number | null;
+  /**
+   * What a group is: one service of the registry (or one recipient that is not in it), one recipient, or one day.
+   */
+  group_by: "service" | "recipient" | "day";
+  /**
+   * True: USDC transfers that are no x402 payments count, too, with the category `other_transfer`.
+   */
+  include_unfiltered: boolean;
+}
+
+/**
+ * What a wallet has spent or earned in USDC on Base, by x402 above all.
+ */
+export interface LedgerSummaryResponse {
+  /**
+   * The address, EIP-55 checksummed.
+   */
+  wallet: string;
+  /**
+   * Where the transfers were read.
+   */
+  chain: "base";
+  /**
+   * What was looked at.
+   */
+  range: {
+    /**
+     * The first second. ISO 8601 in UTC.
+     */
+    from: string;
+    /**
+     * The last second. ISO 8601 in UTC.
+     */
+    to: string;
+    /**
+     * The first block in the range; null when no block was mined in it.
+     */
+    from_block?: number | null;
+    /**
+     * The last block in the range; null when no block was mined in it.
+     */
+    to_block?: number | null;
+  };
+  /**
+   * As asked.
+   */
+  direction: "outbound" | "inbound" | "both";
+  /**
+   * All groups together.
+   */
+  totals: {
+    /**
+     * USDC as a decimal number in text. For `both`, what came and what went, added up.
+     */
+    usdc: string;
+    /**
+     * What went; only for `both`.
+     */
+    usdc_outbound?: string;
+    /**
+     * What came; only for `both`.
+     */
+    usdc_inbound?: string;
+    /**
+     * How many transfers.
+     */
+    tx_count: number;
+    /**
+     * How many different addresses received them.
+     */
+    unique_recipients: number;
+    /**
+     * How much of the USDC went to services that the registry names, in percent with two decimals; 0 where nothing moved.
+     */
+    identified_pct: number;
+  };
+  /**
+   * The transfers as `group_by` sorts them, the largest sum first.
+   */
+  groups: LedgerGroup[];
+  /**
+   * The series over the whole range, without gaps.
+   *
+   * Items: One day or week.
+   */
+  daily: {
+    /**
+     * The day, or the Monday that the week begins with: YYYY-MM-DD, in UTC.
+     */
+    date: string;
+    /**
+     * USDC as a decimal number in text.
+     */
+    usdc: string;
+    /**
+     * How many transfers.
+     */
+    tx_count: number;
+  }[];
+  /**
+   * What one step of `daily` is: a week where the range is longer than 90 days.
+   */
+  granularity: "day" | "week";
+  /**
+   * The registry that named the services.
+   */
+  registry_version: string;
+  /**
+   * The version of these fields and of how they are computed.
+   */
+  spec_version: string;
+  /**
+   * When this was computed. ISO 8601 in UTC.
+   */
+  generated_at: string;
+}
+
+/**
  * Where a name leads on one chain.
  */
 export interface NameAddress {
@@ -669,6 +1038,39 @@ export interface OracleResponse {
    * Unix seconds when the question was asked.
    */
   asked_at: number;
+}
+
+/**
+ * Which services receive USDC on Base at which addresses: what `payphone registry import` writes and LEDGER_REGISTRY names.
+ */
+export interface Registry {
+  /**
+   * Stands in every summary and report. An imported one ends in a digest of the services.
+   */
+  version: string;
+  /**
+   * By id, each id and each recipient once.
+   *
+   * Items: One service, or one seller.
+   */
+  services: {
+    /**
+     * What `service_id` answers, such as the host of the service's URL.
+     */
+    id: string;
+    /**
+     * For people.
+     */
+    label: string;
+    /**
+     * `other_transfer` for recipients that are known and no x402 services, such as a bridge.
+     */
+    category?: "x402" | "other_transfer";
+    /**
+     * Addresses on Base, in lower case.
+     */
+    recipients: string[];
+  }[];
 }
 
 /**
@@ -1106,8 +1508,13 @@ declare module "#plugin" {
     };
     wallet: {
       intel: { input: IntelWalletRequest; output: IntelWalletResponse };
+      investigate: { input: InvestigateRequest; output: InvestigateDeliverable };
       resolve: { input: NameResolveRequest; output: NameResolveResponse };
       screen: { input: ScreenRequest; output: ScreenResponse };
+    };
+    ledger: {
+      report: { input: LedgerReportRequest; output: LedgerReportDeliverable };
+      summary: { input: LedgerSummaryRequest; output: LedgerSummaryResponse };
     };
     oracle: {
       oracle: { input: OracleRequest; output: OracleResponse };
