@@ -37,7 +37,7 @@ export function addRefundCommands(program: Command): void {
     .requiredOption("--tx <transaction>", "the transaction that has paid it")
     .action(async (job: string, { tx: transaction }: { tx: string }) => {
       const { closeRefund } = await import("./refunds.ts");
-      await closeRefund(loadConfig(), { job, transaction, dir: refunds.opts<{ dir: string }>().dir });
+      await closeRefund(loadConfig(), { job, transaction });
       console.log(`The refund of ${job} is closed: it was paid by ${transaction}`);
     });
 }

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { Problem } from "../api/problem.ts";
-import type { RailManifest } from "../core/manifest.ts";
 import { createRefundRecords, type OpenRefund, type RefundRecords } from "../core/refund-records.ts";
 import { openStore } from "../drivers/open-store.ts";
 import type { Config } from "./config.ts";
@@ -28,15 +27,13 @@ export async function listRefunds(config: StoreConfig, dir: string): Promise<rea
 export interface RefundByHand {
   readonly job: string;
   readonly transaction: string;
-  readonly dir: string;
 }
 
 /**
  * Notes that a refund was made by hand, so that it is never made again. The server may be running.
  * @throws Problem `not-found` when none is open, `payment-conflict` when payphone is paying it itself, `bad-request`, `unavailable`.
  */
-export async function closeRefund(config: StoreConfig, { job, transaction, dir }: RefundByHand): Promise<void> {
-  const rails = await loadRails(dir);
+export async function closeRefund(config: StoreConfig, { job, transaction }: RefundByHand): Promise<void> {
   await withRecords(config, async (records) => {
     const refund = await records.read(job);
     if (!refund) throw await toNothing(records, job);
@@ -47,7 +44,7 @@ export async function closeRefund(config: StoreConfig, { job, transaction, dir }
       throw new Problem("bad-request", `"${transaction}" is no transaction of ${refund.payment.network}: ${RIGHT}`);
     if (refund.state === "pending" && "signed" in (await records.choose(job, { byHand: transaction })))
       throw new Problem("payment-conflict", `The refund of ${job} is signed and under way; it is made without you`);
-    const refund_tx = isOnBase(refund, rails) ? transaction : null;
+    const refund_tx = refund.isOnRail ? transaction : null;
     await records.end(job, { transaction, refund_tx, at: Date.now() });
   });
 }
@@ -73,10 +70,4 @@ async function toNothing(records: RefundRecords, job: string): Promise<Problem> 
   const end = await records.readEnd(job);
   if (end) return new Problem("not-found", `The refund of ${job} is over: it was paid by ${end.transaction}`);
   return new Problem("not-found", `No refund of a job ${job} is open; "payphone refunds" lists those that are`);
-}
-
-/** The specification's `refund_tx` is a USDC transfer on Base. */
-function isOnBase({ payment }: OpenRefund, rails: readonly RailManifest[]): boolean {
-  const base = rails.find(({ id }) => id === "base");
-  return payment.network === base?.network && payment.asset.toLowerCase() === base.asset.toLowerCase();
 }

@@ -14,6 +14,8 @@ export interface RefundCase {
 export interface OpenRefund extends RefundCase {
   /** Milliseconds since the Unix epoch. */
   readonly openedAt: number;
+  /** Whether it was paid in the token in which refunds are made automatically, which is the one that `refund_tx` speaks of. */
+  readonly isOnRail: boolean;
   /** `pending`: it is paid back by itself. `manual`: somebody has to see to it; it is never anything else again. */
   readonly state: "pending" | "manual";
   /** A sentence for operators: why it is manual, or why it is not paid back yet. */

@@ -40,6 +40,8 @@ export interface RefundsDeps {
   readonly guardMs?: number;
   /** How long one attempt may take. */
   readonly attemptMs?: number;
+  /** How long after its process died a refund is free for others. */
+  readonly leaseMs?: number;
 }
 
 const LONGEST_WAIT_MS = 10 * 60_000;
@@ -50,11 +52,11 @@ const LATE_MS = 60 * 60_000;
 
 export function createRefunds(deps: RefundsDeps): Refunds {
   const { store, clock, log, rail, screenRecipient } = deps;
-  const { firstMs = 2000, sweepMs = 60_000, guardMs = 60_000, attemptMs = 60_000 } = deps;
+  const { firstMs = 2000, sweepMs = 60_000, guardMs = 60_000, attemptMs = 60_000, leaseMs = 2000 } = deps;
   const records = createRefundRecords(store);
   const attempt = rail && createRefundAttempt({ records, rail, screenRecipient, clock, log, guardMs });
   const onError = (error: unknown): void => log.warn("refund.lease-failed", { error });
-  const leases = createLeases({ store, prefix: "refund-lease:", onError });
+  const leases = createLeases({ store, prefix: "refund-lease:", onError, leaseMs });
   const closing = new AbortController();
   const timers = new Map<string, NodeJS.Timeout>();
   const running = new Set<Promise<unknown>>();
@@ -62,9 +64,10 @@ export function createRefunds(deps: RefundsDeps): Refunds {
 
   return {
     async open({ id, service, payment }) {
-      const reason = whyByHand(payment, rail);
+      const isOnRail = rail !== undefined && isPaidOn(rail, payment);
+      const reason = isOnRail ? whyUnpayable(payment) : "Payments in this token are paid back by hand";
       const state = reason === null ? "pending" : "manual";
-      const isNew = await records.open({ id, service, payment, openedAt: clock.now(), state, reason });
+      const isNew = await records.open({ id, service, payment, openedAt: clock.now(), isOnRail, state, reason });
       if (isNew) log.info("refund.opened", { job: id, service, state, reason });
       if (state === "pending") schedule(id, 0);
     },
@@ -147,11 +150,9 @@ export function createRefunds(deps: RefundsDeps): Refunds {
 const tooLate = (cause: unknown): Problem =>
   new Problem("upstream-failed", "The transfer did not come about in time", { cause });
 
-const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const isPaidOn = (rail: RefundRail, { network, asset }: JobPayment): boolean =>
+  network === rail.network && asset.toLowerCase() === rail.asset.toLowerCase();
 
-/** Null when it is paid back automatically: Base USDC to a payer who is known (specification, section 3). */
-function whyByHand({ network, asset, payer }: JobPayment, rail: RefundRail | undefined): OpenRefund["reason"] {
-  if (!rail || network !== rail.network || asset.toLowerCase() !== rail.asset.toLowerCase())
-    return "Payments in this token are paid back by hand";
-  return payer !== null && EVM_ADDRESS.test(payer) ? null : "The facilitator did not say who has paid";
-}
+/** Null when there is a payer who can be paid back. */
+const whyUnpayable = ({ payer }: JobPayment): OpenRefund["reason"] =>
+  payer !== null && /^0x[0-9a-fA-F]{40}$/.test(payer) ? null : "The facilitator did not say who has paid";
