@@ -12,9 +12,10 @@ const INSTEAD = "choose a shorter one, or buy /v1/ledger/report";
 
 /** Spend accounting: USDC transfers of a wallet on Base (specification 2.13 and 4.2). */
 export default definePlugin("ledger", (host) => {
-  const { clock, env } = host;
+  const { clock, env, site } = host;
   const node = host.upstream("base");
-  const registry = loadRegistry(env.LEDGER_REGISTRY);
+  const own = { id: new URL(site.baseUrl).host, label: site.name, recipient: env.BASE_PAYMENT_ADDRESS };
+  const registry = loadRegistry(env.LEDGER_REGISTRY, own);
 
   return {
     summary: {

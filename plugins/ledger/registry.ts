@@ -28,18 +28,31 @@ interface RegistryFile {
   }[];
 }
 
+/** The site itself, which is paid like any other. */
+export interface OwnService {
+  readonly id: string;
+  readonly label: string;
+  /** Undefined where no address is configured. */
+  readonly recipient: string | undefined;
+}
+
 /**
- * The registry that comes with the plugin, or the one in a file in its place.
+ * The registry that comes with the plugin, or the one in a file in its place; and the site itself, whose address is then
+ * part of the version, unless the registry names it already.
  * @throws Error that names the file when it cannot be read or is no registry.
  */
-export function loadRegistry(path: string | undefined): Registry {
+export function loadRegistry(path: string | undefined, own: OwnService): Registry {
   const { version, services } = path === undefined ? (builtin as RegistryFile) : readRegistry(path);
   const byRecipient = new Map<string, RegistryService>();
   for (const { id, label, category, recipients } of services) {
     const service: RegistryService = { id, label, category: category === "other_transfer" ? category : "x402" };
     for (const recipient of recipients) byRecipient.set(recipient.toLowerCase(), service);
   }
-  return { version, find: (recipient) => byRecipient.get(recipient) };
+  const find: Registry["find"] = (recipient) => byRecipient.get(recipient);
+  const recipient = own.recipient?.toLowerCase();
+  if (recipient === undefined || byRecipient.has(recipient)) return { version, find };
+  byRecipient.set(recipient, { id: own.id, label: own.label, category: "x402" });
+  return { version: `${version}+${recipient.slice(2, 10)}`, find };
 }
 
 function readRegistry(path: string): RegistryFile {

@@ -168,7 +168,7 @@ describe("payphone registry import", () => {
       console.log = log;
     }
     const { loadRegistry } = await import("../../plugins/ledger/registry.ts");
-    const { version, find } = loadRegistry(out);
+    const { version, find } = loadRegistry(out, { id: "own", label: "Own", recipient: undefined });
     expect(said).to.deep.equal([`${out}: 1 services, 1 recipients, version ${version}`]);
     expect(find(toAddress(1))).to.deep.equal({ id: "a.example", label: "a.example", category: "x402" });
   });

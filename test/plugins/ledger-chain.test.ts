@@ -126,6 +126,14 @@ describe("a spend summary of real transfers", () => {
     expect((await ask({ include_unfiltered: true })).totals).to.deep.include({ usdc: "0", tx_count: 0 });
   });
 
+  it("names the site itself, and says so in the registry's version", async () => {
+    await stage.send(await toTransfer(payer, await stage.authorize(payer)));
+    const { groups, totals, registry_version } = await ask({}, { BASE_PAYMENT_ADDRESS: payee });
+    expect(groups[0]).to.deep.include({ label: "payphone", service_id: "pay.test", recipient: payee });
+    expect(totals.identified_pct).to.equal(100);
+    expect(registry_version).to.equal(`${(await ask({})).registry_version}+${payee.slice(2, 10).toLowerCase()}`);
+  });
+
   describe("with an operator's registry", () => {
     const register = (file: unknown): Record<string, string> => {
       const path = join(folder, "registry.json");
