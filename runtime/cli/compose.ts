@@ -62,9 +62,7 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
     await Promise.all([drivers.close(), sources.close()]);
     return faults;
   }
-  for (const { id, needs = [] } of set.manifests)
-    for (const variable of needs)
-      if (config.env[variable] === undefined) log.warn("plugin.variable-unset", { service: id, variable });
+  if (!sandbox) warnOfUnset(options); // A sandbox brings what its services need.
   const engine = createJobEngine({ site, config, baseUrl, refundRail: drivers.refundRail, store, clock, log });
   const { statusOf } = engine;
   const services = bindServices(set.manifests, { site, compile: set.compile, handlers, statusOf });
@@ -107,6 +105,13 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
       await drivers.close();
     },
   };
+}
+
+/** A plugin must cope with what is unset; its operator had better know. */
+function warnOfUnset({ set, config, log }: ComposeOptions): void {
+  for (const { id, needs = [] } of set.manifests)
+    for (const variable of needs)
+      if (config.env[variable] === undefined) log.warn("plugin.variable-unset", { service: id, variable });
 }
 
 /** Sets the plugins up with what is open. */
