@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { openScene, type Scene, type Shop } from "./support/scene.ts";
+
+const UNLISTED = { chain: "ethereum", calldata_hex: "0x12345678" };
+
+/** A call that asks each source; not OFAC's, which is read in the background, and seldom. */
+const CALLS: Readonly<Record<string, readonly [service: string, input: object]>> = {
+  coingecko: ["price_token", { symbol: "AERO" }],
+  goplus: ["screen", { wallet: "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045" }],
+  openchain: ["decode_calldata", UNLISTED],
+  fourbyte: ["decode_calldata", UNLISTED],
+  base: ["decode_tx", { chain: "base", tx_hash: "0x07471adfe8f4ec553c1199f495be97fc8be8e0626ae307281c22534460184ed1" }],
+  ethereum: ["resolve_name", { name: "vitalik.eth" }],
+  solana: ["resolve_name", { name: "bonfida.sol" }],
+};
+const IDS = Object.keys(CALLS);
+
+describe("a source that is dead for a while", function () {
+  this.timeout(90_000);
+  let scene: Scene;
+  let shop: Shop;
+  before(async () => {
+    scene = await openScene();
+    shop = await scene.start();
+    for (const id of IDS) await scene.source(id).fail("breaks");
+  });
+  after(async () => {
+    await scene?.clear();
+    await scene?.close();
+  });
+
+  it("is left alone, which /ready says, and is asked again once it lives", async () => {
+    while ((await down()).length < IDS.length) await Promise.all(IDS.map(call));
+    const { status, upstreams } = await shop.ready();
+    expect(status).to.equal("degraded");
+    for (const { id, reason } of upstreams)
+      if (IDS.includes(id)) expect(reason).to.match(/ has failed several times in a row$/);
+
+    const asked = IDS.map((id) => scene.source(id).asked());
+    const refused = await Promise.all(IDS.map(call));
+    expect(IDS.map((id) => scene.source(id).asked())).to.deep.equal(asked);
+    for (const [at, id] of IDS.entries()) {
+      expect([200, 502], id).to.include(refused[at]?.status);
+      if (id !== "goplus") expect(Number(refused[at]?.headers.get("retry-after"))).to.be.within(1, 15);
+    }
+
+    for (const id of IDS) await scene.source(id).recover();
+    while ((await down()).length > 0) await sleep(200);
+    for (const answer of await Promise.all(IDS.map(call))) {
+      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+      expect(answer.body.partial ?? false).to.equal(false);
+    }
+    expect(await down()).to.deep.equal([]);
+  });
+
+  async function down(): Promise<string[]> {
+    const { upstreams } = await shop.ready();
+    return upstreams.filter(({ state }) => state === "down").map(({ id }) => id);
+  }
+
+  const call = (id: string): ReturnType<Shop["buy"]> => {
+    const [service, input] = CALLS[id] ?? expect.fail(`nothing asks ${id}`);
+    return shop.buy(service, input);
+  };
+});
