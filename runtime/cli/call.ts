@@ -7,6 +7,7 @@ import { Problem } from "../api/problem.ts";
 import type { RailManifest, SiteManifest } from "../core/manifest.ts";
 import { openPayer } from "./buyer-payer.ts";
 import { openWallet } from "./buyer-wallet.ts";
+import { follow, toStatusUrl } from "./call-follow.ts";
 import { type Answer, ask, field, textField } from "./call-http.ts";
 import { checkLimits, chooseOffer, type Limits, readChallenge, toOffers } from "./call-offers.ts";
 import { dropPending, keepPending, loadPending, type Pending } from "./call-pending.ts";
@@ -28,6 +29,8 @@ export interface CallOptions {
   readonly limits: Limits;
   readonly dryRun: boolean;
   readonly json: boolean;
+  /** Whether an accepted job is asked for until it has ended. */
+  readonly follow: boolean;
   readonly waitSeconds: number;
   /** The file of a payment whose outcome is not known. */
   readonly resume: string | undefined;
@@ -50,6 +53,8 @@ interface Report {
   payment?: Pending["note"];
   receipt?: Readonly<Record<string, unknown>>;
   result?: unknown;
+  /** The job's last status. */
+  job?: unknown;
   error?: Readonly<Record<string, unknown>>;
   resume?: string;
   elapsed_ms?: number;
@@ -59,7 +64,14 @@ interface Report {
 export async function runCall(config: Config, options: CallOptions, voice: Voice): Promise<number> {
   const report: Report = {};
   const started = performance.now();
-  const code = await attempt(() => buyOrResume(config, options, voice, report), voice, report);
+  const code = await attempt(
+    async () => {
+      await buyOrResume(config, options, voice, report);
+      await followJob(options, voice, report);
+    },
+    voice,
+    report,
+  );
   report.elapsed_ms = Math.round(performance.now() - started);
   if (options.json) voice.out(texts.toPrintableJson(report));
   return code;
@@ -165,6 +177,18 @@ async function finish(pending: Pending, options: CallOptions, voice: Voice, repo
   if (isResult(answer) || receipt?.success) voice.err(texts.toReceiptText(note, receipt, performance.now() - started));
   else if (!report.resume) voice.err("No receipt came: by the seller's account, nothing was paid.");
   if (!isResult(answer)) throw toProblem(answer, receipt);
+}
+
+/** A job's own result comes later. */
+async function followJob({ follow: isFollowed, json }: CallOptions, voice: Voice, report: Report): Promise<void> {
+  const boughtAt = report.request?.url ?? "";
+  const statusUrl = report.result === undefined ? undefined : toStatusUrl(report.result, boughtAt);
+  if (!statusUrl) return;
+  if (!isFollowed) return voice.err(`A job: --follow waits for it; ${statusUrl} tells how it stands, free of charge.`);
+  voice.err(`Following ${statusUrl}`);
+  const { err: onStep, signal } = voice;
+  report.job = await follow(statusUrl, { onStep, signal });
+  if (!json) voice.out(texts.toPrintableJson(report.job));
 }
 
 const isResult = ({ status }: Answer): boolean => status < 300;

@@ -21,6 +21,7 @@ only ever sent again as it is, so that a call is never paid twice.
 Examples:
   payphone call roll '{"low":1,"high":6}'
   payphone call roll --dry-run
+  payphone call ledger_report '{"wallet":"0x…"}' --follow
   payphone call /v1/anchor @anchor.json --rail solana --url https://pay.example.com
 `;
 
@@ -43,6 +44,7 @@ function addCall(program: Command): void {
     .option("--dry-run", "stop at the challenge")
     .option("--json", "print one JSON document with challenge, payment, receipt and result")
     .addOption(new Option("--method <method>", "for addresses that no catalogue names").choices(["GET", "POST"]))
+    .option("--follow", "when it is a job, wait for its end and print that")
     .option("--wait <seconds>", "how long to go on asking for the result of a payment", toSeconds, 60)
     .option("--resume <file>", "ask again for the result of this payment, instead of paying")
     .addOption(dirOption("its manifests/_site.yaml names the rails that are paid on"))
@@ -50,10 +52,10 @@ function addCall(program: Command): void {
     .action(async (service: string | undefined, input: string | undefined, options: CallFlags, command: Command) => {
       if (!service && !options.resume) command.error("error: name a service, or give --resume <file>");
       const { runCall } = await import("./call.ts");
-      const { dir, url, method, rail, resume, dryRun = false, json = false } = options;
+      const { dir, url, method, rail, resume, dryRun = false, json = false, follow = false } = options;
       const limits = { usd: options.maxUsd, jpy: options.maxJpy };
       const waitSeconds = options.wait;
-      const call = { service, input, url, method, rail, limits, dryRun, json, waitSeconds, resume, dir };
+      const call = { service, input, url, method, rail, limits, dryRun, json, follow, waitSeconds, resume, dir };
       process.exitCode = await runCall(loadConfig(), call, openVoice());
     });
 }
@@ -62,6 +64,7 @@ type CallFlags = { readonly [Key in "url" | "method" | "rail" | "resume"]?: stri
   readonly dir: string;
   readonly dryRun?: boolean;
   readonly json?: boolean;
+  readonly follow?: boolean;
   readonly maxUsd: string;
   readonly maxJpy: string;
   readonly wait: number;

@@ -22,6 +22,7 @@ const OPTIONS: CallOptions = {
   limits: { usd: "1", jpy: "200" },
   dryRun: false,
   json: false,
+  follow: false,
   waitSeconds: 10,
   resume: undefined,
   dir: join(import.meta.dirname, "../.."),

@@ -67,6 +67,8 @@ export interface Seller {
     offers: readonly object[];
     /** Answers to paid requests in their order; the last one stays. */
     answers: Said[];
+    /** Answers to polls, likewise. */
+    polls: Said[];
     sandbox: Said;
     unpaid: Said;
     priceUsd: string | null;
@@ -83,6 +85,7 @@ export async function startSeller({ rpc = {} }: { rpc?: Record<string, string> }
   const script: Seller["script"] = {
     offers: [USDC_OFFER, JPYC_OFFER],
     answers: [PAID],
+    polls: [{ status: 200, body: { status: "DELIVERED" } }],
     sandbox: { status: 200, body: { mode: "sandbox", buyer: { evm: { address: buyer, private_key: key } }, rpc } },
     unpaid: undefined,
     priceUsd: "0.001",
@@ -98,7 +101,7 @@ export async function startSeller({ rpc = {} }: { rpc?: Record<string, string> }
   function answer({ url, method, payment }: Met): Said {
     if (url === "/") return { status: 200, body: { services: catalogue(script.priceUsd) } };
     if (url === "/sandbox") return script.sandbox;
-    if (url.startsWith("/v1/jobs/")) return { status: 200, body: { status: "DELIVERED" } };
+    if (url.startsWith("/v1/jobs/")) return script.polls.length > 1 ? script.polls.shift() : script.polls[0];
     if (url !== "/v1/roll" || method !== "POST") return { status: 200, body: { valid: true } };
     if (payment === undefined) return script.unpaid ?? challenge(`${address()}/v1/roll`);
     script.onPaid();
