@@ -23,8 +23,8 @@ export interface EvmRefundRailOptions {
 const FOREVER = 2n ** 256n - 1n;
 /** What one transfer uses, with something on top. */
 const TRANSFER_GAS = 150_000n;
-/** Ninety days of Base's blocks: a refund may have been brought in long before anybody asks. */
-const WINDOW_BLOCKS = 3_888_000n;
+/** Thirty days of Base's blocks: a refund may have been brought in long before anybody asks again. */
+const WINDOW_BLOCKS = 1_296_000n;
 
 /** Pays refunds out of the treasury's own tokens, by authorizations whose nonce is the job's. */
 export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmRefundRailOptions): RefundRail {
