@@ -1,6 +1,7 @@
 import type { ReportFile } from "#plugin";
 import type { Account } from "./account.ts";
 import { toChart } from "./chart.ts";
+import type { ToChecksum } from "./checksums.ts";
 import { toCsv } from "./csv.ts";
 import { type Heading, toMarkdown } from "./markdown.ts";
 import { toPage } from "./page.ts";
@@ -26,10 +27,10 @@ export interface ReportContent {
   readonly format: Format;
 }
 
-/** Writes a report; the same content gives the same bytes. @param toChecksum writes an address as EIP-55 has it. */
-export function toFiles(content: ReportContent, toChecksum: (address: string) => string): ReportFiles {
+/** Writes a report; the same content gives the same bytes. */
+export async function toFiles(content: ReportContent, toChecksum: ToChecksum): Promise<ReportFiles> {
   const { query, account, summary, heading, format } = content;
-  const csv = format === "markdown" ? undefined : toCsv(account.entries, query.wallet, toChecksum);
+  const csv = format === "markdown" ? undefined : await toCsv(account.entries, query.wallet, toChecksum);
   const csvFile = csv === undefined ? undefined : { name: "transfers.csv", type: "text/csv; charset=utf-8", body: csv };
   if (format === "csv") return { markdown: undefined, csv: csvFile, html: undefined };
   const body = toMarkdown(summary, { ...heading, csvSha256: csv === undefined ? undefined : toSha256(csv) });

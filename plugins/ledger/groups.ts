@@ -1,4 +1,5 @@
 import type { Entry } from "./account.ts";
+import type { ToChecksum } from "./checksums.ts";
 import { toDate, toIso } from "./period.ts";
 import type { Category } from "./registry.ts";
 import type { Grouping } from "./request.ts";
@@ -22,11 +23,7 @@ export interface Group {
 }
 
 /** Days in their order, others with the largest sum first; what is equal in that by label and category. @param entries in the order of the chain. */
-export function toGroups(
-  entries: readonly Entry[],
-  groupBy: Grouping,
-  toChecksum: (address: string) => string,
-): Group[] {
+export function toGroups(entries: readonly Entry[], groupBy: Grouping, toChecksum: ToChecksum): Group[] {
   const groups = Map.groupBy(entries, (entry) => `${entry.category} ${KEYS[groupBy](entry)}`);
   const sums = [...groups.values()].map((members) => {
     const total = sum(members.map(({ amount }) => amount));
@@ -56,7 +53,7 @@ const KEYS: Readonly<Record<Grouping, (entry: Entry) => string>> = {
 
 interface Naming {
   readonly groupBy: Grouping;
-  readonly toChecksum: (address: string) => string;
+  readonly toChecksum: ToChecksum;
 }
 
 function toGroup(members: readonly Entry[], total: bigint, { groupBy, toChecksum }: Naming): Group {

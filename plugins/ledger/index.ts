@@ -1,5 +1,6 @@
 import { definePlugin, Problem, toValueError } from "#plugin";
 import { readAccount } from "./account.ts";
+import { createToChecksum } from "./checksums.ts";
 import { DAY_SECONDS } from "./period.ts";
 import { loadRegistry } from "./registry.ts";
 import { toQuery } from "./request.ts";
@@ -31,9 +32,8 @@ export default definePlugin("ledger", (host) => {
         const query = toQuery(input, now);
         const work = { node, registry, most: SUMMARY_TRANSFERS, otherwise: INSTEAD, signal, report };
         const account = await readAccount(query, work);
-        const { getAddress } = await import("viem/utils");
         return {
-          ...summarize(query, account, (address) => getAddress(address)),
+          ...summarize(query, account, await createToChecksum()),
           registry_version: registry.version,
           spec_version: SPEC_VERSION,
           generated_at: new Date(now).toISOString(),

@@ -1,5 +1,6 @@
 import type { Call, Host, ReportFile } from "#plugin";
 import { readAccount } from "./account.ts";
+import { createToChecksum } from "./checksums.ts";
 import { type Format, type ReportContent, type ReportFiles, toFiles } from "./files.ts";
 import type { Registry } from "./registry.ts";
 import { type LedgerQuery, type LedgerRequest, toQuery } from "./request.ts";
@@ -72,11 +73,10 @@ async function write(request: ReportRequest, call: Call, deps: ReportDeps): Prom
     report: (progress) => call.report(progress),
   });
   call.report("writing the report");
-  const { getAddress } = await import("viem/utils");
-  const toChecksum = (address: string): string => getAddress(address);
+  const toChecksum = await createToChecksum();
   const summary = summarize(query, account, toChecksum);
   const heading = toHeading(request, query, deps.registry);
-  const files = toFiles({ query, account, summary, heading, format: request.format }, toChecksum);
+  const files = await toFiles({ query, account, summary, heading, format: request.format }, toChecksum);
   const { wallet, range } = summary;
   return { wallet, range: { from: range.from, to: range.to }, published: await publish(files, deps) };
 }

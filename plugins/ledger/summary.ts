@@ -1,4 +1,5 @@
 import type { Account, Entry } from "./account.ts";
+import type { ToChecksum } from "./checksums.ts";
 import { type Group, toGroups } from "./groups.ts";
 import { toIso } from "./period.ts";
 import type { Direction, LedgerQuery } from "./request.ts";
@@ -35,11 +36,11 @@ interface Totals {
   readonly identified_pct: number;
 }
 
-/** @param toChecksum writes an address as EIP-55 has it. */
+/** Adds the transfers of an account up. */
 export function summarize(
   { wallet, period, direction, groupBy }: LedgerQuery,
   { span, entries }: Account,
-  toChecksum: (address: string) => string,
+  toChecksum: ToChecksum,
 ): Summary {
   const range = { from_block: span?.first ?? null, to_block: span?.last ?? null };
   return {

@@ -3,6 +3,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { CASES, type Case } from "./cases.ts";
 import { type Contestant, start } from "./contestant.ts";
+import { type LedgerRow, measureLedger } from "./ledger.ts";
 import { type Sample, sample } from "./load.ts";
 import { measureStart, type StartRow } from "./start.ts";
 
@@ -29,12 +30,14 @@ interface Row {
 const rows: Row[] = [];
 for (const one of CASES) rows.push(await measure(one));
 const starts = await measureStart();
+const ledger = await measureLedger();
 print(rows, starts);
+printLedger(ledger);
 const file = join(import.meta.dirname, "results", "latest.json");
 mkdirSync(join(file, ".."), { recursive: true });
 writeFileSync(
   file,
-  `${JSON.stringify({ node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, rows, starts }, null, 2)}\n`,
+  `${JSON.stringify({ node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, rows, starts, ledger }, null, 2)}\n`,
 );
 console.log(`\nWritten to ${file}`);
 
@@ -116,4 +119,10 @@ function print(table: readonly Row[], startRows: readonly StartRow[]): void {
   console.log("\n| start to first answer | ms | MB | goal |\n|---|---|---|---|");
   for (const { title, ms, megabytes, goal } of startRows)
     console.log(`| ${title} | ${Math.round(ms)} | ${Math.round(megabytes)} | ${goal} |`);
+}
+
+function printLedger(table: readonly LedgerRow[]): void {
+  console.log("\n| spend accounting, one run | ms | MB at most | MB before |\n|---|---|---|---|");
+  for (const { title, ms, megabytes, idleMegabytes } of table)
+    console.log(`| ${title} | ${Math.round(ms)} | ${Math.round(megabytes)} | ${Math.round(idleMegabytes)} |`);
 }

@@ -1,4 +1,7 @@
 import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { verifyMessage } from "viem";
 import { Problem } from "../../runtime/api/problem.ts";
@@ -95,6 +98,19 @@ describe("a spend report", () => {
       .replaceAll("&amp;", "&");
     expect(text).to.equal(title.replace("\n", " "));
     expect(files.get("report.md")?.split("\n")[0]).to.match(/^# \\</);
+  });
+
+  it("lets no name of the registry be a formula in a spreadsheet, nor a cell in the markdown", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "payphone-ledger-"));
+    const path = join(folder, "registry.json");
+    const recipients = ["0xb81d4f60c7a93e2550f8d1b6e47a0c92d35e6f18"];
+    const service = { id: "@id", label: '=HYPERLINK("https://evil.test") | <b>x', recipients };
+    writeFileSync(path, JSON.stringify({ version: "1", services: [service] }));
+    const { files } = await make({}, {}, { env: { LEDGER_REGISTRY: path } });
+    rmSync(folder, { recursive: true });
+    expect(files.get("transfers.csv")).to.include(`,'@id,"'=HYPERLINK(""https://evil.test"") | <b>x",`);
+    expect(files.get("report.md")).to.include('| =HYPERLINK("https\\://evil.test") \\| \\<b\\>x |');
+    expect(files.get("report.html")).to.include('<td>=HYPERLINK("https://evil.test") | &lt;b&gt;x</td>');
   });
 
   it("is no page that loads or runs anything", async () => {
