@@ -12,9 +12,8 @@ const SUMMARY_TRANSFERS = 25_000;
 const INSTEAD = "choose a shorter one, or buy /v1/ledger/report";
 
 /** Spend accounting: USDC transfers of a wallet on Base (specification 2.13 and 4.2). */
-export default definePlugin("ledger", (host) => {
-  const { clock, env, site } = host;
-  const node = host.upstream("base");
+export default definePlugin("ledger", ({ anchor, clock, env, reports, site, treasury, upstream }) => {
+  const node = upstream("base");
   const own = { id: new URL(site.baseUrl).host, label: site.name, recipient: env.BASE_PAYMENT_ADDRESS };
   const registry = loadRegistry(env.LEDGER_REGISTRY, own);
 
@@ -46,7 +45,7 @@ export default definePlugin("ledger", (host) => {
 
       async run(input, call) {
         const { report } = await import("./report.ts");
-        return report(input, call, { ...host, node, registry });
+        return report(input, call, { anchor, clock, reports, site, treasury, node, registry });
       },
     },
   };
