@@ -22,7 +22,7 @@ const VIEW = { x: -520, y: -520, width: 1040, height: 1130 } as const;
 const STYLE = `
 .graph{--ground:#fff;--ink:#1c2430;--faint:#66707f;--in:#0b7285;--out:#7048e8;--both:#495057;--low:#2b8a3e;--medium:#b35c00;--high:#c92a2a;--critical:#8b0000;--ring:#d5dae1;font:11px ui-sans-serif,system-ui,sans-serif}
 @media (prefers-color-scheme:dark){.graph{--ground:#12161d;--ink:#e7ebf0;--faint:#98a3b3;--in:#3bc9db;--out:#b197fc;--both:#adb5bd;--low:#69db7c;--medium:#ffa94d;--high:#ff8787;--critical:#ff5c5c;--ring:#2c3440}}
-.graph .ground{fill:var(--ground)}.graph .ring{fill:none;stroke:var(--ring)}.graph text{fill:var(--ink)}.graph .far text{fill:var(--faint)}
+.graph .ground{fill:var(--ground)}.graph .ring{fill:none;stroke:var(--ring)}.graph text{fill:var(--ink);stroke:var(--ground);stroke-width:3px;paint-order:stroke}.graph .far text{fill:var(--faint)}
 .graph .line{fill:none;stroke-opacity:.75}.graph .in{stroke:var(--in)}.graph .out{stroke:var(--out);stroke-dasharray:7 4}.graph .both{stroke:var(--both);stroke-dasharray:2 3}.graph .beyond{stroke:var(--faint);stroke-opacity:.45}
 .graph .mark{stroke:var(--ground);stroke-width:1.5}.graph .subject{fill:var(--ink)}.graph .low{fill:var(--low)}.graph .medium{fill:var(--medium)}.graph .high{fill:var(--high)}.graph .critical{fill:var(--critical)}.graph .unknown{fill:var(--ground);stroke:var(--faint);stroke-dasharray:2 2}
 `.replaceAll("\n", "");
@@ -98,15 +98,23 @@ const toMark = ({ hop, screened }: GraphNode): Mark =>
   hop === 0 && screened?.risk_level === "low" ? "subject" : (screened?.risk_level ?? "unknown");
 
 function drawLegend(): string {
-  const marks = Object.entries(MARKS).map(
-    ([mark, words], at) =>
-      `<g transform="translate(${-490 + at * 170} 545)">${drawMark(mark as Mark, 8)}<text x="16" dy=".35em">${words}</text></g>`,
-  );
-  const lines = (["in", "out", "both", "beyond"] as const).map(
-    (direction, at) =>
-      `<g transform="translate(${-490 + at * 250} 580)"><path class="line ${direction}" stroke-width="3" d="M0 0H40"/><text x="50" dy=".35em">${LINES[direction]}</text></g>`,
-  );
-  return [...marks, ...lines].join("");
+  const marks = Object.entries(MARKS).map(([mark, words]) => ({ sign: drawMark(mark as Mark, 8), words, at: 16 }));
+  const lines = Object.entries(LINES).map(([direction, words]) => {
+    return { sign: `<path class="line ${direction}" stroke-width="3" d="M-8 0H32"/>`, words, at: 42 };
+  });
+  return drawRow(marks, 545) + drawRow(lines, 580);
+}
+
+/** Signs and their words beside each other, in the middle. */
+function drawRow(row: readonly { readonly sign: string; readonly words: string; readonly at: number }[], y: number) {
+  const widths = row.map(({ words, at }) => at + 6 * words.length + 34);
+  const whole = widths.reduce((sum, width) => sum + width, 0);
+  return row
+    .map(({ sign, words, at }, index) => {
+      const x = widths.slice(0, index).reduce((sum, width) => sum + width, -whole / 2);
+      return `<g transform="translate(${x} ${y})">${sign}<text x="${at}" dy=".35em">${words}</text></g>`;
+    })
+    .join("");
 }
 
 const LINES = {

@@ -125,12 +125,7 @@ function toLevel(screened: Screened | null): string {
 }
 
 function aboutScreenings(nodes: readonly GraphNode[]): string {
-  const partial = nodes.filter(({ screened }) => screened?.partial).length;
-  const none = nodes.filter(({ screened }) => screened === null).length;
-  return [
-    `All ${nodes.length - none} screened nodes were looked up in the sanctions list`,
-    partial > 0 ? `, ${partial} of them in that list alone` : "",
-    none > 0 ? `; ${none} could not be screened` : "",
-    ".",
-  ].join("");
+  const screened = nodes.filter((node) => node.screened !== null);
+  const whole = screened.filter((node) => node.screened?.partial === false);
+  return `Screened by the sanctions list: ${screened.length} of ${nodes.length} nodes; by reputation, too: ${whole.length}.`;
 }

@@ -1,5 +1,4 @@
 import type { Evidence, GraphNode, Screened } from "./evidence.ts";
-import type { Flow } from "./flows.ts";
 
 /** What a rule finds. */
 export interface Finding {
@@ -53,7 +52,7 @@ export const RULES: readonly Rule[] = [
     code: "deals_with_sanctioned",
     weigh: (evidence) =>
       perEach(
-        listedNeighbours(evidence).filter((node) => !isDust(node, evidence)),
+        listed(evidence, 1).filter((node) => !isDust(node, evidence)),
         { first: 60, each: 10, most: 90 },
         ["direct counterparty is on OFAC's SDN list", "direct counterparties are on OFAC's SDN list"],
       ),
@@ -62,18 +61,19 @@ export const RULES: readonly Rule[] = [
     code: "dusted_by_sanctioned",
     weigh: (evidence) =>
       perEach(
-        listedNeighbours(evidence).filter((node) => isDust(node, evidence)),
+        listed(evidence, 1).filter((node) => isDust(node, evidence)),
         { each: 5, most: 10 },
         [`sanctioned address sent it ${DUST}`, `sanctioned addresses sent it ${DUST}`],
       ),
   },
   {
     code: "near_sanctioned",
-    weigh: ({ graph }) =>
-      perEach(atHop(graph.nodes, 2).filter(isListed), { each: 15, most: 45 }, [
-        "sanctioned address is two hops away",
-        "sanctioned addresses are two hops away",
-      ]),
+    weigh: (evidence) =>
+      perEach(
+        listed(evidence, 2).filter((node) => !isDust(node, evidence)),
+        { each: 15, most: 45 },
+        ["sanctioned address is two hops away", "sanctioned addresses are two hops away"],
+      ),
   },
   {
     code: "mixer_contact",
@@ -156,14 +156,14 @@ const hasSignal = (screened: Screened | null, code: string): boolean =>
 /** Of a bad reputation, and neither sanctioned, which weighs more, nor merely suspected. */
 const isBad = ({ screened }: GraphNode): boolean => screened?.risk_level === "high";
 
-const listedNeighbours = ({ graph }: Evidence): GraphNode[] => atHop(graph.nodes, 1).filter(isListed);
+const listed = ({ graph }: Evidence, hop: GraphNode["hop"]): GraphNode[] => atHop(graph.nodes, hop).filter(isListed);
 
-/** Whether all that happened is that the other sent next to nothing: that can be done to anybody. */
-function isDust({ address }: GraphNode, { graph, subject }: Evidence): boolean {
-  const isOut = ({ from, to }: Flow): boolean => from === subject.address && to === address;
-  const isIn = ({ from, to }: Flow): boolean => from === address && to === subject.address;
-  const inward = graph.flows.filter(isIn);
-  return !graph.flows.some(isOut) && inward.every(({ amount, asset }) => isBelow(amount, asset === "USDC" ? 0 : 3));
+/** Whether all that joins a node to those nearer to the subject is that it sent them next to nothing: that can be done to anybody. */
+function isDust({ address, hop }: GraphNode, { graph }: Evidence): boolean {
+  const nearer = new Set(graph.nodes.filter((node) => node.hop < hop).map((node) => node.address));
+  const isSent = graph.flows.some(({ from, to }) => to === address && nearer.has(from));
+  const received = graph.flows.filter(({ from, to }) => from === address && nearer.has(to));
+  return !isSent && received.every(({ amount, asset }) => isBelow(amount, asset === "USDC" ? 0 : 3));
 }
 
 /** Whether an amount is below 10 to the power of minus `places`. */
