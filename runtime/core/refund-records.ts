@@ -42,7 +42,7 @@ export interface RefundEnd {
 
 /** Refunds on record, all of them durably. What is open stays on record for as long as it takes. */
 export interface RefundRecords {
-  /** Puts a refund on record, unless it is there already or over; false then. */
+  /** Puts a refund on record; false when it is there already. One that is over stays over. */
   open(refund: OpenRefund): Promise<boolean>;
   read(id: string): Promise<OpenRefund | undefined>;
   update(refund: OpenRefund): Promise<void>;
@@ -62,7 +62,7 @@ export function createRefundRecords(store: Store): RefundRecords {
   const readEnd = (id: string): Promise<RefundEnd | undefined> => store.get<RefundEnd>(`refund-end:${id}`);
   const readWay = (id: string): Promise<RefundWay | undefined> => store.get<RefundWay>(`refund-way:${id}`);
 
-  /** A refund that is over may still be listed, where a crash or a slower process has left it. */
+  /** A refund that is over may still be there, where a crash, a slower process or another `open` has left it. */
   async function read(id: string): Promise<OpenRefund | undefined> {
     const refund = await store.get<OpenRefund>(`refund:${id}`);
     if (!refund || !(await readEnd(id))) return refund;
@@ -71,9 +71,7 @@ export function createRefundRecords(store: Store): RefundRecords {
   }
 
   return {
-    async open(refund) {
-      return !(await readEnd(refund.id)) && store.putIfAbsent(`refund:${refund.id}`, refund);
-    },
+    open: (refund) => store.putIfAbsent(`refund:${refund.id}`, refund),
     read,
     update: (refund) => store.set(`refund:${refund.id}`, refund),
     async *list() {

@@ -87,6 +87,7 @@ export function openRefundDesk(): RefundDesk {
     desk.store = createMemoryStore();
     desk.records = createRefundRecords(desk.store);
     desk.events = [];
+    desk.proxy.calls.length = 0;
     desk.treasury = await desk.stage.fund();
   });
   afterEach(async () => {

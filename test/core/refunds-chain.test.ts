@@ -15,6 +15,7 @@ describe("a refund and a chain in trouble", () => {
     await desk.stage.chain.rpc("evm_setAutomine", [false]);
     await refunds.open(job);
     await until(() => desk.events.filter((event) => event === "refund.delayed").length >= 3);
+    expect(desk.proxy.calls.filter((method) => method === "eth_estimateGas")).to.have.length(1);
     expect(await sentBy(desk.treasury.address)).to.equal(1);
     await desk.stage.chain.rpc("evm_mine", []);
     await expectPaidOnce(refunds, job);
@@ -55,6 +56,21 @@ describe("a refund and a chain in trouble", () => {
     await desk.stage.chain.rpc("evm_setAutomine", [true]);
     await desk.stage.chain.rpc("evm_mine", []);
     await until(async () => (await balanceOf(job)) === PRICE);
+    await until(async () => (await record(job)) === undefined);
+    await expectPaidOnce(refunds, job);
+  });
+
+  it("is watched until no reorganisation can take it back any more", async () => {
+    let now = 1000;
+    const looks = (): number => desk.proxy.calls.filter((method) => method === "eth_getLogs").length;
+    const job = failedJob();
+    const refunds = createProcess({ clock: { now: () => now }, guardMs: 20 });
+    await refunds.open(job);
+    await expectPaidOnce(refunds, job);
+    const enough = looks() + 3;
+    await until(() => looks() >= enough);
+    expect(await record(job)).to.have.nested.property("held.at", 1000);
+    now += 20;
     await until(async () => (await record(job)) === undefined);
     await expectPaidOnce(refunds, job);
   });
