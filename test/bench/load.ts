@@ -30,6 +30,17 @@ export async function paid(url: string): Promise<Maker> {
     });
 }
 
+/** Paid requests of one kind. */
+export async function paidAlike(url: string, path: string, input: object): Promise<Maker> {
+  const pay = await payer(url + path);
+  const body = JSON.stringify(input);
+  return (count) =>
+    Array.from({ length: count }, () => {
+      const headers = { ...HEADERS, "payment-signature": pay() };
+      return { method: "POST", path, headers, body };
+    });
+}
+
 /** Sends `amount` requests over a few connections. @throws Error when one is answered with any other status. */
 export async function sample(url: string, make: Maker, amount: number, status: number): Promise<Sample> {
   const share = Math.ceil(amount / CONNECTIONS);
@@ -59,7 +70,8 @@ export async function sample(url: string, make: Maker, amount: number, status: n
 
 const pathAt = (at: number): string => PATHS[at % PATHS.length] as string;
 
-async function payer(url: string): Promise<() => string> {
+/** Makes payments for what is sold at a URL, all of them good in the eyes of the stub. */
+export async function payer(url: string): Promise<() => string> {
   const response = await fetch(url, { method: "POST", headers: HEADERS, body: BODY });
   await response.arrayBuffer();
   const challenge = Buffer.from(response.headers.get("payment-required") ?? "", "base64").toString();

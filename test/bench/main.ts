@@ -5,6 +5,8 @@ import { CASES, type Case } from "./cases.ts";
 import { type Contestant, start } from "./contestant.ts";
 import { type LedgerRow, measureLedger } from "./ledger.ts";
 import { type Sample, sample } from "./load.ts";
+import { median } from "./median.ts";
+import { type CachedRow, measureServices, type UncachedRow } from "./services.ts";
 import { measureStart, type StartRow } from "./start.ts";
 
 /** Interleaved rounds that count, after those that warm up. Only ratios inside one round are compared. */
@@ -31,13 +33,15 @@ const rows: Row[] = [];
 for (const one of CASES) rows.push(await measure(one));
 const starts = await measureStart();
 const ledger = await measureLedger();
+const services = await measureServices();
 print(rows, starts);
 printLedger(ledger);
+printServices(services);
 const file = join(import.meta.dirname, "results", "latest.json");
 mkdirSync(join(file, ".."), { recursive: true });
 writeFileSync(
   file,
-  `${JSON.stringify({ node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, rows, starts, ledger }, null, 2)}\n`,
+  `${JSON.stringify({ node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, rows, starts, ledger, services }, null, 2)}\n`,
 );
 console.log(`\nWritten to ${file}`);
 
@@ -101,11 +105,6 @@ function toRow({ title, goal, peer }: Case, rounds: readonly Readonly<Record<Nam
   };
 }
 
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
 function print(table: readonly Row[], startRows: readonly StartRow[]): void {
   console.log(
     "\n| case | requests/s | of bare | of peer | p50 / p99 ms | bare, peer requests/s | goal |\n|---|---|---|---|---|---|---|",
@@ -125,4 +124,12 @@ function printLedger(table: readonly LedgerRow[]): void {
   console.log("\n| spend accounting, one run | ms | MB at most | MB before |\n|---|---|---|---|");
   for (const { title, ms, megabytes, idleMegabytes } of table)
     console.log(`| ${title} | ${Math.round(ms)} | ${Math.round(megabytes)} | ${Math.round(idleMegabytes)} |`);
+}
+
+function printServices({ uncached, cached }: { uncached: readonly UncachedRow[]; cached: readonly CachedRow[] }): void {
+  console.log("\n| paid call, each question to a source takes 50 ms | p50 / p99 ms |\n|---|---|");
+  for (const { title, p50, p99 } of uncached) console.log(`| ${title} | ${Math.round(p50)} / ${Math.round(p99)} |`);
+  console.log("\n| paid call, remembered | requests/s | of the first | p50 / p99 ms |\n|---|---|---|---|");
+  for (const { title, rate, ofPlain, p50, p99 } of cached)
+    console.log(`| ${title} | ${Math.round(rate)} | ${ofPlain.toFixed(2)} | ${p50} / ${p99} |`);
 }

@@ -51,7 +51,7 @@ async function measure(title: string, goal: string, begin: () => Promise<Contest
 }
 
 /** A live configuration whose chains are never called: nothing is bought. The keys are nobody's. */
-function toLiveEnv(folder: string, facilitator: string): NodeJS.ProcessEnv {
+export function toLiveEnv(folder: string, facilitator: string): NodeJS.ProcessEnv {
   const rpc = "http://127.0.0.1:9/";
   return {
     ...process.env,
