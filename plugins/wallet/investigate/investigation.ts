@@ -1,8 +1,7 @@
 import type { Call, Host } from "#plugin";
 import { type CollectionDeps, createCollect } from "./collection.ts";
-import { toMarkdown } from "./markdown.ts";
 import { narrate } from "./narrative.ts";
-import { type Proof, toPage } from "./page.ts";
+import type { Proof } from "./page.ts";
 import { DISCLAIMER, type Report, toData } from "./report.ts";
 import { type Assessment, assess } from "./score.ts";
 import { seal, toDigests } from "./seal.ts";
@@ -42,6 +41,8 @@ export function createInvestigate(host: Host, deps: CollectionDeps) {
   };
 
   async function handOut(report: Report, { step, signal }: Call): Promise<Deliverable> {
+    // What draws and marks up is loaded for the first report: a server starts without it.
+    const [{ toMarkdown }, { toPage }] = await Promise.all([import("./markdown.ts"), import("./page.ts")]);
     const { verdict, score } = report.assessment;
     const { subject, investigatedAt } = report.evidence;
     const [markdown, data] = [toMarkdown(report), toData(report)];
