@@ -8,11 +8,12 @@ export interface SpanWork {
   readonly report: (blocks: number) => void;
 }
 
-const FIRST_SIZE = 50_000;
-const LARGEST_SIZE = 400_000;
+/** Most nodes allow so many blocks at once. */
+const FIRST_SIZE = 10_000;
+const LARGEST_SIZE = 160_000;
 const WORKERS = 4;
 /** So many parts in a row without a refusal, and the next ones are twice as large. */
-const PATIENCE = 16;
+const PATIENCE = 32;
 
 /**
  * Reads a long span in parts, several at a time. A part that is refused is read in halves, and further parts are as small:
