@@ -103,7 +103,7 @@ function toTotals({ totals }: Summary): Row[] {
 const GROUP_COLUMNS = ["Label", "USDC", "Transfers", "Mean", "First", "Last", "Category", "Recipient"];
 
 const toRow = ({ label, recipient, category, ...group }: Group): Row => [
-  label === recipient ? "not in the registry" : toPlain(label),
+  label === recipient ? "unlisted" : toPlain(label),
   ...[group.usdc, String(group.tx_count), group.avg_call_price, toDay(group.first_at), toDay(group.last_at)],
   toPlain(category),
   recipient === null ? "several" : `\`${recipient}\``,

@@ -38,6 +38,7 @@ figure, .wide { margin: 1rem 0; }
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.35rem 0.9rem 0.35rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 td { min-width: 6.4rem; overflow-wrap: anywhere; }
+td:nth-child(n + 3) { white-space: nowrap; }
 th { color: var(--quiet); font-weight: 600; white-space: nowrap; }
 [align="right"] { text-align: right; }
 code { font: 0.85em ui-monospace, Menlo, Consolas, monospace; }

@@ -4,9 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { verifyMessage } from "viem";
+import { toMarkdown } from "../../plugins/ledger/markdown.ts";
+import type { LedgerQuery } from "../../plugins/ledger/request.ts";
+import { summarize } from "../../plugins/ledger/summary.ts";
 import { Problem } from "../../runtime/api/problem.ts";
 import { offline } from "../support/replay.ts";
 import { NOW, problemOf, TREASURY } from "./host.ts";
+import { toAddress, WALLET } from "./ledger/base-node.ts";
 import { make, readGolden } from "./ledger/report-stage.ts";
 
 const COMMAND = "node test/plugins/ledger/write-golden.ts";
@@ -113,6 +117,32 @@ describe("a spend report", () => {
     expect(files.get("report.html")).to.include('<td>=HYPERLINK("https://evil.test") | &lt;b&gt;x</td>');
   });
 
+  it("shows the 500 largest groups, and what the others come to", async () => {
+    const entries = Array.from({ length: 503 }, (_, at) => ({
+      ...{ from: WALLET, to: toAddress(at), amount: BigInt(1000 - at), block: at, index: 1, tx: "0x1" },
+      ...{ isAuthorized: true, at: 1_762_128_001, category: "x402" as const, service: undefined },
+    }));
+    const period = { from: 1_762_128_000, to: 1_762_128_100 };
+    const query = { wallet: WALLET, period, direction: "outbound", least: 0n, groupBy: "recipient", withOthers: false };
+    const summary = summarize(query as LedgerQuery, { span: undefined, entries }, (address) => address);
+    const heading = {
+      title: null,
+      preparedFor: null,
+      groupBy: "recipient",
+      leastUsdc: "0",
+      withOthers: false,
+    } as const;
+    const markdown = toMarkdown(summary, {
+      ...heading,
+      registryVersion: "1",
+      specVersion: "1.0",
+      csvSha256: undefined,
+    });
+    expect(markdown.match(/^\| unlisted /gm)).to.have.length(500);
+    expect(markdown).to.include("\n3 smaller groups come to 0.001497 USDC together.\n");
+    expect(markdown).to.match(/^# Spend report\n/);
+  });
+
   it("is no page that loads or runs anything", async () => {
     const { files } = await make();
     expect(files.get("report.html")).not.to.match(/<script|<iframe|<link|<img|<a |href=|src=|url\(|\son\w+=/i);
@@ -145,5 +175,16 @@ describe("a spend report", () => {
   it("fails when Base cannot be anchored to, so that its price is paid back", async () => {
     const anchor = { write: () => Promise.reject(new Problem("upstream-failed", "Base is down")) };
     expect((await problemOf(make({}, {}, { anchor }))).code).to.equal("upstream-failed");
+  });
+});
+
+describe("the questions of summary and report", () => {
+  it("have the same fields, and a report has three more", async () => {
+    const { default: summary } = await import("../../schemas/LedgerSummaryRequest.json", { with: { type: "json" } });
+    const { default: report } = await import("../../schemas/LedgerReportRequest.json", { with: { type: "json" } });
+    const { format, title, prepared_for, ...shared } = report.properties;
+    expect(shared).to.deep.equal(summary.properties);
+    expect(format.default).to.equal("both");
+    for (const { type } of [title, prepared_for]) expect(type).to.deep.equal(["string", "null"]);
   });
 });

@@ -115,5 +115,5 @@ function toLogs({ from = WALLET, to, amount, block, isAuthorized = true }: Moved
   return (isAuthorized ? [used, transfer] : [transfer]).map((log) => ({ ...place, ...log }));
 }
 
-/** An address that ends in a number. */
-export const toAddress = (number: number): string => `0x${number.toString(16).padStart(40, "e")}`;
+/** An address that begins with e and ends in a number. */
+export const toAddress = (number: number): string => `0xe${number.toString(16).padStart(39, "0")}`;
