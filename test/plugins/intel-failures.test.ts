@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import nock from "nock";
 import { createIntel } from "../../plugins/wallet/intel/bundle.ts";
 import { createEns } from "../../plugins/wallet/names/ens.ts";
 import { createSol } from "../../plugins/wallet/names/sol.ts";
@@ -55,12 +56,27 @@ describe("wallet intelligence whose sources fail", () => {
   it("names the screening when that fails", async () => {
     answer();
     const host = openHost();
-    const screening = { screen: () => Promise.reject(new TypeError("a bug")) };
+    const fail = (): Promise<never> => Promise.reject(new TypeError("a bug"));
+    const screening = { screen: fail, examine: fail };
     const registries = { ENS: createEns(host), SNS: createSol(host) };
     const bundle = await createIntel(host, { registries, screening })(VITALIK, new AbortController().signal);
     expect(bundle.sanctions).to.equal(null);
     expect(bundle.errors).to.deep.equal([{ source: "sanctions", message: "Something went wrong on our side" }]);
     expect(bundle.balances.base_usdc).to.equal("1284.07");
+  });
+
+  it("names the screening when GoPlus fails, has what the list says all the same, and asks again the next time", async () => {
+    const host = openHost();
+    answer({ goplus: "error:outage" });
+    const { errors, sanctions } = await gather(VITALIK, host);
+    expect(errors).to.deep.equal([
+      { source: "sanctions", message: "GoPlus did not answer: the screening is provisional" },
+    ]);
+    expect(sanctions).to.include({ sanctions_match: false, partial: true });
+    nock.cleanAll();
+    answer();
+    const again = await gather(VITALIK, host);
+    expect([again.errors, again.sanctions.partial]).to.deep.equal([[], false]);
   });
 
   it("costs nothing when no source answers", async () => {

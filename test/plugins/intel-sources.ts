@@ -30,7 +30,8 @@ export type Source = keyof typeof NODES;
 export const SOURCES = Object.keys(NODES) as Source[];
 
 const URLS = { base: "https://base.test", ethereum: "https://ethereum.test", solana: "https://solana.test" };
-const REACH: Reach = { urls: { ...URLS, goplus: DEAD, ofac: DEAD }, retries: 0 };
+const GOPLUS = "https://goplus.test";
+const REACH: Reach = { urls: { ...URLS, goplus: GOPLUS, ofac: DEAD }, retries: 0 };
 
 export type Bundle = Record<"balances" | "activity" | "identity" | "sanctions", Record<string, unknown>> & {
   readonly errors: readonly { readonly source: string; readonly message: string }[];
@@ -45,9 +46,9 @@ export async function gather(address: string, host = openHost()): Promise<Bundle
   return (await ask({ wallet: address })) as Bundle;
 }
 
-/** Every source of these nodes gives `success`, or the case that is said here, each as often as it is asked. */
+/** Every source of these nodes, and GoPlus, gives `success` or the case that is said here, each as often as it is asked. */
 export function answer(
-  cases: Partial<Record<Source, string>> = {},
+  cases: Partial<Record<Source | "goplus", string>> = {},
   nodes: readonly (keyof typeof URLS)[] = ["base", "ethereum", "solana"],
 ): Replay[] {
   const toCase = (source: Source): string => `${cases[source] ?? "success"}:${source}`;
@@ -58,7 +59,12 @@ export function answer(
   const names = (["ethereum", "solana"] as const).map((node) =>
     replayAlways(URLS[node], recording(node, "names"), ["success", "empty"]),
   );
-  return [...wallets, ...names];
+  const goplus = replayAlways(
+    GOPLUS,
+    recording("goplus", "address-security"),
+    cases.goplus ? [cases.goplus] : ["success", "empty"],
+  );
+  return [...wallets, ...names, goplus];
 }
 
 /** The Base node gives these cases once. */

@@ -55,7 +55,16 @@ const READERS: Readonly<Record<string, { readonly title: string; readonly victim
           expect(body.notes).to.include("GoPlus, which knows bad reputations, did not answer");
         },
       },
-      { service: "intel_wallet", input: VITALIK, instead: ({ sanctions }) => expect(sanctions.partial).to.equal(true) },
+      {
+        service: "intel_wallet",
+        input: VITALIK,
+        instead: ({ sanctions, errors }) => {
+          expect(sanctions.partial).to.equal(true);
+          expect(errors).to.deep.equal([
+            { source: "sanctions", message: "GoPlus did not answer: the screening is provisional" },
+          ]);
+        },
+      },
     ],
   },
   ofac: {

@@ -1,5 +1,5 @@
-import { type Host, Problem } from "#plugin";
-import type { Screening, ScreenResponse } from "../screen/screening.ts";
+import { type Cached, type Host, Problem } from "#plugin";
+import type { Examination, Screening, ScreenResponse } from "../screen/screening.ts";
 
 /** Reads one thing about a wallet. @param key the wallet's canonical spelling. */
 export type Read<T> = (key: string, signal: AbortSignal) => Promise<T>;
@@ -43,11 +43,14 @@ const KEPT_MS = 60_000;
  * what fails is asked again next time.
  */
 export function createGather({ cache, clock, log, screening, patienceMs }: GatherOptions): Gather {
-  async function ask<Name extends string>(source: Name, read: Read<unknown>, key: string, signal: AbortSignal) {
+  async function ask<Name extends string, T>(
+    source: Name,
+    read: (signal: AbortSignal) => Promise<Cached<T>>,
+    signal: AbortSignal,
+  ) {
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
-    const kept = { ttlMs: KEPT_MS, signal: bounded };
     try {
-      const { value, storedAt } = await cache.remember(`intel-1:${source}:${key}`, kept, (shared) => read(key, shared));
+      const { value, storedAt } = await read(bounded);
       return { source, value, readAtMs: storedAt };
     } catch (error) {
       if (!(error instanceof Problem) && !bounded.aborted) log.error("intel.source-failed", { source, error });
@@ -56,24 +59,31 @@ export function createGather({ cache, clock, log, screening, patienceMs }: Gathe
     }
   }
 
+  /** The screening keeps by itself what it may. */
+  async function examine(key: string, signal: AbortSignal): Promise<Cached<Examination>> {
+    return { value: await screening.examine(key, signal), storedAt: clock.now() };
+  }
+
   return async <Name extends string, Asked extends Sources<Name>>(
     sources: Asked & Sources<Name>,
     key: string,
     signal: AbortSignal,
   ) => {
-    const names = Object.keys(sources) as Name[];
+    const readKept = (name: Name, signal: AbortSignal): Promise<Cached<unknown>> =>
+      cache.remember(`intel-1:${name}:${key}`, { ttlMs: KEPT_MS, signal }, (shared) => sources[name](key, shared));
     const [screened, ...results] = await Promise.all([
-      ask("sanctions", screening.screen, key, signal),
-      ...names.map((name) => ask(name, sources[name], key, signal)),
+      ask("sanctions", (bounded) => examine(key, bounded), signal),
+      ...(Object.keys(sources) as Name[]).map((name) => ask(name, (bounded) => readKept(name, bounded), signal)),
     ]);
     signal.throwIfAborted();
     if (results.every(({ error }) => error)) throw toProblem(results.flatMap(({ error }) => error ?? []));
     const all = [...results, screened];
+    const message = screened.value?.failure;
     const values = Object.fromEntries(results.map(({ source, value }) => [source, value]));
     return {
       values: values as Gathered<Name, Asked>["values"], // each is what its source gave
-      sanctions: screened.value as ScreenResponse | null,
-      errors: all.flatMap(({ error }) => error ?? []),
+      sanctions: screened.value?.response ?? null,
+      errors: [...all.flatMap(({ error }) => error ?? []), ...(message ? [{ source: screened.source, message }] : [])],
       readAtMs: Math.min(...all.map(({ readAtMs }) => readAtMs)),
     };
   };
