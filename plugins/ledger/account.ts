@@ -28,7 +28,7 @@ export interface AccountWork {
   readonly registry: Registry;
   /** The most transfers that are read. */
   readonly most: number;
-  /** What to do when there are more, as a clause: `use /v1/ledger/report`. */
+  /** What to do when there are more, as a clause: `choose a shorter one`. */
   readonly otherwise: string;
   readonly signal: AbortSignal;
   readonly report: (progress: string) => void;

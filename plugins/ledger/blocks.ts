@@ -1,4 +1,5 @@
 import PQueue from "p-queue";
+import { Problem } from "#plugin";
 import type { Headers } from "./headers.ts";
 import type { Period } from "./period.ts";
 
@@ -22,7 +23,7 @@ export async function toSpan(headers: Headers, { from, to }: Period): Promise<Bl
 
 /**
  * The times of blocks of a span, in Unix seconds: by arithmetic where both ends of the span agree with it, otherwise by a
- * header for each block.
+ * header for each block. @throws Problem `upstream-failed`; the signal's reason.
  */
 export async function toTimes(
   headers: Headers,
@@ -35,7 +36,8 @@ export async function toTimes(
   const times = new Map<number, number>();
   const read = async (block: number): Promise<void> => {
     const time = await headers.timeOf(block);
-    if (time !== undefined) times.set(block, time);
+    if (time === undefined) throw new Problem("upstream-failed", `The node does not know its block ${block} any more`);
+    times.set(block, time);
   };
   await queue.addAll([...new Set(blocks)].map((block) => () => read(block)));
   return (block) => times.get(block) ?? Number.NaN;
@@ -55,8 +57,10 @@ async function findSince(headers: Headers, second: number): Promise<number> {
 }
 
 async function search(headers: Headers, second: number): Promise<number> {
+  const newest = await headers.newest();
+  if (newest.time < second) return newest.number + 1;
   let low = 0;
-  let high = (await headers.newest()) + 1;
+  let high = newest.number;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const time = await headers.timeOf(middle);

@@ -4,15 +4,20 @@ import { Problem, type Upstream } from "#plugin";
 export interface Headers {
   /** Unix seconds; undefined for a block that the chain does not hold (yet). */
   timeOf(block: number): Promise<number | undefined>;
-  /** The number of the newest block. */
-  newest(): Promise<number>;
+  newest(): Promise<Header>;
+}
+
+export interface Header {
+  readonly number: number;
+  /** Unix seconds. */
+  readonly time: number;
 }
 
 /** Reads each header once. @throws (its methods do) Problem `upstream-failed`; the signal's reason. */
 export function createHeaders(node: Upstream, signal: AbortSignal): Headers {
   const times = new Map<number, Promise<number | undefined>>();
 
-  async function read(tag: string): Promise<{ readonly number: number; readonly time: number } | undefined> {
+  async function read(tag: string): Promise<Header | undefined> {
     const { result, error } = await node.rpc("eth_getBlockByNumber", [tag, false], { signal });
     if (error)
       throw new Problem("upstream-failed", `${node.title} refused to read a block (${error.code})`, { cause: error });
@@ -29,7 +34,7 @@ export function createHeaders(node: Upstream, signal: AbortSignal): Headers {
     },
     async newest() {
       const header = await read("latest");
-      if (header) return header.number;
+      if (header) return header;
       throw new Problem("upstream-failed", `${node.title} knows no newest block`);
     },
   };
