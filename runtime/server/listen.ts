@@ -1,6 +1,7 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Problem } from "../api/problem.ts";
+import { createServer } from "./node-http.ts";
 import { toProblemReply } from "./problems.ts";
 import { MAX_HEADER_BYTES, refuseConnection } from "./refusals.ts";
 

@@ -1,6 +1,7 @@
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { Problem, type ProblemCode } from "../api/problem.ts";
+import { STATUS_CODES } from "./node-http.ts";
 import { toProblemReply } from "./problems.ts";
 
 /** Challenges and payments travel in headers: a PAYMENT-SIGNATURE is several KB long. */

@@ -1,7 +1,7 @@
 import { type Host, Problem, type Upstream, type UpstreamStream } from "#plugin";
 import { type Corpus, type Listings, toCorpus, toListings } from "./corpus.ts";
 import { FLOOR } from "./floor.ts";
-import { readSdn, type SdnEntry, type SdnList } from "./sdn.ts";
+import type { SdnEntry, SdnList } from "./sdn.ts";
 
 /** What the sanctions list says of one address. */
 export interface SanctionsFinding {
@@ -74,6 +74,7 @@ export function createSanctions(host: Pick<Host, "cache" | "clock" | "log" | "sc
 const hold = (corpus: Corpus, readAt: number): Held => ({ corpus, listings: toListings(corpus), readAt });
 
 async function download(source: Upstream, signal: AbortSignal): Promise<SdnList> {
+  const { readSdn } = await import("./sdn.ts"); // It brings an XML parser, which no start waits for.
   try {
     return await readSdn(bodyOf(await source.stream("", { signal, maxBytes: MAX_BYTES })));
   } catch (cause) {
