@@ -54,7 +54,9 @@ export function createCache({ store, namespace, clock, log }: CacheOptions): Cac
     const entry = await store.get<Entry>(name).catch((error: unknown) => {
       log.warn("cache.unread", { namespace, error });
     });
-    if (!entry || clock.now() - entry.stored_at >= Math.min(entry.ttl_ms, maxAgeMs)) return undefined;
+    if (!entry) return undefined;
+    const ageMs = Math.abs(clock.now() - entry.stored_at); // A clock that was set back keeps nothing for longer.
+    if (ageMs >= Math.min(entry.ttl_ms, maxAgeMs)) return undefined;
     return { value: entry.value as T, storedAt: entry.stored_at };
   }
 

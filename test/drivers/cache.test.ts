@@ -55,6 +55,12 @@ describe("a plugin's cache", () => {
     expect(await cache.get("key")).to.equal(undefined);
   });
 
+  it("keeps nothing for longer because the clock was set back", async () => {
+    await cache.set("key", 1, 60_000);
+    now -= HOUR_MS;
+    expect(await cache.get("key")).to.equal(undefined);
+  });
+
   it("lets the store forget it, too", async () => {
     await cache.set("key", 1, HOUR_MS);
     const [name = ""] = store.entries.keys();
