@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { site } from "../support/chains.ts";
 import { FAILURES } from "./support/recorded-source.ts";
 import { type Bought, openScene, priceOf, type Scene } from "./support/scene.ts";
 
@@ -156,6 +157,16 @@ describe("a source that fails", function () {
       });
 
   const balance = (): Promise<bigint> => scene.sandbox.usdc.balanceOf(scene.sandbox.description.buyer.evm.address);
+});
+
+describe("directories of signatures that both hang", () => {
+  it("have failed, as _site.yaml has it, before the deadline of a call that asks one after the other", () => {
+    const waits = ["openchain", "fourbyte"].map((id) => {
+      const { timeout_seconds = 5, retries = 2 } = site.upstreams?.find((one) => one.id === id) ?? {};
+      return timeout_seconds * (retries + 1) + retries; // With at most a second before each repetition.
+    });
+    expect(waits.reduce((sum, wait) => sum + wait, 0)).to.be.below(site.limits.deadline_seconds);
+  });
 });
 
 function check({ status, headers, body }: Bought, title: string, instead: Victim["instead"]): void {
