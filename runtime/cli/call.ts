@@ -1,10 +1,6 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { decodePaymentResponseHeader } from "@x402/core/http";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
-import { parse } from "yaml";
 import { Problem } from "../api/problem.ts";
-import type { RailManifest, SiteManifest } from "../core/manifest.ts";
 import { openPayer } from "./buyer-payer.ts";
 import { openWallet } from "./buyer-wallet.ts";
 import { follow, toStatusUrl } from "./call-follow.ts";
@@ -16,6 +12,7 @@ import { findTarget, readInput, type Target } from "./call-target.ts";
 import * as texts from "./call-text.ts";
 import type { Config } from "./config.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
+import { loadRails } from "./rails-file.ts";
 
 /** The command line of `payphone call`. */
 export interface CallOptions {
@@ -141,16 +138,6 @@ async function prepare(
   report.payment = note;
   voice.err(texts.toPayingText(note, offer.requirements.payTo));
   return { request: target.request, payment: await payer.sign(challenge), note };
-}
-
-/** The rails that this command pays on; that the file is sound is `payphone check`'s business. */
-async function loadRails(dir: string): Promise<readonly RailManifest[]> {
-  const file = join(dir, "manifests/_site.yaml");
-  try {
-    return (parse(await readFile(file, "utf8")) as SiteManifest).rails;
-  } catch (error) {
-    throw new Problem("bad-request", `cannot read the rails in ${file} (${(error as Error).message})`);
-  }
 }
 
 /** Sends the payment until the seller's last word. It is forgotten when its result is in hand, or when it was refused at once. */

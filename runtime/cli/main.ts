@@ -2,6 +2,8 @@ import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { Problem } from "../api/problem.ts";
 import { addCallCommands } from "./commands-call.ts";
+import { addRefundCommands } from "./commands-refunds.ts";
+import { addRegistryCommands } from "./commands-registry.ts";
 import { addSetCommands, ROOT } from "./commands-set.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
 
@@ -31,6 +33,8 @@ function createProgram(): Command {
     .addHelpText("after", EXIT_CODES);
   addSetCommands(program);
   addCallCommands(program);
+  addRefundCommands(program);
+  addRegistryCommands(program);
   return program;
 }
 
