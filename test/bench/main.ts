@@ -3,6 +3,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { CASES, type Case } from "./cases.ts";
 import { type Contestant, start } from "./contestant.ts";
+import { type DrainRow, measureDrain, measurePolls, type PollRow } from "./jobs.ts";
 import { type LedgerRow, measureLedger } from "./ledger.ts";
 import { type Sample, sample } from "./load.ts";
 import { median } from "./median.ts";
@@ -34,14 +35,16 @@ for (const one of CASES) rows.push(await measure(one));
 const starts = await measureStart();
 const ledger = await measureLedger();
 const services = await measureServices();
+const jobs = { drained: await measureDrain(), polled: await measurePolls() };
 print(rows, starts);
 printLedger(ledger);
 printServices(services);
+printJobs(jobs);
 const file = join(import.meta.dirname, "results", "latest.json");
 mkdirSync(join(file, ".."), { recursive: true });
 writeFileSync(
   file,
-  `${JSON.stringify({ node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, rows, starts, ledger, services }, null, 2)}\n`,
+  `${JSON.stringify({ node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, rows, starts, ledger, services, jobs }, null, 2)}\n`,
 );
 console.log(`\nWritten to ${file}`);
 
@@ -132,4 +135,13 @@ function printServices({ uncached, cached }: { uncached: readonly UncachedRow[];
   console.log("\n| paid call, remembered | requests/s | of the first | p50 / p99 ms |\n|---|---|---|---|");
   for (const { title, rate, ofPlain, p50, p99 } of cached)
     console.log(`| ${title} | ${Math.round(rate)} | ${ofPlain.toFixed(2)} | ${p50} / ${p99} |`);
+}
+
+function printJobs({ drained, polled }: { drained: readonly DrainRow[]; polled: readonly PollRow[] }): void {
+  console.log("\n| jobs | one process, jobs/s | two processes, jobs/s | ratio |\n|---|---|---|---|");
+  for (const { title, one, two, ratio } of drained)
+    console.log(`| ${title} | ${Math.round(one)} | ${Math.round(two)} | ${ratio.toFixed(2)}× |`);
+  console.log("\n| polls | requests/s | of bare | p50 / p99 ms |\n|---|---|---|---|");
+  for (const { title, rate, ofBare, p50, p99 } of polled)
+    console.log(`| ${title} | ${Math.round(rate)} | ${ofBare.toFixed(3)} | ${p50} / ${p99} |`);
 }
