@@ -12,18 +12,18 @@ export interface SpanWork {
 const FIRST_SIZE = 10_000;
 const LARGEST_SIZE = 160_000;
 const WORKERS = 4;
-/** So many parts in a row without a refusal, and the next ones are twice as large. */
+/** After every so many parts the next ones are twice as large. */
 const PATIENCE = 32;
 
 /**
  * Reads a long span in parts, several at a time. A part that is refused is read in halves, and further parts are as small:
  * nodes refuse too many blocks, results or bytes in many ways, which need not be told apart. The refusal of a single block
- * is final, and so is a pause that the node has asked for.
+ * is final.
  */
 export async function readInParts({ first, last }: BlockSpan, { read, report }: SpanWork): Promise<void> {
   let next = first;
   let size = FIRST_SIZE;
-  let unrefused = 0;
+  let parts = 0;
   let blocks = 0;
   await Promise.all(Array.from({ length: WORKERS }, work));
 
@@ -45,16 +45,14 @@ export async function readInParts({ first, last }: BlockSpan, { read, report }: 
       if (!isRefusal(error) || span.first === span.last) throw error;
       const middle = Math.floor((span.first + span.last) / 2);
       size = Math.min(size, middle - span.first + 1);
-      unrefused = 0;
       await readWhole({ first: span.first, last: middle });
       return readWhole({ first: middle + 1, last: span.last });
     }
-    unrefused += 1;
-    if (unrefused % PATIENCE === 0) size = Math.min(2 * size, LARGEST_SIZE);
+    parts += 1;
+    if (parts % PATIENCE === 0) size = Math.min(2 * size, LARGEST_SIZE);
     blocks += span.last - span.first + 1;
     report(blocks);
   }
 }
 
-const isRefusal = (error: unknown): boolean =>
-  error instanceof Problem && error.code === "upstream-failed" && error.options.retryAfter === undefined;
+const isRefusal = (error: unknown): boolean => error instanceof Problem && error.code === "upstream-failed";

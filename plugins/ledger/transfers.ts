@@ -43,7 +43,7 @@ export async function readTransfers(
     direction === "outbound" ? [] : read([[EVENTS.transfer], null, own]),
   ]);
   const used = new Set(outbound.filter(isAuthorization).map(toPlace));
-  const payers = [...new Set(inbound.map(({ topics }) => topics[1]))].filter((payer) => payer !== own[0]);
+  const payers = [...new Set(inbound.map(({ topics }) => topics[1]))];
   for (let at = 0; at < payers.length; at += AUTHORIZERS_AT_ONCE)
     for (const log of await read([[EVENTS.authorizationUsed], payers.slice(at, at + AUTHORIZERS_AT_ONCE)]))
       used.add(toPlace(log));

@@ -131,6 +131,11 @@ describe("a spend summary of real transfers", () => {
     const { groups, totals, registry_version } = await ask({}, { BASE_PAYMENT_ADDRESS: payee });
     expect(groups[0]).to.deep.include({ label: "payphone", service_id: "pay.test", recipient: payee });
     expect(totals.identified_pct).to.equal(100);
+    const recipients = [payee.toLowerCase()];
+    const path = join(folder, "own.json");
+    writeFileSync(path, JSON.stringify({ version: "mine", services: [{ id: "a", label: "A", recipients }] }));
+    const named = await ask({}, { BASE_PAYMENT_ADDRESS: payee, LEDGER_REGISTRY: path });
+    expect([named.groups[0]?.label, named.registry_version]).to.deep.equal(["A", "mine"]);
     expect(registry_version).to.equal(`${(await ask({})).registry_version}+${payee.slice(2, 10).toLowerCase()}`);
   });
 

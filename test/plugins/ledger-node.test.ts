@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import ledger from "../../plugins/ledger/index.ts";
 import { createHost, faultsOf, problemOf, type Serve, serve } from "./host.ts";
-import { type BaseNode, type Moved, startBaseNode, toAddress, toTime, WALLET } from "./ledger/base-node.ts";
+import { type BaseNode, type Moved, startBaseNode, toAddress, toLogs, toTime, WALLET } from "./ledger/base-node.ts";
 
 const NEWEST = 40_000_000;
 const toIso = (block: number): string => new Date(toTime(block) * 1000).toISOString();
@@ -15,7 +15,7 @@ const between = (first: number, last: number): object => ({
 });
 
 interface Answer {
-  readonly range: { readonly from_block: number; readonly to_block: number };
+  readonly range: { readonly to: string; readonly from_block: number; readonly to_block: number };
   readonly totals: Readonly<Record<string, unknown>>;
   readonly groups: readonly Readonly<Record<string, string | number>>[];
   readonly daily: readonly { readonly date: string; readonly usdc: string; readonly tx_count: number }[];
@@ -87,28 +87,65 @@ describe("a spend summary of a node's logs", () => {
   it("asks for less after a refusal, and for more again when there was none for long", async () => {
     node.hold([]);
     node.refuse(({ first, last }) =>
-      last - first + 1 > 20_000 && first < 4_000_000 ? refusals["status 413"] : undefined,
+      last - first + 1 > 2_000 && first < 3_300_000 ? refusals["status 413"] : undefined,
     );
-    await ask(between(3_000_000, 7_000_000));
+    await ask(between(3_000_000, 5_000_000));
     const sizes = node.asked.map(({ first, last }) => last - first + 1);
-    const refused = sizes.filter((size, at) => size > 20_000 && (node.asked[at]?.first ?? 0) < 4_000_000);
+    const refused = sizes.filter((size, at) => size > 2_000 && (node.asked[at]?.first ?? 0) < 3_300_000);
     expect(refused.length, "parts that were refused").to.be.below(sizes.length / 4);
     expect(Math.max(...sizes.slice(-8))).to.be.above(20_000);
   });
 
   it("gives up where a single block is refused", async () => {
-    node.hold(every(1, 1));
+    node.hold([{ to: toAddress(1), amount: 1n, block: NEWEST - 2_000_000 }]);
     node.refuse(({ results }) => (results > 0 ? refusals["status 413"] : undefined));
-    const { code } = await problemOf(ask(between(NEWEST - 1000, NEWEST)));
+    const { code } = await problemOf(ask(between(NEWEST - 2_000_000, NEWEST)));
     expect(code).to.equal("upstream-failed");
+    expect(node.asked.length, "queries, of 200 and more").to.be.below(100);
   });
 
   it("does not believe logs that it has not asked for", async () => {
-    const stray = { address: `0x${"00".repeat(20)}`, topics: [], data: "0x", blockNumber: "0x1" };
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: [stray] });
-    node.refuse(() => ({ status: 200, body }));
-    const { message } = await problemOf(ask(between(NEWEST, NEWEST)));
-    expect(message).to.equal("Base node answered eth_getLogs with something else");
+    const stray = { from: WALLET, to: toAddress(1), amount: 1n, block: NEWEST };
+    for (const moved of [
+      { ...stray, from: toAddress(2) },
+      { ...stray, block: NEWEST - 1 },
+    ]) {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: toLogs(moved, 0) });
+      node.refuse(() => ({ status: 200, body }));
+      const { message } = await problemOf(ask(between(NEWEST, NEWEST)));
+      expect(message).to.equal("Base node answered eth_getLogs with something else");
+    }
+  });
+
+  it("knows the first and the last transfer in whatever order their logs come", async () => {
+    const blocks = [NEWEST - 5, NEWEST - 90_000, NEWEST - 5, NEWEST - 90_000];
+    node.hold(blocks.map((block) => ({ to: toAddress(1), amount: 1n, block })));
+    node.shuffle();
+    const { groups } = await ask(between(NEWEST - 100_000, NEWEST));
+    const toHash = (at: number): string => `0x${String(at + 1).padStart(64, "0")}`;
+    expect(groups[0]).to.include({ first_tx: toHash(1), last_tx: toHash(2) });
+  });
+
+  it("rounds the mean to the millionth, halves up, and puts what is equal in one order", async () => {
+    const to = toAddress(1);
+    const moved = [1n, 2n].map((amount) => ({ to, amount, block: NEWEST, isAuthorized: false }));
+    node.hold([...moved, ...moved.map((one) => ({ ...one, isAuthorized: true }))]);
+    const { groups } = await ask({ ...between(NEWEST, NEWEST), group_by: "recipient", include_unfiltered: true });
+    expect(groups.map(({ category, avg_call_price }) => [category, avg_call_price])).to.deep.equal([
+      ["x402", "0.000002"],
+      ["other_transfer", "0.000002"],
+    ]);
+  });
+
+  it("ends now, whatever the future that it is asked for, and takes 120 days to the second", async () => {
+    node.hold([]);
+    const { range } = await ask({ wallet: WALLET, to: "2099-01-01" });
+    expect(range.to).to.equal(toIso(NEWEST).replace(".000Z", "Z"));
+    const days = { wallet: WALLET, from: "2025-08-01", to: "2025-11-28" };
+    expect((await ask(days)).granularity).to.equal("week");
+    expect(await faultsOf(ask({ ...days, to: "2025-11-29T00:00:00Z" }))).to.have.length(1);
+    expect((await ask({ ...days, to: "2025-10-29" })).granularity, "90 days").to.equal("day");
+    expect((await ask({ ...days, to: "2025-10-30T00:00:00Z" })).granularity, "and a second").to.equal("week");
   });
 
   it("takes 25,000 transfers and no more, and says where more are accounted for", async () => {

@@ -34,6 +34,8 @@ export interface BaseNode {
   readonly asked: Asked[];
   /** How many headers were read. */
   headers: number;
+  /** Lets logs come from the last one to the first one. */
+  shuffle(): void;
   /** Puts another chain in the place of this one. */
   hold(moved: readonly Moved[]): void;
   /** A body that is answered in the place of the logs, with its status; undefined lets the logs through. */
@@ -83,6 +85,9 @@ export async function startBaseNode(newest: number): Promise<BaseNode> {
       node.asked.length = 0;
       node.headers = 0;
     },
+    shuffle: () => {
+      logs = logs.toReversed();
+    },
     refuse: (decide) => {
       judge = decide;
     },
@@ -104,7 +109,7 @@ const fits = ({ topics }: Log, wanted: readonly (readonly string[] | null)[]): b
   wanted.every((words, at) => words === null || words.includes(topics[at] ?? ""));
 
 /** Each in a transaction of its own, at the place in its block that its place in the list gives it. */
-function toLogs({ from = WALLET, to, amount, block, isAuthorized = true }: Moved, at: number): Log[] {
+export function toLogs({ from = WALLET, to, amount, block, isAuthorized = true }: Moved, at: number): Log[] {
   const place = { address: USDC, blockNumber: toHex(block), block, transactionHash: toWord(toHex(at + 1)) };
   const transfer = {
     topics: [TRANSFER, toWord(from), toWord(to)],
