@@ -2,9 +2,11 @@ import { existsSync } from "node:fs";
 import { readdir, realpath } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
+import packageJson from "../../package.json" with { type: "json" };
 import type { AnyHandler, Cache, Host, Plugin, Upstream } from "../api/plugin.ts";
 import { compileSet, toCompiled } from "../core/compiled-set.ts";
-import { byPlace, type Fault, type FaultCode, faultAt } from "../core/faults.ts";
+import { sha256 } from "../core/digest.ts";
+import { byPlace, type Fault, type FaultCode, faultAt, type Source } from "../core/faults.ts";
 import { deepFreeze } from "../core/freeze.ts";
 import type { Manifest, SiteManifest } from "../core/manifest.ts";
 import { checkManifests, type Draft } from "../core/manifests.ts";
@@ -31,17 +33,26 @@ export interface ManifestSet {
   readonly drafts: readonly Draft[];
   /** All of them, in the order of a report. What plugins lack is not among them: see `loadPlugins`. */
   readonly faults: readonly Fault[];
+  /** SHA-256 of all that the manifests and schemas say, and of the version of payphone that has read them. */
+  readonly digest: string;
+  /** Whether it is the set that was known to be sound: then neither schemas nor examples were tried again. */
+  readonly isKnown: boolean;
 }
 
-/** Reads `manifests/` and `schemas/` of a directory, and finds everything that is wrong with them. */
-export async function loadSet(dir: string): Promise<ManifestSet> {
+/**
+ * Reads `manifests/` and `schemas/` of a directory, and finds everything that is wrong with them.
+ * @param sound the digest of a set in which, and in whose plugins, nothing was wrong.
+ */
+export async function loadSet(dir: string, sound?: string): Promise<ManifestSet> {
   const root = await realpath(dir).catch(() => resolve(dir));
   const files = await readSet(root);
   const check = createStructureChecks();
   const site = files.site && check.site(files.site);
   const manifests = files.manifests.map(check.manifest);
   const drafts = manifests.map(({ draft }) => draft);
-  const { schemas, compile, faults } = compileSet(files.schemas, drafts);
+  const digest = toDigest([site?.draft, ...drafts, ...files.schemas.values()]);
+  const isKnown = digest === sound;
+  const { schemas, compile, faults } = compileSet(files.schemas, drafts, isKnown);
   return {
     dir: root,
     // The casts hold where there are no faults, as the interface says.
@@ -50,6 +61,8 @@ export async function loadSet(dir: string): Promise<ManifestSet> {
     schemas: schemas.documents,
     compile,
     drafts,
+    digest,
+    isKnown,
     faults: [
       ...[...files.faults, ...(site?.faults ?? []), ...manifests.flatMap((manifest) => manifest.faults)],
       ...(site ? checkSite(site.draft) : []),
@@ -58,6 +71,9 @@ export async function loadSet(dir: string): Promise<ManifestSet> {
     ].sort(byPlace),
   };
 }
+
+const toDigest = (sources: readonly (Source | undefined)[]): string =>
+  sha256(JSON.stringify([packageJson.version, ...sources.map((source) => [source?.file, source?.data])]));
 
 /**
  * What plugins are lent. Each is given only those variables that its manifests name under `needs`, if they are set, and
@@ -127,7 +143,7 @@ async function loadPlugin(
 function bind(drafts: readonly Draft[], handlers: Readonly<Record<string, unknown>>, set: ManifestSet): LoadedPlugins {
   const checked = drafts.map((draft) => ({
     name: draft.data.handler as string,
-    ...checkHandler(draft, handlers, toCompiled(draft, set.compile).input),
+    ...checkHandler(draft, handlers, set.isKnown ? undefined : toCompiled(draft, set.compile).input),
   }));
   return {
     handlers: new Map(checked.flatMap(({ name, handler }) => (handler ? [[name, handler] as const] : []))),

@@ -24,14 +24,20 @@ interface Place {
 /**
  * Compiles every named schema and every one that is written in a manifest, and holds the examples against them.
  * @param sources by name; the data of a file that could not be read is undefined.
+ * @param isSound whether that is known to find nothing: then it is left for the first call of each service.
  */
-export function compileSet(sources: ReadonlyMap<string, Source>, drafts: readonly Draft[]): CompiledSet {
+export function compileSet(
+  sources: ReadonlyMap<string, Source>,
+  drafts: readonly Draft[],
+  isSound = false,
+): CompiledSet {
   const documents = new Map(
     [...sources].flatMap(([name, { data }]) => (isObject(data) ? [[name, data] as const] : [])),
   );
   const flat = [...sources.values()].filter(({ data }) => data !== undefined && !isObject(data));
   const schemas = { documents, names: new Set(sources.keys()) };
-  const compile = createCompiler(documents);
+  const compile = createCompiler(documents, { areSound: isSound });
+  if (isSound) return { schemas, compile, faults: [] };
   const named = [...sources].flatMap(([name, source]): Place[] =>
     documents.has(name) ? [{ source, base: [], schema: name }] : [],
   );

@@ -36,12 +36,20 @@ const COMPILING: Options = {
   meta: false,
 };
 
+export interface CompilerOptions {
+  /** Whether the schemas are known to be usable: each is then compiled when the first value is checked. */
+  readonly areSound?: boolean;
+}
+
 /**
  * The compiler throws an Error that says why when a document is no usable schema. It does not ask the meta-schema,
  * which takes longer to compile than thirty schemas.
  * @param schemas by name, as `$ref`s have it without `.json`.
  */
-export function createCompiler(schemas: ReadonlyMap<string, object>): Compile {
+export function createCompiler(
+  schemas: ReadonlyMap<string, object>,
+  { areSound = false }: CompilerOptions = {},
+): Compile {
   const nodes = createSchemaNodes(schemas);
   // What is right for the texts of a query would turn a body's "5" into 5: hence two instances.
   const strict = once(() => createAjv(schemas, {}));
@@ -51,17 +59,19 @@ export function createCompiler(schemas: ReadonlyMap<string, object>): Compile {
     const document = typeof schema === "string" ? schemas.get(schema) : schema;
     if (document === undefined) throw new Error(`there is no schema ${JSON.stringify(schema)}`);
     if (typeof schema === "object") nodes.add(schema);
-    const validate = compile(strict(), schema);
-    const convert = once(() => compile(coercing(), schema));
-    const shape = toShape(document as SchemaNode, nodes.resolve);
+    const validator = once(() => compile(strict(), schema));
+    if (!areSound) validator();
+    const converter = once(() => compile(coercing(), schema));
+    const shape = once(() => toShape(document as SchemaNode, nodes.resolve));
     const takesNull = allowsNull(document as SchemaNode, nodes.resolve);
 
     return {
       document: document as Record<string, unknown>,
       check(value, from) {
         if (value === undefined || (value === null && !takesNull)) return { value, issues: [missingValue(from)] };
-        const copied = copyValue(value, shape, from);
+        const copied = copyValue(value, shape(), from);
         if (copied.issues.length > 0) return { value: undefined, issues: copied.issues };
+        const validate = validator();
         const isValid = validate(copied.value);
         copied.restoreNulls();
         const issues = isValid ? [] : toIssues(validate.errors ?? [], { value, from, document, nodes });
@@ -69,7 +79,7 @@ export function createCompiler(schemas: ReadonlyMap<string, object>): Compile {
       },
       coerce(texts) {
         const copy = structuredClone(texts);
-        convert()(copy);
+        converter()(copy);
         return copy;
       },
     };
