@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { createWalletClient, type Hex, http, parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -25,6 +26,11 @@ describe("a transaction of a real EVM chain", () => {
 
   const wallet = () => createWalletClient({ account, chain: base, transport: http(chain.url) });
   const ask = (tx_hash: string): ReturnType<Serve> => decode({ chain: "base", tx_hash });
+  /** anvil mines a moment after it has answered. */
+  const askMined = async (tx_hash: string): ReturnType<Serve> => {
+    while (!(await chain.rpc("eth_getTransactionReceipt", [tx_hash]))) await sleep(5);
+    return ask(tx_hash);
+  };
   const timeOf = async (blockNumber: unknown): Promise<number> => {
     const block = await chain.rpc("eth_getBlockByNumber", [`0x${Number(blockNumber).toString(16)}`, false]);
     return Number((block as { timestamp: Hex }).timestamp);
@@ -44,7 +50,7 @@ describe("a transaction of a real EVM chain", () => {
   for (const [name, send] of Object.entries(kinds))
     it(`is decoded: ${name}`, async () => {
       const tx_hash = await send();
-      const { gas_used, block_number, timestamp, ...fields } = await ask(tx_hash);
+      const { gas_used, block_number, timestamp, ...fields } = await askMined(tx_hash);
       expect(fields).to.deep.equal({
         ...{ chain: "base", tx_hash, status: 1, native_currency: "ETH", input_calldata_hex: "0x" },
         ...{ from_address: account.address, to_address: TO },
@@ -57,21 +63,23 @@ describe("a transaction of a real EVM chain", () => {
 
   it("is decoded: more ether than a number can count, and one wei", async () => {
     const large = await wallet().sendTransaction({ to: TO, value: parseEther("100000000") + 1n });
-    expect(await ask(large)).to.include({
+    expect(await askMined(large)).to.include({
       value_wei: "100000000000000000000000001",
       value_eth: "100000000.000000000000000001",
     });
     const small = await wallet().sendTransaction({ to: TO, value: 1n });
-    expect(await ask(small)).to.include({ value_wei: "1", value_eth: "0.000000000000000001" });
+    expect(await askMined(small)).to.include({ value_wei: "1", value_eth: "0.000000000000000001" });
   });
 
   it("is decoded: the creation of a contract, and a call of it that reverts", async () => {
-    const creation = await ask(await wallet().sendTransaction({ data: REVERTER }));
+    const creation = await askMined(await wallet().sendTransaction({ data: REVERTER }));
     expect(creation).to.include({ status: 1, to_address: null, value_eth: "0", input_calldata_hex: REVERTER });
     const { contractAddress } = (await chain.rpc("eth_getTransactionReceipt", [creation.tx_hash])) as {
       contractAddress: Hex;
     };
-    const call = await ask(await wallet().sendTransaction({ to: contractAddress, data: "0xdeadbeef", gas: 50_000n }));
+    const call = await askMined(
+      await wallet().sendTransaction({ to: contractAddress, data: "0xdeadbeef", gas: 50_000n }),
+    );
     expect(call).to.include({ status: 0, input_calldata_hex: "0xdeadbeef", value_wei: "0" });
     expect(String(call.to_address).toLowerCase()).to.equal(contractAddress);
     expect(call.block_number).to.be.above(Number(creation.block_number));

@@ -168,15 +168,15 @@ describe("the signed peer door", () => {
   });
 
   describe("to a signature that does not hold", () => {
-    const changed: readonly [what: string, after: object][] = [
-      ["the body was changed", { body: { a: 2 } }],
-      ["the body was added", { body: {} }],
-      ["the nonce was changed", { nonce: "another-nonce" }],
-      ["the end was put off", { exp: Math.floor(Date.now() / 1000) + 200 }],
+    const changed: readonly [what: string, after: () => object][] = [
+      ["the body was changed", () => ({ body: { a: 2 } })],
+      ["the body was added", () => ({ body: {} })],
+      ["the nonce was changed", () => ({ nonce: "another-nonce" })],
+      ["the end was put off", () => ({ exp: Math.floor(Date.now() / 1000) + 200 })],
     ];
     for (const [what, after] of changed)
       it(`refuses it when ${what}`, () =>
-        isRefused(peer.seal("peer/hello", { after }), CODES.signature, /does not hold/));
+        isRefused(peer.seal("peer/hello", { after: after() }), CODES.signature, /does not hold/));
 
     it("refuses it when it was made for another method", () =>
       isRefused({ ...peer.seal("peer/hello"), method: "capabilities/list" }, CODES.signature, /does not hold/));
