@@ -3,24 +3,7 @@ import fc from "fast-check";
 import ledger from "../../plugins/ledger/index.ts";
 import { createHost, faultsOf, problemOf, type Serve, serve } from "./host.ts";
 import { type BaseNode, type Moved, startBaseNode, toAddress, toLogs, toTime, WALLET } from "./ledger/base-node.ts";
-
-const NEWEST = 40_000_000;
-const toIso = (block: number): string => new Date(toTime(block) * 1000).toISOString();
-
-/** From one block to another. */
-const between = (first: number, last: number): object => ({
-  wallet: WALLET,
-  from: toIso(first),
-  to: new Date(toTime(last) * 1000 + 1000).toISOString(),
-});
-
-interface Answer {
-  readonly range: { readonly to: string; readonly from_block: number; readonly to_block: number };
-  readonly totals: Readonly<Record<string, unknown>>;
-  readonly groups: readonly Readonly<Record<string, string | number>>[];
-  readonly daily: readonly { readonly date: string; readonly usdc: string; readonly tx_count: number }[];
-  readonly granularity: string;
-}
+import { type Answer, between, NEWEST, toIso, toMillionths } from "./ledger/questions.ts";
 
 describe("a spend summary of a node's logs", () => {
   let node: BaseNode;
@@ -243,8 +226,3 @@ describe("a spend summary of a node's logs", () => {
     );
   });
 });
-
-function toMillionths(usdc: string): bigint {
-  const [whole = "", fraction = ""] = usdc.split(".");
-  return BigInt(whole + fraction.padEnd(6, "0"));
-}
