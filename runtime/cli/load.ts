@@ -14,7 +14,7 @@ import { didYouMean } from "../core/nearest.ts";
 import { checkHandler, explainPlugin, splitHandler } from "../core/plugins.ts";
 import { isObject } from "../core/schema-nodes.ts";
 import { checkSite } from "../core/site.ts";
-import { createStructureChecks } from "../core/structure.ts";
+import { createStructureChecks, TRUSTED } from "../core/structure.ts";
 import type { Compile } from "../core/validator.ts";
 import { admitImports } from "./plugin-imports.ts";
 import { readSet } from "./read-set.ts";
@@ -35,7 +35,7 @@ export interface ManifestSet {
   readonly faults: readonly Fault[];
   /** SHA-256 of all that the manifests and schemas say, and of the version of payphone that has read them. */
   readonly digest: string;
-  /** Whether it is the set that was known to be sound: then neither schemas nor examples were tried again. */
+  /** Whether it is the set that was known to be sound: then neither manifests, schemas nor examples were tried again. */
   readonly isKnown: boolean;
 }
 
@@ -46,12 +46,12 @@ export interface ManifestSet {
 export async function loadSet(dir: string, sound?: string): Promise<ManifestSet> {
   const root = await realpath(dir).catch(() => resolve(dir));
   const files = await readSet(root);
-  const check = createStructureChecks();
+  const digest = toDigest([files.site, ...files.manifests, ...files.schemas.values()]);
+  const isKnown = digest === sound;
+  const check = isKnown ? TRUSTED : createStructureChecks();
   const site = files.site && check.site(files.site);
   const manifests = files.manifests.map(check.manifest);
   const drafts = manifests.map(({ draft }) => draft);
-  const digest = toDigest([site?.draft, ...drafts, ...files.schemas.values()]);
-  const isKnown = digest === sound;
   const { schemas, compile, faults } = compileSet(files.schemas, drafts, isKnown);
   return {
     dir: root,

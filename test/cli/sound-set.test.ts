@@ -48,6 +48,7 @@ describe("a set that was found sound", () => {
 
   const changes: Record<string, Files> = {
     "a schema": edit(TOSS, REQUEST, "100", "99"),
+    "a key that is none": edit(TOSS, "manifests/toss.yaml", "tags:", "tagz: [a]\ntags:"),
     "a manifest": edit(TOSS, "manifests/toss.yaml", '"0.01"', '"0.02"'),
     "the site": edit(TOSS, "manifests/_site.yaml", "title: ", "title: A "),
     "the name of a schema": { ...TOSS, "schemas/Edge.json": TOSS["schemas/Side.json"] as string },
@@ -58,11 +59,12 @@ describe("a set that was found sound", () => {
       expect(set.isKnown).to.equal(false);
     });
 
-  it("is refused all the same when a file cannot be read as what it was", async () => {
-    const sound = await digestOf(TOSS);
-    const files = edit(TOSS, "manifests/toss.yaml", "tags:", "tagz: [a]\ntags:");
-    const { faults } = await loadSet(await makeDirectory(files), sound);
-    expect(faults.map(({ code }) => code)).to.deep.equal(["unknown-key"]);
+  it("is refused all the same when a file says it twice, or when a file is there that belongs to no set", async () => {
+    const twice = edit(TOSS, "manifests/toss.yaml", "tags:", "title: Coin toss\ntags:");
+    const dir = await makeDirectory({ ...twice, "schemas/notes.txt": "" });
+    const { faults, isKnown } = await loadSet(dir, await digestOf(TOSS));
+    expect(isKnown).to.equal(true);
+    expect(faults.map(({ code }) => code)).to.deep.equal(["duplicate-key", "unexpected-file"]);
   });
 });
 
