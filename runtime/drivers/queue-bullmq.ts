@@ -55,6 +55,8 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
   const closing = new AbortController();
   const queues = new Map<string, Queue>();
   const workers = new Map<string, Worker>();
+  /** By the jobs' ids. */
+  const turns = new Map<string, RunningTurn>();
   /** Where the services are listed that have ever had a job. */
   const list = `${prefix}:services`;
   let take: Turn | undefined;
@@ -81,8 +83,11 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     },
     async close() {
       closing.abort();
-      await Promise.all([...workers.values()].map((worker) => worker.close()));
-      await Promise.all([...queues.values()].map((queue) => queue.close()));
+      await Promise.all([...turns.values()].map(({ over }) => over));
+      const parts = [...workers.values(), ...queues.values()];
+      // Without Redis they would wait for it; then the locks of their jobs lapse, as after a crash.
+      await within(Promise.all([...workers.values()].map((worker) => worker.close()))).catch(complain);
+      for (const part of parts) part.disconnect().catch(complain);
       client.destroy();
     },
   };
@@ -100,8 +105,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
   /** Works on the jobs of a service, beside whoever else does. */
   function work(service: string): void {
     if (workers.has(service) || closing.signal.aborted) return;
-    const turns = new Map<string, RunningTurn>();
-    const worker = new bullmq.Worker(service, (job, token) => serve(turns, job, token), {
+    const worker = new bullmq.Worker(service, serve, {
       ...{ connection, prefix, concurrency: concurrencyOf(service), autorun: false, runRetryDelay: TROUBLE_MS },
       ...{ lockDuration: LOCK_MS, stalledInterval: CHECK_MS, maxStalledCount: Number.MAX_SAFE_INTEGER },
     });
@@ -123,7 +127,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
       .catch(complain);
   }
 
-  async function serve(turns: Map<string, RunningTurn>, job: Job<{ at: number }>, token?: string): Promise<void> {
+  async function serve(job: Job<{ at: number }>, token?: string): Promise<void> {
     const id = job.id as string;
     await turns.get(id)?.over; // A turn of this process that has lost its lock.
     const stop = new AbortController();
