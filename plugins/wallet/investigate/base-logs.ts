@@ -1,33 +1,20 @@
-import { Problem, type Upstream } from "#plugin";
+import type { Upstream } from "#plugin";
 import { USDC_ON_BASE } from "../intel/evm-reads.ts";
 import { toMisfit } from "../node.ts";
 import { type Block, readBlock } from "./base-blocks.ts";
-import { type Depth, type History, type HistorySource, mergeTransfers, type Transfer } from "./transfers.ts";
+import { type Bounds, type Found, type Span, searchBack } from "./search-back.ts";
+import { type Depth, type History, type HistorySource, mergeTransfers } from "./transfers.ts";
 
-/** How far back logs are searched; each search is one request for what came in and one for what went out. */
-interface Bounds {
-  readonly searches: number;
-  readonly transfers: number;
-}
-
+/** Each search is one request for what came in and one for what went out. */
 const BOUNDS: Readonly<Record<Depth, Bounds>> = {
   subject: { searches: 150, transfers: 10_000 },
   counterparty: { searches: 12, transfers: 1000 },
 };
 /** About 180 days: a block takes 2 seconds. */
 const LOOK_BACK = 7_776_000n;
-/** Nodes differ in how wide a search may be: it is widened while they bear it, and narrowed when they refuse. */
-const SPAN = { first: 100_000n, most: 2_000_000n, least: 8n } as const;
 /** keccak256 of `Transfer(address,address,uint256)`. */
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 const MAX_BYTES = 16 * 1024 * 1024;
-
-interface Found {
-  readonly transfers: readonly Transfer[];
-  /** The oldest block that was searched. */
-  readonly since: bigint;
-  readonly isCutShort: boolean;
-}
 
 /** USDC on Base by the token's own logs, newest first, until a bound is met. */
 export const createBaseLogs = (node: Upstream): HistorySource => ({
@@ -37,38 +24,13 @@ export const createBaseLogs = (node: Upstream): HistorySource => ({
     const floor = latest.number > LOOK_BACK ? latest.number - LOOK_BACK : 0n;
     const oldest = await readBlock(node, floor, signal);
     const toTime = createTimes(oldest, latest);
-    const search = (from: bigint, to: bigint) => findTransfers(node, address, { from, to, toTime, signal });
+    const search = (span: Span) => findTransfers(node, address, { ...span, toTime, signal });
     const found = await searchBack(search, { from: floor, to: latest.number }, BOUNDS[depth]);
     return toHistory(found, toTime, latest);
   },
 });
 
-type Search = (from: bigint, to: bigint) => Promise<readonly Transfer[] | "refused">;
-
-async function searchBack(search: Search, range: { from: bigint; to: bigint }, bounds: Bounds): Promise<Found> {
-  let transfers: readonly Transfer[] = [];
-  let { to } = range;
-  let span: bigint = SPAN.first;
-  for (let searches = 0; searches < bounds.searches && to >= range.from; searches += 1) {
-    const from = to - span + 1n > range.from ? to - span + 1n : range.from;
-    const found = await search(from, to);
-    if (found === "refused") {
-      if (span <= SPAN.least) throw new Problem("upstream-failed", "The Base node refuses to search its logs");
-      span /= 4n;
-      continue;
-    }
-    transfers = mergeTransfers([found, transfers]);
-    to = from - 1n;
-    if (transfers.length >= bounds.transfers) break;
-    span = span * 2n < SPAN.most ? span * 2n : SPAN.most;
-  }
-  const isCutShort = to >= range.from || transfers.length > bounds.transfers;
-  return { transfers: transfers.slice(-bounds.transfers), since: to + 1n, isCutShort };
-}
-
-interface SearchOptions {
-  readonly from: bigint;
-  readonly to: bigint;
+interface SearchOptions extends Span {
   readonly toTime: (block: bigint) => number;
   readonly signal: AbortSignal;
 }
@@ -113,11 +75,11 @@ function toTransfer(node: Upstream, log: Readonly<Record<string, unknown>>, toTi
   ];
 }
 
-function toHistory({ transfers, since, isCutShort }: Found, toTime: (block: bigint) => number, latest: Block): History {
+function toHistory({ transfers, since, end }: Found, toTime: (block: bigint) => number, latest: Block): History {
   const blocks = `blocks ${since} (${toDay(toTime(since))}) to ${latest.number} (${toDay(latest.at)})`;
-  const end = isCutShort ? "; what is older was not searched, for the bound of this investigation was met" : "";
-  const coverage = `USDC on Base by the token's logs, ${blocks}${end}.`;
-  return { transfers, coverage, isWhole: since === 0n && !isCutShort, labels: [], firstSeenAt: null };
+  const rest = end === undefined ? "" : `; older ones were not searched: ${end}`;
+  const coverage = `USDC on Base by the token's logs, ${blocks}${rest}.`;
+  return { transfers, coverage, isWhole: since === 0n && end === undefined, labels: [], firstSeenAt: null };
 }
 
 /** A block's time by those of two others: Base has a block every two seconds. */

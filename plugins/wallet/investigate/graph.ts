@@ -41,7 +41,7 @@ export async function explore(subject: Subject, told: Told, { tell, signal }: Ex
     members,
     flows: toFlows(within(members, [told.transfers, ...histories.map(({ transfers }) => transfers)])),
     counterparties: counterparties.length,
-    labels: [told, ...histories].flatMap(({ labels }) => labels),
+    labels: toLabels(members, [told, ...histories]),
     funding: first.flatMap((address, at) => findFunding(address, histories[at] as Heard) ?? []),
     missing: histories.flatMap(({ failure }) => failure ?? []),
   };
@@ -77,6 +77,13 @@ function chooseSecond(known: ReadonlySet<string>, first: readonly string[], hist
       .slice(0, BOUNDS.eachSecond),
   );
   return [...new Set(candidates.sort(byWeight).map(({ address }) => address))].slice(0, BOUNDS.nodes - known.size);
+}
+
+/** What the members are called, each name once. */
+function toLabels(members: Neighbourhood["members"], histories: readonly Pick<Told, "labels">[]): Label[] {
+  const addresses = new Set(members.map(({ address }) => address));
+  const labels = histories.flatMap((history) => history.labels).filter(({ address }) => addresses.has(address));
+  return [...new Map(labels.map((label) => [`${label.address} ${label.label}`, label])).values()];
 }
 
 function within(members: Neighbourhood["members"], lists: readonly (readonly Transfer[])[]): Transfer[] {
