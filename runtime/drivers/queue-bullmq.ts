@@ -24,6 +24,7 @@ interface RunningTurn {
 
 /** The longest that a question may take: afterwards Redis counts as gone. */
 const PATIENCE_MS = 2000;
+const LONGEST_DELAY_MS = 1000;
 /** Longer than a worker listens for jobs without a word (10 seconds): a connection that is quieter is given up. */
 const SILENCE_MS = 15_000;
 /** A lock is renewed after half of this time; when its worker has died, its job waits for it to lapse, and two checks more. */
@@ -43,7 +44,11 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
   const { url, prefix, services, concurrencyOf, log } = options;
   // Both take a tenth of a second to load: only those who use them wait for them.
   const [bullmq, { createClient }] = await Promise.all([import("bullmq"), import("@keyv/redis")]);
-  const client = createClient({ url, socket: { connectTimeout: PATIENCE_MS, socketTimeout: SILENCE_MS } });
+  const closing = new AbortController();
+  const reconnectStrategy = (retries: number): number | false =>
+    closing.signal.aborted ? false : Math.min(2 ** retries * 20, LONGEST_DELAY_MS) * (0.5 + Math.random() / 2);
+  const socket = { connectTimeout: PATIENCE_MS, socketTimeout: SILENCE_MS, reconnectStrategy };
+  const client = createClient({ url, socket });
   const complain = createComplaint(log);
   client.on("error", complain);
   await within(client.connect()).catch((error: unknown) => {
@@ -52,7 +57,6 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
   });
   const connection = bullmq.createNodeRedisClient(client);
   connection.on("error", complain);
-  const closing = new AbortController();
   const queues = new Map<string, Queue>();
   const workers = new Map<string, Worker>();
   /** By the jobs' ids. */
@@ -84,11 +88,9 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     async close() {
       closing.abort();
       await Promise.all([...turns.values()].map(({ over }) => over));
-      const parts = [...workers.values(), ...queues.values()];
       // Without Redis they would wait for it; then the locks of their jobs lapse, as after a crash.
       await within(Promise.all([...workers.values()].map((worker) => worker.close()))).catch(complain);
-      for (const part of parts) part.disconnect().catch(complain);
-      client.destroy();
+      if (client.isOpen) client.destroy();
     },
   };
 

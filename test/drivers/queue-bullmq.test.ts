@@ -33,6 +33,23 @@ describe("a line of jobs in Redis", () => {
     await close();
   });
 
+  it("is closed, too, while Redis is away, in the middle of a turn", async () => {
+    const { queue, close } = await openTestQueue({ redisUrl: redis.url });
+    const began = Promise.withResolvers<void>();
+    let isStopped = false;
+    queue.start(async (_job, signal) => {
+      began.resolve();
+      await new Promise((done) => signal.addEventListener("abort", done));
+      isStopped = true;
+      return { againMs: 0 };
+    });
+    await queue.add({ id: "job-1", service: "one", at: 1 });
+    await began.promise;
+    await redis.kill();
+    await close();
+    expect(isStopped).to.equal(true);
+  });
+
   it("is not opened where there is no Redis", async () => {
     const url = `redis://127.0.0.1:${await findFreePort()}`;
     const terms = { prefix: "p", services: [], concurrencyOf: () => 1, log: silentLog };
