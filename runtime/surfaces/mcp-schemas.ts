@@ -10,11 +10,20 @@ const LOCAL = ["$schema", "$id", "$defs", "$comment"];
 /** What may stand beside a `$ref` without narrowing it. */
 const ANNOTATIONS = ["title", "description", "default", "examples", "deprecated"];
 
+/** Every surface shows the same schemas. A document refers to those of its own set alone, whoever resolves that. */
+const written = new WeakMap<object, Json>();
+
 /**
  * The schema with everything that it refers to written into it, since clients must not fetch (MCP 2026-07-28, "$ref
  * Resolution"). What contains itself stands once in `$defs`.
  */
 export function toSelfContained(document: object, resolve: Resolve): Json {
+  const whole = written.get(document) ?? writeOut(document, resolve);
+  written.set(document, whole);
+  return whole;
+}
+
+function writeOut(document: object, resolve: Resolve): Json {
   const recursive = new Map<unknown, string>();
   const whole = inline(document, [document]) as Json;
   const definitions = [...definedBy(recursive)];
