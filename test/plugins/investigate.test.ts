@@ -154,6 +154,17 @@ describe("an investigation of an address on Base", function () {
     expect(host.published.size).to.equal(0);
   });
 
+  it("ends with the reason of the end, also when nothing could be read until then", async () => {
+    const ended = new AbortController();
+    const investigate = await open(openHost({ base: DEAD }));
+    const reason = new Problem("deadline-exceeded");
+    const step = <T>(name: string, work: () => Promise<T>): Promise<T> => {
+      if (name === "transfers") ended.abort(reason);
+      return work();
+    };
+    expect(await problemOf(investigate(newAddress(), { signal: ended.signal, step }))).to.equal(reason);
+  });
+
   for (const address of [
     "",
     "vitalik.eth",

@@ -45,8 +45,7 @@ export function createHistories(host: Pick<Host, "upstream" | "log">): Tell {
       throw new Problem("upstream-failed", `No transfers could be read: ${reasons}`);
     }
     return {
-      // The explorer knows the exact time: where both tell of a transfer, its word stands.
-      transfers: mergeTransfers(told.map(({ transfers }) => transfers).reverse()),
+      transfers: mergeTransfers(told.map(({ transfers }) => transfers)),
       coverage: told.map(({ coverage }) => coverage),
       isWhole: told.some(({ isWhole }) => isWhole),
       labels: told.flatMap(({ labels }) => labels),

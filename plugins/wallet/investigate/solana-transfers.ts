@@ -12,7 +12,7 @@ const LEAST_LAMPORTS = 10_000_000n;
 /**
  * What a wallet sent and received in one transaction, by the balances before and after it: what the wallet lost went to
  * those who gained, each at most what it gained. That holds whichever programs have moved the money.
- * @param transaction as `getTransaction` answers it (`encoding: json`); one that failed, or is of another form, has moved nothing.
+ * @param transaction as `getTransaction` answers it (`encoding: json`); one of another form has moved nothing, as has one that failed.
  */
 export function readSolanaTransfers(
   transaction: unknown,
@@ -21,7 +21,7 @@ export function readSolanaTransfers(
 ): Transfer[] {
   const { meta, transaction: signed } = toFields(transaction);
   const facts = toFields(meta);
-  if (blockTime === null || facts.err !== null) return [];
+  if (blockTime === null) return [];
   const facing = { signature, wallet, at: blockTime };
   return [
     ...toTransfers(toTokenChanges(facts), { ...facing, asset: "USDC" }),
