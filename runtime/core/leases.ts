@@ -2,9 +2,6 @@ import type { Store } from "./store.ts";
 
 /** The right to work on something, held by one piece of work in one process. */
 export interface Lease {
-  readonly key: string;
-  /** False once it may have lapsed: another process may hold it by now. */
-  isOurs(): boolean;
   release(): Promise<void>;
 }
 
@@ -25,8 +22,8 @@ export interface LeasesOptions {
   readonly onError: (error: unknown) => void;
   /** Told of a lease that was not released and may have lapsed: this process was stalled, or could not reach the store. */
   readonly onLapse?: (key: string) => void;
-  /** How long after its process died a lease lapses. */
-  readonly leaseMs?: number;
+  /** How long after its process died a lease lapses; 2 seconds unless said otherwise. */
+  readonly leaseMs?: number | undefined;
 }
 
 /** Leases that are renewed while their process lives. */
@@ -44,8 +41,6 @@ export function createLeases({ store, prefix, onError, onLapse, leaseMs = 2000 }
       if (!(await store.putIfAbsent(prefix + key, 1, leaseMs, "lazy")) || !isOurs(lease)) return undefined;
       held.set(key, lease);
       return {
-        key,
-        isOurs: () => held.get(key) === lease && isOurs(lease),
         async release() {
           if (held.get(key) !== lease) return;
           held.delete(key);

@@ -52,7 +52,7 @@ const LATE_MS = 60 * 60_000;
 
 export function createRefunds(deps: RefundsDeps): Refunds {
   const { store, clock, log, rail, screenRecipient } = deps;
-  const { firstMs = 2000, sweepMs = 60_000, guardMs = 60_000, attemptMs = 60_000, leaseMs = 2000 } = deps;
+  const { firstMs = 2000, sweepMs = 60_000, guardMs = 60_000, attemptMs = 60_000, leaseMs } = deps;
   const records = createRefundRecords(store);
   const attempt = rail && createRefundAttempt({ records, rail, screenRecipient, clock, log, guardMs });
   const onError = (error: unknown): void => log.warn("refund.lease-failed", { error });

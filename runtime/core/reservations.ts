@@ -71,7 +71,7 @@ const SPENT_MS = 25 * 60 * 60_000;
 export const UNATTENDED_MS = 24 * 60 * 60_000;
 
 export function createReservations({ store, clock, onError, leaseMs }: ReservationsDeps): Reservations {
-  const leases = createLeases({ store, prefix: "lease:", onError, ...(leaseMs !== undefined && { leaseMs }) });
+  const leases = createLeases({ store, prefix: "lease:", onError, leaseMs });
   const ttlOf = ({ validBefore }: PaymentRecord, keepMs: number): number =>
     Math.max(keepMs, (validBefore ?? 0) * 1000 - clock.now() + MARGIN_MS);
 
