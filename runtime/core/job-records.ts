@@ -68,7 +68,7 @@ export interface JobRecords {
  * became of it is looked for during another one.
  */
 const RESERVED_MS = 3 * 24 * 60 * 60_000;
-/** So long a job, its deliverable and its reports can be asked for. */
+/** So long a job, its deliverable, its refund and its reports can be asked for. */
 export const JOB_KEEP_MS = 90 * 24 * 60 * 60_000;
 
 export function createJobRecords({ store, clock }: { readonly store: Store; readonly clock: Clock }): JobRecords {

@@ -1,5 +1,5 @@
 import type { Eip3009 } from "./eip3009.ts";
-import type { JobPayment } from "./job-records.ts";
+import { JOB_KEEP_MS, type JobPayment } from "./job-records.ts";
 import type { Store } from "./store.ts";
 
 /** A failed job that was paid for. */
@@ -55,9 +55,6 @@ export interface RefundRecords {
   readEnd(id: string): Promise<RefundEnd | undefined>;
 }
 
-/** As long as the job itself can be asked for. */
-const END_KEEP_MS = 90 * 24 * 60 * 60_000;
-
 export function createRefundRecords(store: Store): RefundRecords {
   const readEnd = (id: string): Promise<RefundEnd | undefined> => store.get<RefundEnd>(`refund-end:${id}`);
   const readWay = (id: string): Promise<RefundWay | undefined> => store.get<RefundWay>(`refund-way:${id}`);
@@ -86,7 +83,7 @@ export function createRefundRecords(store: Store): RefundRecords {
       return (await readWay(id)) ?? way;
     },
     async end(id, end) {
-      await store.putIfAbsent(`refund-end:${id}`, end, END_KEEP_MS);
+      await store.putIfAbsent(`refund-end:${id}`, end, JOB_KEEP_MS);
       await store.delete(`refund:${id}`);
     },
     readEnd,
