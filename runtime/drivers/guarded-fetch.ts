@@ -3,6 +3,7 @@ import { isIP, type LookupFunction } from "node:net";
 import type { Agent, Response } from "undici";
 import type { Web, WebAnswer } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
+import { readBounded } from "./bounded-body.ts";
 import { isPublicAddress } from "./guarded-fetch-addresses.ts";
 import { type Hop, toNextHop, toTarget } from "./guarded-fetch-hop.ts";
 
@@ -59,8 +60,9 @@ async function send({ target, method, headers, body }: Hop, dispatcher: Agent, s
   return fetch(target, { method, headers: [...headers], redirect: "manual", dispatcher, signal, ...sent });
 }
 
+/** The bytes are counted as they come out of the decompressor. */
 async function toAnswer({ status, headers, body }: Response, { target }: Hop, maxBytes: number): Promise<WebAnswer> {
-  return { status, url: target.href, headers, body: await readBody(body, target, maxBytes) };
+  return { status, url: target.href, headers, body: await readBounded(body ?? [], target.host, maxBytes) };
 }
 
 async function openAgent(lookup: LookupFunction, isAllowed: (address: string) => boolean): Promise<Agent> {
@@ -86,18 +88,6 @@ function toGuardedLookup(lookup: LookupFunction, isAllowed: (address: string) =>
       if (options.all) callback(null, addresses);
       else callback(null, first.address, first.family);
     });
-}
-
-/** Counts the bytes as they come out of the decompressor. */
-async function readBody(body: Response["body"], { host }: URL, maxBytes: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.byteLength;
-    if (size > maxBytes) throw new Problem("upstream-failed", `${host} answered with more than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 const toForbidden = (address: string): Error =>

@@ -1,4 +1,6 @@
 import type OpenAI from "openai";
+import { readBounded } from "./bounded-body.ts";
+import { toRetryAfterMs } from "./retry-after.ts";
 
 /** The part of the platform's fetch that is needed here. */
 export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
@@ -34,23 +36,15 @@ export async function openLlmClient(
 function reading(fetch: Fetch): Fetch {
   return async (url, init) => {
     const response = await fetch(url, init);
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of response.body ?? []) {
-      size += chunk.length;
-      if (size > MAX_BYTES) throw new Error(`The endpoint's answer is larger than ${MAX_BYTES} bytes`);
-      chunks.push(chunk);
-    }
+    const body = await readBounded(response.body ?? [], "The language model", MAX_BYTES);
     const headers = new Headers(response.headers);
     if ((retryAfterOf(headers) ?? 0) > MAX_PAUSE_SECONDS) headers.set("x-should-retry", "false");
-    return new Response(size > 0 ? Buffer.concat(chunks) : null, { status: response.status, headers });
+    return new Response(body.length > 0 ? body : null, { status: response.status, headers });
   };
 }
 
-/** `Retry-After` (RFC 9110, section 10.2.3) in whole seconds, at least 1; undefined where it says nothing. */
+/** `Retry-After` in whole seconds, at least 1; undefined where it says nothing. */
 export function retryAfterOf(headers: Headers): number | undefined {
-  const text = headers.get("retry-after");
-  if (!text) return undefined;
-  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
-  return Number.isFinite(seconds) ? Math.max(1, Math.ceil(seconds)) : undefined;
+  const ms = toRetryAfterMs(headers.get("retry-after"), Date.now());
+  return ms === undefined ? undefined : Math.max(1, Math.ceil(ms / 1000));
 }

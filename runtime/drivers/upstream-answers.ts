@@ -1,6 +1,8 @@
 import type { RpcAnswer, UpstreamAnswer } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import { isObject } from "../core/schema-nodes.ts";
+import { readBounded } from "./bounded-body.ts";
+import { toRetryAfterMs } from "./retry-after.ts";
 import type { WireAnswer } from "./upstream-transport.ts";
 
 /** A failure that may pass, in words that follow the upstream's title. */
@@ -38,13 +40,6 @@ export function toSetback({ status, headers }: WireAnswer, now: number): Setback
   return { reason: `answered with status ${status}`, isAlive: false, retryAfterMs };
 }
 
-/** `Retry-After` in seconds or as an HTTP date (RFC 9110, section 10.2.3). */
-function toRetryAfterMs(text: string | null, now: number): number | undefined {
-  if (text === null) return undefined;
-  const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - now;
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
-}
-
 /**
  * The whole body, with the text decoded as UTF-8.
  * @throws Problem `upstream-failed` when it is larger than `maxBytes`; whatever the body throws.
@@ -54,29 +49,13 @@ export async function readAnswer(
   title: string,
   maxBytes: number,
 ): Promise<UpstreamAnswer> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of toBounded(body, title, maxBytes)) chunks.push(chunk);
-  const text = Buffer.concat(chunks).toString("utf8");
+  const text = (await readBounded(body, title, maxBytes)).toString("utf8");
   return {
     status,
     headers,
     text,
     json: () => parse(text, `${title} answered with what is no JSON (status ${status})`),
   };
-}
-
-/** The same bytes. @throws Problem `upstream-failed` as soon as there are more than `maxBytes`. */
-export async function* toBounded(
-  body: AsyncIterable<Uint8Array>,
-  title: string,
-  maxBytes: number,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > maxBytes) throw new Problem("upstream-failed", `${title} answered with more than ${maxBytes} bytes`);
-    yield chunk;
-  }
 }
 
 function parse(text: string, complaint: string): unknown {

@@ -1,7 +1,8 @@
 import type { Clock, UpstreamAnswer, UpstreamStream } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
+import { toBounded } from "./bounded-body.ts";
 import { createPatience, type Patience } from "./patience.ts";
-import { type Outcome, readAnswer, type Setback, toBounded, toSetback } from "./upstream-answers.ts";
+import { type Outcome, readAnswer, type Setback, toSetback } from "./upstream-answers.ts";
 import type { Question } from "./upstream-question.ts";
 import type { Transport, WireAnswer } from "./upstream-transport.ts";
 
