@@ -14,7 +14,7 @@ job:
   queue_limit: 1000
   refund: true`;
 
-/** What a job is asked to do: \`fail\` at the end of its steps, or not; \`pause_ms\` in each step. */
+/** The files of the directory. A job does three steps, each with a pause, and then fails where it is told to. */
 const FILES: Readonly<Record<string, string>> = {
   "manifests/_site.yaml": stringify({
     ...site,
