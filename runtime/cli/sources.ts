@@ -59,8 +59,10 @@ export function openSources({ set, config, store, clock, log, override }: Source
   return {
     upstreams: new Map(upstreams.map((upstream) => [upstream.id, upstream])),
     llm: createLlm({ endpoint, ...toLlmTerms(set), ...(override?.llm && { fetch: override.llm.fetch }), log }),
-    explain: ({ llm }) =>
-      llm && !endpoint ? "No language model is configured: set LLM_BASE_URL and LLM_MODEL" : undefined,
+    explain: ({ needs }) =>
+      needs?.includes("LLM_BASE_URL") && !endpoint
+        ? "No language model is configured: set LLM_BASE_URL and LLM_MODEL"
+        : undefined,
     web,
     schedule,
     cacheOf: (plugin) => createCache({ store, namespace: plugin, clock, log }),
