@@ -1,11 +1,11 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import canonicalizeModule from "canonicalize";
 
 // The package declares its function as a default export of a CommonJS-shaped module.
 const canonicalize = canonicalizeModule as unknown as (value: unknown) => string | undefined;
 
 /** SHA-256 in 64 lower-case hex characters. */
-export const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
+export const sha256 = (data: string | Uint8Array): string => hash("sha256", data);
 
 /** The RFC 8785 (JCS) form of JSON data. @throws Error for what has none: NaN, infinities, lone surrogates. */
 export const canonicalOf = (value: unknown): string => canonicalize(value) ?? "";

@@ -86,13 +86,14 @@ export function createOffers({ site, services, rails, history, extensionsOf }: O
     },
     async match(service, payment, { resource, networks }) {
       if (networks && !networks.includes(payment.network)) return "unsupported_network";
-      if (payment.resourceUrl !== undefined && pathOf(payment.resourceUrl) !== pathOf(resource))
+      const named = payment.resourceUrl === undefined ? undefined : pathOf(payment.resourceUrl);
+      if (named !== undefined && payment.resourceUrl !== resource && named !== pathOf(resource))
         return "wrong_resource";
       const offer = await find(service, payment);
       if (!offer) return "no_matching_offer";
       // A door that many services share says nothing of the service; version 1 says nothing of anything.
-      const isOwnPath = payment.resourceUrl !== undefined && pathOf(payment.resourceUrl) === service.path;
-      const bound = isOwnPath || payment.accepted?.extra?.offerId !== undefined || payment.x402Version === 1;
+      const bound =
+        named === service.path || payment.accepted?.extra?.offerId !== undefined || payment.x402Version === 1;
       return bound ? offer : "wrong_resource";
     },
     async update(statuses) {

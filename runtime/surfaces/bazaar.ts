@@ -34,12 +34,14 @@ export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): Ext
   for (const { input, output } of services) for (const { document } of [input, output]) add(document);
   const made = new Map<string, { readonly bazaar: Bazaar }>();
   return (service, resource) => {
+    const key = `${service.manifest.id} ${resource}`;
+    const known = made.get(key);
+    if (known) return known;
     const toInfo = { [baseUrl + MCP_PATH]: toTool, [baseUrl + service.path]: toHttp }[resource];
     if (!toInfo) return undefined;
-    const key = `${service.manifest.id} ${resource}`;
-    const known = made.get(key) ?? { bazaar: build(service, toInfo) };
-    made.set(key, known);
-    return known;
+    const extension = { bazaar: build(service, toInfo) };
+    made.set(key, extension);
+    return extension;
   };
 
   function build(service: Service, toInfo: typeof toHttp): Bazaar {
