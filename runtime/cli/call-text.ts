@@ -4,6 +4,7 @@ import type { PaymentRequired, PaymentRequirements, SettleResponse } from "@x402
 import { type Answer, field, textField } from "./call-http.ts";
 import { type Offer, refusalOf } from "./call-offers.ts";
 import type { PaymentNote } from "./call-pending.ts";
+import { toColumns } from "./columns.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -41,10 +42,8 @@ export function toChallengeText(
 }
 
 function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => (row[column] ?? "").length)));
-  const toLine = (row: readonly string[]): string =>
-    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd();
-  return [paint("dim", toLine(head)), ...rows.map(toLine)];
+  const [first = "", ...lines] = toColumns([head, ...rows]).map((line) => `  ${line}`);
+  return [paint("dim", first), ...lines];
 }
 
 /** Said before anything is sent that costs money. */

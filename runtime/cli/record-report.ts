@@ -1,5 +1,6 @@
 import type { Exchange, Recording } from "../sandbox/recordings.ts";
 import { toLabel } from "../sandbox/recordings-match.ts";
+import { toColumns } from "./columns.ts";
 import type { Outcome } from "./record-exchange.ts";
 
 /** What became of the exchanges of one recording. */
@@ -33,17 +34,8 @@ export function toReport(renewals: readonly Renewal[], { written, unlisted }: Re
       details,
     })),
   );
-  const widths = rows.reduce<number[]>(
-    (most, { cells }) => cells.map((cell, at) => Math.max(most[at] ?? 0, cell.length)),
-    [],
-  );
-  const lines = rows.flatMap(({ cells, details }) => [
-    cells
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join("  ")
-      .trimEnd(),
-    ...toShort(details).map((detail) => `    ${detail}`),
-  ]);
+  const columns = toColumns(rows.map(({ cells }) => cells));
+  const lines = rows.flatMap(({ details }, at) => [columns[at], ...toShort(details).map((detail) => `    ${detail}`)]);
   const left = unlisted.length > 0 ? [`not asked, because _site.yaml does not list them: ${unlisted.join(", ")}`] : [];
   return [...lines, ...left, toCount(renewals, written)].join("\n");
 }

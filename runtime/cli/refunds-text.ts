@@ -3,6 +3,7 @@ import type { RailManifest } from "../core/manifest.ts";
 import { toDecimal } from "../core/price.ts";
 import type { OpenRefund } from "../core/refund-records.ts";
 import { printable } from "./call-text.ts";
+import { toColumns } from "./columns.ts";
 
 /** A refund that somebody may have to see to; `--json` prints a list of these. */
 export interface RefundRow {
@@ -42,13 +43,5 @@ export function toTable(rows: readonly RefundRow[]): string {
       [job, service, `${amount} ${symbol}`, network, payer ?? "-", since, state, reason ?? "-"].map(printable),
     ),
   ];
-  const widthOf = (column: number): number => Math.max(...lines.map((line) => line[column]?.length ?? 0));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, at) => cell.padEnd(widthOf(at)))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  return toColumns(lines).join("\n");
 }
