@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Hex } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
+import type { LlmEndpoint } from "../drivers/llm.ts";
 import { createReader, type Env, type Reader } from "./config-reader.ts";
 import * as shapes from "./config-values.ts";
 
@@ -39,16 +40,6 @@ export interface Config {
   readonly buyer: Keys;
   /** Where `payphone call` goes when it is not told. */
   readonly sellerUrl: string;
-}
-
-/** An OpenAI-compatible endpoint. */
-export interface LlmEndpoint {
-  readonly baseUrl: string;
-  /** Local endpoints need none. */
-  readonly apiKey: string | undefined;
-  readonly model: string;
-  /** Asked when the first one fails. */
-  readonly fallbackModel: string | undefined;
 }
 
 /** Private keys: hex with 0x; base58 of 64 bytes. */

@@ -69,4 +69,4 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
 /** What recordings call the language model's endpoint. */
 const LLM = "llm";
 const LLM_URL = "http://llm.invalid/v1";
-const RECORDED_MODEL = { baseUrl: LLM_URL, apiKey: undefined, model: "recorded", fallbackModel: undefined };
+const RECORDED_MODEL = { baseUrl: LLM_URL, model: "recorded" };

@@ -10,10 +10,11 @@ import { type Message, toCorrection, toMessages } from "./llm-messages.ts";
 import { type Completion, createModel, type Model } from "./llm-model.ts";
 import { findObject } from "./llm-object.ts";
 
-/** Where models are. */
+/** An OpenAI-compatible endpoint. */
 export interface LlmEndpoint {
   /** What stands before `/chat/completions`, e.g. `https://api.openai.com/v1`. */
   readonly baseUrl: string;
+  /** Local endpoints need none. */
   readonly apiKey?: string | undefined;
   readonly model: string;
   /** Asked at the same endpoint when the first one fails. */
