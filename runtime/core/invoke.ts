@@ -108,7 +108,6 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { isValid, invalidReason, payer } = await facilitator.verify(listed, offer, verifyDeadline());
     if (!isValid) return refuse(service, invocation, toRefusal(invalidReason), invalidReason);
     const signal = leavesTraces(service) ? NEVER : invocation.signal;
-    const call = { id: invocation.id, signal, payer, network: offer.network };
     const pay = async (output: unknown): Promise<Outcome> => {
       if (signal.aborted) throw new Problem("unavailable", "The caller is gone"); // Before the money moves: released, not charged.
       const late = explainTime(payment);
@@ -116,6 +115,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       return settle(purchase, listed, toRecord(purchase, payload, output, payer));
     };
     if (isJobService(service)) return jobs.reserve(service, purchase.input, pay);
+    const call = { id: invocation.id, signal, payer, network: offer.network };
     return pay(await perform(service, purchase.input, call));
   }
 

@@ -80,7 +80,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   ): Promise<PaymentRecord> {
     if (state === "unknown") return { ...record, state: "settling" };
     const next: PaymentRecord = { ...record, state, receipt };
-    if (state === "settled" && !(await isBegun(next))) return { ...record, state: "settling" };
+    if (state === "settled" && !(await letBegin(next))) return { ...record, state: "settling" };
     const written = reservations.update(key, next, keepMs).then(
       () => next,
       (error: unknown): PaymentRecord => {
@@ -91,8 +91,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     return state === "settled" ? next : written;
   }
 
-  /** A job whose work could not be let begin is as if its settlement were not known yet: it is tried again. */
-  async function isBegun({ job, offer, receipt, ...record }: PaymentRecord): Promise<boolean> {
+  /** False when a job could not be let begin: that is as if its settlement were not known yet, and is tried again. */
+  async function letBegin({ job, offer, receipt, ...record }: PaymentRecord): Promise<boolean> {
     if (job === undefined || !receipt) return true;
     const { network, asset, amount } = offer;
     const { payer = record.payer ?? null, transaction } = receipt;

@@ -101,12 +101,12 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
 
   /** Gives a job its turn, unless it is over, waits for its time, or is another process's. */
   async function serveOnce(key: string): Promise<void> {
-    const lease = (await isDue(key)) && (await leases.claim(key));
+    const lease = (await readDue(key)) && (await leases.claim(key));
     if (!lease) return;
     const turn: Running = { lease, stop: new AbortController() };
     running.set(key, turn);
     try {
-      const entry = await isDue(key); // Another process may have served it meanwhile.
+      const entry = await readDue(key); // Another process may have served it meanwhile.
       if (entry) await settle(key, entry, await giveTurn(entry, AbortSignal.any([closing.signal, turn.stop.signal])));
     } finally {
       running.delete(key);
@@ -114,7 +114,8 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
     }
   }
 
-  async function isDue(key: string): Promise<Entry | undefined> {
+  /** Undefined when the job is over, or waits for its time. */
+  async function readDue(key: string): Promise<Entry | undefined> {
     const entry = await store.get<Entry>(key);
     return entry && entry.notBefore <= clock.now() ? entry : undefined;
   }
