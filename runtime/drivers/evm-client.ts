@@ -1,6 +1,7 @@
 import type { PublicClient } from "viem";
 import { Problem } from "../api/problem.ts";
-import { repeat, toEndpoint, untilAborted } from "./chain-call.ts";
+import { toEndpoint } from "./endpoint.ts";
+import { repeat, untilAborted } from "./waiting.ts";
 
 export interface EvmClientOptions {
   /** The chain's JSON-RPC URL. It may hold a secret, which appears in no error. */

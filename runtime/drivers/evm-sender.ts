@@ -2,7 +2,6 @@ import PQueue from "p-queue";
 import type { Clock, Hex, Log } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import type { Store } from "../core/store.ts";
-import { untilAborted } from "./chain-call.ts";
 import type { EvmClient } from "./evm-client.ts";
 import { broadcast, type ChainView, outOfFunds, readView } from "./evm-sender-chain.ts";
 import { toFees } from "./evm-sender-fees.ts";
@@ -10,6 +9,7 @@ import { createFlights, type Flight, type Flights, type FlightTimes } from "./ev
 import { createJournal, type Journal } from "./evm-sender-journal.ts";
 import { createSigner, type EvmInclusion, type Payload, type Signer } from "./evm-sender-signer.ts";
 import type { TreasuryAccounts } from "./treasury.ts";
+import { untilAborted } from "./waiting.ts";
 
 export type { EvmInclusion } from "./evm-sender-signer.ts";
 

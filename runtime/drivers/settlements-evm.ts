@@ -3,9 +3,9 @@ import type { Hex } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import { type Eip3009, readEip3009 } from "../core/eip3009.ts";
 import type { PaymentPayload, PaymentRequirements, SettlementReader, SettlementState } from "../core/x402.ts";
-import { repeat } from "./chain-call.ts";
 import { EIP3009_ABI } from "./eip3009.ts";
 import type { EvmClient } from "./evm-client.ts";
+import { repeat } from "./waiting.ts";
 
 export interface EvmSettlementsOptions {
   readonly client: EvmClient;

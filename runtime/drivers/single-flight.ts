@@ -1,4 +1,4 @@
-import { untilAborted } from "./chain-call.ts";
+import { untilAborted } from "./waiting.ts";
 
 /**
  * Does what many ask for at the same time once. The signal ends one caller's wait; the work's own signal is aborted when

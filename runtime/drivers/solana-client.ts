@@ -1,6 +1,7 @@
 import type { Connection, FetchFn } from "@solana/web3.js";
 import { Problem } from "../api/problem.ts";
-import { repeat, toEndpoint, untilAborted } from "./chain-call.ts";
+import { toEndpoint } from "./endpoint.ts";
+import { repeat, untilAborted } from "./waiting.ts";
 
 export interface SolanaClientOptions {
   /** The chain's JSON-RPC URL. It may hold a secret, which appears in no error. */

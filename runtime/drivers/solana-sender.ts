@@ -1,9 +1,9 @@
 import type { SignatureStatus, VersionedTransaction } from "@solana/web3.js";
 import type { Clock, Log } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
-import { pause } from "./chain-call.ts";
 import type { SolanaClient } from "./solana-client.ts";
 import type { TreasuryAccounts } from "./treasury.ts";
+import { pause } from "./waiting.ts";
 
 /** One step of a transaction. Addresses are base58. */
 export interface SolanaInstruction {

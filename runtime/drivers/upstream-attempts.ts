@@ -1,8 +1,8 @@
 import type { Clock, Log } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
-import { pause, untilAborted } from "./chain-call.ts";
 import type { Outcome, Setback } from "./upstream-answers.ts";
 import { createGate, type Refusal } from "./upstream-gate.ts";
+import { pause, untilAborted } from "./waiting.ts";
 
 /** Makes a request until it is answered, or there is no more hope in it. */
 export interface Attempts {

@@ -1,6 +1,6 @@
 import type { Clock, Log, Upstream, UpstreamAnswer, UpstreamRequest } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
-import { toEndpoint } from "./chain-call.ts";
+import { toEndpoint } from "./endpoint.ts";
 import { createSingleFlight } from "./single-flight.ts";
 import { isRateLimited, type Outcome, RATE_LIMITED, toRpcAnswer } from "./upstream-answers.ts";
 import { createAttempt } from "./upstream-attempt.ts";

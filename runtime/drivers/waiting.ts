@@ -50,13 +50,3 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
     throw error;
   });
 }
-
-/** A URL as fetch takes it: a name and a password in it become a header. @throws RangeError that does not repeat the URL. */
-export function toEndpoint(text: string): { readonly url: URL; readonly headers: Readonly<Record<string, string>> } {
-  const url = URL.parse(text);
-  if (!url) throw new RangeError("The URL of a node or a source is no URL");
-  const [name, password] = [url.username, url.password].map(decodeURIComponent);
-  url.username = url.password = "";
-  if (!name && !password) return { url, headers: {} };
-  return { url, headers: { authorization: `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}` } };
-}
