@@ -1,11 +1,12 @@
 import { definePlugin } from "#plugin";
-import { checkWallet, createIntel } from "./intel/bundle.ts";
+import { createIntel } from "./intel/bundle.ts";
 import { createInvestigate } from "./investigate/investigation.ts";
 import { readSubject } from "./investigate/subject.ts";
 import { createEns } from "./names/ens.ts";
 import { readName } from "./names/name.ts";
 import { createResolveName } from "./names/resolution.ts";
 import { createSol } from "./names/sol.ts";
+import { readChainAddress } from "./screen/address.ts";
 import { createScreening } from "./screen/screening.ts";
 
 /** What is known of a wallet: its sanctions and reputation, its names, and all of that with its balances (specification 2.5, 2.8, 2.11). */
@@ -24,7 +25,7 @@ export default definePlugin("wallet", (host) => {
     },
 
     intel: {
-      check: checkWallet,
+      check: ({ wallet }) => void readChainAddress(wallet, "wallet"),
       run: ({ wallet }, { signal }) => gatherIntel(wallet, signal),
     },
 

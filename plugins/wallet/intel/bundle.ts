@@ -1,6 +1,6 @@
-import { type Host, Problem, toValueError } from "#plugin";
+import type { Host } from "#plugin";
 import type { Registry } from "../names/registry.ts";
-import { readAddress } from "../screen/address.ts";
+import { readChainAddress } from "../screen/address.ts";
 import type { Screening } from "../screen/screening.ts";
 import { createEvmFindings } from "./evm.ts";
 import type { Findings, FindOut } from "./findings.ts";
@@ -23,7 +23,7 @@ export interface IntelOptions {
   readonly patienceMs?: number;
 }
 
-/** All that is known of a wallet that `checkWallet` has let pass, from all sources at once. @throws as Gather. */
+/** All that is known of a wallet, from all sources at once. @throws as `readChainAddress` and Gather. */
 export function createIntel(
   host: Pick<Host, "cache" | "clock" | "log" | "upstream">,
   { registries, screening, patienceMs = 5000 }: IntelOptions,
@@ -31,16 +31,14 @@ export function createIntel(
   const { cache, clock, log, upstream } = host;
   const gather = createGather({ cache, clock, log, screening, patienceMs });
   const [base, ethereum, solana] = [upstream("base"), upstream("ethereum"), upstream("solana")];
-  const families: Readonly<Record<string, FindOut>> = {
+  const families: Readonly<Record<"ethereum" | "solana", FindOut>> = {
     ethereum: createEvmFindings({ base, ethereum, names: registries.ENS, gather }),
     solana: createSolanaFindings({ solana, names: registries.SNS, gather }),
   };
 
   return async (wallet, signal) => {
-    const { chain, key } = readAddress(wallet);
-    const findOut = families[chain];
-    if (!findOut) throw toProblem(wallet);
-    const { readAtMs, sanctions, ...found } = await findOut(key, signal);
+    const { chain, key } = readChainAddress(wallet, "wallet");
+    const { readAtMs, sanctions, ...found } = await families[chain](key, signal);
     return {
       wallet,
       ...found,
@@ -49,14 +47,4 @@ export function createIntel(
       cache_age_seconds: Math.max(0, Math.floor((clock.now() - readAtMs) / 1000)),
     };
   };
-}
-
-/** @throws Problem `invalid-input` for what is neither an EVM address nor a Solana public key. */
-export function checkWallet({ wallet }: { readonly wallet: string }): void {
-  if (readAddress(wallet).chain === "unknown") throw toProblem(wallet);
-}
-
-function toProblem(wallet: string): Problem {
-  const error = "wallet must be an EVM address (0x and 40 hex digits) or a Solana public key in base58";
-  return new Problem("invalid-input", undefined, { issues: [toValueError(error, wallet, "wallet")] });
 }
