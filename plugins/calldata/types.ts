@@ -27,6 +27,7 @@ export interface ListType extends Shape {
   readonly length: number | undefined;
 }
 
+/** A struct: its members in order. */
 export interface TupleType extends Shape {
   readonly kind: "tuple";
   readonly items: readonly AbiType[];

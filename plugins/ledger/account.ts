@@ -23,6 +23,7 @@ export interface Account {
   readonly entries: readonly Entry[];
 }
 
+/** What a query is answered with. */
 export interface AccountWork {
   readonly node: Upstream;
   readonly registry: Registry;

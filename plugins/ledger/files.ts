@@ -9,6 +9,7 @@ import type { LedgerQuery } from "./request.ts";
 import { toSha256 } from "./statement.ts";
 import type { Summary } from "./summary.ts";
 
+/** Which files are wanted. */
 export type Format = "markdown" | "csv" | "both";
 
 /** The texts of a report; at least one of the first two is there. */
@@ -19,6 +20,7 @@ export interface ReportFiles {
   readonly html: ReportFile | undefined;
 }
 
+/** All that a report says. */
 export interface ReportContent {
   readonly query: LedgerQuery;
   readonly account: Account;

@@ -7,6 +7,7 @@ export interface Headers {
   newest(): Promise<Header>;
 }
 
+/** A block, as far as its header is read. */
 export interface Header {
   readonly number: number;
   /** Unix seconds. */

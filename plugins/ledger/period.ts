@@ -6,6 +6,7 @@ export interface Period {
   readonly to: number;
 }
 
+/** A day of UTC. */
 export const DAY_SECONDS = 86_400;
 
 const DATE = /^\d{4}-\d\d-\d\d$/;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import builtin from "./registry.json" with { type: "json" };
 
+/** What a transfer is for: a call of a service, or anything else. */
 export type Category = "x402" | "other_transfer";
 
 /** A service, or a seller of several, by the addresses that it is paid at. */

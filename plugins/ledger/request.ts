@@ -2,7 +2,9 @@ import { Problem, toValueError, type ValidationIssue } from "#plugin";
 import { DAY_SECONDS, type Period, toSecond } from "./period.ts";
 import { toAtomic } from "./usdc.ts";
 
+/** Whether the wallet paid, or was paid. */
 export type Direction = "outbound" | "inbound" | "both";
+/** What transfers are added up by. */
 export type Grouping = "service" | "recipient" | "day";
 
 /** What summary and report both ask (specification 4.2), as its schema has let it through. */

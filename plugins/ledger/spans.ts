@@ -1,6 +1,7 @@
 import { Problem } from "#plugin";
 import type { BlockSpan } from "./blocks.ts";
 
+/** What is done with each part of a span. */
 export interface SpanWork {
   /** Reads one part. @throws Problem `upstream-failed` when it is refused. */
   readonly read: (span: BlockSpan) => Promise<void>;

@@ -16,6 +16,7 @@ export interface Transfer {
   readonly isAuthorized: boolean;
 }
 
+/** Whose transfers are read. */
 export interface TransferFilter {
   /** In lower case. */
   readonly wallet: string;

@@ -20,16 +20,19 @@ const PLATFORMS = {
   avalanche: "avalanche",
 } as const;
 
+/** The chains that contracts may be on. */
 export type Chain = keyof typeof PLATFORMS;
 
 /** A token in one spelling, so that whoever asks for the same one shares its price. */
 export type Token = SymbolToken | ContractToken;
 
+/** By its symbol, in lower case. */
 export interface SymbolToken {
   readonly kind: "symbol";
   readonly symbol: string;
 }
 
+/** By its contract on one of CoinGecko's platforms. */
 export interface ContractToken {
   readonly kind: "contract";
   readonly platform: string;

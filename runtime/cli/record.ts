@@ -24,6 +24,7 @@ export interface RecordOptions {
   readonly env: Env;
 }
 
+/** What came of it. */
 export interface RecordRun {
   readonly report: string;
   /** A shape has changed, or nothing could be recorded. */

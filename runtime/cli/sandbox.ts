@@ -8,6 +8,7 @@ import { closeOnSignal, run, toProblem } from "./run.ts";
 import { toBanner } from "./sandbox-banner.ts";
 import { toSandboxSources } from "./sandbox-sources.ts";
 
+/** The command line of `payphone sandbox`. */
 export interface SandboxCommand {
   readonly dir: string;
   /** Whether services read the live sources instead of recordings. */

@@ -81,6 +81,7 @@ export interface Located {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Where the environment, or else the site, says that an upstream is. Values that are malformed count as unset. */
 export function locate({ url, variable, key }: UpstreamManifest, env: Env): Located {
   const { value } = createReader(env, () => "");
   const secret = key && value(key.variable, TOKEN);

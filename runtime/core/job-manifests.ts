@@ -4,6 +4,7 @@ import { isObject } from "./schema-nodes.ts";
 /** A job service's manifest, which has a `job`. */
 export type WithJob = Manifest & { readonly job: JobManifest };
 
+/** Whether a service's calls outlive their requests. */
 export const isJob = (manifest: Manifest): manifest is WithJob => manifest.job !== undefined;
 
 /** The id of the service that tells how a job stands. */

@@ -71,6 +71,7 @@ const RESERVED_MS = 3 * 24 * 60 * 60_000;
 /** So long a job, its deliverable, its refund and its reports can be asked for. */
 export const JOB_KEEP_MS = 90 * 24 * 60 * 60_000;
 
+/** Records in the store, each under keys of its own. A change that must happen once is put there if it is absent. */
 export function createJobRecords({ store, clock }: { readonly store: Store; readonly clock: Clock }): JobRecords {
   const read = (id: string): Promise<JobRecord | undefined> => store.get<JobRecord>(`job:${id}`);
 

@@ -55,6 +55,7 @@ export interface RefundRecords {
   readEnd(id: string): Promise<RefundEnd | undefined>;
 }
 
+/** Records in the store that the server and the command line share. */
 export function createRefundRecords(store: Store): RefundRecords {
   const readEnd = (id: string): Promise<RefundEnd | undefined> => store.get<RefundEnd>(`refund-end:${id}`);
   const readWay = (id: string): Promise<RefundWay | undefined> => store.get<RefundWay>(`refund-way:${id}`);

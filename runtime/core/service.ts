@@ -29,8 +29,10 @@ export interface Job {
   readonly deadlineMs: number;
 }
 
+/** A service whose calls are jobs. */
 export type JobService = Service & { readonly job: Job };
 
+/** Whether a call of the service is a job. */
 export const isJobService = (service: Service): service is JobService => service.job !== undefined;
 
 /** What manifests are bound to. */

@@ -18,6 +18,7 @@ export interface Dialect {
   readonly limit: "max_tokens" | "max_completion_tokens";
 }
 
+/** The strictest one, which an endpoint is asked in first. */
 export const FIRST_DIALECT: Dialect = { format: "json_schema", limit: "max_tokens" };
 
 type Parameters = Pick<OpenAI.ChatCompletionCreateParams, Dialect["limit"] | "response_format">;

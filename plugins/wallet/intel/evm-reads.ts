@@ -2,6 +2,7 @@ import type { Upstream } from "#plugin";
 import { askNode, toMisfit } from "../node.ts";
 import { toDecimalText } from "./amounts.ts";
 
+/** The token, EIP-55 checksummed. */
 export const USDC_ON_BASE = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 const USDC_DECIMALS = 6;
 const ETHER_DECIMALS = 18;

@@ -2,6 +2,7 @@ import type { Upstream } from "#plugin";
 import { askNode, toMisfit } from "../node.ts";
 import { toDecimalText } from "./amounts.ts";
 
+/** The token's mint. */
 export const USDC_ON_SOLANA = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const USDC_DECIMALS = 6;
 const SOL_DECIMALS = 9;

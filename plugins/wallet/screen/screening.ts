@@ -14,6 +14,7 @@ export interface Screening {
   examine(wallet: string, signal: AbortSignal): Promise<Examination>;
 }
 
+/** A screening, and what was missing in it. */
 export interface Examination {
   readonly response: ScreenResponse;
   /** In a sentence, that GoPlus was asked and has not answered. */
