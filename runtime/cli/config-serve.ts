@@ -4,7 +4,7 @@ import type { Manifest, RailManifest, SiteManifest } from "../core/manifest.ts";
 import { isEvm } from "../core/rails.ts";
 import type { Config } from "./config.ts";
 import { createReader } from "./config-reader.ts";
-import { base58Bytes, type Shape, WEB_URL } from "./config-values.ts";
+import { base58Bytes, type Shape, TOKEN, WEB_URL } from "./config-values.ts";
 
 /** What the environment says of one rail. */
 export interface RailVariables {
@@ -55,10 +55,12 @@ export function missingForServe(config: Config, { site, manifests }: Sold): stri
     need(rail.rpc, text(rail.rpc), `the RPC URL of ${rail.network}`);
     value(rail.rpc, WEB_URL);
   }
-  for (const { id, title, url, variable } of site.upstreams ?? []) {
+  for (const { id, title, url, variable, key } of site.upstreams ?? []) {
     const users = manifests.filter(({ upstreams }) => upstreams?.includes(id)).map((manifest) => manifest.id);
     const isRails = site.rails.some(({ rpc }) => rpc === variable);
-    if (users.length === 0 || variable === undefined || isRails) continue;
+    if (users.length === 0) continue;
+    if (key) value(key.variable, TOKEN);
+    if (variable === undefined || isRails) continue;
     need(variable, text(variable) ?? url, `the URL of ${title}, which is read by ${users.join(", ")}`);
     value(variable, WEB_URL);
   }

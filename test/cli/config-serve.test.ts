@@ -96,6 +96,15 @@ describe("what a live server needs", () => {
     );
   });
 
+  it("is no credential of a source that cannot be sent, and the credential is not shown", () => {
+    const manifests = [{ id: "prices", upstreams: ["coingecko"] }] as unknown as Manifest[];
+    const wrong = readConfig({ ...LIVE, COINGECKO_API_KEY: "CG-one two" });
+    expect(missingForServe(wrong, { site, manifests })).to.deep.equal([
+      "COINGECKO_API_KEY (not shown) must be a credential of printable characters without spaces",
+    ]);
+    expect(missingForServe(wrong, { site, manifests: [] })).to.deep.equal([]);
+  });
+
   it("is given for each rail", () => {
     expect(site.rails.map((rail) => railVariables(readConfig(LIVE), rail))).to.deep.equal([
       { payTo: EVM_ADDRESS, rpc: "https://base.example/v2/key" },
