@@ -20,7 +20,10 @@ export async function start(args: readonly string[]): Promise<Contestant> {
   return toContestant(child, Number(line));
 }
 
-/** Starts any server whose port is in the variable PORT, and waits until it answers at a path, whatever it says elsewhere. */
+/**
+ * Starts any server whose port is in the variable PORT, and waits until it answers at a path. It is stopped only after it
+ * has said that it listens: until then it may be at work, filling its caches of compiled code for the next start.
+ */
 export async function startAnswering(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -31,7 +34,9 @@ export async function startAnswering(
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...env, PORT: String(port) },
   });
-  const isReady = once(child.stdout, "data");
+  const isReady = new Promise<void>((done) => {
+    createInterface(child.stdout).on("line", (line) => line.startsWith("listening on ") && done());
+  });
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
     await answer?.arrayBuffer();
