@@ -13,6 +13,8 @@ export interface BullmqQueueOptions {
   /** How many jobs of a service this process works on at the same time. */
   readonly concurrencyOf: (service: string) => number;
   readonly log: Log;
+  /** How often it is looked for jobs of services that this process does not offer. */
+  readonly othersMs?: number;
 }
 
 /** A job that has its turn in this process. */
@@ -41,7 +43,7 @@ const EVENTS = 100;
  * is as durable as that Redis. @throws Problem `unavailable` when Redis cannot be reached.
  */
 export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQueue> {
-  const { url, prefix, services, concurrencyOf, log } = options;
+  const { url, prefix, services, concurrencyOf, log, othersMs = 60_000 } = options;
   // Both take a tenth of a second to load: only those who use them wait for them.
   const [bullmq, { createClient }] = await Promise.all([import("bullmq"), import("@keyv/redis")]);
   const closing = new AbortController();
@@ -82,8 +84,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     start(turn) {
       take = turn;
       for (const service of services) work(service);
-      // Jobs of services that are not offered any more want an end, too.
-      client.sMembers(list).then((known) => known.forEach(work), complain);
+      void workOnOthers();
     },
     async close() {
       closing.abort();
@@ -102,6 +103,17 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     queues.set(service, queue);
     queue.waitUntilReady().catch(() => queues.delete(service)); // What Redis left while it was opened stays broken.
     return queue;
+  }
+
+  /**
+   * Jobs of services that are not offered any more want an end, too. Such a service may be heard of late: by the payment
+   * for its first job, which was found settled after it had gone.
+   */
+  async function workOnOthers(): Promise<void> {
+    const known = await client.sMembers(list).catch(complain);
+    if (closing.signal.aborted) return;
+    known?.forEach(work);
+    setTimeout(() => void workOnOthers(), othersMs).unref();
   }
 
   /** Works on the jobs of a service, beside whoever else does. */

@@ -70,4 +70,18 @@ describe("a line of jobs in Redis", () => {
     expect(taken).to.deep.equal(["gone"]);
     await close();
   });
+
+  it("gives turns to jobs of such a service also when its first job comes late", async () => {
+    const terms = { prefix: "payphone-jobs", services: [], concurrencyOf: () => 1, log: silentLog };
+    const queue = await openBullmqQueue({ url: redis.url, ...terms, othersMs: 20 });
+    const taken: string[] = [];
+    queue.start(async ({ service }) => {
+      taken.push(service);
+      return "done";
+    });
+    await queue.add({ id: "job-1", service: "gone", at: 1 });
+    await eventually(() => taken.length === 1);
+    expect(taken).to.deep.equal(["gone"]);
+    await queue.close();
+  });
 });
