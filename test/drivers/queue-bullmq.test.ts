@@ -80,8 +80,7 @@ describe("a line of jobs in Redis", () => {
       return "done";
     });
     await queue.add({ id: "job-1", service: "gone", at: 1 });
-    await eventually(() => taken.length === 1);
+    await eventually(() => taken.length === 1).finally(queue.close);
     expect(taken).to.deep.equal(["gone"]);
-    await queue.close();
   });
 });
