@@ -7,8 +7,8 @@ A failed job that was paid in USDC on Base is paid back by itself, out of the tr
 the chain holds the transfer, with what keeps it. "manual" ones wait for you: pay the amount back to the payer, and close
 the refund with your transaction.
 
-The store is the server's (PAYPHONE_DATA_DIR, REDIS_URL), which may be running. A sandbox keeps its own in
-.payphone/sandbox.
+The store is the server's (PAYPHONE_DATA_DIR, REDIS_URL), which may be running. For a sandbox's, set
+PAYPHONE_DATA_DIR=.payphone/sandbox.
 
 Examples:
   payphone refunds
