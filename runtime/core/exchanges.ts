@@ -39,7 +39,7 @@ export interface Exchanges {
   open(id: string, exchange: Exchange): Promise<void>;
   read(id: string): Promise<Exchange | undefined>;
   /** Takes note of a settled call that named an exchange, when it was of the quoted skill at the quoted price. The first one counts. */
-  observe(settled: Pick<PaymentRecord, "exchange" | "service" | "offer" | "receipt">): Promise<void>;
+  observe(settled: Pick<PaymentRecord, "exchange" | "service" | "payment" | "receipt">): Promise<void>;
   observed(id: string): Promise<ObservedSettlement | undefined>;
   /** Puts a receipt on record and gives it back, or the one that was there before: an exchange has one receipt. */
   conclude<T>(id: string, receipt: T): Promise<T>;
@@ -67,12 +67,12 @@ export function createExchanges({ store, clock, site, createId = createRandomId 
     read,
     open: (id, exchange) => store.set(`a2a:exchange:${id}`, exchange, KEEP_MS),
     observed: (id) => store.get<ObservedSettlement>(`a2a:observed:${id}`),
-    async observe({ exchange: id, service, offer, receipt }) {
+    async observe({ exchange: id, service, payment, receipt }) {
       const exchange = id === undefined ? undefined : await read(id);
       if (exchange?.skill !== service || !receipt) return;
-      const rail = site.rails.find(({ network }) => network === offer.network);
-      if (!rail || amountOn(rail, exchange.price, site.yen_tiers)?.toString() !== offer.amount) return;
-      const { network, asset, amount } = offer;
+      const { network, asset, amount } = payment.accepted;
+      const rail = site.rails.find((one) => one.network === network);
+      if (!rail || amountOn(rail, exchange.price, site.yen_tiers)?.toString() !== amount) return;
       const { transaction, payer = null } = receipt;
       const seen = { transaction, network, asset, amount, payer, observed_at: Math.floor(clock.now() / 1000) };
       await store.putIfAbsent(`a2a:observed:${id}`, seen satisfies ObservedSettlement, KEEP_MS);

@@ -64,7 +64,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const input = await readInput(service, invocation);
     const request = requestOf(service, payment, input);
     // An offer that has run out buys nothing new, but what was bought with it can still be fetched.
-    const terms = typeof offer === "string" ? (record as PaymentRecord).offer : offer;
+    const terms = typeof offer === "string" ? (record as PaymentRecord).payment.accepted : offer;
     return underLease({ service, invocation, payment, offer: terms, input, key, request }, record === undefined);
   };
 
@@ -186,12 +186,12 @@ const NEVER = new AbortController().signal;
 const LONGEST_SECONDS = 24 * 60 * 60;
 
 const toRecord = (
-  { service, invocation: { exchange }, payment, offer, request }: Purchase,
+  { service, invocation: { exchange }, payment, request }: Purchase,
   payload: PaymentPayload,
   output: unknown,
   payer: string | undefined,
 ): PaymentRecord => ({
-  ...{ state: "settling", request, service: service.manifest.id, payment: payload, offer, output },
+  ...{ state: "settling", request, service: service.manifest.id, payment: payload, output },
   ...(payment.authorization.validBefore !== undefined && { validBefore: payment.authorization.validBefore }),
   ...(isJobService(service) && { job: (output as AcceptedJob).job_id }),
   ...(payer !== undefined && { payer }),

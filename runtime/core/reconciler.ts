@@ -56,8 +56,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   };
 
   async function conclude(key: string, record: PaymentRecord, keepMs?: number): Promise<PaymentRecord> {
-    const { payment, offer, validBefore } = record;
-    const seen = await settler.look(payment, offer);
+    const { payment, validBefore } = record;
+    const seen = await settler.look(payment, payment.accepted);
     const isAlive = validBefore === undefined || validBefore - SETTLE_MARGIN_SECONDS > clock.now() / 1000;
     if (seen.state !== "unknown") return note(key, record, seen, keepMs);
     return isAlive ? note(key, ...(await settleAgain(key, record)), keepMs) : record;
@@ -65,11 +65,11 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 
   /** A payment that was refused is unsettled; from this attempt on, it may be settled after all. */
   async function settleAgain(key: string, record: PaymentRecord): Promise<[PaymentRecord, Settlement]> {
-    const { payment, offer, state } = record;
-    if (state === "settling") return [record, await settler.settle(payment, offer, "another")];
+    const { payment, state } = record;
+    if (state === "settling") return [record, await settler.settle(payment, payment.accepted, "another")];
     const open: PaymentRecord = { ...record, state: "settling" };
     await reservations.update(key, open);
-    return [open, await settler.settle(payment, offer)];
+    return [open, await settler.settle(payment, payment.accepted)];
   }
 
   async function note(
@@ -92,9 +92,9 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   }
 
   /** False when a job could not be let begin: that is as if its settlement were not known yet, and is tried again. */
-  async function letBegin({ job, offer, receipt, ...record }: PaymentRecord): Promise<boolean> {
+  async function letBegin({ job, payment, receipt, ...record }: PaymentRecord): Promise<boolean> {
     if (job === undefined || !receipt) return true;
-    const { network, asset, amount } = offer;
+    const { network, asset, amount } = payment.accepted;
     const { payer = record.payer ?? null, transaction } = receipt;
     return beginJob(job, { network, asset, amount, payer, transaction }).then(
       () => true,
@@ -138,7 +138,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   async function isConcluded(key: string, record: PaymentRecord): Promise<boolean> {
     const { state } = await conclude(key, record, UNATTENDED_MS);
     if (state === "settling") return false;
-    log.info("settlement.concluded", { service: record.service, network: record.offer.network, state });
+    log.info("settlement.concluded", { service: record.service, network: record.payment.accepted.network, state });
     return true;
   }
 

@@ -2,7 +2,7 @@ import type { Clock } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import { createLeases, type Lease } from "./leases.ts";
 import type { Store } from "./store.ts";
-import type { PaymentPayload, PaymentRequirements, SettleResponse } from "./x402.ts";
+import type { PaymentPayload, SettleResponse } from "./x402.ts";
 
 /**
  * The memory of one payment, written before its settlement is tried. From then on the result is kept with it, so that
@@ -14,8 +14,8 @@ export interface PaymentRecord {
   /** The payment's fingerprint, service and input: only exactly the same call may have the stored answer. */
   readonly request: string;
   readonly service: string;
+  /** As it is settled: with the offer that it was made for in `accepted`. */
   readonly payment: PaymentPayload;
-  readonly offer: PaymentRequirements;
   readonly output: unknown;
   /** Unix seconds; undefined where the chain alone limits the time. */
   readonly validBefore?: number;

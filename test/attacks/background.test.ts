@@ -10,7 +10,7 @@ const OFFER = {
   ...{ maxTimeoutSeconds: 300, extra: {} },
 };
 const RECORD: PaymentRecord = {
-  ...{ state: "settling", request: "r", service: "roll", offer: OFFER, output: { value: 1 } },
+  ...{ state: "settling", request: "r", service: "roll", output: { value: 1 } },
   payment: { x402Version: 2, accepted: OFFER, payload: {} },
 };
 const SETTLED: Settlement = {
