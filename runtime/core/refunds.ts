@@ -64,7 +64,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
 
   return {
     async open({ id, service, payment }) {
-      const isOnRail = rail !== undefined && isPaidOn(rail, payment);
+      const isOnRail = isPaidOn(rail, payment);
       const reason = isOnRail ? whyUnpayable(payment) : "Payments in this token are paid back by hand";
       const state = reason === null ? "pending" : "manual";
       const isNew = await records.open({ id, service, payment, openedAt: clock.now(), isOnRail, state, reason });
@@ -111,30 +111,31 @@ export function createRefunds(deps: RefundsDeps): Refunds {
   /** Never rejects. */
   async function tryOnce(id: string, nextMs: number): Promise<"over" | "held" | "again"> {
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(attemptMs)]);
+    const lease = await leases.claim(id).catch(() => undefined); // The store is away; it is told by all.
+    if (!lease) return "again"; // Another process sees to it, as long as it lives.
     try {
-      const lease = await leases.claim(id);
-      if (!lease) return "again"; // Another process sees to it, as long as it lives.
-      try {
-        const refund = await records.read(id);
-        return refund?.state === "pending" && attempt ? await attempt(refund, signal) : "over";
-      } finally {
-        await lease.release();
-      }
+      const refund = await records.read(id);
+      if (refund?.state !== "pending") return "over";
+      // A rail has decimals and contracts of its own: what was paid on an earlier one is none of the new one's.
+      if (!attempt || !isPaidOn(rail, refund.payment)) throw new Problem("unavailable", NO_MORE);
+      return await attempt(refund, signal);
     } catch (error) {
       if (closing.signal.aborted) return "over";
-      await note(id, signal.aborted ? tooLate(error) : error, nextMs).catch(() => {}); // The store is away; it is told by all.
+      await note(id, signal.aborted ? tooLate(error) : error, nextMs).catch(() => {});
       return "again";
+    } finally {
+      await lease.release().catch(onError);
     }
   }
 
-  /** Leaves word for the operator why it is not paid yet. */
+  /** Leaves word for the operator why it is not paid yet; what another process has found out meanwhile stands. */
   async function note(id: string, error: unknown, retryMs: number): Promise<void> {
     const reason = Problem.from(error).message;
     const refund = await records.read(id);
     if (!refund) return;
     const isLate = clock.now() - refund.openedAt > LATE_MS;
     log[isLate ? "error" : "warn"]("refund.delayed", { job: id, service: refund.service, retryMs, error });
-    if (refund.reason !== reason) await records.update({ ...refund, reason });
+    if (refund.reason !== reason && leases.holds(id)) await records.update({ ...refund, reason });
   }
 
   async function sweep(): Promise<void> {
@@ -147,11 +148,13 @@ export function createRefunds(deps: RefundsDeps): Refunds {
   }
 }
 
+const NO_MORE = "This site does not make refunds in this token any more";
+
 const tooLate = (cause: unknown): Problem =>
   new Problem("upstream-failed", "The transfer did not come about in time", { cause });
 
-const isPaidOn = (rail: RefundRail, { network, asset }: JobPayment): boolean =>
-  network === rail.network && asset.toLowerCase() === rail.asset.toLowerCase();
+const isPaidOn = (rail: RefundRail | undefined, { network, asset }: JobPayment): boolean =>
+  network === rail?.network && asset.toLowerCase() === rail.asset.toLowerCase();
 
 /** Null when there is a payer who can be paid back. */
 const whyUnpayable = ({ payer }: JobPayment): OpenRefund["reason"] =>

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
-import type { RefundCase } from "../../runtime/core/refund-records.ts";
+import type { OpenRefund, RefundCase } from "../../runtime/core/refund-records.ts";
 import { rail } from "../support/chains.ts";
 import { openRefundDesk, payerOf } from "./refund-desk.ts";
-import { failedJob, PRICE } from "./refund-rail.ts";
+import { failedJob, openRefundRail, PRICE } from "./refund-rail.ts";
 import { until } from "./refund-stage.ts";
 
 const PENDING = { refund_tx: null, refund_pending: null };
@@ -155,6 +155,48 @@ describe("a refund", () => {
     const job = failedJob();
     await refunds.open(job);
     expect(await refunds.status(job.id)).to.deep.equal(MANUAL);
+  });
+
+  it("waits where the site has changed its token or pays nothing back any more, and goes out in no other", async () => {
+    const job = failedJob();
+    await desk.records.open({ ...job, openedAt: Date.now(), isOnRail: true, state: "pending", reason: null });
+    const { url } = desk.proxy;
+    const right = openRefundRail({ url, key: desk.treasury.key, store: desk.store });
+    for (const other of [{ ...right, asset: rail("polygon").asset }, undefined]) {
+      await desk.records.update({ ...(await desk.records.read(job.id)), reason: null } as OpenRefund);
+      createProcess({ rail: other }).start();
+      await expectDelayed(job, /^This site does not make refunds in this token any more$/);
+      await desk.closeAll();
+    }
+    expect(await desk.records.readWay(job.id)).to.equal(undefined);
+    right.close();
+    const refunds = createProcess();
+    refunds.start();
+    await expectPaidOnce(refunds, job);
+  });
+
+  it("stays with the person that another process has left it to while this one was stalled", async () => {
+    const job = failedJob();
+    let isStalled = false;
+    const get = async <T>(key: string): Promise<T | undefined> => {
+      const value = await desk.store.get<T>(key);
+      if (!isStalled || key !== `refund:${job.id}`) return value;
+      isStalled = false;
+      await desk.records.update({ ...(value as OpenRefund), state: "manual", reason: "The other process says so" });
+      return value;
+    };
+    const refunds = createProcess({
+      ...{ store: { ...desk.store, get }, leaseMs: 5 },
+      async screenRecipient() {
+        for (const end = performance.now() + 10; performance.now() < end; );
+        isStalled = true;
+        throw new Error("nobody is there");
+      },
+    });
+    await refunds.open(job);
+    await until(async () => desk.events.includes("refund.delayed"));
+    await desk.closeAll();
+    expect(await record(job)).to.include({ state: "manual", reason: "The other process says so" });
   });
 
   it("is neither paid nor pending when nobody has opened it", async () => {
