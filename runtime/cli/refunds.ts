@@ -42,7 +42,8 @@ export async function closeRefund(config: StoreConfig, { job, transaction }: Ref
       : base58Bytes(transaction, 64) !== undefined;
     if (!isRight)
       throw new Problem("bad-request", `"${transaction}" is no transaction of ${refund.payment.network}: ${RIGHT}`);
-    if (refund.state === "pending" && "signed" in (await records.choose(job, { byHand: transaction })))
+    const way = await records.choose(job, { byHand: transaction }); // A stalled server may still want to sign one of its own.
+    if (refund.state === "pending" && "signed" in way)
       throw new Problem("payment-conflict", `The refund of ${job} is signed and under way; it is made without you`);
     const refund_tx = refund.isOnRail ? transaction : null;
     await records.end(job, { transaction, refund_tx, at: Date.now() });

@@ -116,6 +116,8 @@ function testRefunds(where: string, prepare: () => Promise<StoreOptions>): void 
       expect(await server.status(onBase.id)).to.deep.equal({ refund_tx: EVM_TX, refund_pending: null });
       expect(await server.status(onSolana.id)).to.deep.equal({ refund_tx: null, refund_pending: null });
       expect(await createRefundRecords(store).readEnd(onSolana.id)).to.include({ transaction: SOLANA_TX });
+      const late = { signed: await refundRail.sign(onBase.id, { to: `0x${"1".repeat(40)}`, amount: "1" }) };
+      expect(await createRefundRecords(store).choose(onBase.id, late)).to.deep.equal({ byHand: EVM_TX });
     });
 
     it("closes a pending one that nothing was signed for, and the server pays it never", async () => {
