@@ -1,4 +1,5 @@
 import type { Clock, Log } from "../api/capabilities.ts";
+import { readEip3009 } from "./eip3009.ts";
 import type { Jobs } from "./jobs.ts";
 import { type PaymentRecord, type Reservations, UNATTENDED_MS } from "./reservations.ts";
 import type { Settlement, Settler } from "./settlement.ts";
@@ -95,7 +96,9 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   async function letBegin({ job, payment, receipt, ...record }: PaymentRecord): Promise<boolean> {
     if (job === undefined || !receipt) return true;
     const { network, asset, amount } = payment.accepted;
-    const { payer = record.payer ?? null, transaction } = receipt;
+    // Whose signature has moved the money is whom it is paid back to, whatever a facilitator writes.
+    const payer = readEip3009(payment.payload)?.authorization.from ?? record.payer ?? receipt.payer ?? null;
+    const { transaction } = receipt;
     return beginJob(job, { network, asset, amount, payer, transaction }).then(
       () => true,
       (error: unknown) => {

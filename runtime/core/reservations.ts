@@ -72,15 +72,17 @@ export const UNATTENDED_MS = 24 * 60 * 60_000;
 
 export function createReservations({ store, clock, onError, leaseMs }: ReservationsDeps): Reservations {
   const leases = createLeases({ store, prefix: "lease:", onError, leaseMs });
-  const ttlOf = ({ validBefore }: PaymentRecord, keepMs: number): number =>
-    Math.max(keepMs, (validBefore ?? 0) * 1000 - clock.now() + MARGIN_MS);
+  /** How long an authorization can still be used. */
+  const lifeOf = ({ validBefore = 0 }: PaymentRecord): number => Math.max(0, validBefore * 1000 - clock.now());
+  /** It may be settled in its last moment, and that is looked for as long as anything else. */
+  const openMsOf = (record: PaymentRecord): number => lifeOf(record) + UNATTENDED_MS;
 
   return {
     claim: leases.claim,
     read: (key) => store.get<PaymentRecord>(`payment:${key}`),
     isSpent: async (key) => (await store.get(`spent:${key}`)) !== undefined,
     async begin(key, record) {
-      const ttlMs = ttlOf(record, UNATTENDED_MS);
+      const ttlMs = openMsOf(record);
       const [begun] = await Promise.all([
         store.putIfAbsent(`payment:${key}`, record, ttlMs),
         store.set(`open:${key}`, 1, ttlMs),
@@ -91,7 +93,7 @@ export function createReservations({ store, clock, onError, leaseMs }: Reservati
       if (record.state === "rejected" && !leases.holds(key))
         throw new Problem("unavailable", "Another call may be settling this payment: its lease has lapsed here");
       const isOpen = record.state === "settling";
-      const ttlMs = ttlOf(record, isOpen ? UNATTENDED_MS : keepMs);
+      const ttlMs = isOpen ? openMsOf(record) : Math.max(keepMs, lifeOf(record) + MARGIN_MS);
       // A settlement lazily: if a crash takes it back to "settling", the chain brings it to its end again.
       const care = record.state === "settled" ? "lazy" : "durable";
       const outlivesRecord = record.state === "settled" && record.validBefore === undefined;

@@ -138,4 +138,21 @@ describe("the reconciler", () => {
     reconciler.close();
     reservations.close();
   });
+
+  it("looks for a day, too, for what could be settled until the last moment of a long authorization", async () => {
+    let now = Date.now();
+    const store = createMemoryStore(() => now);
+    const reservations = createReservations({ store, clock: { now: () => now }, onError: fail });
+    const record = { ...RECORD, validBefore: Math.floor(now / 1000) + 86_400 };
+    await reservations.begin("begun", record);
+    await reservations.update("opened again", record);
+    now += 47 * 3_600_000;
+    for (const key of ["begun", "opened again"]) expect(await reservations.read(key)).to.deep.equal(record);
+    const open: string[] = [];
+    for await (const key of reservations.open()) open.push(key);
+    expect(open).to.have.members(["begun", "opened again"]);
+    now += 2 * 3_600_000;
+    expect(await reservations.read("begun")).to.equal(undefined);
+    reservations.close();
+  });
 });

@@ -97,6 +97,18 @@ describe("a paid job", () => {
     expect(stage.refunds[0]?.payment.transaction).to.match(/^0x/);
   });
 
+  it("is paid back to whoever has signed the payment, whomever the facilitator names", async () => {
+    const other = "0x3333333333333333333333333333333333333333";
+    stage.rail.script.verify = () => ({ isValid: true, payer: other });
+    stage.rail.script.settle = (payment, offer) => ({ ...move(stage.rail, payment, offer), payer: other });
+    stage.work = () => {
+      throw new Error("broken");
+    };
+    await stage.ended(await stage.buy("x"));
+    await eventually(() => stage.refunds.length === 1);
+    expect(stage.refunds[0]?.payment).to.have.property("payer", PAYER);
+  });
+
   it("is the same job for the same payment, however often it is sent", async () => {
     const payment = await stage.pay();
     const answers: unknown[] = [];
