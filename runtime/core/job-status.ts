@@ -26,7 +26,8 @@ export type StatusOf = (service: string, job: JobManifest) => Run<{ job_id: stri
 export function createStatusOf({ records, refunds, clock }: JobStatusDeps): StatusOf {
   return (service, job) =>
     async ({ job_id }) => {
-      const record = await records.read(job_id);
+      // Half a character, which JSON can say, is in no store.
+      const record = job_id.isWellFormed() ? await records.read(job_id) : undefined;
       if (record?.service !== service || !record.begun) return { ...NOTHING, job_id, error: "job_not_found" };
       const end = await records.readEnd(job_id);
       if (!end) return { ...NOTHING, job_id, ...(await toRunning(record, record.begun.at, job)) };

@@ -71,8 +71,10 @@ for (const { name, version, connect } of CONFIGURATIONS)
       expect(failed.error).to.be.a("string").that.does.not.include("a secret");
     });
 
-    it("is unknown under another id", async () => {
-      const told = answerOf(await call("search_status", { job_id: "nobody's" }));
-      expect(told).to.include({ status: "UNKNOWN", error: "job_not_found" });
+    it("is unknown under another id, also under half a character, which no store takes", async () => {
+      for (const job_id of ["nobody's", "\ud800"]) {
+        const told = answerOf(await call("search_status", { job_id }));
+        expect(told).to.include({ status: "UNKNOWN", error: "job_not_found" });
+      }
     });
   });
