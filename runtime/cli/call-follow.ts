@@ -21,10 +21,7 @@ export function toStatusUrl(result: unknown, boughtAt: string): string | undefin
   return isAccepted ? url?.href : undefined;
 }
 
-/**
- * Asks how a job stands until it has ended, free of charge. Silence and refusals are waited out.
- * @throws Problem `upstream-failed` when the job has not delivered, with its last status; the signal's reason.
- */
+/** Asks how a job stands until it has ended, free of charge, and gives its last status. Silence and refusals are waited out. @throws the signal's reason. */
 export async function follow(statusUrl: string, options: FollowOptions): Promise<unknown> {
   const { onStep, signal, pauseMs = PAUSE_MS } = options;
   let said = "";
@@ -34,8 +31,7 @@ export async function follow(statusUrl: string, options: FollowOptions): Promise
       return { status: 503, json: { step: Problem.from(error).message } };
     });
     const status = answer.status === 200 ? textField(answer.json, "status") : undefined;
-    if (status === "DELIVERED") return answer.json;
-    if (status !== undefined && ENDS.includes(status)) throw toProblem(status, answer.json);
+    if (status !== undefined && ENDS.includes(status)) return answer.json;
     const eta = field(answer.json, "eta_seconds");
     const step = printable(textField(answer.json, "step") ?? status ?? `status ${answer.status}`);
     if (step !== said) onStep(typeof eta === "number" ? `${step} (about ${eta} s left)` : step);
@@ -44,8 +40,12 @@ export async function follow(statusUrl: string, options: FollowOptions): Promise
   }
 }
 
-function toProblem(status: string, job: unknown): Problem {
+/** Why a job that has ended has delivered nothing, and what became of its payment; undefined when it has delivered. */
+export function explainEnd(job: unknown): string | undefined {
+  const status = textField(job, "status");
+  if (status === "DELIVERED") return undefined;
   const refund = textField(job, "refund_tx");
-  const words = [textField(job, "error"), refund && `paid back in ${refund}`].filter(Boolean).join("; ");
-  return new Problem("upstream-failed", printable(`the job is ${status}: ${words}`), { members: { job } });
+  const isManual = textField(job, "refund_pending") === "manual";
+  const money = refund ? `paid back in ${refund}` : isManual ? "the seller pays it back by hand" : undefined;
+  return printable(`the job is ${status}: ${[textField(job, "error"), money].filter(Boolean).join("; ")}`);
 }

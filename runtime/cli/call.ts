@@ -3,7 +3,7 @@ import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import { Problem } from "../api/problem.ts";
 import { openPayer } from "./buyer-payer.ts";
 import { openWallet } from "./buyer-wallet.ts";
-import { follow, toStatusUrl } from "./call-follow.ts";
+import { explainEnd, follow, toStatusUrl } from "./call-follow.ts";
 import { type Answer, ask, field, textField } from "./call-http.ts";
 import { checkLimits, chooseOffer, type Limits, readChallenge, toOffers } from "./call-offers.ts";
 import { dropPending, keepPending, loadPending, type Pending } from "./call-pending.ts";
@@ -80,12 +80,18 @@ async function attempt(run: () => Promise<void>, { err, signal }: Voice, report:
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof Problem) && !signal.aborted) throw error;
-    const problem = error instanceof Problem ? error : new Problem("unavailable", "interrupted: nothing was paid");
+    const problem = error instanceof Problem ? error : new Problem("unavailable", toInterruption(report));
     report.error = { code: problem.code, message: problem.message, ...problem.options.members };
     err(`payphone: ${problem.message}`);
     if (report.resume) err(`Ask again with the same payment: payphone call --resume ${report.resume}`);
     return exitCodeOf(problem.code);
   }
+}
+
+/** Whoever leaves while a job is followed has paid. */
+function toInterruption({ receipt, result }: Report): string {
+  if (!receipt?.success) return "interrupted: nothing was paid";
+  return `interrupted: it is paid for, and goes on; ${textField(result, "status_url")} tells how it stands`;
 }
 
 async function buyOrResume(config: Config, options: CallOptions, voice: Voice, report: Report): Promise<void> {
@@ -176,15 +182,19 @@ async function followJob({ follow: isFollowed, json }: CallOptions, voice: Voice
   const { err: onStep, signal } = voice;
   report.job = await follow(statusUrl, { onStep, signal });
   if (!json) voice.out(texts.toPrintableJson(report.job));
+  const complaint = explainEnd(report.job);
+  if (complaint !== undefined) throw new Problem("upstream-failed", complaint);
 }
 
 const isResult = ({ status }: Answer): boolean => status < 300;
 
 /** Prints the result. */
-function deliver({ json, text }: Answer, options: CallOptions, { out }: Voice, report: Report): void {
+function deliver({ json, text }: Answer, options: CallOptions, { out, err }: Voice, report: Report): void {
   report.result = json ?? text;
+  const isFollowed = options.follow && toStatusUrl(json, report.request?.url ?? "") !== undefined;
+  const say = isFollowed ? err : out; // What is asked for then is the job's end.
   if (!options.json)
-    out(json === undefined ? text.split("\n").map(texts.printable).join("\n") : texts.toPrintableJson(json));
+    say(json === undefined ? text.split("\n").map(texts.printable).join("\n") : texts.toPrintableJson(json));
 }
 
 /** What the seller said instead of a result. */

@@ -44,7 +44,7 @@ function addCall(program: Command): void {
     .option("--dry-run", "stop at the challenge")
     .option("--json", "print one JSON document with challenge, payment, receipt and result")
     .addOption(new Option("--method <method>", "for addresses that no catalogue names").choices(["GET", "POST"]))
-    .option("--follow", "when it is a job, wait for its end and print that, too")
+    .option("--follow", "when it is a job, wait for its end, and print that")
     .option("--wait <seconds>", "how long to go on asking for the result of a payment", toSeconds, 60)
     .option("--resume <file>", "ask again for the result of this payment, instead of paying")
     .addOption(dirOption("its manifests/_site.yaml names the rails that are paid on"))

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Command, Option } from "commander";
+import { Problem } from "../api/problem.ts";
 import { loadConfig, loadEnv } from "./config.ts";
 import { EXIT } from "./exit-code.ts";
 
@@ -55,9 +56,23 @@ function addCheck(program: Command): void {
       if (discovery) return lookAsDirectories(dir);
       const { checkDir, toReport } = await import("./check.ts");
       const faults = await checkDir(dir, loadEnv());
-      console.log(toReport(faults));
-      process.exitCode = faults.length > 0 ? EXIT.failed : EXIT.ok;
+      const unread = await checkRecordings(dir);
+      const report = unread.length > 0 && faults.length === 0 ? [] : [toReport(faults)];
+      console.log([...unread, ...report].join("\n"));
+      process.exitCode = faults.length + unread.length > 0 ? EXIT.failed : EXIT.ok;
     });
+}
+
+/** What is wrong with recordings: a line each. No server needs them but the sandbox. */
+async function checkRecordings(dir: string): Promise<readonly string[]> {
+  const { loadRecordings } = await import("../sandbox/recordings.ts");
+  try {
+    loadRecordings(dir);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return error.message.split("\n");
+  }
 }
 
 async function lookAsDirectories(dir: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { Problem } from "../api/problem.ts";
 import { createRefundRecords, type OpenRefund, type RefundRecords } from "../core/refund-records.ts";
-import { openStore } from "../drivers/open-store.ts";
+import { openStore, storeFileOf } from "../drivers/open-store.ts";
 import type { Config } from "./config.ts";
 import { base58Bytes } from "./config-values.ts";
 import { loadRails } from "./rails-file.ts";
@@ -57,8 +57,11 @@ async function withRecords<T>(
   { dataDir, redisUrl }: StoreConfig,
   work: (records: RefundRecords) => Promise<T>,
 ): Promise<T> {
-  if (redisUrl === undefined && !existsSync(dataDir))
-    throw new Problem("bad-request", `There is no ${dataDir}: set PAYPHONE_DATA_DIR or REDIS_URL as the server has it`);
+  if (redisUrl === undefined && !existsSync(storeFileOf(dataDir)))
+    throw new Problem(
+      "bad-request",
+      `There is no store in ${dataDir}: set PAYPHONE_DATA_DIR or REDIS_URL as the server has it (a sandbox keeps its own in .payphone/sandbox)`,
+    );
   const store = await openStore({ dataDir, redisUrl });
   try {
     return await work(createRefundRecords(store));

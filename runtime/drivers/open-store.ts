@@ -12,8 +12,11 @@ export interface StoreOptions {
 
 const NAMESPACE = "payphone";
 
+/** The file of the embedded store. */
+export const storeFileOf = (dataDir: string): string => join(dataDir, "payphone.sqlite");
+
 /** Opens the store that is configured. @throws Problem `unavailable` with the reason why it cannot be opened. */
 export async function openStore({ redisUrl, dataDir }: StoreOptions): Promise<OpenStore> {
-  if (redisUrl === undefined) return openSqliteStore({ file: join(dataDir, "payphone.sqlite") });
+  if (redisUrl === undefined) return openSqliteStore({ file: storeFileOf(dataDir) });
   return openRedisStore({ url: redisUrl, namespace: NAMESPACE });
 }

@@ -26,7 +26,7 @@ describe("payphone call for a job", () => {
     seller.script.polls = [poll({ status: "DELIVERED", deliverable: { sum: 4 } })];
     const { code, out } = await run({ url: seller.url, follow: true });
     expect(code).to.equal(0);
-    expect(out).to.match(/"deliverable": \{\s+"sum": 4/);
+    expect(JSON.parse(out)).to.deep.equal({ status: "DELIVERED", deliverable: { sum: 4 } });
   });
 
   it("tells each step once, and waits out what is no status", async () => {
@@ -50,9 +50,22 @@ describe("payphone call for a job", () => {
 
   it("fails with the job's own words, and says what was paid back", async () => {
     seller.script.polls = [poll({ status: "FAILED", error: "no source answered", refund_tx: "0xab" })];
-    const { code, err } = await run({ url: seller.url, follow: true });
-    expect(code).to.equal(1);
+    const { code, out, err } = await run({ url: seller.url, follow: true });
+    expect([code, JSON.parse(out).refund_tx]).to.deep.equal([1, "0xab"]);
     expect(err).to.contain("the job is FAILED: no source answered; paid back in 0xab");
+    seller.script.polls = [poll({ status: "FAILED", error: "no source answered", refund_pending: "manual" })];
+    const other = await run({ url: seller.url, follow: true });
+    expect(other.err).to.contain("the job is FAILED: no source answered; the seller pays it back by hand");
+  });
+
+  it("says that it is paid for and goes on when the buyer leaves", async () => {
+    seller.script.polls = [poll({ status: "IN_PROGRESS", step: "count" })];
+    const stop = new AbortController();
+    const heard = (line: string): void => void (line === "count" && stop.abort());
+    const { code, err } = await run({ url: seller.url, follow: true }, { signal: stop.signal, heard });
+    expect(code).to.equal(1);
+    expect(err).to.contain(`interrupted: it is paid for, and goes on; ${statusUrl} tells how it stands`);
+    expect(err).not.to.contain("nothing was paid");
   });
 
   it("asks no other server than the one that was paid", async () => {

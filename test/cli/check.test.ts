@@ -1,7 +1,11 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { expect } from "chai";
 import { checkDir, toIdleLent, toReport } from "../../runtime/cli/check.ts";
 import { loadSet } from "../../runtime/cli/load.ts";
 import { edit, makeDirectory, removeDirectories, TOSS } from "../manifests/served-directory.ts";
+
+const LAUNCHER = join(import.meta.dirname, "../../runtime/cli/payphone.js");
 
 describe("the check of a directory", () => {
   after(removeDirectories);
@@ -21,6 +25,16 @@ manifests/toss.yaml:6:10 unknown-handler handler "toss.flip": the plugin has no 
 schemas/Side.json:1:30 syntax-error Unexpected token 'h'
 6 faults in 3 files; nothing starts until they are mended`,
     );
+  });
+
+  it("reports recordings that cannot be read, too, and fails", async () => {
+    const recording = { source: "x", exchanges: [{ case: "sucess", request: {}, response: {} }] };
+    const file = "plugins/toss/recordings/prices/one.json";
+    const dir = await makeDirectory({ ...TOSS, [file]: JSON.stringify(recording) });
+    const { status, stdout } = spawnSync(process.execPath, [LAUNCHER, "check", "--dir", dir], { encoding: "utf8" });
+    expect(status).to.equal(1);
+    expect(stdout).to.match(/^plugins\/toss\/recordings\/prices\/one\.json: exchanges\[0\]\.case: /m);
+    expect(stdout).not.to.contain("no faults");
   });
 
   it("says so when there is none", async () => {
