@@ -22,13 +22,16 @@ export function checkRefunds(
   const [input, output] = [service?.input, service?.output].map((schema) => schema && toRoot(schema, schemas));
   const hasField = (schema: typeof input, field: string): boolean =>
     isObject(schema) && isObject(schema.properties) && Object.hasOwn(schema.properties, field);
-  const canScreen = hasField(input || undefined, "wallet") && hasField(output || undefined, "sanctions_match");
+  const canScreen =
+    !service?.job && hasField(input || undefined, "wallet") && hasField(output || undefined, "sanctions_match");
   return [
     ...(rail ? [] : fail("rail", `there is no such rail${didYouMean(refunds.rail, names.rails)}`)),
     ...(rail && !isEvm(rail)
       ? fail("rail", "must be an EVM rail: its token takes each refund once and never again")
       : []),
     ...(service ? [] : fail("screen", `there is no such service${didYouMean(refunds.screen, names.services)}`)),
-    ...(service && !canScreen ? fail("screen", "the service must take `wallet` and answer `sanctions_match`") : []),
+    ...(service && !canScreen
+      ? fail("screen", "the service must take `wallet` and answer `sanctions_match` at once")
+      : []),
   ];
 }
