@@ -65,7 +65,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
   return {
     async open({ id, service, payment }) {
       const isOnRail = isPaidOn(rail, payment);
-      const reason = isOnRail ? whyUnpayable(payment) : "Payments in this token are paid back by hand";
+      const reason = isOnRail ? whyUnpayable(payment) : whyByHand(rail, payment);
       const state = reason === null ? "pending" : "manual";
       const isNew = await records.open({ id, service, payment, openedAt: clock.now(), isOnRail, state, reason });
       if (isNew) log.info("refund.opened", { job: id, service, state, reason });
@@ -155,6 +155,9 @@ const tooLate = (cause: unknown): Problem =>
 
 const isPaidOn = (rail: RefundRail | undefined, { network, asset }: JobPayment): boolean =>
   network === rail?.network && asset.toLowerCase() === rail.asset.toLowerCase();
+
+const whyByHand = (rail: RefundRail | undefined, { network }: JobPayment): string =>
+  `Payments ${network === rail?.network ? "in this token" : "on this network"} are paid back by hand`;
 
 /** Null when there is a payer who can be paid back. */
 const whyUnpayable = ({ payer }: JobPayment): OpenRefund["reason"] =>

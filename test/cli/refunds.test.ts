@@ -93,7 +93,7 @@ function testRefunds(where: string, prepare: () => Promise<StoreOptions>): void 
       expect(more).to.deep.equal([]);
       expect(manual).to.deep.include({ job: first.id, service: "investigate", amount: "1.77", symbol: "USDC" });
       expect(manual).to.deep.include({ ...{ network, payer: ON_SOLANA.payer }, payment_tx: first.payment.transaction });
-      expect(manual).to.deep.include({ state: "manual", reason: "Payments in this token are paid back by hand" });
+      expect(manual).to.deep.include({ state: "manual", reason: "Payments on this network are paid back by hand" });
       expect(pending).to.deep.include({ job: second.id, state: "pending", reason: "Something went wrong on our side" });
       expect(Date.parse(pending?.since ?? "")).to.be.closeTo(Date.now(), 60_000);
     });
