@@ -28,8 +28,9 @@ export function addRegistryCommands(program: Command): void {
       if (out === undefined) return console.log(text.trimEnd());
       await writeFile(out, text);
       const recipients = registry.services.reduce((count, service) => count + service.recipients.length, 0);
-      console.log(
-        `${out}: ${registry.services.length} services, ${recipients} recipients, version ${registry.version}`,
-      );
+      const contents = `${say(registry.services.length, "service")}, ${say(recipients, "recipient")}`;
+      console.log(`${out}: ${contents}, version ${registry.version}`);
     });
 }
+
+const say = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -169,7 +169,7 @@ describe("payphone registry import", () => {
     }
     const { loadRegistry } = await import("../../plugins/ledger/registry.ts");
     const { version, find } = loadRegistry(out, { id: "own", label: "Own", recipient: undefined });
-    expect(said).to.deep.equal([`${out}: 1 services, 1 recipients, version ${version}`]);
+    expect(said).to.deep.equal([`${out}: 1 service, 1 recipient, version ${version}`]);
     expect(find(toAddress(1))).to.deep.equal({ id: "a.example", label: "a.example", category: "x402" });
   });
 });
