@@ -94,11 +94,14 @@ const toForbidden = (address: string): Error =>
   Object.assign(new Error(`${address} is no public address`), { code: FORBIDDEN });
 
 /** In words of our own: what a server says in its errors is not repeated. */
-function toProblem({ target: { host } }: Hop, error: unknown): Problem {
+function toProblem({ target: { host, hostname } }: Hop, error: unknown): Problem {
   const { name, cause } = error as Error;
   const code = (cause as NodeJS.ErrnoException | undefined)?.code;
-  if (code === FORBIDDEN)
-    return new Problem("bad-request", `${host} does not resolve to public addresses alone`, { cause: error });
+  if (code === FORBIDDEN) {
+    const isAddress = isIP(hostname.replace(/^\[|\]$/g, "")) !== 0;
+    const why = isAddress ? "is not a public address" : "leads to an address that is not public";
+    return new Problem("bad-request", `${hostname} ${why}; only public addresses are fetched`, { cause: error });
+  }
   const what = name === "TimeoutError" ? "did not answer in time" : `cannot be fetched (${code ?? name})`;
   return new Problem("upstream-failed", `${host} ${what}`, { cause: error });
 }

@@ -74,7 +74,7 @@ describe("a guarded fetch", () => {
     const inside = await failure(create({ lookup: resolveTo("10.0.0.1") }).fetch("http://one.example/", LIMITS));
     expect([inside.code, inside.message]).to.deep.equal([
       "bad-request",
-      "one.example does not resolve to public addresses alone",
+      "one.example leads to an address that is not public; only public addresses are fetched",
     ]);
   });
 

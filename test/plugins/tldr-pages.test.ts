@@ -171,7 +171,7 @@ describe("a summary of a page", function () {
       const { code, message } = await problemOf(summarize({ url }));
       expect([code, message]).to.deep.equal([
         "unparseable-input",
-        `${new URL(url).host} does not resolve to public addresses alone`,
+        `${new URL(url).hostname} is not a public address; only public addresses are fetched`,
       ]);
     }
     site.serve((request) => request.socket.destroy());
