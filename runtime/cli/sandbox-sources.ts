@@ -51,12 +51,16 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
         if (online) return live;
         return createRecordedTransport({
           ...recorded,
+          remedy: "start it with `npm start -- --online`",
           fallback: (request) => (origins.get(request.upstream) === "embedded" ? live(request) : undefined),
         });
       },
       llm: own.llm
         ? undefined
-        : { endpoint: RECORDED_MODEL, fetch: toRecordedFetch(LLM, createRecordedTransport(recorded)) },
+        : {
+            endpoint: RECORDED_MODEL,
+            fetch: toRecordedFetch(LLM, createRecordedTransport({ ...recorded, remedy: SET_MODEL })),
+          },
     },
     origins: ({ upstreams: named = [], llm }: Manifest) => {
       const marks = named.map((id) => `${id}=${origins.get(id)}`);
@@ -68,5 +72,6 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
 
 /** What recordings call the language model's endpoint. */
 const LLM = "llm";
+const SET_MODEL = "set LLM_BASE_URL and LLM_MODEL";
 const LLM_URL = "http://llm.invalid/v1";
 const RECORDED_MODEL = { baseUrl: LLM_URL, model: "recorded" };

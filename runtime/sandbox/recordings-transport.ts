@@ -12,13 +12,15 @@ export interface RecordedTransportOptions {
   readonly baseUrls: ReadonlyMap<string, string>;
   /** … and what errors call the upstreams. */
   readonly titles: ReadonlyMap<string, string>;
+  /** What errors tell a person to do about a missing recording: an imperative. */
+  readonly remedy: string;
   /** Asked where no exchange fits; answers undefined for an upstream that has nothing but recordings. */
   readonly fallback?: (request: WireRequest) => Promise<WireAnswer> | undefined;
 }
 
 /** Answers requests to upstreams from their recordings. The transport throws Problem `upstream-failed` where nothing fits. */
 export function createRecordedTransport(options: RecordedTransportOptions): Transport {
-  const { recordings, baseUrls, titles, fallback } = options;
+  const { recordings, baseUrls, titles, remedy, fallback } = options;
   const exchanges = Map.groupBy(recordings.flatMap(toAnswering), ({ upstream }) => upstream);
 
   return async (request) => {
@@ -28,7 +30,7 @@ export function createRecordedTransport(options: RecordedTransportOptions): Tran
     if (found) return play(found.exchange, question, signal);
     const answer = fallback?.(request);
     if (answer) return answer;
-    throw toMiss(titles.get(upstream) ?? upstream, question);
+    throw toMiss(titles.get(upstream) ?? upstream, question, remedy);
   };
 }
 
@@ -71,11 +73,11 @@ async function play(exchange: Exchange, { body: call }: Question, signal: AbortS
   return { status, headers: new Headers(headers), body: ReadableStream.from([body]) };
 }
 
-function toMiss(title: string, { method, path, body }: Question): Problem {
+function toMiss(title: string, { method, path, body }: Question, remedy: string): Problem {
   const asked = toLabel(isRpcCall(body) ? { rpc: { method: String(body.method), params: [] } } : { method, path });
   return new Problem(
     "upstream-failed",
     `The sandbox works offline and has no recording of ${title} for ${asked}: it answers the inputs of the manifests' ` +
-      "examples. Start it with --online to ask live sources, or with LLM_BASE_URL and LLM_MODEL to ask a live model.",
+      `examples. For any other input, ${remedy}.`,
   );
 }

@@ -66,7 +66,9 @@ describe("the offline sandbox", function () {
     const response = await pay(`${server.url}/v1/price/token`, json({ symbol: "RAREST" }));
     const { code, detail } = (await response.json()) as { code: string; detail: string };
     expect([response.status, code]).to.deep.equal([502, "upstream-failed"]);
-    expect(detail).to.match(/^The sandbox works offline and has no recording of CoinGecko for GET .* --online /);
+    expect(detail).to.match(
+      /^The sandbox works offline and has no recording of CoinGecko for GET .* start it with `npm start -- --online`\.$/,
+    );
     expect(response.headers.get("payment-response")).to.equal(null);
   });
 });

@@ -14,6 +14,7 @@ const baseUrls = new Map([
   ["coingecko", GECKO],
   ["base", NODE],
 ]);
+const remedy = "ask somebody else";
 const titles = new Map([
   ["coingecko", "CoinGecko"],
   ["base", "Base node"],
@@ -31,7 +32,7 @@ function toRecording(upstream: string, exchanges: readonly Exchange[]): Recordin
 }
 
 function open(upstream: string, ...exchanges: readonly Exchange[]): Transport {
-  return createRecordedTransport({ recordings: [toRecording(upstream, exchanges)], baseUrls, titles });
+  return createRecordedTransport({ recordings: [toRecording(upstream, exchanges)], baseUrls, titles, remedy });
 }
 
 function toRequest(url: string, more: Partial<WireRequest> = {}): WireRequest {
@@ -111,7 +112,7 @@ describe("a recorded upstream", () => {
   it("finds its own URL, with and without a slash, and leaves the query of that out", async () => {
     const files = createRecordedTransport({
       recordings: [toRecording("ofac", [toExchange(get(""), { text: "list" })])],
-      ...{ baseUrls: new Map([["ofac", "https://ofac.test/?key=abc"]]), titles },
+      ...{ baseUrls: new Map([["ofac", "https://ofac.test/?key=abc"]]), titles, remedy },
     });
     expect(await ask(files, toRequest("https://ofac.test?key=abc", { upstream: "ofac" }))).to.equal("list");
     expect(
@@ -139,7 +140,7 @@ describe("a recorded upstream", () => {
     expect(await ask(transport, toRequest(`${GECKO}/price`))).to.equal("success:first");
     const two = createRecordedTransport({
       recordings: ["one", "two"].map((name) => toRecording("coingecko", [toExchange(request, { text: name })])),
-      ...{ baseUrls, titles },
+      ...{ baseUrls, titles, remedy },
     });
     expect(await ask(two, toRequest(`${GECKO}/price`))).to.equal("one");
   });
@@ -244,7 +245,7 @@ describe("a request that nothing fits", () => {
     expect(code).to.equal("upstream-failed");
     expect(message).to.equal(
       "The sandbox works offline and has no recording of CoinGecko for GET /simple/price?ids=dogecoin: " +
-        "it answers the inputs of the manifests' examples. Start it with --online to ask live sources, or with LLM_BASE_URL and LLM_MODEL to ask a live model.",
+        "it answers the inputs of the manifests' examples. For any other input, ask somebody else.",
     );
   });
 
@@ -280,7 +281,7 @@ describe("a request that nothing fits", () => {
     try {
       const transport = createRecordedTransport({
         recordings: [toRecording("base", [toExchange(rpc("eth_chainId"), { result: "0x2105" })])],
-        ...{ titles, baseUrls: new Map([["base", url]]) },
+        ...{ titles, remedy, baseUrls: new Map([["base", url]]) },
         fallback: (request) => (request.upstream === "base" ? http.send(request) : undefined),
       });
       const at = (method: string): WireRequest => ({ ...call(method, []), url: new URL(url) });
