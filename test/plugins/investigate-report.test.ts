@@ -27,6 +27,8 @@ const toReport = (evidence: Evidence, narrative: string | null = null): Report =
   ...{ domain: "payphone/investigate/v1", evidence, assessment: assess(evidence), narrative },
 });
 
+const FRIEND: GraphNode = { address: `0x${"b".repeat(40)}`, hop: 1, label: null, screened: toScreened([]) };
+
 /** What strangers may publish as a name. */
 const HOSTILE = [
   "<script>alert(1)</script>",
@@ -44,7 +46,7 @@ const HOSTILE = [
 
 /** A report in which every text that a stranger can choose is this one. */
 function toHostile(text: string): Report {
-  const node: GraphNode = { address: `0x${"b".repeat(40)}`, hop: 1, label: text, screened: toScreened([]) };
+  const node: GraphNode = { ...FRIEND, label: text };
   const evidence = toEvidence({
     identity: { ensName: text, snsName: text, labels: [text], funding: null, links: [] },
     graph: toGraph([node]),
@@ -98,9 +100,29 @@ describe("a report of an investigation", () => {
   });
 
   it("carries its picture inside", () => {
-    const report = toReport(toEvidence());
+    const report = toReport(toEvidence({ graph: toGraph([FRIEND]) }));
     const [, picture = ""] = /^\[graph\]: data:image\/svg\+xml;base64,(\S+)$/m.exec(toMarkdown(report)) ?? [];
     expect(Buffer.from(picture, "base64").toString()).to.equal(drawGraph(report.evidence.graph, SUBJECT));
+  });
+
+  it("says that no counterparties are known, and draws none", () => {
+    const report = toReport(toEvidence());
+    const [text, page] = [toMarkdown(report), toPage(report, PROOF)];
+    expect(text).to.include("## Counterparty graph\n\nNo direct counterparties are known.");
+    expect(text).not.to.match(/\[graph\]|0 of 0/);
+    expect(page).not.to.include("<svg");
+  });
+
+  it("is provisional while a source has failed that the score rests on, and not for want of a summary", () => {
+    const failed = { source: "transfers", message: "No transfers could be read" };
+    const report = toReport(toEvidence({ missing: [failed] }));
+    expect(toMarkdown(report)).to.match(
+      /^\*\*Verdict: low \(provisional\)\.\*\* .* 1 source failed, so that both may/m,
+    );
+    expect(toPage(report, PROOF)).to.include("<strong>Verdict: low (provisional).</strong>");
+    const { evidence, ...rest } = toReport(toEvidence());
+    const silent = { ...rest, evidence: { ...evidence, missing: [{ source: "language model", message: "Busy" }] } };
+    expect(toMarkdown(silent)).to.include("**Verdict: low.**").and.not.include("provisional");
   });
 
   for (const text of HOSTILE)

@@ -31,7 +31,7 @@ const seenDaysAgo = (days: number): Evidence =>
 
 describe("the score of an investigation", () => {
   it("is 0 and low where nothing speaks against the address", () => {
-    expect(assess(toEvidence())).to.deep.equal({ score: 0, verdict: "low", reasons: [] });
+    expect(assess(toEvidence())).to.deep.equal({ score: 0, verdict: "low", failedSources: 0, reasons: [] });
   });
 
   it("is 100 for a sanctioned address, and for no other one", () => {

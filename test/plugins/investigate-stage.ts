@@ -2,9 +2,6 @@ import { encodeFunctionData, type Hex, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import wallet from "../../plugins/wallet/index.ts";
 import type { Call, Host, ReportFile } from "../../runtime/api/plugin.ts";
-import { silentLog } from "../../runtime/core/silent-log.ts";
-import { createUpstream } from "../../runtime/drivers/upstream.ts";
-import { createHttpTransport } from "../../runtime/drivers/upstream-transport.ts";
 import type { TestSandbox } from "../support/chains.ts";
 import { replay } from "../support/replay.ts";
 import { createHost, NOW, serve, type TestHost } from "./host.ts";
@@ -22,6 +19,7 @@ export interface Data {
   readonly domain: string;
   readonly score: number;
   readonly verdict: string;
+  readonly failedSources: number;
   readonly narrative: string | null;
   readonly investigatedAt: number;
   readonly subject: { readonly address: string };
@@ -56,22 +54,10 @@ export interface Investigated {
   readonly page: string;
 }
 
-/** Addresses that answer nowhere are dead; `blockscout` is there only where its URL is given. */
+/** Addresses that are not given answer nowhere. */
 export function openHost(urls: Readonly<Record<string, string>>, overrides: Partial<Host> = {}): TestHost {
-  const sources = { base: DEAD, ethereum: DEAD, solana: DEAD, goplus: DEAD, ofac: OFAC_URL, ...urls };
-  const host = createHost(overrides, { urls: sources, retries: 0 });
-  const terms = { headers: {}, timeoutMs: 500, retries: 0, transport: createHttpTransport().send };
-  const { blockscout: url } = urls;
-  const explorer =
-    url && createUpstream({ id: "blockscout", title: "Blockscout", url, ...terms, clock: host.clock, log: silentLog });
-  return {
-    ...host,
-    upstream(id) {
-      if (id !== "blockscout") return host.upstream(id);
-      if (!explorer) throw new RangeError("not lent");
-      return explorer;
-    },
-  };
+  const dead = { base: DEAD, ethereum: DEAD, solana: DEAD, goplus: DEAD, blockscout: DEAD };
+  return createHost(overrides, { urls: { ...dead, ofac: OFAC_URL, ...urls }, timeoutMs: 500, retries: 0 });
 }
 
 /** Sells the service, with the sanctions list read. */

@@ -62,6 +62,13 @@ describe("an investigation of an address on Base", function () {
         "ens_name",
         "names of counterparties",
       ]);
+      expect(missing.map(({ source }) => source)).to.include("reputation of counterparties");
+      const { failedSources } = found.data;
+      const failed = missing.filter(({ source }) => source !== "language model");
+      expect(failedSources).to.equal(new Set(failed.map(({ source }) => source)).size);
+      expect(found.report)
+        .to.include("**Verdict: low (provisional).**")
+        .and.include(` ${failedSources} sources failed, `);
       expect(found.report).to.include("eth\\_eth | Ethereum node could not be reached");
       expect(reasons.map(({ code }) => code)).to.deep.equal(["young"]);
       expect(verdict).to.equal("low");

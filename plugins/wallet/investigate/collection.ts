@@ -1,7 +1,7 @@
 import { type Call, type Host, Problem } from "#plugin";
 import type { IntelBundle } from "../intel/bundle.ts";
 import type { Screening } from "../screen/screening.ts";
-import { toGraph, toIdentity, toLonely, toMovements } from "./assembly.ts";
+import { type Screens, toGraph, toIdentity, toLonely, toMovements } from "./assembly.ts";
 import { readFirstSent } from "./base-blocks.ts";
 import { correlate, type Registries } from "./correlation.ts";
 import type { Evidence, Missing } from "./evidence.ts";
@@ -66,7 +66,10 @@ export function createCollect(host: Pick<Host, "clock" | "log" | "upstream">, de
       identity: toIdentity(known, profile, { correlation, screens }),
       movements: traced?.movements ?? null,
       graph: toGraph(known.neighbourhood, correlation, { ...screens, ...(screened && { [address]: screened }) }),
-      missing: [...missing, ...(profile?.errors ?? []), ...(traced?.missing ?? []), ...correlation.missing],
+      missing: [
+        ...[...missing, ...(profile?.errors ?? []), ...(traced?.missing ?? []), ...correlation.missing],
+        ...(family === "evm" ? toUnknown(known.neighbourhood, screens) : []),
+      ],
     };
   };
 
@@ -104,6 +107,15 @@ function createAttempt({ step, signal }: Call, missing: Missing[]) {
       return null;
     }
   };
+}
+
+/** That GoPlus, which is asked about EVM addresses alone, has left counterparties out. */
+function toUnknown({ members }: Neighbourhood, screens: Screens): Missing[] {
+  const others = members.slice(1);
+  const unknown = others.filter(({ address }) => screens[address]?.partial !== false);
+  if (unknown.length === 0) return [];
+  const message = `GoPlus said nothing, or not all that it knows, about ${unknown.length} of ${others.length}`;
+  return [{ source: "reputation of counterparties", message }];
 }
 
 function toProblem(missing: readonly Missing[]): Problem {

@@ -1,4 +1,4 @@
-import { type Host, Problem, type Upstream } from "#plugin";
+import { Problem, type Upstream } from "#plugin";
 import { USDC_ON_BASE } from "../intel/evm-reads.ts";
 import { readLabels, readNativeTransfers, readTime, readTokenTransfers } from "./explorer-items.ts";
 import { type Depth, type HistorySource, mergeTransfers } from "./transfers.ts";
@@ -21,18 +21,9 @@ interface Listed {
 
 /**
  * A Blockscout explorer of Base: USDC and ETH with no limit to how old they are, contract names and tags, and the first
- * transaction. Undefined where the service's manifest names no such upstream.
+ * transaction.
  */
-export function openExplorer({ upstream }: Pick<Host, "upstream">): HistorySource | undefined {
-  try {
-    return createExplorer(upstream("blockscout"));
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
-}
-
-function createExplorer(source: Upstream): HistorySource {
+export function createExplorer(source: Upstream): HistorySource {
   return {
     title: source.title,
     async read(address, depth, signal) {

@@ -1,7 +1,7 @@
 import { type Host, Problem } from "#plugin";
 import { createBaseLogs } from "./base-logs.ts";
 import type { Missing } from "./evidence.ts";
-import { openExplorer } from "./explorer.ts";
+import { createExplorer } from "./explorer.ts";
 import { createSolanaHistory } from "./solana-history.ts";
 import type { Subject } from "./subject.ts";
 import { type Depth, type HistorySource, type Label, mergeTransfers, type Transfer } from "./transfers.ts";
@@ -25,10 +25,8 @@ export type Tell = (subject: Subject, depth: Depth, signal: AbortSignal) => Prom
 
 /** For a subject every source of its chain is asked, for a counterparty the first one that answers. */
 export function createHistories(host: Pick<Host, "upstream" | "log">): Tell {
-  const explorer = openExplorer(host);
-  const logs = createBaseLogs(host.upstream("base"));
   const sources: Readonly<Record<Subject["family"], readonly HistorySource[]>> = {
-    evm: explorer ? [explorer, logs] : [logs],
+    evm: [createExplorer(host.upstream("blockscout")), createBaseLogs(host.upstream("base"))],
     solana: [createSolanaHistory(host.upstream("solana"))],
   };
 

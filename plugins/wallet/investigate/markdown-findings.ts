@@ -107,7 +107,9 @@ export function aboutGraph({ graph, subject }: Evidence): string[] {
       .join(", ");
   const rows = first.map((node) => [...toParty(node), sum(node.address, "from"), sum(node.address, "to")]);
   return [
-    `${first.length} of ${graph.counterparties} direct counterparties, and ${second.length} addresses behind them.`,
+    first.length > 0
+      ? `${first.length} of ${graph.counterparties} direct counterparties, and ${second.length} addresses behind them.`
+      : "No direct counterparties are known.",
     rows.length > 0 ? toTable(["Counterparty", "Label", "Risk", "Paid the subject", "Was paid"], rows) : "",
     flagged.length > 0 ? `Two hops away:\n\n${toTable(["Address", "Label", "Risk"], flagged.map(toParty))}` : "",
     aboutScreenings(graph.nodes),

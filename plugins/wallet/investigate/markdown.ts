@@ -9,7 +9,7 @@ export const PICTURE = "Counterparty graph";
 /** report.md: for people, and for whoever checks the signature. The picture is inside, at the end, as a data URL. */
 export function toMarkdown(report: Report): string {
   const { evidence } = report;
-  const picture = Buffer.from(drawGraph(evidence.graph, evidence.subject.address)).toString("base64");
+  const [picture, drawing] = evidence.graph.nodes.length > 1 ? toPicture(evidence) : ["", ""];
   const sections = [
     `# Investigation of ${code(evidence.subject.address)}`,
     aboutVerdict(report),
@@ -17,24 +17,36 @@ export function toMarkdown(report: Report): string {
     ...aboutScreening(evidence),
     ...aboutHistory(evidence),
     ...aboutIdentity(evidence),
-    `## Counterparty graph\n\n![${PICTURE}][graph]`,
+    `## ${PICTURE}`,
+    picture,
     ...aboutGraph(evidence),
     aboutMissing(report),
     aboutVerification(report),
     `## Disclaimer\n\n${DISCLAIMER}`,
-    `[graph]: data:image/svg+xml;base64,${picture}`,
+    drawing,
   ];
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
 }
 
-function aboutVerdict({ evidence, assessment: { verdict, score }, narrative }: Report): string {
+/** Where the picture stands, and what it is. */
+function toPicture({ graph, subject }: Report["evidence"]): [place: string, drawing: string] {
+  const drawing = Buffer.from(drawGraph(graph, subject.address)).toString("base64");
+  return [`![${PICTURE}][graph]`, `[graph]: data:image/svg+xml;base64,${drawing}`];
+}
+
+function aboutVerdict({ evidence, assessment, narrative }: Report): string {
+  const { verdict, score, failedSources } = assessment;
+  const [provisional, why] =
+    failedSources === 0 ? ["", ""] : [" (provisional)", ` ${toFailed(failedSources)} failed, so that both may change.`];
   const lines = [
-    `**Verdict: ${verdict}.** Score **${score}** of 100 (higher is riskier), as of ${toMoment(evidence.investigatedAt)}.`,
+    `**Verdict: ${verdict}${provisional}.** Score **${score}** of 100 (higher is riskier), as of ${toMoment(evidence.investigatedAt)}.${why}`,
   ];
   if (narrative !== null)
     lines.push(`> *Written by a language model from the findings below:* ${escapeMarkdown(narrative)}`);
   return lines.join("\n\n");
 }
+
+const toFailed = (count: number): string => `${count} source${count === 1 ? "" : "s"}`;
 
 function aboutReasons({ assessment: { reasons } }: Report): string {
   if (reasons.length === 0) return "## Reasons\n\nNothing was found that raises the score.";
@@ -53,7 +65,7 @@ function aboutMissing({ evidence: { missing } }: Report): string {
 function aboutVerification({ domain }: Report): string {
   return [
     "## How to verify",
-    "`report_sha256` is the SHA-256 of this file and `data_sha256` that of `report.json`; `merkle_root` is the SHA-256 of " +
+    "`report_sha256` is the SHA-256 of `report.md` and `data_sha256` that of `report.json`; `merkle_root` is the SHA-256 of " +
       "the 64 bytes of both, in this order. The operator's signature (EIP-191) is over the JCS text (RFC 8785) of " +
       `\`{"domain":"${domain}",address,verdict,score,investigated_at,report_sha256,data_sha256,merkle_root}\`, whose ` +
       "other values stand in `report.json`. The merkle root is the calldata of a transaction on Base and the memo of one " +

@@ -11,6 +11,8 @@ export interface Assessment {
   /** 0 to 100, higher is riskier. */
   readonly score: number;
   readonly verdict: "low" | "medium" | "high" | "critical";
+  /** While there are any, score and verdict are provisional: what these sources know may change both. */
+  readonly failedSources: number;
   /** The heaviest first. */
   readonly reasons: readonly Reason[];
 }
@@ -30,5 +32,6 @@ export function assess(evidence: Evidence): Assessment {
   reasons.sort((one, other) => other.points - one.points); // stable: those of equal weight stay in the order of the rules
   const sum = reasons.reduce((total, { points }) => total + points, 0);
   const score = reasons.some(({ points }) => points === 100) ? 100 : Math.min(sum, MOST);
-  return { score, verdict: LEVELS.find(([, least]) => score >= least)?.[0] ?? "low", reasons };
+  const verdict = LEVELS.find(([, least]) => score >= least)?.[0] ?? "low";
+  return { score, verdict, failedSources: new Set(evidence.missing.map(({ source }) => source)).size, reasons };
 }
