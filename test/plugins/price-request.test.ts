@@ -53,6 +53,7 @@ describe("a question for a price", () => {
         "body.chain: Input should be 'base', 'ethereum', 'solana', 'polygon', 'arbitrum', 'optimism', 'bsc' or 'avalanche'",
       ],
     ],
+    "an empty symbol": [{ symbol: "" }, ["body.symbol: String should have at least 1 character"]],
     "a blank symbol": [{ symbol: " " }, ["body.symbol: String should match pattern '^\\s*[^\\s,][^,]*$'"]],
     "two symbols": [{ symbol: "BTC,ETH" }, ["body.symbol: String should match pattern '^\\s*[^\\s,][^,]*$'"]],
   };
