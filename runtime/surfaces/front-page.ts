@@ -16,7 +16,7 @@ export interface FrontPageOptions {
 
 /** `GET /` for people: what this is, what it costs, how it is paid, and where to go on. Agents get the catalogue there. */
 export function toFrontPage({ services, site, baseUrl, paths, isSandbox }: FrontPageOptions): Html {
-  const [cheapest] = services.filter(({ manifest }) => manifest.price !== undefined).sort(byPrice);
+  const example = chooseExample(services, baseUrl);
   return toPage({
     title: `${site.title}: pay-per-call services for AI agents`,
     description: site.description,
@@ -28,7 +28,7 @@ export function toFrontPage({ services, site, baseUrl, paths, isSandbox }: Front
 <p class="lead">${site.description}</p>
 <p><a class="button" href="/docs">See and try the services</a></p>
 </div>
-${cheapest && toSteps(cheapest, baseUrl)}
+${example && toSteps(example)}
 ${toPriceList(services)}
 ${toWays(site)}
 ${toDoors(site, baseUrl)}
@@ -41,15 +41,20 @@ ${toDoors(site, baseUrl)}
   });
 }
 
-/** Prices are sorted for a picture of them; nothing is counted with these numbers. */
-const byPrice = (one: Service, other: Service): number => Number(one.manifest.price) - Number(other.manifest.price);
+/** The command that says the most in the fewest words: the roll's where it is sold, else the shortest of what is paid. */
+function chooseExample(services: readonly Service[], baseUrl: string): string | undefined {
+  const paid = services.filter(({ manifest }) => manifest.price !== undefined);
+  const rolls = paid.filter(({ manifest }) => manifest.id === "roll");
+  const commands = (rolls.length > 0 ? rolls : paid).map((service) => toCurl(service, baseUrl));
+  return commands.sort((one, other) => one.length - other.length)[0];
+}
 
-function toSteps(service: Service, baseUrl: string): Html {
+function toSteps(command: string): Html {
   return html`<section aria-labelledby="how">
 <h2 id="how">How a call is bought</h2>
 <ol class="steps">
 <li><strong>Ask.</strong> Send the request without a payment:
-<pre tabindex="0"><code>${toCurl(service, baseUrl)}</code></pre></li>
+<pre tabindex="0"><code>${command}</code></pre></li>
 <li><strong>Read the price.</strong> The answer is <code>402 Payment Required</code> with what is accepted: network, token, amount, address. Nothing has run and nothing is owed.</li>
 <li><strong>Sign and repeat.</strong> Sign one of the offers with your own wallet and send the same request with it in the <code>PAYMENT-SIGNATURE</code> header. Every x402 client does both steps by itself.</li>
 </ol>

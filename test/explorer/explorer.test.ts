@@ -144,6 +144,7 @@ describe("the explorer of a sandbox", function () {
       "input String should have at least 1 character",
       "timezone Input should be a valid string",
     ]);
+    expect(await status("parse_datetime").innerText()).to.equal("The call did not succeed. Nothing was charged.");
   });
 
   it("puts the example that is chosen into the input", async () => {
@@ -170,6 +171,48 @@ describe("the explorer of a sandbox", function () {
     await service("roll").getByRole("heading", { name: "200 OK" }).waitFor();
     const paid = (await sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS as `0x${string}`)) - before;
     expect(paid).to.equal(1000n);
+  });
+
+  for (const [answer, status, json, isFinal] of [
+    ["a source has failed", 502, { code: "upstream-failed" }, true],
+    ["the service took too long", 504, { code: "deadline-exceeded" }, true],
+    ["the input means nothing", 400, { code: "unparseable-input" }, true],
+    ["a gateway says so", 502, "<html>", false],
+    ["it is not known whether the payment was sent", 503, { code: "settlement-unknown" }, false],
+    ["the payment is at work", 409, { code: "payment-in-progress" }, false],
+    ["there are too many requests", 429, { code: "rate-limited" }, false],
+  ] as const)
+    it(`says ${isFinal ? "that nothing was charged" : "not to pay again"} when a paid call fails because ${answer}`, async () => {
+      await page.route("**/v1/roll", (route) =>
+        "payment-signature" in route.request().headers() ? route.fulfill({ status, json }) : route.continue(),
+      );
+      await unfold("roll");
+      await send("roll");
+      await service("roll").getByRole("button", { name: "Pay with play money" }).click();
+      await service("roll")
+        .getByRole("heading", { name: String(status) })
+        .waitFor();
+      const retry = service("roll").getByRole("button", { name: "Ask again with the same payment" });
+      expect(await retry.count()).to.equal(isFinal ? 0 : 1);
+      const text = await service("roll").locator(".try").innerText();
+      expect(text.includes("Nothing was charged.")).to.equal(isFinal);
+      expect(text.includes("Do not pay again")).to.equal(!isFinal);
+    });
+
+  it("does not say that nothing was charged when a failure follows an answer that was lost", async () => {
+    let sent = 0;
+    await page.route("**/v1/roll", (route) => {
+      if (!("payment-signature" in route.request().headers())) return route.continue();
+      sent += 1;
+      return sent === 1 ? route.abort() : route.fulfill({ status: 502, json: { code: "upstream-failed" } });
+    });
+    await unfold("roll");
+    await send("roll");
+    await service("roll").getByRole("button", { name: "Pay with play money" }).click();
+    await service("roll").getByRole("button", { name: "Ask again with the same payment" }).click();
+    await service("roll").getByRole("heading", { name: "502" }).waitFor();
+    expect(await service("roll").getByRole("button", { name: "Ask again with the same payment" }).count()).to.equal(1);
+    expect(await service("roll").locator(".try").innerText()).not.to.include("Nothing was charged");
   });
 
   it("says why a payment was refused, and offers anew", async () => {

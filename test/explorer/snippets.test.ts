@@ -32,6 +32,12 @@ describe("a snippet of the explorer's", function () {
       .and.include("PAYMENT-REQUIRED: ");
   });
 
+  it("is the front page's example: the roll with curl", async () => {
+    const page = await fetch(counter.url, { headers: { accept: "text/html" } });
+    const command = (await codeOf("curl")).replaceAll("'", "&#39;").replaceAll('"', "&quot;");
+    expect(await page.text()).to.include(`<code>${command}</code>`);
+  });
+
   it("pays as it stands: @x402/fetch", async () => {
     const code = await codeOf("@x402/fetch");
     const env = { PATH: process.env.PATH, BUYER_EVM_KEY: sandbox.description.buyer.evm.private_key };

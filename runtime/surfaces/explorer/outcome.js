@@ -1,4 +1,4 @@
-import { h, toBox, toMore } from "./dom.js";
+import { h, toBox, toLinkedBox, toMore } from "./dom.js";
 import { FACTS, railOf, toPrice } from "./x402.js";
 
 /**
@@ -15,7 +15,7 @@ export function toOutcome({ status, title, body, receipt, milliseconds }) {
     ...(status === 422 ? [toFaults(body)] : []),
     ...(good || status === 422 ? [] : [h("p", {}, detailOf(body))]),
     ...(receipt ? [toReceipt(receipt)] : []),
-    good ? toBox(body) : toMore("The whole answer", toBox(body)),
+    good ? toLinkedBox(body) : toMore("The whole answer", toBox(body)),
   );
 }
 
@@ -53,17 +53,24 @@ function toReceipt({ success, transaction, network, payer, errorReason }) {
     h("dt", {}, name),
     h("dd", {}, value),
   ];
-  // A sandbox's transactions are on no explorer.
-  const link = FACTS.sandbox ? undefined : rail?.explorer.replace("{tx}", transaction);
-  const shown = link ? h("a", { href: link, rel: "noreferrer noopener", target: "_blank" }, transaction) : transaction;
   return h(
     "dl",
     { class: "receipt" },
     ...row("Payment", success ? "settled" : `not settled: ${errorReason ?? "no reason was given"}`),
     ...row("Network", rail?.title ?? network),
-    ...(transaction ? row("Transaction", shown) : []),
+    ...(transaction ? row("Transaction", toTransaction(network, transaction)) : []),
     ...(payer ? row("Payer", payer) : []),
   );
+}
+
+/**
+ * A transaction, linked to where people can look at it. A sandbox's transactions are on no explorer.
+ * @param {string} network CAIP-2
+ * @param {string} transaction
+ */
+export function toTransaction(network, transaction) {
+  const link = FACTS.sandbox ? undefined : railOf(network)?.explorer.replace("{tx}", transaction);
+  return link ? h("a", { href: link, rel: "noreferrer noopener", target: "_blank" }, transaction) : transaction;
 }
 
 /**

@@ -57,6 +57,22 @@ export async function send({ method, url, body }, payment) {
   };
 }
 
+/**
+ * Whether a paid call has failed for good, before anything was charged. The status alone does not say so from 500 on: a
+ * gateway's 502 or 504 may hide a seller who goes on.
+ * @param {Answer} answer
+ */
+export function isFinal({ status, body }) {
+  const { code } = /** @type {{ code?: unknown }} */ (body ?? {});
+  return status < 500 ? !PASSING.has(status) : FINAL.has(code);
+}
+
+/** Too slow, still running, too early, too often. */
+const PASSING = new Set([408, 409, 425, 429]);
+
+/** The problems of a service that has come to no result. @type {ReadonlySet<unknown>} */
+const FINAL = new Set(["upstream-failed", "deadline-exceeded"]);
+
 /** @param {string} text */
 function parse(text) {
   try {

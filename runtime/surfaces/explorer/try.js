@@ -1,11 +1,9 @@
 import { h, toBox, toMore } from "./dom.js";
+import { readJob, toJob } from "./job.js";
 import { toChallenge, toOutcome } from "./outcome.js";
 import { findPayers } from "./payers.js";
-import { send, toCall } from "./request.js";
+import { isFinal, send, toCall } from "./request.js";
 import { FACTS, toPrice } from "./x402.js";
-
-/** What passes, so that the same call may be sent again with the same payment. */
-const PASSING = new Set([409, 502, 503, 504]);
 
 /**
  * Brings the form of one service to life: it sends the request, explains the challenge, pays it, and shows the answer.
@@ -61,8 +59,9 @@ export function setUpTry(form) {
    * Sends a call, and shows what comes back.
    * @param {import("./request.js").Call} call
    * @param {string} [payment]
+   * @param {boolean} [isAgain] whether the same payment was sent before, and its outcome is not known
    */
-  async function show(call, payment) {
+  async function show(call, payment, isAgain = false) {
     say(
       payment === undefined
         ? "Sending the request without a payment …"
@@ -73,11 +72,28 @@ export function setUpTry(form) {
       say("There was no answer: the connection broke, or the seller is gone.");
       outcome.replaceChildren(...(payment === undefined ? [] : [toRetry(call, payment)]));
     } else if (answer.challenge) await offer(call, answer.challenge, payment !== undefined);
+    else if (answer.status === 200) showResult(answer);
     else {
-      say(answer.status === 200 ? "Done." : "The call did not succeed.");
-      const isOpen = payment !== undefined && PASSING.has(answer.status);
-      outcome.replaceChildren(toOutcome(answer), ...(isOpen ? [toRetry(call, payment)] : []));
+      // A failure that follows an unknown outcome does not prove that nothing was paid.
+      const isUncharged = !isAgain && isFinal(answer);
+      say(isUncharged ? "The call did not succeed. Nothing was charged." : "The call did not succeed.");
+      outcome.replaceChildren(
+        toOutcome(answer),
+        ...(payment === undefined || isUncharged ? [] : [toRetry(call, payment)]),
+      );
     }
+  }
+
+  /**
+   * Shows what was bought. A job stays on the page when the form is used for something else.
+   * @param {import("./request.js").Answer} answer
+   */
+  function showResult(answer) {
+    outcome.replaceChildren(toOutcome(answer));
+    const job = readJob(answer.body);
+    if (!job) return say("Done.");
+    outcome.after(toJob(job, answer.receipt));
+    say(`The job is ${answer.receipt ? "paid" : "accepted"}. How it stands is shown below.`);
   }
 
   /**
@@ -86,7 +102,7 @@ export function setUpTry(form) {
    * @param {string} payment
    */
   function toRetry(call, payment) {
-    const again = () => void work(() => show(call, payment));
+    const again = () => void work(() => show(call, payment, true));
     return h(
       "p",
       {},

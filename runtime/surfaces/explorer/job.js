@@ -1,0 +1,117 @@
+import { h, toLinkedBox, toOwnLink } from "./dom.js";
+import { toTransaction } from "./outcome.js";
+import { send } from "./request.js";
+
+/** Between two questions. A seller takes two a second for each job. */
+const PAUSE_MS = 2000;
+const ENDS = new Set(["DELIVERED", "FAILED", "UNKNOWN"]);
+
+/**
+ * A job that was accepted.
+ * @typedef {{ job_id: string, status: "accepted", status_url: string }} AcceptedJob
+ */
+
+/**
+ * How a job stands.
+ * @typedef {{ status: string, deliverable: unknown, eta_seconds: number | null, step: string | null, error: string | null, refund_tx: string | null, refund_pending: string | null }} JobStatus
+ */
+
+/**
+ * The job that an answer tells of, if it does.
+ * @param {unknown} body
+ * @returns {AcceptedJob | undefined}
+ */
+export function readJob(body) {
+  const job = /** @type {Partial<AcceptedJob>} */ (body ?? {});
+  const isJob = job.status === "accepted" && typeof job.status_url === "string";
+  return isJob ? /** @type {AcceptedJob} */ (job) : undefined;
+}
+
+/**
+ * A section that tells how a job stands until it has ended. It asks free of charge, for as long as the page is open.
+ * @param {AcceptedJob} job
+ * @param {import("./x402.js").Receipt | undefined} receipt of what was paid for it
+ * @returns {HTMLElement}
+ */
+export function toJob({ job_id, status_url }, receipt) {
+  const link = toOwnLink(status_url);
+  const progress = h("p", { role: "status" }, "It waits in line.");
+  const about = h("dt", {}, "Time left");
+  const told = h("dd", {}, "not known yet");
+  const section = h(
+    "section",
+    { class: "answer due" },
+    h("h4", {}, `Job ${job_id}`),
+    progress,
+    h("dl", { class: "receipt" }, h("dt", {}, "Status"), h("dd", {}, link), about, told),
+  );
+  // The page may ask its own origin alone, and a base URL may name another.
+  if (typeof link === "string") say("This page may not ask at another address than its own. Ask there how it stands.");
+  else void follow();
+  return section;
+
+  async function follow() {
+    for (;;) {
+      const answer = await send({ method: "GET", url: status_url, body: undefined }).catch(() => undefined);
+      const job = answer?.status === 200 ? /** @type {JobStatus} */ (answer.body) : undefined;
+      if (job && ENDS.has(job.status)) return conclude(job);
+      if (job) told.textContent = toTime(job.eta_seconds);
+      say(
+        job ? toProgress(job) : `${answer ? `The answer was ${answer.title}` : "There was no answer"}: asking again.`,
+      );
+      await new Promise((done) => setTimeout(done, PAUSE_MS));
+    }
+  }
+
+  /**
+   * What is said again is not read aloud again.
+   * @param {string} text
+   */
+  function say(text) {
+    if (progress.textContent !== text) progress.textContent = text;
+  }
+
+  /** @param {JobStatus} job */
+  function conclude(job) {
+    const isDelivered = job.status === "DELIVERED";
+    section.className = isDelivered ? "answer good" : "answer bad";
+    say(toEnd(job));
+    if (isDelivered) {
+      about.remove();
+      told.remove();
+      section.append(toLinkedBox(job.deliverable));
+    } else {
+      about.textContent = "Refund";
+      told.replaceChildren(toRefund(job, receipt));
+    }
+  }
+}
+
+/** @param {JobStatus} job */
+const toProgress = ({ status, step }) =>
+  status === "DISPATCHING" ? "It waits in line." : `It is being worked on${step === null ? "." : `: ${step}`}`;
+
+/** @param {number | null} seconds */
+function toTime(seconds) {
+  if (seconds === null) return "not known";
+  return seconds > 0 ? `about ${seconds} s` : "longer than expected; any moment now";
+}
+
+/** @param {JobStatus} job */
+function toEnd({ status, error }) {
+  if (status === "DELIVERED") return "Delivered.";
+  const reason = error ?? "no reason was given";
+  return status === "FAILED" ? `The job has failed: ${reason}` : `The seller cannot say how the job stands: ${reason}`;
+}
+
+/**
+ * What became of the money of a job that has delivered nothing.
+ * @param {JobStatus} job
+ * @param {import("./x402.js").Receipt | undefined} receipt
+ */
+function toRefund({ refund_tx, refund_pending }, receipt) {
+  if (!receipt) return "none is due: the job was free";
+  if (refund_tx) return toTransaction(receipt.network, refund_tx);
+  if (refund_pending === "manual") return "the seller pays it back by hand (refund_pending: manual)";
+  return "none is known of yet; look at the status again later";
+}
