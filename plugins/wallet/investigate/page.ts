@@ -21,9 +21,9 @@ const STYLE = `
 *{box-sizing:border-box}body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.55 ui-sans-serif,system-ui,sans-serif}
 main{max-width:64rem;margin:0 auto;padding:1.5rem 1rem 4rem}h1{font-size:1.5rem;overflow-wrap:anywhere}h2{margin-top:2.2rem;border-bottom:1px solid var(--line);padding-bottom:.3rem;font-size:1.2rem}h3{font-size:1rem}
 a{color:var(--link)}code{font:.82em ui-monospace,monospace;overflow-wrap:anywhere}blockquote{margin:1rem 0;padding:.2rem 1rem;border-left:4px solid var(--line);background:var(--soft)}
-.scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.9rem}th,td{border-bottom:1px solid var(--line);padding:.4rem .6rem;text-align:left;vertical-align:top}th{color:var(--faint);font-weight:600}td:first-child{white-space:nowrap}td code{overflow-wrap:normal;white-space:nowrap}td:nth-child(2){min-width:6.5rem}
+.scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.9rem}th,td{border-bottom:1px solid var(--line);padding:.4rem .6rem;text-align:left;vertical-align:top}th{color:var(--faint);font-weight:600}td:first-child{white-space:nowrap}td code{white-space:normal}td:nth-child(2){min-width:6.5rem}td:has(code){min-width:9rem}
 .meter{height:.7rem;border-radius:.4rem;background:var(--line);overflow:hidden}.meter i{display:block;height:100%}.low i{background:var(--low)}.medium i{background:var(--medium)}.high i{background:var(--high)}.critical i{background:var(--critical)}
-svg.graph{width:100%;min-width:44rem;height:auto;display:block}dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1rem}dt{color:var(--faint)}dd{margin:0;overflow-wrap:anywhere}
+svg.graph{width:100%;height:auto;display:block}dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1rem}dt{color:var(--faint)}dd{margin:0;overflow-wrap:anywhere}
 @media (max-width:40rem){dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}}
 `;
 
@@ -50,7 +50,7 @@ function toHtml(report: Report): string {
     allowedAttributes: { img: ["alt"] },
   });
   return html
-    .replace(`<p><img alt="${PICTURE}" /></p>`, () => `<div class="scroll">${drawGraph(graph, subject.address)}</div>`)
+    .replace(`<p><img alt="${PICTURE}" /></p>`, () => drawGraph(graph, subject.address))
     .replaceAll("<table>", '<div class="scroll"><table>')
     .replaceAll("</table>", "</table></div>");
 }
