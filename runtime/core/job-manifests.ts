@@ -23,7 +23,7 @@ export function toStatusManifest(manifest: WithJob): Manifest {
   return {
     id: toStatusId(id),
     title: `Status: ${title}`.slice(0, LONGEST_TITLE),
-    description: `How a job of ${manifest.route} stands, free of charge, by its job_id. DELIVERED comes with the deliverable, FAILED with the error and what became of the payment. A job that nobody knows is UNKNOWN.`,
+    description: `How a job of \`${id}\` stands, free of charge, by its job_id. DELIVERED comes with the deliverable, FAILED with the error and what became of the payment. A job that nobody knows is UNKNOWN.`,
     route: job.status_route,
     handler: manifest.handler,
     input: STATUS_INPUT,
