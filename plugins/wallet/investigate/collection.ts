@@ -1,10 +1,10 @@
 import { type Call, type Host, Problem } from "#plugin";
 import type { IntelBundle } from "../intel/bundle.ts";
 import type { Screening } from "../screen/screening.ts";
-import { type Screens, toGraph, toIdentity, toLonely, toMovements } from "./assembly.ts";
+import { toGraph, toIdentity, toLonely, toMovements } from "./assembly.ts";
 import { readFirstSent } from "./base-blocks.ts";
 import { correlate, type Registries } from "./correlation.ts";
-import type { Evidence, Missing } from "./evidence.ts";
+import type { Evidence, GraphNode, Missing } from "./evidence.ts";
 import { explore, findFunding, type Neighbourhood } from "./graph.ts";
 import { createHistories } from "./histories.ts";
 import { screenAll } from "./screen-all.ts";
@@ -57,6 +57,8 @@ export function createCollect(host: Pick<Host, "clock" | "log" | "upstream">, de
     const correlation = await call.step("identity", () => correlate(known, registries, signal));
     const others = [...known.neighbourhood.members.slice(1), ...correlation.links].map((each) => each.address);
     const screens = await call.step("screen counterparties", () => screenAll([...new Set(others)], screening, signal));
+    const all = { ...screens, ...(screened && { [address]: screened }) };
+    const graph = toGraph(known.neighbourhood, correlation, all);
     return {
       subject,
       investigatedAt: Math.floor(host.clock.now() / 1000),
@@ -65,10 +67,12 @@ export function createCollect(host: Pick<Host, "clock" | "log" | "upstream">, de
       activity: profile && { ...profile.activity, firstSeenAt: toEarliest([firstSent, traced?.firstSeenAt ?? null]) },
       identity: toIdentity(known, profile, { correlation, screens }),
       movements: traced?.movements ?? null,
-      graph: toGraph(known.neighbourhood, correlation, { ...screens, ...(screened && { [address]: screened }) }),
+      graph,
       missing: [
-        ...[...missing, ...(profile?.errors ?? []), ...(traced?.missing ?? []), ...correlation.missing],
-        ...(family === "evm" ? toUnknown(known.neighbourhood, screens) : []),
+        ...missing,
+        ...(profile?.errors.filter(({ source }) => source !== "sanctions") ?? []), // What was screened above counts.
+        ...[...(traced?.missing ?? []), ...correlation.missing],
+        ...(family === "evm" ? toUnknown(graph.nodes) : []),
       ],
     };
   };
@@ -109,13 +113,12 @@ function createAttempt({ step, signal }: Call, missing: Missing[]) {
   };
 }
 
-/** That GoPlus, which is asked about EVM addresses alone, has left counterparties out. */
-function toUnknown({ members }: Neighbourhood, screens: Screens): Missing[] {
-  const others = members.slice(1);
-  const unknown = others.filter(({ address }) => screens[address]?.partial !== false);
+/** That GoPlus, which is asked about EVM addresses alone, has left some out. */
+function toUnknown(nodes: readonly GraphNode[]): Missing[] {
+  const unknown = nodes.filter(({ screened }) => screened?.partial);
   if (unknown.length === 0) return [];
-  const message = `GoPlus said nothing, or not all that it knows, about ${unknown.length} of ${others.length}`;
-  return [{ source: "reputation of counterparties", message }];
+  const message = `GoPlus said nothing, or not all that it knows, about ${unknown.length} of ${nodes.length} addresses`;
+  return [{ source: "reputation", message }];
 }
 
 function toProblem(missing: readonly Missing[]): Problem {
