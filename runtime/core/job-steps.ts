@@ -54,7 +54,7 @@ export function createSteps(id: string, { records, log, graceMs }: StepsDeps): S
     if (kept) return kept.value as T; // As the same step gave it before.
     if (isOver) throw new Problem("unavailable", "This attempt is over");
     report(name);
-    const value = await work();
+    const value = toJson(await work());
     return (await records.keepStep(id, name, value).catch(remember)) as T;
   }
 
@@ -63,6 +63,9 @@ export function createSteps(id: string, { records, log, graceMs }: StepsDeps): S
     throw error;
   }
 }
+
+/** What a step gives is what it would be after a crash: the same for the first attempt and for the next. */
+const toJson = (value: unknown): unknown => (JSON.parse(JSON.stringify({ value })) as { value?: unknown }).value;
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -19,6 +19,18 @@ describe("the work of a job", () => {
   };
   const passing = (): Problem => new Problem("upstream-failed", "The source answered 503");
 
+  it("is given by a step what the next attempt would be given: JSON", async () => {
+    const seen: unknown[] = [];
+    stage.work = async ({ what }, { step }) => {
+      seen.push(await step("one", async () => ({ at: new Date(0), none: undefined })));
+      if (seen.length === 1) throw passing();
+      return { found: what };
+    };
+    await stage.ended(await stage.buy("x"));
+    const json = { at: "1970-01-01T00:00:00.000Z" };
+    expect(seen).to.deep.equal([json, json]);
+  });
+
   it("is tried again when what it met may pass, and does no step twice", async () => {
     const steps: string[] = [];
     stage.work = async ({ what }, call) => {
