@@ -41,11 +41,11 @@ ${toDoors(site, baseUrl)}
   });
 }
 
-/** The command that says the most in the fewest words: the roll's where it is sold, else the shortest of what is paid. */
+/** The shortest command of what is paid. */
 function chooseExample(services: readonly Service[], baseUrl: string): string | undefined {
-  const paid = services.filter(({ manifest }) => manifest.price !== undefined);
-  const rolls = paid.filter(({ manifest }) => manifest.id === "roll");
-  const commands = (rolls.length > 0 ? rolls : paid).map((service) => toCurl(service, baseUrl));
+  const commands = services
+    .filter(({ manifest }) => manifest.price !== undefined)
+    .map((service) => toCurl(service, baseUrl));
   return commands.sort((one, other) => one.length - other.length)[0];
 }
 

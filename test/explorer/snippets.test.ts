@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { toSnippets } from "../../runtime/surfaces/snippets.ts";
+import { toCurl, toSnippets } from "../../runtime/surfaces/snippets.ts";
 import { sharedSandbox, site, type TestSandbox } from "../support/chains.ts";
 import { showSet } from "../surfaces/support/fixture-set.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
@@ -32,9 +32,12 @@ describe("a snippet of the explorer's", function () {
       .and.include("PAYMENT-REQUIRED: ");
   });
 
-  it("is the front page's example: the roll with curl", async () => {
+  it("is the front page's example: the shortest of what is paid, with curl", async () => {
     const page = await fetch(counter.url, { headers: { accept: "text/html" } });
-    const command = (await codeOf("curl")).replaceAll("'", "&#39;").replaceAll('"', "&quot;");
+    const { services } = await showSet(ROOT);
+    const paid = services.filter(({ manifest }) => manifest.price !== undefined);
+    const commands = paid.map((service) => toCurl(service, counter.url)).sort((a, b) => a.length - b.length);
+    const command = (commands[0] ?? "").replaceAll("'", "&#39;").replaceAll('"', "&quot;");
     expect(await page.text()).to.include(`<code>${command}</code>`);
   });
 
