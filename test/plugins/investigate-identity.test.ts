@@ -74,6 +74,14 @@ describe("the identities around an investigated address", () => {
     expect(missing.map(({ source }) => source)).to.deep.equal(["ENS records"]);
   });
 
+  it("say so, too, when the name's address on Solana alone could not be read", async () => {
+    const addresses = [{ chain: "ethereum" as const, address: SUBJECT, ttl_hint_seconds: 1 }];
+    const ENS: Registry = { ...silent, resolve: async () => ({ addresses, notes: [], isPartial: true }) };
+    const { links, missing } = await correlate(toKnown(0, "subject.eth"), { ENS, SNS: silent }, signal);
+    expect(links).to.deep.equal([]);
+    expect(missing.map(({ source }) => source)).to.deep.equal(["ENS records"]);
+  });
+
   it("are linked by the same funder, unless it has funded as many as an exchange does", async () => {
     const linksOf = async (alike: number) =>
       (await correlate(toKnown(alike), { ENS: silent, SNS: silent }, signal)).links.map(({ reason }) => reason);

@@ -7,6 +7,7 @@ import { type EnsGateway, startEnsGateway, toGatewayAnswer } from "../support/en
 import { createHost, problemOf, type Serve, serve } from "./host.ts";
 
 const BOB = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const NOBODY = "0x0000000000000000000000000000000000000000";
 
 describe("a .eth name that is kept behind a gateway", () => {
   let ens: Ens;
@@ -60,6 +61,14 @@ describe("a .eth name that is kept behind a gateway", () => {
     const { addresses, notes } = await resolve({ name: "off.eth" });
     expect(addresses).to.deep.equal([{ chain: "ethereum", address: BOB, ttl_hint_seconds: 300 }]);
     expect(notes).to.equal("Whether it has a Solana address could not be found out.");
+  });
+
+  it("costs nothing when it has no address on Ethereum, and its gateway does not say whether it has one on Solana", async () => {
+    await ens.setGateways([gateway.url("/{data}")]);
+    const ofSolana = "f1cb7e06"; // addr(bytes32,uint256)
+    gateway.answer = ({ url = "" }) =>
+      url.includes(ofSolana) ? [500, ""] : [200, JSON.stringify({ data: toGatewayAnswer(NOBODY) })];
+    expect((await problemOf(resolve({ name: "off.eth" }))).code).to.equal("upstream-failed");
   });
 
   it("costs nothing when the gateway refuses, fails, or answers nonsense", async () => {

@@ -56,15 +56,18 @@ async function readNames({ subject, neighbourhood }: Known, registries: Registri
   };
 }
 
+const UNREAD: Missing = { source: "ENS records", message: "The name's other addresses could not be read" };
+
 /** The Solana wallet that the owner of an ENS name has written into it. */
 async function readRecord({ subject, ensName }: Known, ens: Registry, signal: AbortSignal) {
   if (ensName === null) return { links: [], missing: [] };
   try {
-    const { addresses } = await ens.resolve(ensName, signal);
+    const { addresses, isPartial } = await ens.resolve(ensName, signal);
     const others = addresses.filter(({ address }) => address.toLowerCase() !== subject.address.toLowerCase());
-    return { links: others.map(({ address }) => ({ address, reason: "ens-record" as const })), missing: [] };
+    const links = others.map(({ address }) => ({ address, reason: "ens-record" as const }));
+    return { links, missing: isPartial ? [UNREAD] : [] };
   } catch {
-    return { links: [], missing: [{ source: "ENS records", message: "The name's other addresses could not be read" }] };
+    return { links: [], missing: [UNREAD] };
   }
 }
 

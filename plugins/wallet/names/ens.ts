@@ -15,18 +15,21 @@ export function createEns(host: Pick<Host, "clock" | "upstream" | "web">): Regis
 
   const resolve: Registry["resolve"] = (name, signal) =>
     ask(signal, async (client) => {
+      const failures: unknown[] = [];
       const [address, key, registration, ttl = DEFAULT_TTL_SECONDS] = await Promise.all([
         readAddress(client, name),
-        readSolanaKey(client, name).catch(() => null),
+        readSolanaKey(client, name).catch((error: unknown) => void failures.push(error)),
         readRegistration(client, name, host.clock.now()),
         readTtlSeconds(client, name),
       ]);
       signal.throwIfAborted();
       const notes = registration.note === undefined ? [] : [registration.note];
       if (!registration.isHeld) return unresolved(...notes);
-      if (key === null) notes.push("Whether it has a Solana address could not be found out.");
+      const isPartial = failures.length > 0;
+      if (!address && isPartial) throw failures[0]; // nothing is known of it, and nothing is paid for that
+      if (isPartial) notes.push("Whether it has a Solana address could not be found out.");
       if (!address && !key) notes.push(`${name} gives no address.`);
-      return { addresses: toAddresses(address, key ?? undefined, ttl), notes } satisfies Resolution;
+      return { addresses: toAddresses(address, key ?? undefined, ttl), notes, isPartial } satisfies Resolution;
     });
 
   return {

@@ -11,6 +11,8 @@ export interface Resolution {
   readonly addresses: readonly NameAddress[];
   /** Sentences: why there is no address, or what to beware of. */
   readonly notes: readonly string[];
+  /** True where there may be one more address, which could not be asked for. */
+  readonly isPartial?: boolean;
 }
 
 /** A registry of names. Its methods throw Problem `upstream-failed` when the registry could not be asked; the signal's reason. */
