@@ -1,3 +1,4 @@
+import { type Risk, toLevel } from "../screen/risk.ts";
 import type { Evidence } from "./evidence.ts";
 import { type Finding, RULES } from "./score-rules.ts";
 
@@ -10,19 +11,14 @@ export interface Reason extends Finding {
 export interface Assessment {
   /** 0 to 100, higher is riskier. */
   readonly score: number;
-  readonly verdict: "low" | "medium" | "high" | "critical";
+  /** By the score, as in /v1/screen. */
+  readonly verdict: Risk["risk_level"];
   /** While there are any, score and verdict are provisional: what these sources know may change both. */
   readonly failedSources: number;
   /** The heaviest first. */
   readonly reasons: readonly Reason[];
 }
 
-/** Where each verdict begins, as in /v1/screen. */
-const LEVELS = [
-  ["critical", 100],
-  ["high", 70],
-  ["medium", 30],
-] as const;
 /** Only being sanctioned is critical: other reasons, however many, stay below it. */
 const MOST = 99;
 
@@ -32,6 +28,6 @@ export function assess(evidence: Evidence): Assessment {
   reasons.sort((one, other) => other.points - one.points); // stable: those of equal weight stay in the order of the rules
   const sum = reasons.reduce((total, { points }) => total + points, 0);
   const score = reasons.some(({ points }) => points === 100) ? 100 : Math.min(sum, MOST);
-  const verdict = LEVELS.find(([, least]) => score >= least)?.[0] ?? "low";
-  return { score, verdict, failedSources: new Set(evidence.missing.map(({ source }) => source)).size, reasons };
+  const failedSources = new Set(evidence.missing.map(({ source }) => source)).size;
+  return { score, verdict: toLevel(score), failedSources, reasons };
 }

@@ -18,9 +18,12 @@ const LEVELS = ["critical", "high", "medium"] as const;
  */
 export function toRisk(severities: readonly Severity[], isUncertain: boolean): Risk {
   const score = Math.max(toScore(severities), isUncertain ? SCORE.medium : 0);
-  const level = LEVELS.find((level) => score >= SCORE[level]) ?? "low";
+  const level = toLevel(score);
   return { risk_score: score, risk_level: level, recommendation: ADVICE[level] };
 }
+
+/** Where each level begins. @param score 0 to 100. */
+export const toLevel = (score: number): Risk["risk_level"] => LEVELS.find((level) => score >= SCORE[level]) ?? "low";
 
 function toScore(severities: readonly Severity[]): number {
   const count = (severity: Severity): number => severities.filter((each) => each === severity).length;
