@@ -1,4 +1,5 @@
 import type { Upstream } from "#plugin";
+import { toFields } from "../fields.ts";
 import { askNode, toMisfit } from "../node.ts";
 import { toDecimalText } from "./amounts.ts";
 
@@ -13,7 +14,7 @@ const CONFIRMED = { commitment: "confirmed" } as const;
 /** The wallet's own coin, in SOL. @param wallet a public key in base58. */
 export async function readSol(node: Upstream, wallet: string, signal: AbortSignal): Promise<string> {
   const method = "getBalance";
-  const { value } = toObject(await askNode(node, [method, [wallet, CONFIRMED]], signal));
+  const { value } = toFields(await askNode(node, [method, [wallet, CONFIRMED]], signal));
   if (!Number.isSafeInteger(value)) throw toMisfit(node, method); // More than 2^53 lamports come rounded.
   return toDecimalText(BigInt(value as number), SOL_DECIMALS);
 }
@@ -23,10 +24,10 @@ export async function readUsdcOnSolana(node: Upstream, wallet: string, signal: A
   const method = "getTokenAccountsByOwner";
   const options = { encoding: "base64", ...CONFIRMED };
   const answer = await askNode(node, [method, [wallet, { mint: USDC_ON_SOLANA }, options]], signal);
-  const { value } = toObject(answer);
+  const { value } = toFields(answer);
   if (!Array.isArray(value)) throw toMisfit(node, method);
   const amounts = value.map((found: unknown) => {
-    const { data } = toObject(toObject(found).account);
+    const { data } = toFields(toFields(found).account);
     const bytes = Buffer.from(Array.isArray(data) ? String(data[0]) : "", "base64");
     if (bytes.length < AMOUNT_AT + 8) throw toMisfit(node, method);
     return bytes.readBigUInt64LE(AMOUNT_AT);
@@ -44,6 +45,3 @@ export async function readHasHistory(node: Upstream, wallet: string, signal: Abo
   if (!Array.isArray(signatures)) throw toMisfit(node, method);
   return signatures.length > 0;
 }
-
-const toObject = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

@@ -1,4 +1,5 @@
 import type { Upstream } from "#plugin";
+import { toFields } from "../fields.ts";
 import { askNode, toMisfit } from "../node.ts";
 
 /** A block's place and time. */
@@ -12,7 +13,7 @@ export interface Block {
 export async function readBlock(node: Upstream, block: bigint | "latest", signal: AbortSignal): Promise<Block> {
   const method = "eth_getBlockByNumber";
   const found = await askNode(node, [method, [block === "latest" ? block : toHex(block), false]], signal);
-  const { number, timestamp } = (found ?? {}) as { readonly number?: unknown; readonly timestamp?: unknown };
+  const { number, timestamp } = toFields(found);
   if (![number, timestamp].every((value) => typeof value === "string" && QUANTITY.test(value)))
     throw toMisfit(node, method);
   return { number: BigInt(number as string), at: Number(timestamp) };

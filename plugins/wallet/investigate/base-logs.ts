@@ -1,4 +1,5 @@
 import type { Upstream } from "#plugin";
+import { type Fields, toFields } from "../fields.ts";
 import { USDC_ON_BASE } from "../intel/evm-reads.ts";
 import { toMisfit } from "../node.ts";
 import { type Block, readBlock } from "./base-blocks.ts";
@@ -50,13 +51,13 @@ async function findTransfers(node: Upstream, address: string, options: SearchOpt
   return mergeTransfers(
     answers.map(({ result }) => {
       if (!Array.isArray(result)) throw toMisfit(node, "eth_getLogs");
-      return result.flatMap((log: unknown) => toTransfer(node, log as Readonly<Record<string, unknown>>, toTime));
+      return result.flatMap((log: unknown) => toTransfer(node, toFields(log), toTime));
     }),
   );
 }
 
-function toTransfer(node: Upstream, log: Readonly<Record<string, unknown>>, toTime: SearchOptions["toTime"]) {
-  const { topics, data, blockNumber, blockTimestamp, transactionHash, logIndex, removed } = log ?? {};
+function toTransfer(node: Upstream, log: Fields, toTime: SearchOptions["toTime"]) {
+  const { topics, data, blockNumber, blockTimestamp, transactionHash, logIndex, removed } = log;
   const [, from, to] = Array.isArray(topics) ? (topics as unknown[]) : [];
   if (![from, to, data, transactionHash].every(isWord) || ![blockNumber, logIndex].every(isHex))
     throw toMisfit(node, "eth_getLogs");

@@ -1,6 +1,5 @@
+import { toFields } from "../fields.ts";
 import type { Label, Transfer } from "./transfers.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** USDC, from an item of /addresses/{hash}/token-transfers; nothing from what has another form, or moves nothing. */
 export function readTokenTransfers(item: unknown): Transfer[] {
@@ -59,4 +58,3 @@ const HASH = /^0x[0-9a-f]{64}$/i;
 
 const isAddress = (value: unknown): value is string => typeof value === "string" && /^0x[0-9a-f]{40}$/i.test(value);
 const isUnits = (value: unknown): value is string => typeof value === "string" && /^[0-9]{1,78}$/.test(value);
-const toFields = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});

@@ -1,5 +1,6 @@
 import PQueue from "p-queue";
 import type { Upstream } from "#plugin";
+import { toFields } from "../fields.ts";
 import { USDC_ON_SOLANA } from "../intel/solana-reads.ts";
 import { askNode, toMisfit } from "../node.ts";
 import { readSolanaTransfers } from "./solana-transfers.ts";
@@ -58,9 +59,9 @@ export const createSolanaHistory = (node: Upstream): HistorySource => ({
 async function readUsdcAccounts(node: Upstream, wallet: string, signal: AbortSignal): Promise<string[]> {
   const method = "getTokenAccountsByOwner";
   const parameters = [wallet, { mint: USDC_ON_SOLANA }, { encoding: "base64", ...CONFIRMED }];
-  const { value } = ((await askNode(node, [method, parameters], signal)) ?? {}) as { value?: unknown };
+  const { value } = toFields(await askNode(node, [method, parameters], signal));
   if (!Array.isArray(value)) throw toMisfit(node, method);
-  const keys = value.map((found: { readonly pubkey?: unknown }) => found?.pubkey);
+  const keys = value.map((found: unknown) => toFields(found).pubkey);
   return keys.filter((key) => typeof key === "string").slice(0, MOST_ACCOUNTS);
 }
 
@@ -84,7 +85,7 @@ async function listSignatures(
 }
 
 const isSignature = (value: unknown): value is Signature => {
-  const { signature, slot, blockTime } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const { signature, slot, blockTime } = toFields(value);
   return (
     typeof signature === "string" &&
     Number.isSafeInteger(slot) &&

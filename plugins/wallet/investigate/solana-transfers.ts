@@ -1,10 +1,9 @@
+import { type Fields, toFields } from "../fields.ts";
 import { USDC_ON_SOLANA } from "../intel/solana-reads.ts";
 import type { Asset, Transfer } from "./transfers.ts";
 
 /** By how much a transaction has changed what an owner holds, in atomic units. */
 type Changes = ReadonlyMap<string, bigint>;
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Less than this many lamports is rent or a tip, and says nothing about who deals with whom. */
 const LEAST_LAMPORTS = 10_000_000n;
@@ -85,4 +84,3 @@ function toKeys(signed: unknown, { loadedAddresses }: Fields): string[] {
 
 const magnitude = (value: bigint): bigint => (value < 0n ? -value : value);
 const isUnits = (value: unknown): value is string => typeof value === "string" && /^[0-9]{1,20}$/.test(value);
-const toFields = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});

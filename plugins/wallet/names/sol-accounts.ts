@@ -1,5 +1,6 @@
 import { base58 } from "@scure/base";
 import type { Upstream } from "#plugin";
+import { toFields } from "../fields.ts";
 import { askNode, toMisfit } from "../node.ts";
 
 /** An account's state. */
@@ -27,11 +28,11 @@ export async function readAccounts(
 ): Promise<(Account | undefined)[]> {
   const method = "getMultipleAccounts";
   const options = { encoding: "base64", ...FINALIZED };
-  const { value } = ((await askNode(node, [method, [addresses, options]], signal)) ?? {}) as { value?: unknown };
+  const { value } = toFields(await askNode(node, [method, [addresses, options]], signal));
   if (!Array.isArray(value) || value.length !== addresses.length) throw toMisfit(node, method);
   return value.map((account) => {
     if (account === null) return undefined;
-    const { owner, data } = account as { owner?: unknown; data?: unknown };
+    const { owner, data } = toFields(account);
     const text = Array.isArray(data) ? data[0] : undefined;
     if (typeof owner !== "string" || typeof text !== "string") throw toMisfit(node, method);
     return owner === SYSTEM_PROGRAM ? undefined : { program: owner, data: Buffer.from(text, "base64") };
@@ -46,9 +47,9 @@ export async function readHolder(node: Upstream, mint: string, signal: AbortSign
   const method = "getTokenLargestAccounts";
   const { result, error } = await node.rpc(method, [mint, FINALIZED], { signal });
   if (error?.code === INVALID_PARAMS) return undefined;
-  const { value } = (result ?? {}) as { value?: unknown };
+  const { value } = toFields(result);
   if (!Array.isArray(value)) throw toMisfit(node, method);
-  const [largest, next] = value as { address?: unknown; amount?: unknown }[];
+  const [largest, next] = value.map(toFields);
   if (typeof largest?.address !== "string" || (next && next.amount !== "0")) return undefined;
   const [account] = await readAccounts(node, [largest.address], signal);
   if (!account || !TOKEN_PROGRAMS.has(account.program) || account.data.length < TOKEN_ACCOUNT_BYTES) return undefined;

@@ -1,4 +1,5 @@
 import { type Host, Problem, type Upstream } from "#plugin";
+import { type Fields, toFields } from "../fields.ts";
 import { FLAGS, type Flag } from "./flags.ts";
 
 /** What GoPlus says of an EVM address. */
@@ -43,14 +44,14 @@ export function createReputation({ cache, log, upstream }: Pick<Host, "cache" | 
 
 async function ask(source: Upstream, key: string, signal: AbortSignal): Promise<Reputation> {
   const answer = await source.get(`/address_security/${key}`, { signal, query: { chain_id: "1" } });
-  const { code, result } = toObject(answer.json());
+  const { code, result } = toFields(answer.json());
   if (answer.status !== 200 || (code !== COMPLETE && code !== PARTIAL))
     throw new Problem("upstream-failed", `GoPlus refused with status ${answer.status} and code ${String(code)}`);
-  return toReputation(toObject(result), code === COMPLETE);
+  return toReputation(toFields(result), code === COMPLETE);
 }
 
 /** Every value is text: `0`, `1`, a count, `-1` for unknown. */
-function toReputation(result: Readonly<Record<string, unknown>>, isComplete: boolean): Reputation {
+function toReputation(result: Fields, isComplete: boolean): Reputation {
   const flags = Object.keys(FLAGS) as Flag[]; // they are its keys
   const textOf = (field: string): string => String(result[field] ?? "");
   return {
@@ -59,6 +60,3 @@ function toReputation(result: Readonly<Record<string, unknown>>, isComplete: boo
     isComplete: isComplete && flags.every((flag) => COUNT.test(textOf(flag))),
   };
 }
-
-const toObject = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
