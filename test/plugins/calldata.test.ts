@@ -1,10 +1,8 @@
 import { expect } from "chai";
 import { encodeAbiParameters, encodeFunctionData, parseAbi } from "viem";
 import calldata from "../../plugins/calldata/index.ts";
-import { createCache } from "../../runtime/drivers/cache.ts";
-import { createMemoryStore } from "../support/memory-store.ts";
 import { offline, type Replay, replay, replayAlways } from "../support/replay.ts";
-import { createHost, NOW, problemOf, type Reach, readManifest, type Serve, serve } from "./host.ts";
+import { createProcesses, type Processes, problemOf, readManifest, type Serve } from "./host.ts";
 
 const OPENCHAIN = "https://api.4byte.sourcify.dev/signature-database/v1";
 const FOURBYTE = "https://www.4byte.directory/api/v1";
@@ -26,19 +24,11 @@ const MINUTE_MS = 60_000;
 
 describe("a call's data", () => {
   offline();
-  let now: number;
-  let store: ReturnType<typeof createMemoryStore>;
+  let processes: Processes;
   beforeEach(() => {
-    now = NOW;
-    store = createMemoryStore(() => now);
+    processes = createProcesses("decode_calldata", calldata);
   });
-
-  /** A process of its own; all of a test have one store. */
-  function start(reach: Reach = {}): Promise<Serve> {
-    const host = createHost({ clock: { now: () => now } }, { retries: 0, ...reach });
-    const cache = createCache({ store, namespace: "calldata", clock: host.clock, log: host.log });
-    return serve("decode_calldata", calldata, { ...host, cache });
-  }
+  const start: Processes["start"] = (reach) => processes.start(reach);
   const openchain = (...cases: string[]): Replay => replay(OPENCHAIN, LOOKUP, cases);
   const fourbyte = (...cases: string[]): Replay => replay(FOURBYTE, SIGNATURES, cases);
   const ask = async (calldata_hex: string): ReturnType<Serve> => (await start())({ chain: "ethereum", calldata_hex });
@@ -102,7 +92,7 @@ describe("a call's data", () => {
 
   it("is decoded by 4byte's oldest signature that fits when Openchain fails, though spam fits as well", async () => {
     for (const failure of ["error", "rate-limit", "malformed"]) {
-      store = createMemoryStore(() => now);
+      processes = createProcesses("decode_calldata", calldata);
       openchain(failure);
       fourbyte("success");
       // An amount of 1 is also true: join_tg_invmru_haha_fd06787(address,bool) has this very encoding.
@@ -197,10 +187,10 @@ describe("a call's data", () => {
     const answers = await Promise.all(many.map((calldata_hex) => serve({ chain: "ethereum", calldata_hex })));
     const amounts = answers.map(({ params }) => (params as { value: unknown }[])[1]?.value);
     expect(amounts).to.deep.equal(many.map((_, index) => index));
-    now += 24 * 60 * MINUTE_MS - 1;
+    processes.now += 24 * 60 * MINUTE_MS - 1;
     await ask(TRANSFER);
     expect(asked.asked, "another process on the same store").to.have.length(1);
-    now += 1;
+    processes.now += 1;
     await ask(TRANSFER);
     expect(asked.asked).to.have.length(2);
   });
@@ -210,7 +200,7 @@ describe("a call's data", () => {
     const failing = replayAlways(OPENCHAIN, LOOKUP, ["error"]);
     const known = replayAlways(FOURBYTE, SIGNATURES, ["success"]);
     for (const round of [1, 1, 2]) {
-      if (round === 2) now += 10 * MINUTE_MS;
+      if (round === 2) processes.now += 10 * MINUTE_MS;
       await ask(UNKNOWN);
       await ask(TRANSFER);
       for (const { asked } of [...unknown, failing, known]) expect(asked).to.have.length(round);

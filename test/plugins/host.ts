@@ -14,6 +14,7 @@ import {
   type ReportFile,
 } from "../../runtime/api/plugin.ts";
 import type { SiteManifest } from "../../runtime/core/manifest.ts";
+import { silentLog } from "../../runtime/core/silent-log.ts";
 import { createCompiler } from "../../runtime/core/validator.ts";
 import { createCache } from "../../runtime/drivers/cache.ts";
 import { createGuardedFetch } from "../../runtime/drivers/guarded-fetch.ts";
@@ -55,7 +56,7 @@ export function createHost(overrides: Partial<Host> = {}, reach: Reach = {}): Te
   const chain = new Map<string, EvmTransaction>();
   const tasks: TestHost["tasks"] = new Map();
   const published: TestHost["published"] = new Map();
-  const log = overrides.log ?? { info() {}, warn() {}, error() {} };
+  const log = overrides.log ?? silentLog;
   const clock = overrides.clock ?? { now: () => NOW };
   return {
     ...{ chain, tasks, published },
@@ -149,6 +150,28 @@ export async function serve(id: string, plugin: Plugin<object>, host: Host): Pro
     expect(checked.value, "fields that the schema does not name").to.deep.equal(answer);
     return answer;
   };
+}
+
+/** Processes of one service on one store, and the time that all of them have. */
+export interface Processes {
+  /** Milliseconds since the Unix epoch; a test sets it. */
+  now: number;
+  /** A process of its own. It repeats no failed request, unless told to. */
+  start(reach?: Reach): Promise<Serve>;
+}
+
+/** @param id the manifest's. */
+export function createProcesses(id: string, plugin: Plugin<object>): Processes {
+  const clock = { now: () => processes.now };
+  const store = createMemoryStore(clock.now);
+  const processes: Processes = {
+    now: NOW,
+    start(reach = {}) {
+      const cache = createCache({ store, namespace: plugin.name, clock, log: silentLog });
+      return serve(id, plugin, createHost({ cache, clock }, { retries: 0, ...reach }));
+    },
+  };
+  return processes;
 }
 
 interface Manifest {

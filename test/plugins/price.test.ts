@@ -1,10 +1,8 @@
 import { expect } from "chai";
 import price from "../../plugins/price/index.ts";
 import { KNOWN_SYMBOLS } from "../../plugins/price/symbols.ts";
-import { createCache } from "../../runtime/drivers/cache.ts";
-import { createMemoryStore } from "../support/memory-store.ts";
 import { offline, type Replay, replay, replayAlways } from "../support/replay.ts";
-import { createHost, NOW, problemOf, type Reach, readManifest, type Serve, serve } from "./host.ts";
+import { createProcesses, NOW, type Processes, problemOf, readManifest } from "./host.ts";
 
 const API = "https://api.coingecko.com/api/v3";
 const MARKETS = "plugins/price/recordings/coingecko/coins-markets.json";
@@ -15,19 +13,11 @@ const SECONDS = 1000;
 
 describe("a token's price", () => {
   offline();
-  let now: number;
-  let store: ReturnType<typeof createMemoryStore>;
+  let processes: Processes;
   beforeEach(() => {
-    now = NOW;
-    store = createMemoryStore(() => now);
+    processes = createProcesses("price_token", price);
   });
-
-  /** A process of its own; all of a test have one store. */
-  function start(reach: Reach = {}): Promise<Serve> {
-    const host = createHost({ clock: { now: () => now } }, { retries: 0, ...reach });
-    const cache = createCache({ store, namespace: "price", clock: host.clock, log: host.log });
-    return serve("price_token", price, { ...host, cache });
-  }
+  const start: Processes["start"] = (reach) => processes.start(reach);
   const markets = (...cases: string[]): Replay => replay(API, MARKETS, cases);
   const contracts = (...cases: string[]): Replay => replay(API, CONTRACTS, cases);
 
@@ -96,7 +86,7 @@ describe("a token's price", () => {
   it("is shared by processes on one store", async () => {
     const asked = replayAlways(API, MARKETS, ["success"]);
     await (await start())({ symbol: "ETH" });
-    now += 5 * SECONDS;
+    processes.now += 5 * SECONDS;
     expect(await (await start())({ symbol: "ETH" })).to.include({ age_seconds: 5, fetched_at: NOW / SECONDS });
     expect(asked.asked).to.have.length(1);
   });
@@ -105,10 +95,10 @@ describe("a token's price", () => {
     const asked = replayAlways(API, MARKETS, ["success"]);
     const ask = await start();
     await ask({ symbol: "ETH" });
-    now += 60 * SECONDS - 1;
+    processes.now += 60 * SECONDS - 1;
     expect(await ask({ symbol: "ETH" })).to.include({ age_seconds: 59, fetched_at: NOW / SECONDS });
     expect(asked.asked).to.have.length(1);
-    now += 1;
+    processes.now += 1;
     expect(await ask({ symbol: "ETH" })).to.include({ age_seconds: 0, fetched_at: NOW / SECONDS + 60 });
     expect(asked.asked).to.have.length(2);
   });
@@ -118,14 +108,14 @@ describe("a token's price", () => {
     markets("success:id");
     await ask({ symbol: "ETH" });
     markets("rate-limit:status");
-    now += 59 * SECONDS;
+    processes.now += 59 * SECONDS;
     expect(await ask({ symbol: "ETH" })).to.include({ age_seconds: 59 });
-    now += 1 * SECONDS;
+    processes.now += 1 * SECONDS;
     const { code, options } = await problemOf(ask({ symbol: "ETH" }));
     expect([code, options.retryAfter]).to.deep.equal(["upstream-failed", 60]);
-    now += 1 * SECONDS;
+    processes.now += 1 * SECONDS;
     expect((await problemOf(ask({ symbol: "ETH" }))).options.retryAfter, "nobody is asked meanwhile").to.equal(59);
-    now += 59 * SECONDS;
+    processes.now += 59 * SECONDS;
     markets("success:id");
     expect(await ask({ symbol: "ETH" })).to.include({ age_seconds: 0 });
   });
@@ -176,7 +166,7 @@ describe("a token's price", () => {
     const asked = [replayAlways(API, MARKETS, ["empty"]), replayAlways(API, CONTRACTS, ["empty"])];
     const ask = await start();
     for (const round of [1, 1, 2]) {
-      if (round === 2) now += 60 * SECONDS;
+      if (round === 2) processes.now += 60 * SECONDS;
       const [symbol, contract] = [
         await problemOf(ask({ symbol: "NoSuchCoin" })),
         await problemOf(ask({ chain: "base", contract: UNLISTED })),
