@@ -2,11 +2,9 @@ import { existsSync } from "node:fs";
 import { readdir, realpath } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import packageJson from "../../package.json" with { type: "json" };
 import type { AnyHandler, Cache, Host, Plugin, Upstream } from "../api/plugin.ts";
 import { compileSet, toCompiled } from "../core/compiled-set.ts";
-import { sha256 } from "../core/digest.ts";
-import { byPlace, type Fault, type FaultCode, faultAt, type Source } from "../core/faults.ts";
+import { byPlace, type Fault, type FaultCode, faultAt } from "../core/faults.ts";
 import { deepFreeze } from "../core/freeze.ts";
 import type { Manifest, SiteManifest } from "../core/manifest.ts";
 import { checkManifests, type Draft } from "../core/manifests.ts";
@@ -33,21 +31,17 @@ export interface ManifestSet {
   readonly drafts: readonly Draft[];
   /** All of them, in the order of a report. What plugins lack is not among them: see `loadPlugins`. */
   readonly faults: readonly Fault[];
-  /** SHA-256 of all that the manifests and schemas say, and of the version of payphone that has read them. */
-  readonly digest: string;
-  /** Whether it is the set that was known to be sound: then neither manifests, schemas nor examples were tried again. */
+  /** Whether it was known to be sound: then neither manifests, schemas nor examples were tried again. */
   readonly isKnown: boolean;
 }
 
 /**
  * Reads `manifests/` and `schemas/` of a directory, and finds everything that is wrong with them.
- * @param sound the digest of a set in which, and in whose plugins, nothing was wrong.
+ * @param isKnown whether nothing was wrong with it, and with its plugins, and nothing has changed since.
  */
-export async function loadSet(dir: string, sound?: string): Promise<ManifestSet> {
+export async function loadSet(dir: string, isKnown = false): Promise<ManifestSet> {
   const root = await realpath(dir).catch(() => resolve(dir));
   const files = await readSet(root);
-  const digest = toDigest([files.site, ...files.manifests, ...files.schemas.values()]);
-  const isKnown = digest === sound;
   const check = isKnown ? TRUSTED : createStructureChecks();
   const site = files.site && check.site(files.site);
   const manifests = files.manifests.map(check.manifest);
@@ -61,7 +55,6 @@ export async function loadSet(dir: string, sound?: string): Promise<ManifestSet>
     schemas: schemas.documents,
     compile,
     drafts,
-    digest,
     isKnown,
     faults: [
       ...[...files.faults, ...(site?.faults ?? []), ...manifests.flatMap((manifest) => manifest.faults)],
@@ -71,9 +64,6 @@ export async function loadSet(dir: string, sound?: string): Promise<ManifestSet>
     ].sort(byPlace),
   };
 }
-
-const toDigest = (sources: readonly (Source | undefined)[]): string =>
-  sha256(JSON.stringify([packageJson.version, ...sources.map((source) => [source?.file, source?.data])]));
 
 /**
  * What plugins are lent. Each is given only those variables that its manifests name under `needs`, if they are set, and

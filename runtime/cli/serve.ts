@@ -4,7 +4,7 @@ import { loadConfig } from "./config.ts";
 import { missingForServe } from "./config-serve.ts";
 import { loadSet } from "./load.ts";
 import { closeOnSignal, run, toProblem } from "./run.ts";
-import { noteSoundSet, readSoundSet } from "./sound-set.ts";
+import { digestSet, noteSoundSet, readSoundSet } from "./sound-set.ts";
 
 /**
  * Sells the services of a directory for real money.
@@ -12,7 +12,8 @@ import { noteSoundSet, readSoundSet } from "./sound-set.ts";
  */
 export async function runServe({ dir }: { readonly dir: string }): Promise<void> {
   const config = loadConfig();
-  const set = await loadSet(dir, await readSoundSet(config.dataDir));
+  const digest = digestSet(dir);
+  const set = await loadSet(dir, digest !== undefined && digest === (await readSoundSet(config.dataDir)));
   if (set.faults.length > 0) throw toProblem(await checkDir(dir, config.env));
   const missing = missingForServe(config, set);
   if (missing.length > 0) {
@@ -20,7 +21,7 @@ export async function runServe({ dir }: { readonly dir: string }): Promise<void>
     throw new Problem("bad-request", `Real money needs a complete configuration. What is missing:\n${list}`);
   }
   const running = await run({ set, config });
-  if (!set.isKnown) await noteSoundSet(config.dataDir, set.digest);
+  if (digest !== undefined && !set.isKnown) await noteSoundSet(config.dataDir, digest);
   closeOnSignal(running.close);
   console.log(`listening on ${running.url}`);
 }

@@ -1,7 +1,9 @@
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "chai";
 import { toIdleLent } from "../../runtime/cli/check.ts";
 import { loadPlugins, loadSet, type ManifestSet } from "../../runtime/cli/load.ts";
-import { readSoundSet } from "../../runtime/cli/sound-set.ts";
+import { digestSet, readSoundSet } from "../../runtime/cli/sound-set.ts";
 import { edit, type Files, makeDirectory, removeDirectories, TOSS, writeFiles } from "../manifests/served-directory.ts";
 import { sharedSandbox } from "../support/chains.ts";
 import { createDataDir, startSeller } from "../support/seller.ts";
@@ -21,15 +23,19 @@ async function faultsOf(set: ManifestSet): Promise<string[]> {
   return [...set.faults, ...plugins.faults].map(({ code }) => code);
 }
 
-const digestOf = async (files: Files): Promise<string> => (await loadSet(await makeDirectory(files))).digest;
+const digestOf = async (files: Files): Promise<string | undefined> => digestSet(await makeDirectory(files));
 
 describe("a set that was found sound", () => {
   after(removeDirectories);
 
-  it("is known again wherever it lies, and checks what it is called with as before", async () => {
+  it("is known again wherever it lies", async () => {
     const sound = await digestOf(TOSS);
-    const set = await loadSet(await makeDirectory(TOSS), sound);
-    expect(set.isKnown).to.equal(true);
+    expect(sound).to.match(/^[0-9a-f]{64}$/);
+    expect(await digestOf(TOSS)).to.equal(sound);
+  });
+
+  it("checks what it is called with as before", async () => {
+    const set = await loadSet(await makeDirectory(TOSS), true);
     const { check, coerce } = set.compile("TossRequest");
     expect(check(coerce({ coins: "2" }), "query").value).to.deep.equal({ coins: 2 });
     expect(check({}, "body").value).to.deep.equal({ coins: 1 });
@@ -41,9 +47,8 @@ describe("a set that was found sound", () => {
     const files = edit(TOSS, "manifests/toss.yaml", "heads", "edge");
     const broken = { "schemas/Broken.json": '{ "type": "object", "propertys": {} }', "plugins/toss.ts": REFUSING };
     const dir = await makeDirectory({ ...files, ...broken });
-    const faulty = await loadSet(dir);
-    expect(await faultsOf(faulty)).to.have.members(["bad-schema", "bad-example", "bad-example"]);
-    expect(await faultsOf(await loadSet(dir, faulty.digest))).to.deep.equal([]);
+    expect(await faultsOf(await loadSet(dir))).to.have.members(["bad-schema", "bad-example", "bad-example"]);
+    expect(await faultsOf(await loadSet(dir, true))).to.deep.equal([]);
   });
 
   const changes: Record<string, Files> = {
@@ -51,19 +56,26 @@ describe("a set that was found sound", () => {
     "a key that is none": edit(TOSS, "manifests/toss.yaml", "tags:", "tagz: [a]\ntags:"),
     "a manifest": edit(TOSS, "manifests/toss.yaml", '"0.01"', '"0.02"'),
     "the site": edit(TOSS, "manifests/_site.yaml", "title: ", "title: A "),
+    "a plugin": { ...TOSS, "plugins/toss.ts": REFUSING },
+    "a file of a plugin's folder": { ...TOSS, "plugins/toss/rules.ts": "export const LIMIT = 1;" },
+    "the version of a package": { ...TOSS, "package.json": '{ "dependencies": { "coins": "2.0.0" } }' },
     "the name of a schema": { ...TOSS, "schemas/Edge.json": TOSS["schemas/Side.json"] as string },
   };
   for (const [what, files] of Object.entries(changes))
     it(`is another one when ${what} changes`, async () => {
-      const set = await loadSet(await makeDirectory(files), await digestOf(TOSS));
-      expect(set.isKnown).to.equal(false);
+      expect(await digestOf(files)).to.not.equal(await digestOf(TOSS));
     });
+
+  it("is not known when a part of it cannot be read", async () => {
+    const dir = await makeDirectory(TOSS);
+    await symlink(join(dir, "schemas"), join(dir, "plugins", "linked"));
+    expect(digestSet(dir)).to.equal(undefined);
+  });
 
   it("is refused all the same when a file says it twice, or when a file is there that belongs to no set", async () => {
     const twice = edit(TOSS, "manifests/toss.yaml", "tags:", "title: Coin toss\ntags:");
     const dir = await makeDirectory({ ...twice, "schemas/notes.txt": "" });
-    const { faults, isKnown } = await loadSet(dir, await digestOf(TOSS));
-    expect(isKnown).to.equal(true);
+    const { faults } = await loadSet(dir, true);
     expect(faults.map(({ code }) => code)).to.deep.equal(["duplicate-key", "unexpected-file"]);
   });
 });
@@ -72,21 +84,27 @@ describe("a server that starts again", function () {
   this.timeout(60_000);
   after(removeDirectories);
 
-  it("has noted the set that it sells, sells it again, and refuses to sell a broken one", async () => {
+  it("has noted the set that it sells, sells it again, and refuses to sell one whose schema or plugin was broken", async () => {
     const sandbox = await sharedSandbox();
     const dir = await makeDirectory(TOSS);
     const data = createDataDir();
     const begin = () => startSeller({ sandbox, dataDir: data.path, dir });
     try {
       await (await begin()).stop();
-      expect(await readSoundSet(data.path)).to.equal((await loadSet(dir)).digest);
+      expect(await readSoundSet(data.path)).to.equal(digestSet(dir));
       const again = await begin();
       const answer = await fetch(`${again.url}/v1/toss`, { method: "POST" });
       expect(answer.status).to.equal(402);
       await again.stop();
+      const fail = (): Promise<string | undefined> => begin().then(() => undefined, String);
+      await writeFiles(dir, { ...TOSS, "plugins/toss.ts": REFUSING });
+      expect(await fail())
+        .to.contain("ended with code 2")
+        .and.to.contain("no coins");
       await writeFiles(dir, misspelt);
-      const failure = await begin().then(() => undefined, String);
-      expect(failure).to.contain("ended with code 2").and.to.contain('no such keyword; did you mean "minimum"?');
+      expect(await fail())
+        .to.contain("ended with code 2")
+        .and.to.contain('no such keyword; did you mean "minimum"?');
     } finally {
       data.remove();
     }
