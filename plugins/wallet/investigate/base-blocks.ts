@@ -42,4 +42,5 @@ export async function readFirstSent(node: Upstream, address: string, signal: Abo
 
 const QUANTITY = /^0x[0-9a-f]{1,16}$/i;
 
-const toHex = (value: bigint): string => `0x${value.toString(16)}`;
+/** A quantity as JSON-RPC has it. */
+export const toHex = (value: bigint): string => `0x${value.toString(16)}`;

@@ -2,7 +2,7 @@ import type { Upstream } from "#plugin";
 import { type Fields, toFields } from "../fields.ts";
 import { USDC_ON_BASE } from "../intel/evm-reads.ts";
 import { toMisfit } from "../node.ts";
-import { type Block, readBlock } from "./base-blocks.ts";
+import { type Block, readBlock, toHex } from "./base-blocks.ts";
 import { type Bounds, type Found, type Span, searchBack } from "./search-back.ts";
 import { type Depth, type History, type HistorySource, mergeTransfers } from "./transfers.ts";
 
@@ -90,7 +90,6 @@ function createTimes(oldest: Block, latest: Block): (block: bigint) => number {
   return (block) => Math.round(latest.at - Number(latest.number - block) * pace);
 }
 
-const toHex = (value: bigint): string => `0x${value.toString(16)}`;
 const toAddress = (word: string): string => `0x${word.slice(26)}`.toLowerCase();
 const toDay = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);
 const isWord = (value: unknown): boolean => typeof value === "string" && /^0x[0-9a-f]{64}$/i.test(value);

@@ -1,5 +1,5 @@
 import type { Graph, GraphNode } from "./evidence.ts";
-import { type Line, type Placed, toLayout } from "./layout.ts";
+import { type Line, type Placed, RADII, toLayout } from "./layout.ts";
 import { escapeXml, toShortAddress } from "./words.ts";
 
 /** How a node looks: told by its shape as well as by its colour. */
@@ -34,7 +34,7 @@ export function drawGraph(graph: Graph, subject: string): string {
     `<title>Counterparties of ${escapeXml(subject)}, two hops deep</title>`,
     `<style>${STYLE}</style>`,
     `<rect class="ground" x="${VIEW.x}" y="${VIEW.y}" width="${VIEW.width}" height="${VIEW.height}"/>`,
-    `<circle class="ring" r="200"/><circle class="ring" r="380"/>`,
+    `<circle class="ring" r="${RADII[1]}"/><circle class="ring" r="${RADII[2]}"/>`,
     ...lines.map((line) => drawLine(line, subject)),
     ...placed.map(drawNode),
     drawLegend(),

@@ -70,10 +70,9 @@ export interface Volume {
   readonly sentCount: number;
 }
 
-/** By asset, in alphabetical order. */
+/** By asset, in alphabetical order. @param transfers of the address with others, none with itself. */
 export function toVolumes(address: string, transfers: readonly Transfer[]): Volume[] {
-  const others = transfers.filter(({ from, to }) => from !== to);
-  return [...Map.groupBy(others, ({ asset }) => asset)]
+  return [...Map.groupBy(transfers, ({ asset }) => asset)]
     .sort(([one], [other]) => compareTexts(one, other))
     .map(([asset, all]) => {
       const [received, sent] = [all.filter(({ to }) => to === address), all.filter(({ from }) => from === address)];

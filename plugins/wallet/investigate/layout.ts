@@ -26,7 +26,8 @@ export interface Layout {
   readonly lines: readonly Line[];
 }
 
-const RADII = { 0: 0, 1: 200, 2: 380 } as const;
+/** How far from the subject each hop stands, in pixels. */
+export const RADII = { 0: 0, 1: 200, 2: 380 } as const;
 const WIDTHS = [1, 6] as const;
 
 /**
