@@ -24,7 +24,7 @@ interface RegistryFile {
   readonly services: readonly {
     readonly id: string;
     readonly label: string;
-    readonly category?: string;
+    readonly category?: Category;
     readonly recipients: readonly string[];
   }[];
 }
@@ -45,8 +45,8 @@ export interface OwnService {
 export function loadRegistry(path: string | undefined, own: OwnService): Registry {
   const { version, services } = path === undefined ? (builtin as RegistryFile) : readRegistry(path);
   const byRecipient = new Map<string, RegistryService>();
-  for (const { id, label, category, recipients } of services) {
-    const service: RegistryService = { id, label, category: category === "other_transfer" ? category : "x402" };
+  for (const { id, label, category = "x402", recipients } of services) {
+    const service: RegistryService = { id, label, category };
     for (const recipient of recipients) byRecipient.set(recipient.toLowerCase(), service);
   }
   const find: Registry["find"] = (recipient) => byRecipient.get(recipient);
@@ -77,10 +77,11 @@ function isRegistry(file: unknown): file is RegistryFile {
 }
 
 function isService(service: unknown): boolean {
-  const { id, label, recipients } = (service ?? {}) as Record<string, unknown>;
+  const { id, label, category = "x402", recipients } = (service ?? {}) as Record<string, unknown>;
   return (
     typeof id === "string" &&
     typeof label === "string" &&
+    (category === "x402" || category === "other_transfer") &&
     Array.isArray(recipients) &&
     recipients.every((recipient) => /^0x[0-9a-f]{40}$/i.test(String(recipient)))
   );

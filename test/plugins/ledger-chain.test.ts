@@ -173,6 +173,10 @@ describe("a spend summary of real transfers", () => {
     for (const [fault, file] of Object.entries({
       "no version": { services: [] },
       "no services": { version: "1" },
+      "a category of its own": {
+        version: "1",
+        services: [{ id: "a", label: "A", category: "bridge", recipients: [`0x${"a".repeat(40)}`] }],
+      },
       "a recipient that is no address": { version: "1", services: [{ id: "a", label: "A", recipients: ["0x1"] }] },
     }))
       it(`does not start with a registry that has ${fault}`, async () => {
