@@ -81,7 +81,7 @@ function secretsOf(
   const keys = [treasury.evmKey, treasury.solanaKey, buyer.evmKey, buyer.solanaKey, facilitator.cdp?.keySecret];
   const identity = env.A2A_IDENTITY_KEY?.split(",").map((part) => part.trim()) ?? [];
   const variables = [...rails.map(({ rpc }) => rpc), ...upstreams.flatMap((one) => [one.variable, one.key?.variable])];
-  const sources = variables.map((name) => name && env[name]); // Providers' URLs may hold their keys.
+  const sources = [...variables, "LLM_BASE_URL"].map((name) => name && env[name]); // Providers' URLs may hold their keys.
   return [
     ...keys,
     ...identity,

@@ -1,5 +1,6 @@
 import type OpenAI from "openai";
 import { readBounded } from "./bounded-body.ts";
+import { toEndpoint } from "./endpoint.ts";
 import { toRetryAfterMs } from "./retry-after.ts";
 
 /** The part of the platform's fetch that is needed here. */
@@ -10,20 +11,25 @@ const MAX_BYTES = 1024 * 1024;
 /** The client waits as long as `Retry-After` says; longer than this, the caller had better be told. */
 const MAX_PAUSE_SECONDS = 2;
 
-/** OpenAI's own client, told everything that it would otherwise read from the environment. */
+/**
+ * OpenAI's own client, told everything that it would otherwise read from the environment.
+ * @param endpoint.baseUrl a name and a password in it become a basic authorization header.
+ */
 export async function openLlmClient(
-  { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey?: string | undefined },
+  endpoint: { readonly baseUrl: string; readonly apiKey?: string | undefined },
   fetch: Fetch = globalThis.fetch,
 ): Promise<OpenAI> {
   const { default: Client } = await import("openai");
+  const { apiKey } = endpoint;
+  const { url, headers } = toEndpoint(endpoint.baseUrl);
   return new Client({
-    baseURL: baseUrl,
+    baseURL: url.href,
     apiKey: apiKey ?? "none", // The client does not start without one; its header is then taken away.
     adminAPIKey: null,
     organization: null,
     project: null,
     webhookSecret: null,
-    ...(apiKey === undefined && { defaultHeaders: { authorization: null } }),
+    defaultHeaders: { ...(apiKey === undefined && { authorization: null }), ...headers },
     fetch: reading(fetch),
     logLevel: "off",
   });

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
 import { FIRST, GOOD, openQuestions, type Questions, SCHEMA, SECOND } from "../support/llm-questions.ts";
@@ -53,6 +54,17 @@ describe("a language model", () => {
       server.behave(say({ n: 1 }));
       expect(await llm.ask("x", { schema })).to.deep.equal({ n: 1 });
       expect(llm.bodies()[0]?.response_format?.json_schema?.schema).to.have.nested.property("properties.n");
+    });
+
+    it("is asked with the name and the password that its URL has, which no log ever sees", async () => {
+      const url = server.url.replace("//", "//name:open%20sesame@");
+      llm = openQuestions({ ...server, url }, { apiKey: undefined });
+      server.behave(say(GOOD), refuse(401));
+      expect(await llm.ask()).to.deep.equal(GOOD);
+      const basic = `Basic ${Buffer.from("name:open sesame").toString("base64")}`;
+      expect(server.asked[0]?.headers).to.have.property("authorization", basic);
+      await llm.fail();
+      expect(inspect(llm.lines, { depth: null })).not.to.contain("sesame");
     });
 
     it("is asked without a key where the endpoint needs none", async () => {
