@@ -17,7 +17,7 @@ export interface Heading {
   readonly csvSha256: string | undefined;
 }
 
-/** Of more groups than people read, the rest is one line. */
+/** Of more groups than people read, the rest (the smallest ones, or the latest days) is one line. */
 const MOST_GROUPS = 500;
 
 /** The report as GitHub-flavoured markdown; the same bytes for the same summary and heading. */
@@ -57,7 +57,7 @@ const METHOD = [
 ].join(" ");
 
 /** A text of somebody else's, in one line, in which no character is markup. */
-export const toPlain = (text: string): string =>
+const toPlain = (text: string): string =>
   text
     .toWellFormed()
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ")
@@ -114,5 +114,5 @@ const toDay = (iso: string): string => iso.slice(0, "2026-11-21".length);
 function toRest(groups: readonly Group[]): string[] {
   if (groups.length === 0) return [];
   const total = sum(groups.map(({ usdc }) => toAtomic(usdc) ?? 0n));
-  return [`${groups.length} smaller groups come to ${toUsdc(total)} USDC together.`];
+  return [`${groups.length} further groups come to ${toUsdc(total)} USDC together.`];
 }

@@ -1,6 +1,6 @@
 import type { Upstream } from "#plugin";
 import type { BlockSpan } from "./blocks.ts";
-import { EVENTS, readLogs, type TokenLog, toAddress, toTopic } from "./logs.ts";
+import { EVENTS, readLogs, type TokenLog, type Topics, toAddress, toTopic } from "./logs.ts";
 import type { Direction } from "./request.ts";
 
 /** One movement of USDC from one address to another; addresses and hashes in lower case. */
@@ -37,8 +37,7 @@ export async function readTransfers(
   signal: AbortSignal,
 ): Promise<readonly Transfer[]> {
   const own = [toTopic(wallet)];
-  const read = (topics: Parameters<typeof readLogs>[1]["topics"]): Promise<readonly TokenLog[]> =>
-    readLogs(node, { span, topics }, signal);
+  const read = (topics: Topics): Promise<readonly TokenLog[]> => readLogs(node, { span, topics }, signal);
   const [outbound, inbound] = await Promise.all([
     direction === "inbound" ? [] : read([[EVENTS.transfer, EVENTS.authorizationUsed], own]),
     direction === "outbound" ? [] : read([[EVENTS.transfer], null, own]),

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Contestant, start, startAnswering } from "./contestant.ts";
+import { median } from "./median.ts";
 import { PAY_TO } from "./shop.ts";
 
 /** How long one program takes from its start to its first answer, and how much memory it holds then. */
@@ -45,9 +46,7 @@ async function measure(title: string, goal: string, begin: () => Promise<Contest
     if (count >= 0) seen.push({ ms: performance.now() - began, megabytes: running.memory() / 1e6 });
     await running.stop();
   }
-  const middle = (key: "ms" | "megabytes"): number =>
-    seen.map((one) => one[key]).sort((a, b) => a - b)[Math.floor(STARTS / 2)] ?? Number.NaN;
-  return { title, goal, ms: middle("ms"), megabytes: middle("megabytes") };
+  return { title, goal, ms: median(seen.map(({ ms }) => ms)), megabytes: median(seen.map((one) => one.megabytes)) };
 }
 
 /** A live configuration whose chains are never called: nothing is bought. The keys are nobody's. */

@@ -144,7 +144,7 @@ describe("a spend report", () => {
       csvSha256: undefined,
     });
     expect(markdown.match(/^\| unlisted /gm)).to.have.length(500);
-    expect(markdown).to.include("\n3 smaller groups come to 0.001497 USDC together.\n");
+    expect(markdown).to.include("\n3 further groups come to 0.001497 USDC together.\n");
     expect(markdown).to.match(/^# Spend report\n/);
   });
 
