@@ -29,14 +29,14 @@ const FLOORS: Record<string, { below: readonly string[]; packages: RegExp }> = {
 
 /** Words that have one home. */
 const HOMES: readonly [word: RegExp, home: RegExp][] = [
-  [/\bprocess\.env\b/, /^runtime\/cli\/config\.ts$/],
+  [/\bprocess\.env\b/, /^runtime\/cli\/config\/config\.ts$/],
   [/^export default/m, /^plugins\//],
   [/^(export )?(const )?enum |^(export )?namespace /m, /^$/],
   [/\bfrom "express"/, /^runtime\/server\//],
 ];
 /** A computed `import(…)` loads code that nobody listed: only the loader and the sandbox's entrance may. */
 const COMPUTED_IMPORT = /\bimport\((?!")/;
-const LOADERS = /^runtime\/cli\/(load|sandbox)\.ts$/;
+const LOADERS = /^runtime\/cli\/set\/load\.ts$/;
 const MAX_LINES = 250;
 
 const files = new Map(

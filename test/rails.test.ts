@@ -2,9 +2,16 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import type { PaymentRequired } from "@x402/core/types";
 import { expect } from "chai";
 import { verifyMessage } from "viem";
-import { rail, sharedSandbox, type TestSandbox } from "./support/chains.ts";
-import { createDataDir, type Seller, startSeller } from "./support/seller.ts";
-import { json, type PayingFetch, receiptOf, stockClient, stockFetch, stockFetchV1 } from "./support/stock-buyer.ts";
+import { rail, sharedSandbox, type TestSandbox } from "./support/chains/chains.ts";
+import { createDataDir, type Seller, startSeller } from "./support/sellers/seller.ts";
+import {
+  json,
+  type PayingFetch,
+  receiptOf,
+  stockClient,
+  stockFetch,
+  stockFetchV1,
+} from "./support/sellers/stock-buyer.ts";
 
 const HASHES = { input_hash: "a".repeat(64), output_hash: "B".repeat(64) };
 

@@ -1,7 +1,7 @@
 import type { Temporal } from "temporal-polyfill";
 import { definePlugin, Problem, toValueError, type ValidationIssue } from "#plugin";
 import { toAnswer } from "./answer.ts";
-import { readIso } from "./iso.ts";
+import { readIso } from "./machine/iso.ts";
 import { read } from "./read.ts";
 import { unclear } from "./reading.ts";
 import { toZone } from "./zones.ts";

@@ -1,11 +1,11 @@
 import type { Temporal } from "temporal-polyfill";
-import { readInternet } from "./internet.ts";
-import { readIso } from "./iso.ts";
+import { readInternet } from "./machine/internet.ts";
+import { readIso } from "./machine/iso.ts";
+import { readUnix } from "./machine/unix.ts";
 import { lower, type Reading, unclear } from "./reading.ts";
 import { readShift, type Shift, shiftBy } from "./shift.ts";
 import { toPlainSpelling } from "./spelling.ts";
-import { readUnix } from "./unix.ts";
-import { readWords } from "./words.ts";
+import { readWords } from "./words/words.ts";
 import { takeZone } from "./zones.ts";
 
 /** No phrase that is understood is longer. */

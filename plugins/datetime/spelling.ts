@@ -1,5 +1,5 @@
 import { UNIT } from "./durations.ts";
-import { toDigits } from "./vocabulary.ts";
+import { toDigits } from "./words/vocabulary.ts";
 
 const HOUR = "(1[0-2]|[1-9])(?![\\d:])";
 

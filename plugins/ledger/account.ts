@@ -1,10 +1,10 @@
 import { Problem, toValueError, type Upstream } from "#plugin";
-import { type BlockSpan, toSpan, toTimes } from "./blocks.ts";
-import { createHeaders } from "./headers.ts";
+import { type BlockSpan, toSpan, toTimes } from "./chain/blocks.ts";
+import { createHeaders } from "./chain/headers.ts";
+import { readInParts } from "./chain/spans.ts";
+import { readTransfers, type Transfer } from "./chain/transfers.ts";
 import type { Category, Registry, RegistryService } from "./registry.ts";
 import type { LedgerQuery } from "./request.ts";
-import { readInParts } from "./spans.ts";
-import { readTransfers, type Transfer } from "./transfers.ts";
 
 /** A transfer, when it was, and what it was for. */
 export interface Entry extends Transfer {

@@ -44,7 +44,7 @@ export default definePlugin("ledger", ({ anchor, clock, env, reports, site, trea
       check: (input) => void toQuery(input, clock.now()),
 
       async run(input, call) {
-        const { report } = await import("./report.ts");
+        const { report } = await import("./report/report.ts");
         return report(input, call, { anchor, clock, reports, site, treasury, node, registry });
       },
     },

@@ -1,10 +1,13 @@
 import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { Problem } from "../api/problem.ts";
-import { addCallCommands } from "./commands-call.ts";
-import { addRefundCommands } from "./commands-refunds.ts";
-import { addRegistryCommands } from "./commands-registry.ts";
-import { addSetCommands, ROOT } from "./commands-set.ts";
+import { addCallCommand } from "./commands/call.ts";
+import { ROOT } from "./commands/directory.ts";
+import { addPeerCommands } from "./commands/peer.ts";
+import { addRefundCommands } from "./commands/refunds.ts";
+import { addRegistryCommands } from "./commands/registry.ts";
+import { addServerCommands } from "./commands/serve.ts";
+import { addSetCommands } from "./commands/set.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
 
 const EXIT_CODES = `
@@ -31,8 +34,10 @@ function createProgram(): Command {
     .version(packageJson.version)
     .exitOverride()
     .addHelpText("after", EXIT_CODES);
+  addServerCommands(program);
   addSetCommands(program);
-  addCallCommands(program);
+  addCallCommand(program);
+  addPeerCommands(program);
   addRefundCommands(program);
   addRegistryCommands(program);
   return program;

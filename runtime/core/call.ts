@@ -1,4 +1,5 @@
-import type { PaymentRequired, SettleResponse } from "./x402.ts";
+import type { Challenge } from "./x402/challenge.ts";
+import type { SettleResponse } from "./x402/x402.ts";
 
 /** One call of a service, whatever the surface that it came through. */
 export interface Invocation {
@@ -35,14 +36,3 @@ export type Outcome =
       /** Set when a settlement was tried and failed: the answer carries it as PAYMENT-RESPONSE. */
       readonly receipt?: SettleResponse;
     };
-
-/** A 402 in every form in which it is sent, encoded once. */
-export interface Challenge {
-  readonly required: PaymentRequired;
-  /** The JSON of `required`. */
-  readonly body: Buffer;
-  /** Base64 of `body`, for the PAYMENT-REQUIRED header. */
-  readonly header: string;
-  /** The deprecated V1 body (x402 version 1), computed on demand. */
-  v1(): Buffer;
-}

@@ -3,16 +3,16 @@ import { Problem, toValueError } from "../api/problem.ts";
 import type { Invocation, Outcome } from "./call.ts";
 import { createDeadline } from "./deadline.ts";
 import { digestOf } from "./digest.ts";
-import type { AcceptedJob, Jobs } from "./jobs.ts";
-import type { Offers } from "./offers.ts";
-import { type Payment, type Refusal, readPayment, toPayload, toRefusal } from "./payment.ts";
+import type { AcceptedJob, Jobs } from "./jobs/jobs.ts";
+import type { Offers } from "./payments/offers.ts";
+import { type Reconciler, SETTLE_MARGIN_SECONDS } from "./payments/reconciler.ts";
+import type { PaymentRecord, Reservations } from "./payments/reservations.ts";
+import { type Settler, toBrief } from "./payments/settlement.ts";
 import { perform, readInput } from "./perform.ts";
-import type { Rail } from "./rails.ts";
-import { type Reconciler, SETTLE_MARGIN_SECONDS } from "./reconciler.ts";
-import type { PaymentRecord, Reservations } from "./reservations.ts";
 import { isJobService, type Service } from "./service.ts";
-import { type Settler, toBrief } from "./settlement.ts";
-import type { PaymentPayload, PaymentRequirements, SettleResponse } from "./x402.ts";
+import type { Rail } from "./x402/rails.ts";
+import { type Payment, type Refusal, readPayment, toPayload, toRefusal } from "./x402/read-payment.ts";
+import type { PaymentPayload, PaymentRequirements, SettleResponse } from "./x402/x402.ts";
 
 /** The only road to a handler, whatever the surface. @throws Problem for everything that is not about payment. */
 export type Invoke = (service: Service, invocation: Invocation) => Promise<Outcome>;

@@ -1,16 +1,16 @@
 import type { Clock, Log } from "../api/capabilities.ts";
 import { createInvoke, type Invoke, type InvokeDeps } from "./invoke.ts";
-import type { Jobs } from "./jobs.ts";
-import type { SiteManifest } from "./manifest.ts";
-import { createOfferHistory } from "./offer-history.ts";
-import { createOffers, type ExtensionsOf, type Offers } from "./offers.ts";
-import { createRailMonitor, type RailMonitor } from "./rail-monitor.ts";
-import type { Rail } from "./rails.ts";
-import { createReconciler } from "./reconciler.ts";
-import { createReservations } from "./reservations.ts";
+import type { Jobs } from "./jobs/jobs.ts";
+import { createOfferHistory } from "./payments/offer-history.ts";
+import { createOffers, type ExtensionsOf, type Offers } from "./payments/offers.ts";
+import { createRailMonitor, type RailMonitor } from "./payments/rail-monitor.ts";
+import { createReconciler } from "./payments/reconciler.ts";
+import { createReservations } from "./payments/reservations.ts";
+import { createSettler, type SettlerDeps } from "./payments/settlement.ts";
 import type { Service } from "./service.ts";
-import { createSettler, type SettlerDeps } from "./settlement.ts";
+import type { SiteManifest } from "./set/manifest.ts";
 import type { Store } from "./store.ts";
+import type { Rail } from "./x402/rails.ts";
 
 /** Everything that has to do with money, put together. */
 export interface Payments {

@@ -1,9 +1,8 @@
-import type { AnyHandler } from "../api/plugin.ts";
-import { isJob, toAcceptManifest, toStatusManifest, type WithJob } from "./job-manifests.ts";
-import type { StatusOf } from "./job-status.ts";
-import type { JobManifest, Manifest, SiteManifest } from "./manifest.ts";
-import { parseRoute, type Route } from "./route.ts";
-import type { Compile, Schema } from "./validator.ts";
+import type { AnyHandler, Run } from "../api/plugin.ts";
+import type { Compile, Schema } from "./schema/validator.ts";
+import { isJob, toAcceptManifest, toStatusManifest, type WithJob } from "./set/job-manifests.ts";
+import type { JobManifest, Manifest, SiteManifest } from "./set/manifest.ts";
+import { parseRoute, type Route } from "./set/route.ts";
 
 /** A manifest bound to its handler and its compiled schemas: ready to be called. Frozen. */
 export interface Service {
@@ -34,6 +33,9 @@ export type JobService = Service & { readonly job: Job };
 
 /** Whether a call of the service is a job. */
 export const isJobService = (service: Service): service is JobService => service.job !== undefined;
+
+/** Makes the handler of a job's status service from the service's id and its manifest. */
+export type StatusOf = (service: string, job: JobManifest) => Run<{ job_id: string }, unknown>;
 
 /** What manifests are bound to. */
 export interface Bindings {

@@ -1,7 +1,7 @@
 import type { Anchor, ChainAnchor, Hex, Log, Treasury } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
-import type { EvmSender } from "./evm-sender.ts";
-import type { SolanaSender } from "./solana-sender.ts";
+import type { EvmSender } from "./evm/sender.ts";
+import type { SolanaSender } from "./solana/sender.ts";
 import type { TreasuryAccounts } from "./treasury.ts";
 
 export interface AnchorOptions {

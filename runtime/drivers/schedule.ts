@@ -1,5 +1,5 @@
 import type { Log, Schedule } from "../api/capabilities.ts";
-import { createPatience } from "./patience.ts";
+import { createPatience } from "./http/idle-timeout.ts";
 
 /** Background work that begins when it is told to, and must be ended. */
 export interface OpenSchedule extends Schedule {

@@ -15,8 +15,8 @@ import { ExactSvmSchemeV1 } from "@x402/svm/exact/v1/facilitator";
 import PQueue from "p-queue";
 import { createWalletClient, defineChain, http, publicActions } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import type { EvmChain } from "./evm-chain.ts";
-import type { SvmChain } from "./svm-chain.ts";
+import type { EvmChain } from "./evm/chain.ts";
+import type { SvmChain } from "./svm/chain.ts";
 
 /** The chains that a facilitator serves, by the network's name in x402 version 1: `base`, `solana` … */
 export type FacilitatorChains = Readonly<Record<string, EvmChain | SvmChain>>;

@@ -1,8 +1,8 @@
-import type { RailManifest } from "../core/manifest.ts";
-import { toAtomic } from "../core/price.ts";
-import type { EvmChain } from "./evm-chain.ts";
-import type { SvmChain } from "./svm-chain.ts";
-import { placeToken, type Token } from "./tokens.ts";
+import type { RailManifest } from "../core/set/manifest.ts";
+import { toAtomic } from "../core/set/price.ts";
+import type { EvmChain } from "./evm/chain.ts";
+import { placeToken, type Token } from "./evm/tokens.ts";
+import type { SvmChain } from "./svm/chain.ts";
 import type { SandboxWallets } from "./wallet.ts";
 
 /** Puts the rail's token on its chain, gives the buyer plenty of it, and everybody gas. */

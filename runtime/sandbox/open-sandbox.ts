@@ -1,11 +1,10 @@
 import type { Hex, Log } from "../api/capabilities.ts";
-import type { RailManifest } from "../core/manifest.ts";
-import { isEvm } from "../core/rails.ts";
-import { type EvmChain, startEvmChain } from "./evm-chain.ts";
+import { isEvm, type RailManifest } from "../core/set/manifest.ts";
+import { type EvmChain, startEvmChain } from "./evm/chain.ts";
+import type { Token } from "./evm/tokens.ts";
 import { startFacilitator } from "./facilitator.ts";
 import { fundEvmRail, fundSolanaRail } from "./funding.ts";
-import { type SvmChain, startSvmChain } from "./svm-chain.ts";
-import type { Token } from "./tokens.ts";
+import { type SvmChain, startSvmChain } from "./svm/chain.ts";
 import { loadWallets, type SandboxWallets } from "./wallet.ts";
 
 /** What a sandbox is opened with. */

@@ -1,5 +1,5 @@
 import type { Clock, Log } from "../api/capabilities.ts";
-import type { Recorder } from "./reply.ts";
+import type { Recorder } from "./reply/reply.ts";
 
 /** How many lines may be written in each window; a payment's first line in it is always written. */
 export interface LogBounds {

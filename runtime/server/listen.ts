@@ -1,9 +1,9 @@
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Problem } from "../api/problem.ts";
-import { createServer } from "./node-http.ts";
-import { toProblemReply } from "./problems.ts";
-import { MAX_HEADER_BYTES, refuseConnection } from "./refusals.ts";
+import { toProblemReply } from "./reply/problems.ts";
+import { MAX_HEADER_BYTES, refuseConnection } from "./reply/refusals.ts";
+import { createServer } from "./request/node-http.ts";
 
 /** How long clients may take, in milliseconds. */
 export interface Timeouts {

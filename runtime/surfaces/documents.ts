@@ -1,18 +1,18 @@
-import type { SiteManifest } from "../core/manifest.ts";
 import type { Service } from "../core/service.ts";
-import { toCatalog } from "./catalog.ts";
-import { toDiscovery } from "./discovery.ts";
+import type { SiteManifest } from "../core/set/manifest.ts";
+import { toCatalog } from "./discovery/catalog.ts";
+import { toDiscovery } from "./discovery/discovery.ts";
+import { toLlmsTxt } from "./discovery/llms-txt.ts";
+import { toRobots } from "./discovery/robots.ts";
 import type { Document } from "./document.ts";
-import { toExplorer } from "./explorer.ts";
-import { toFrontPage } from "./front-page.ts";
-import type { Html } from "./html.ts";
-import { toIco } from "./icon.ts";
-import { toLlmsTxt } from "./llms-txt.ts";
-import { MCP_PATH } from "./mcp.ts";
-import { toOpenApi } from "./openapi.ts";
-import { ASSETS, PAGE_POLICY } from "./page.ts";
-import { toRobots } from "./robots.ts";
-import { toServerCard } from "./server-card.ts";
+import { MCP_PATH } from "./mcp/mcp.ts";
+import { toServerCard } from "./mcp/server-card.ts";
+import { toOpenApi } from "./openapi/openapi.ts";
+import { toExplorer } from "./pages/explorer.ts";
+import { toFrontPage } from "./pages/front-page.ts";
+import type { Html } from "./pages/html.ts";
+import { toIco } from "./pages/icon.ts";
+import { ASSETS, PAGE_POLICY } from "./pages/page.ts";
 
 export interface DocumentsOptions {
   readonly services: readonly Service[];

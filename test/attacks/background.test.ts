@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { createReconciler } from "../../runtime/core/reconciler.ts";
-import { createReservations, type PaymentRecord } from "../../runtime/core/reservations.ts";
-import type { Settlement, Settler } from "../../runtime/core/settlement.ts";
+import { createReconciler } from "../../runtime/core/payments/reconciler.ts";
+import { createReservations, type PaymentRecord } from "../../runtime/core/payments/reservations.ts";
+import type { Settlement, Settler } from "../../runtime/core/payments/settlement.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
-import { createMemoryStore } from "../support/memory-store.ts";
+import { createMemoryStore } from "../support/store/memory-store.ts";
 
 const OFFER = {
   ...{ scheme: "exact", network: "eip155:8453", asset: "0x1", amount: "1000", payTo: "0x2" },

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { createMemoryStore } from "../support/memory-store.ts";
-import { move } from "../support/scripted-rail.ts";
-import { openShop, type Shop } from "../support/shop.ts";
+import { move } from "../support/chains/scripted-rail.ts";
+import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { createMemoryStore } from "../support/store/memory-store.ts";
 
 const ROLL = { low: 1, high: 6 };
 const ROUNDS = 60;

@@ -2,10 +2,10 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
-import type { PaymentPayload } from "../../runtime/core/x402.ts";
-import { createHttpFacilitator, type HttpFacilitator } from "../../runtime/drivers/facilitator-http.ts";
-import { createScriptedRail, nonceOf } from "../support/scripted-rail.ts";
-import { openShop, type Shop } from "../support/shop.ts";
+import type { PaymentPayload } from "../../runtime/core/x402/x402.ts";
+import { createHttpFacilitator, type HttpFacilitator } from "../../runtime/drivers/facilitator/http.ts";
+import { createScriptedRail, nonceOf } from "../support/chains/scripted-rail.ts";
+import { openShop, type Shop } from "../support/sellers/shop.ts";
 
 const ROLL = { low: 1, high: 6 };
 const NETWORK = "eip155:8453";

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Log } from "../../runtime/api/plugin.ts";
-import { openSqliteStore } from "../../runtime/drivers/store-sqlite.ts";
-import { createMemoryStore } from "../support/memory-store.ts";
-import { createScriptedRail } from "../support/scripted-rail.ts";
-import { createDataDir } from "../support/seller.ts";
-import { openShop, type Shop } from "../support/shop.ts";
+import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
+import { createScriptedRail } from "../support/chains/scripted-rail.ts";
+import { createDataDir } from "../support/sellers/seller.ts";
+import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { createMemoryStore } from "../support/store/memory-store.ts";
 
 const ROLL = { low: 1, high: 6 };
 const TIMES = 10_000;

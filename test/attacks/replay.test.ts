@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { openSqliteStore } from "../../runtime/drivers/store-sqlite.ts";
-import { createMemoryStore } from "../support/memory-store.ts";
-import { createScriptedRail } from "../support/scripted-rail.ts";
-import { createDataDir } from "../support/seller.ts";
-import { openShop, type Shop, type ShopOptions } from "../support/shop.ts";
+import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
+import { createScriptedRail } from "../support/chains/scripted-rail.ts";
+import { createDataDir } from "../support/sellers/seller.ts";
+import { openShop, type Shop, type ShopOptions } from "../support/sellers/shop.ts";
+import { createMemoryStore } from "../support/store/memory-store.ts";
 
 const ROLL = { low: 1, high: 6 };
 

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
-import type { SettleResponse } from "../../runtime/core/x402.ts";
-import { openStall } from "../mcp/support/stall.ts";
-import { createMemoryStore } from "../support/memory-store.ts";
-import { move } from "../support/scripted-rail.ts";
-import { openShop, type Shop } from "../support/shop.ts";
+import type { SettleResponse } from "../../runtime/core/x402/x402.ts";
+import { move } from "../support/chains/scripted-rail.ts";
+import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { createMemoryStore } from "../support/store/memory-store.ts";
+import { openStall } from "../surfaces/mcp/served/support/stall.ts";
 
 const ROLL = { low: 1, high: 6 };
 const HASH = `0x${"ab".repeat(32)}`;

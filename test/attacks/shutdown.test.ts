@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { sharedSandbox, type TestSandbox } from "../support/chains.ts";
-import { type FacilitatorProxy, startFacilitatorProxy } from "../support/facilitator-proxy.ts";
-import { createDataDir, type Seller, startSeller } from "../support/seller.ts";
-import { json, type PayingFetch, stockFetch } from "../support/stock-buyer.ts";
+import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
+import { type FacilitatorProxy, startFacilitatorProxy } from "../support/chains/facilitator-proxy.ts";
+import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
+import { json, type PayingFetch, stockFetch } from "../support/sellers/stock-buyer.ts";
 
 const ROLL = { low: 1, high: 1_000_000_000 };
 const CALLS = 20;

@@ -2,11 +2,11 @@ import { createKeyPairSignerFromBytes } from "@solana/kit";
 import { Connection, Keypair, VersionedTransaction } from "@solana/web3.js";
 import { ExactSvmScheme } from "@x402/svm/exact/client";
 import { expect } from "chai";
-import type { PaymentPayload, PaymentRequirements } from "../../runtime/core/x402.ts";
-import { createSolanaSettlements } from "../../runtime/drivers/settlements-solana.ts";
-import { createSolanaClient } from "../../runtime/drivers/solana-client.ts";
-import { type SvmChain, startSvmChain } from "../../runtime/sandbox/svm-chain.ts";
-import { rail } from "../support/chains.ts";
+import type { PaymentPayload, PaymentRequirements } from "../../runtime/core/x402/x402.ts";
+import { createSolanaClient } from "../../runtime/drivers/solana/client.ts";
+import { createSolanaSettlements } from "../../runtime/drivers/solana/settlements.ts";
+import { type SvmChain, startSvmChain } from "../../runtime/sandbox/svm/chain.ts";
+import { rail } from "../support/chains/chains.ts";
 
 describe("a payment on Solana, read by a machine whose clock is wrong", () => {
   const { asset, decimals } = rail("solana");

@@ -4,9 +4,9 @@ import { type AddressInfo, isIP, type LookupFunction } from "node:net";
 import { networkInterfaces } from "node:os";
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
-import { createGuardedFetch, type GuardedFetch } from "../../runtime/drivers/guarded-fetch.ts";
-import { isPublicAddress } from "../../runtime/drivers/guarded-fetch-addresses.ts";
-import { TLS, trustTestCertificate } from "../a2a/support/tls.ts";
+import { createGuardedFetch, type GuardedFetch } from "../../runtime/drivers/http/guarded-fetch.ts";
+import { isPublicAddress } from "../../runtime/drivers/http/guarded-fetch-addresses.ts";
+import { TLS, trustTestCertificate } from "../surfaces/a2a/served/support/tls.ts";
 
 const HAS_IPV6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ family }) => family === "IPv6"),

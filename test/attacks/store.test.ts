@@ -1,10 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import type { OpenStore } from "../../runtime/drivers/store-keyv.ts";
-import { openSqliteStore } from "../../runtime/drivers/store-sqlite.ts";
-import { createMemoryStore } from "../support/memory-store.ts";
-import { createDataDir } from "../support/seller.ts";
-import { openShop, type Shop } from "../support/shop.ts";
+import type { OpenStore } from "../../runtime/drivers/store/keyv.ts";
+import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
+import { createDataDir } from "../support/sellers/seller.ts";
+import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { createMemoryStore } from "../support/store/memory-store.ts";
 
 const ROLL = { low: 1, high: 6 };
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
-import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "../../runtime/core/x402.ts";
-import { createScriptedRail, move, type ScriptedRail } from "../support/scripted-rail.ts";
-import { openShop, type Shop } from "../support/shop.ts";
+import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "../../runtime/core/x402/x402.ts";
+import { createScriptedRail, move, type ScriptedRail } from "../support/chains/scripted-rail.ts";
+import { openShop, type Shop } from "../support/sellers/shop.ts";
 
 const ROLL = { low: 1, high: 6 };
 const MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";

@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AnyHandler, Call } from "../../runtime/api/plugin.ts";
-import type { JobQueue } from "../../runtime/core/job-queue.ts";
-import { createJobRecords } from "../../runtime/core/job-records.ts";
-import { createStatusOf, type StatusOf } from "../../runtime/core/job-status.ts";
-import { createJobs, type Jobs } from "../../runtime/core/jobs.ts";
-import type { Manifest } from "../../runtime/core/manifest.ts";
+import { createJobs, type Jobs } from "../../runtime/core/jobs/jobs.ts";
+import type { JobQueue } from "../../runtime/core/jobs/queue.ts";
+import { createJobRecords } from "../../runtime/core/jobs/records.ts";
+import { createStatusOf } from "../../runtime/core/jobs/status.ts";
+import { createCompiler } from "../../runtime/core/schema/validator.ts";
+import type { StatusOf } from "../../runtime/core/service.ts";
 import { bindServices, isJobService, type JobService, type Service } from "../../runtime/core/service.ts";
+import type { Manifest } from "../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
-import { createCompiler } from "../../runtime/core/validator.ts";
-import { openStore } from "../../runtime/drivers/open-store.ts";
-import { openBullmqQueue } from "../../runtime/drivers/queue-bullmq.ts";
-import { createStoreQueue } from "../../runtime/drivers/queue-store.ts";
-import type { OpenStore } from "../../runtime/drivers/store-keyv.ts";
+import { openBullmqQueue } from "../../runtime/drivers/queue/bullmq.ts";
+import { createStoreQueue } from "../../runtime/drivers/queue/store.ts";
+import type { OpenStore } from "../../runtime/drivers/store/keyv.ts";
+import { openStore } from "../../runtime/drivers/store/open-store.ts";
 import { ANSWER, INPUT, OUTPUT, SITE } from "./shop.ts";
 
 /** The engine of jobs with one free service, whose work is one step of a few milliseconds, or one that never ends. */

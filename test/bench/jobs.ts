@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startRedis } from "../support/redis.ts";
+import { startRedis } from "../support/store/redis.ts";
 import { type Contestant, start } from "./contestant.ts";
 import { JOB_PATH, openJobShop } from "./job-shop.ts";
 import { type Sample, sample } from "./load.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import autocannon, { type Request, type Result } from "autocannon";
-import type { PaymentRequired } from "../../runtime/core/x402.ts";
+import type { PaymentRequired } from "../../runtime/core/x402/x402.ts";
 import { BODY, PATHS } from "./shop.ts";
 
 /** What one server answered in one round. Latencies are milliseconds. */

@@ -1,5 +1,5 @@
-import { MCP_PATH } from "../../runtime/surfaces/mcp.ts";
-import { type McpVersion, MODERN } from "../../runtime/surfaces/mcp-versions.ts";
+import { MCP_PATH } from "../../runtime/surfaces/mcp/mcp.ts";
+import { type McpVersion, MODERN } from "../../runtime/surfaces/mcp/versions.ts";
 import type { Maker } from "./load.ts";
 import { CALL, MANIFESTS } from "./shop.ts";
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadSet } from "../../runtime/cli/load.ts";
+import { loadSet } from "../../runtime/cli/set/load.ts";
 import { type Contestant, start, startAnswering } from "./contestant.ts";
 import { paidAlike, payer, type Sample, sample } from "./load.ts";
 import { median } from "./median.ts";

@@ -1,4 +1,4 @@
-import type { Manifest, SiteManifest } from "../../runtime/core/manifest.ts";
+import type { Manifest, SiteManifest } from "../../runtime/core/set/manifest.ts";
 
 /** What every contestant sells: 18 routes at one price, on Base and Solana. */
 export const PRICE = "0.001";

@@ -6,8 +6,8 @@ import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import packageJson from "../../package.json" with { type: "json" };
-import { makeDirectory, removeDirectories, TOSS } from "../manifests/served-directory.ts";
-import { NOT_YET, type Seller, startSeller } from "./call-seller.ts";
+import { makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
+import { NOT_YET, type Seller, startSeller } from "./call/seller.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const LAUNCHER = "runtime/cli/payphone.js";

@@ -5,16 +5,16 @@ import { expect } from "chai";
 import type { Hex } from "../../runtime/api/capabilities.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
 import { createAnchor } from "../../runtime/drivers/anchor.ts";
-import { createEvmClient } from "../../runtime/drivers/evm-client.ts";
-import { createEvmReads } from "../../runtime/drivers/evm-reads.ts";
-import { createEvmSender, type EvmSender } from "../../runtime/drivers/evm-sender.ts";
-import { createSolanaClient } from "../../runtime/drivers/solana-client.ts";
-import { createSolanaSender } from "../../runtime/drivers/solana-sender.ts";
+import { createEvmClient } from "../../runtime/drivers/evm/client.ts";
+import { createEvmReads } from "../../runtime/drivers/evm/reads.ts";
+import { createEvmSender, type EvmSender } from "../../runtime/drivers/evm/sender.ts";
+import { createSolanaClient } from "../../runtime/drivers/solana/client.ts";
+import { createSolanaSender } from "../../runtime/drivers/solana/sender.ts";
 import { createTreasury } from "../../runtime/drivers/treasury.ts";
-import { type EvmChain, startEvmChain } from "../../runtime/sandbox/evm-chain.ts";
-import { type SvmChain, startSvmChain } from "../../runtime/sandbox/svm-chain.ts";
-import { createMemoryStore } from "../support/memory-store.ts";
-import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { type EvmChain, startEvmChain } from "../../runtime/sandbox/evm/chain.ts";
+import { type SvmChain, startSvmChain } from "../../runtime/sandbox/svm/chain.ts";
+import { type RpcProxy, startRpcProxy } from "../support/chains/rpc-proxy.ts";
+import { createMemoryStore } from "../support/store/memory-store.ts";
 
 const never = new AbortController().signal;
 const thrown = (work: Promise<unknown>): Promise<unknown> =>

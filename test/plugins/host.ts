@@ -13,15 +13,15 @@ import {
   Problem,
   type ReportFile,
 } from "../../runtime/api/plugin.ts";
-import type { SiteManifest } from "../../runtime/core/manifest.ts";
+import { createCompiler } from "../../runtime/core/schema/validator.ts";
+import type { SiteManifest } from "../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
-import { createCompiler } from "../../runtime/core/validator.ts";
-import { createCache } from "../../runtime/drivers/cache.ts";
-import { createGuardedFetch } from "../../runtime/drivers/guarded-fetch.ts";
-import { createUpstream } from "../../runtime/drivers/upstream.ts";
-import { createHttpTransport } from "../../runtime/drivers/upstream-transport.ts";
-import { toCall } from "../support/call.ts";
-import { createMemoryStore } from "../support/memory-store.ts";
+import { createGuardedFetch } from "../../runtime/drivers/http/guarded-fetch.ts";
+import { createCache } from "../../runtime/drivers/store/cache.ts";
+import { createHttpTransport } from "../../runtime/drivers/upstream/transport.ts";
+import { createUpstream } from "../../runtime/drivers/upstream/upstream.ts";
+import { toCall } from "../support/sellers/call.ts";
+import { createMemoryStore } from "../support/store/memory-store.ts";
 
 const root = join(import.meta.dirname, "../..");
 

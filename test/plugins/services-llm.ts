@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Llm } from "../../runtime/api/capabilities.ts";
-import type { Manifest } from "../../runtime/core/manifest.ts";
+import type { Manifest } from "../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
-import { createLlm } from "../../runtime/drivers/llm.ts";
+import { createLlm } from "../../runtime/drivers/llm/llm.ts";
 import { readManifest } from "./host.ts";
 
 const SCHEMAS = join(import.meta.dirname, "../../schemas");

@@ -1,8 +1,8 @@
 import type { x402Client } from "@x402/core/client";
 import type { PaymentPayload, PaymentRequirements, SettleResponse, VerifyResponse } from "@x402/core/types";
 import type { PaymentPayloadV1, PaymentRequirementsV1 } from "@x402/core/types/v1";
-import { rail, type TestSandbox } from "../support/chains.ts";
-import { createBuyer } from "../support/stock-buyer.ts";
+import { rail, type TestSandbox } from "../support/chains/chains.ts";
+import { createBuyer } from "../support/sellers/stock-buyer.ts";
 
 /** What a seller asks for on one of the sandbox's rails; `amount` in atomic units, to the sandbox's treasury. */
 export async function requirementsOn(sandbox: TestSandbox, id: string, amount: bigint): Promise<PaymentRequirements> {

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
-import { loadSet } from "../../runtime/cli/load.ts";
-import type { Manifest } from "../../runtime/core/manifest.ts";
-import { type SandboxServer, startSandboxServer } from "../support/sandbox-server.ts";
-import { createBuyer, json, type PayingFetch, receiptOf } from "../support/stock-buyer.ts";
+import { loadSet } from "../../runtime/cli/set/load.ts";
+import type { Manifest } from "../../runtime/core/set/manifest.ts";
+import { type SandboxServer, startSandboxServer } from "../support/sellers/sandbox-server.ts";
+import { createBuyer, json, type PayingFetch, receiptOf } from "../support/sellers/stock-buyer.ts";
 
 const { manifests, site } = await loadSet(join(import.meta.dirname, "../.."));
 const sold = manifests.filter(({ price }) => price !== undefined);

@@ -3,7 +3,7 @@ import { encodeFunctionData, parseSignature } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import tokenJson from "../../runtime/sandbox/contracts/SandboxToken.abi.json" with { type: "json" };
 import { type SandboxFacilitator, startFacilitator } from "../../runtime/sandbox/facilitator.ts";
-import { sharedSandbox, type TestSandbox } from "../support/chains.ts";
+import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { ask, pay, payV1, requirementsOn } from "./buyer.ts";
 
 describe("the sandbox's facilitator", () => {

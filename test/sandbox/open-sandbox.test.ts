@@ -7,11 +7,11 @@ import { base58 } from "@scure/base";
 import { expect } from "chai";
 import { privateKeyToAddress } from "viem/accounts";
 import type { Problem } from "../../runtime/api/problem.ts";
-import { readConfig } from "../../runtime/cli/config.ts";
-import { missingForServe } from "../../runtime/cli/config-serve.ts";
+import { readConfig } from "../../runtime/cli/config/config.ts";
+import { missingForServe } from "../../runtime/cli/config/serve.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
 import { openSandbox } from "../../runtime/sandbox/open-sandbox.ts";
-import { openTestSandbox, rail, sharedSandbox, site, type TestSandbox } from "../support/chains.ts";
+import { openTestSandbox, rail, sharedSandbox, site, type TestSandbox } from "../support/chains/chains.ts";
 import { isAlive, startSandboxProcess, untilGone } from "./sandbox-process.ts";
 
 describe("the sandbox", () => {

@@ -2,11 +2,16 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import type { Problem } from "../../runtime/api/problem.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
-import { createUpstream } from "../../runtime/drivers/upstream.ts";
-import { createHttpTransport, type Transport, type WireRequest } from "../../runtime/drivers/upstream-transport.ts";
+import { createHttpTransport, type Transport, type WireRequest } from "../../runtime/drivers/upstream/transport.ts";
+import { createUpstream } from "../../runtime/drivers/upstream/upstream.ts";
 import { closeServer, createRpcServer, listenOnLoopback } from "../../runtime/sandbox/json-rpc.ts";
-import type { Exchange, RecordedRequest, RecordedResponse, Recording } from "../../runtime/sandbox/recordings.ts";
-import { createRecordedTransport, toRecordedFetch } from "../../runtime/sandbox/recordings-transport.ts";
+import type {
+  Exchange,
+  RecordedRequest,
+  RecordedResponse,
+  Recording,
+} from "../../runtime/sandbox/recordings/recordings.ts";
+import { createRecordedTransport, toRecordedFetch } from "../../runtime/sandbox/recordings/transport.ts";
 
 const GECKO = "https://api.coingecko.test/api/v3";
 const NODE = "https://node.test/v2/project?tier=free";

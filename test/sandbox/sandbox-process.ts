@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "yaml";
-import type { SiteManifest } from "../../runtime/core/manifest.ts";
+import type { SiteManifest } from "../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
 
 /** What the process says. */

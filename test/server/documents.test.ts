@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { RailManifest } from "../../runtime/core/manifest.ts";
-import { createProbes, type ReadyReport } from "../../runtime/server/status.ts";
+import type { RailManifest } from "../../runtime/core/set/manifest.ts";
+import { createProbes, type ReadyReport } from "../../runtime/server/routes/status.ts";
 import { type Door, jsonOf, openDoor, SITE, toService } from "../support/http.ts";
 
 const rail = (id: string, currency: "usd" | "jpy"): RailManifest => ({

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { RateLimiterMemory } from "rate-limiter-flexible";
-import { toClientKey } from "../../runtime/server/limits.ts";
+import { toClientKey } from "../../runtime/server/request/limits.ts";
 import { type Door, jsonOf, LIMITS, openDoor, toService } from "../support/http.ts";
 
 const SERVICES = [

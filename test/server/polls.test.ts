@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Loose } from "../mcp/support/stall.ts";
-import { type JobShop, openJobShop } from "../support/job-shop.ts";
+import { type JobShop, openJobShop } from "../support/sellers/job-shop.ts";
+import type { Loose } from "../surfaces/mcp/served/support/stall.ts";
 
 describe("a job over HTTP", () => {
   let shop: JobShop;

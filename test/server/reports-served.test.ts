@@ -2,14 +2,14 @@ import { join } from "node:path";
 import { base58 } from "@scure/base";
 import { Keypair } from "@solana/web3.js";
 import { expect } from "chai";
-import { type Composition, compose } from "../../runtime/cli/compose.ts";
-import { readConfig } from "../../runtime/cli/config.ts";
-import { loadSet } from "../../runtime/cli/load.ts";
+import { readConfig } from "../../runtime/cli/config/config.ts";
+import { type Composition, compose } from "../../runtime/cli/serve/compose.ts";
+import { loadSet } from "../../runtime/cli/set/load.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
-import { openSqliteStore } from "../../runtime/drivers/store-sqlite.ts";
+import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
 import { openServer } from "../../runtime/server/listen.ts";
-import { type Files, makeDirectory, removeDirectories, TOSS } from "../manifests/served-directory.ts";
-import type { Loose } from "../mcp/support/stall.ts";
+import { type Files, makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
+import type { Loose } from "../surfaces/mcp/served/support/stall.ts";
 
 const SITE = (TOSS["manifests/_site.yaml"] ?? "").replace(/^rails:[\s\S]*?(?=^\w)/m, "rails: []\n");
 

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
-import { createReportShelf, type ReportShelf } from "../../runtime/core/reports.ts";
+import { createReportShelf, type ReportShelf } from "../../runtime/core/jobs/reports.ts";
 import type { Store } from "../../runtime/core/store.ts";
-import { openSqliteStore } from "../../runtime/drivers/store-sqlite.ts";
+import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
 import { problemOf } from "../plugins/host.ts";
 import { type Door, openDoor, speak } from "../support/http.ts";
-import { createMemoryStore } from "../support/memory-store.ts";
+import { createMemoryStore } from "../support/store/memory-store.ts";
 
 const DAY_MS = 86_400_000;
 const MARKDOWN = { name: "report.md", type: "text/markdown; charset=utf-8", body: "# Größe 📈\n" };

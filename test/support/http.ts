@@ -1,11 +1,12 @@
 import { connect } from "node:net";
 import type { Log } from "../../runtime/api/capabilities.ts";
-import type { Challenge, Invocation, Outcome } from "../../runtime/core/call.ts";
-import type { Manifest } from "../../runtime/core/manifest.ts";
-import type { Route } from "../../runtime/core/route.ts";
+import type { Invocation, Outcome } from "../../runtime/core/call.ts";
+import type { Schema } from "../../runtime/core/schema/validator.ts";
 import type { Service } from "../../runtime/core/service.ts";
-import type { Schema } from "../../runtime/core/validator.ts";
-import type { SettleResponse } from "../../runtime/core/x402.ts";
+import type { Manifest } from "../../runtime/core/set/manifest.ts";
+import type { Route } from "../../runtime/core/set/route.ts";
+import type { Challenge } from "../../runtime/core/x402/challenge.ts";
+import type { SettleResponse } from "../../runtime/core/x402/x402.ts";
 import { type AppDeps, createApp } from "../../runtime/server/app.ts";
 import { type OpenServer, openServer } from "../../runtime/server/listen.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { html, toProse } from "../../runtime/surfaces/html.ts";
-import { type Field, toFields } from "../../runtime/surfaces/schema-fields.ts";
-import { toSnippets } from "../../runtime/surfaces/snippets.ts";
+import { type Field, toFields } from "../../runtime/surfaces/openapi/schema-fields.ts";
+import { html, toProse } from "../../runtime/surfaces/pages/html.ts";
+import { toSnippets } from "../../runtime/surfaces/pages/snippets.ts";
 import { BASE_URL, type Shown, showSet } from "./support/fixture-set.ts";
 
 describe("a field for people", () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { validate } from "@readme/openapi-parser";
 import { expect } from "chai";
-import { toSkill } from "../../runtime/surfaces/a2a-skills.ts";
+import { toSkill } from "../../runtime/surfaces/a2a/skills.ts";
 import { type Described, describeApi } from "./support/described.ts";
 import { BASE_URL, FIXTURES, type Loose, type Shown, showSet } from "./support/fixture-set.ts";
 

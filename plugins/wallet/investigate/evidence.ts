@@ -1,8 +1,8 @@
 import type { IntelBundle } from "../intel/bundle.ts";
 import type { ScreenResponse } from "../screen/screening.ts";
 import type { Flow, Volume } from "./flows.ts";
+import type { Transfer } from "./sources/transfers.ts";
 import type { Subject } from "./subject.ts";
-import type { Transfer } from "./transfers.ts";
 
 /** A source that has failed, and why in a sentence. */
 export interface Missing {

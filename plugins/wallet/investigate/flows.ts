@@ -1,4 +1,4 @@
-import { type Asset, compareTexts, type Transfer, toAmount } from "./transfers.ts";
+import { type Asset, compareTexts, type Transfer, toAmount } from "./sources/transfers.ts";
 
 /** All that went from one address to another in one asset. */
 export interface Flow {

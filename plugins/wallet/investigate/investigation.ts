@@ -1,10 +1,10 @@
 import type { Call, Host } from "#plugin";
-import { type CollectionDeps, createCollect } from "./collection.ts";
+import { type CollectionDeps, createCollect } from "./collection/collection.ts";
 import { narrate } from "./narrative.ts";
-import type { Proof } from "./page.ts";
-import { DISCLAIMER, type Report, toData } from "./report.ts";
-import { type Assessment, assess } from "./score.ts";
-import { seal, toDigests } from "./seal.ts";
+import type { Proof } from "./report/page.ts";
+import { DISCLAIMER, type Report, toData } from "./report/report.ts";
+import { seal, toDigests } from "./report/seal.ts";
+import { type Assessment, assess } from "./score/score.ts";
 import { readSubject } from "./subject.ts";
 
 /** What a job of /v1/investigate delivers (specification 2.12, InvestigateDeliverable), and the page beside it. */
@@ -42,7 +42,10 @@ export function createInvestigate(host: Host, deps: CollectionDeps) {
 
   async function handOut(report: Report, { step, signal }: Call): Promise<Deliverable> {
     // What draws and marks up is loaded for the first report: a server starts without it.
-    const [{ toMarkdown }, { toPage }] = await Promise.all([import("./markdown.ts"), import("./page.ts")]);
+    const [{ toMarkdown }, { toPage }] = await Promise.all([
+      import("./report/markdown.ts"),
+      import("./report/page.ts"),
+    ]);
     const { verdict, score } = report.assessment;
     const { subject, investigatedAt } = report.evidence;
     const [markdown, data] = [toMarkdown(report), toData(report)];

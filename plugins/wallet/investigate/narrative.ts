@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Host, Problem } from "#plugin";
 import type { Evidence, Missing } from "./evidence.ts";
-import type { Assessment } from "./score.ts";
+import type { Assessment } from "./score/score.ts";
 
 /** What a language model has written about the findings, or why it has not; neither where no model is configured. */
 export interface Narrative {

@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { type CallToolResult, createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { declareDiscoveryExtension } from "@x402/extensions/bazaar";
-import { MCP_PATH } from "../../../runtime/surfaces/mcp.ts";
+import { MCP_PATH } from "../../../runtime/surfaces/mcp/mcp.ts";
 import { ANSWER, EXAMPLE, INPUT, MANIFESTS, OUTPUT, SITE } from "../shop.ts";
 import { announce } from "./announce.ts";
 import { ACCEPTS, createResources } from "./x402-sdk.ts";

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isAnswering, loadRecordings, type RecordedResponse } from "../../../runtime/sandbox/recordings.ts";
-import { toAnswer } from "../../../runtime/sandbox/recordings-answer.ts";
-import { fits, isRpcCall } from "../../../runtime/sandbox/recordings-match.ts";
+import { toAnswer } from "../../../runtime/sandbox/recordings/answer.ts";
+import { fits, isRpcCall } from "../../../runtime/sandbox/recordings/match.ts";
+import { isAnswering, loadRecordings, type RecordedResponse } from "../../../runtime/sandbox/recordings/recordings.ts";
 import { signatures } from "../service-calls.ts";
 import { announce } from "./announce.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ledger from "../../../plugins/ledger/index.ts";
 import type { Host } from "../../../runtime/api/plugin.ts";
-import { replayAlways } from "../../support/replay.ts";
+import { replayAlways } from "../../support/sources/replay.ts";
 import { createHost, readManifest, serve, type TestHost } from "../host.ts";
 
 const NODE = "https://base.test";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Answer, MODERN_META, openStall, type Stall } from "../../mcp/support/stall.ts";
+import { type Answer, MODERN_META, openStall, type Stall } from "../mcp/served/support/stall.ts";
 
 /** Those that are served, newest first; all but the first begin with a handshake. */
 export const VERSIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"];

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { loadAssets } from "../../../runtime/cli/assets.ts";
-import { loadSet, type ManifestSet } from "../../../runtime/cli/load.ts";
-import { createOffers, type Offers } from "../../../runtime/core/offers.ts";
+import { loadAssets } from "../../../runtime/cli/serve/assets.ts";
+import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
+import { createOffers, type Offers } from "../../../runtime/core/payments/offers.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
-import { createBazaar } from "../../../runtime/surfaces/bazaar.ts";
+import { createBazaar } from "../../../runtime/surfaces/discovery/bazaar.ts";
 import { toDocuments } from "../../../runtime/surfaces/documents.ts";
-import { noStatus } from "../../support/call.ts";
-import { createScriptedRail } from "../../support/scripted-rail.ts";
+import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { noStatus } from "../../support/sellers/call.ts";
 
 /** Three services that use what manifests can say: an alias, path parameters, schemas of their own, recursion, no price. */
 export const FIXTURES = join(import.meta.dirname, "../../fixtures/golden/set");

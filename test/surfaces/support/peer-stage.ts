@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { BASE_URL, type Door, type DoorOptions, openDoor } from "../../a2a/support/door.ts";
-import { createPeer, type Peer, toPeerKeys } from "../../a2a/support/peer.ts";
-import type { Loose } from "../../mcp/support/stall.ts";
+import { BASE_URL, type Door, type DoorOptions, openDoor } from "../a2a/served/support/door.ts";
+import { createPeer, type Peer, toPeerKeys } from "../a2a/served/support/peer.ts";
+import type { Loose } from "../mcp/served/support/stall.ts";
 
 /** The error codes of the door. */
 export const CODES = { params: -32602, signature: -32001, replay: -32002, policy: -32003, card: -32004 };

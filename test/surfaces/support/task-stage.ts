@@ -1,5 +1,5 @@
-import { type Door, openDoor } from "../../a2a/support/door.ts";
-import type { Loose } from "../../mcp/support/stall.ts";
+import { type Door, openDoor } from "../a2a/served/support/door.ts";
+import type { Loose } from "../mcp/served/support/stall.ts";
 
 export const INPUT = { low: 1, high: 6 };
 

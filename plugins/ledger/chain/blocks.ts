@@ -1,0 +1,71 @@
+import PQueue from "p-queue";
+import { Problem } from "#plugin";
+import type { Period } from "../period.ts";
+import type { Headers } from "./headers.ts";
+
+/** Blocks in a row, both ends included. */
+export interface BlockSpan {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Base makes a block every two seconds since its first one: believed only where headers say the same. */
+const GENESIS_SECOND = 1_686_789_347;
+const BLOCK_SECONDS = 2;
+
+const HEADERS_AT_ONCE = 8;
+
+/** The blocks that were mined in a period; undefined when there are none. */
+export async function toSpan(headers: Headers, { from, to }: Period): Promise<BlockSpan | undefined> {
+  const [first, next] = await Promise.all([findSince(headers, from), findSince(headers, to + 1)]);
+  return first < next ? { first, last: next - 1 } : undefined;
+}
+
+/**
+ * The times of blocks of a span, in Unix seconds: by arithmetic where both ends of the span agree with it, otherwise by a
+ * header for each block. @throws Problem `upstream-failed`; the signal's reason.
+ */
+export async function toTimes(
+  headers: Headers,
+  { first, last }: BlockSpan,
+  blocks: readonly number[],
+): Promise<(block: number) => number> {
+  const ends = await Promise.all([headers.timeOf(first), headers.timeOf(last)]);
+  if (ends[0] === toRegular(first) && ends[1] === toRegular(last)) return toRegular;
+  const queue = new PQueue({ concurrency: HEADERS_AT_ONCE });
+  const times = new Map<number, number>();
+  const read = async (block: number): Promise<void> => {
+    const time = await headers.timeOf(block);
+    if (time === undefined) throw new Problem("upstream-failed", `The node does not know its block ${block} any more`);
+    times.set(block, time);
+  };
+  await queue.addAll([...new Set(blocks)].map((block) => () => read(block)));
+  return (block) => times.get(block) ?? Number.NaN;
+}
+
+const toRegular = (block: number): number => GENESIS_SECOND + BLOCK_SECONDS * block;
+
+/** The first block at or after a second; the one after the newest when there is none. Two headers prove a guess. */
+async function findSince(headers: Headers, second: number): Promise<number> {
+  const guess = Math.max(0, Math.ceil((second - GENESIS_SECOND) / BLOCK_SECONDS));
+  const [time, before] = await Promise.all([
+    headers.timeOf(guess),
+    guess === 0 ? Number.NEGATIVE_INFINITY : headers.timeOf(guess - 1),
+  ]);
+  if (time !== undefined && before !== undefined && before < second && second <= time) return guess;
+  return search(headers, second);
+}
+
+async function search(headers: Headers, second: number): Promise<number> {
+  const newest = await headers.newest();
+  if (newest.time < second) return newest.number + 1;
+  let low = 0;
+  let high = newest.number;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const time = await headers.timeOf(middle);
+    if (time !== undefined && time < second) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

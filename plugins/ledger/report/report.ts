@@ -1,0 +1,112 @@
+import type { Call, Host, ReportFile } from "#plugin";
+import { readAccount } from "../account.ts";
+import { createToChecksum } from "../checksums.ts";
+import type { Registry } from "../registry.ts";
+import { type LedgerQuery, type LedgerRequest, toQuery } from "../request.ts";
+import { SPEC_VERSION, summarize } from "../summary.ts";
+import { toUsdc } from "../usdc.ts";
+import { type Format, type ReportContent, type ReportFiles, toFiles } from "./files.ts";
+import { type Signature, sign, toSha256 } from "./statement.ts";
+
+/** What a report is asked with (specification 4.2). */
+export interface ReportRequest extends LedgerRequest {
+  readonly format: Format;
+  readonly title?: string | null | undefined;
+  readonly prepared_for?: string | null | undefined;
+}
+
+/** What a delivered report consists of (decisions.md, "ledger report"). */
+export interface Deliverable extends Published {
+  readonly signature: Signature;
+  readonly anchor: { readonly base_tx: string; readonly solana_tx: string | null };
+}
+
+/** Where the files are, and what they are. */
+interface Published {
+  readonly report_markdown_url: string | null;
+  readonly report_html_url: string | null;
+  readonly report_csv_url: string | null;
+  readonly report_sha256: string;
+  readonly csv_sha256: string | null;
+  readonly registry_version: string;
+  readonly spec_version: string;
+}
+
+/** What the first step leaves to the others. */
+interface Written {
+  readonly published: Published;
+  readonly wallet: string;
+  readonly range: { readonly from: string; readonly to: string };
+}
+
+export interface ReportDeps extends Pick<Host, "anchor" | "clock" | "reports" | "site" | "treasury"> {
+  readonly node: ReturnType<Host["upstream"]>;
+  readonly registry: Registry;
+}
+
+/** What still fits into one published file. */
+const MOST_TRANSFERS = 75_000;
+
+/**
+ * Writes, publishes, signs and anchors a report. A job that goes on after a crash finds what it has published and anchored.
+ * @throws Problem `invalid-input` when there are too many transfers; `upstream-failed`, `unavailable`; the signal's reason.
+ */
+export async function report(request: ReportRequest, call: Call, deps: ReportDeps): Promise<Deliverable> {
+  const { anchor, site, treasury } = deps;
+  const written = await call.step("write the report", () => write(request, call, deps));
+  const { wallet, range, published } = written;
+  const signature = await sign({ wallet, range, ...published }, site.name, treasury);
+  const anchored = await call.step("anchor the report", async () => {
+    const { base, solana } = await anchor.write(published.report_sha256, call.signal);
+    return { base_tx: base.tx, solana_tx: solana?.tx ?? null };
+  });
+  return { ...published, signature, anchor: anchored };
+}
+
+/** One step, so that what is signed and anchored later is what was published, whatever the chain says by then. */
+async function write(request: ReportRequest, call: Call, deps: ReportDeps): Promise<Written> {
+  const query = toQuery(request, deps.clock.now());
+  const account = await readAccount(query, {
+    ...{ node: deps.node, registry: deps.registry, signal: call.signal },
+    most: MOST_TRANSFERS,
+    otherwise: "choose a shorter one",
+    report: (progress) => call.report(progress),
+  });
+  call.report("writing the report");
+  const toChecksum = await createToChecksum();
+  const summary = summarize(query, account, toChecksum);
+  const heading = toHeading(request, query, deps.registry);
+  const files = await toFiles({ query, account, summary, heading, format: request.format }, toChecksum);
+  const { wallet, range } = summary;
+  return { wallet, range: { from: range.from, to: range.to }, published: await publish(files, deps) };
+}
+
+function toHeading(
+  { title, prepared_for }: ReportRequest,
+  query: LedgerQuery,
+  { version }: Registry,
+): ReportContent["heading"] {
+  return {
+    title: title ?? null,
+    preparedFor: prepared_for ?? null,
+    groupBy: query.groupBy,
+    leastUsdc: toUsdc(query.least),
+    withOthers: query.withOthers,
+    registryVersion: version,
+    specVersion: SPEC_VERSION,
+  };
+}
+
+async function publish({ markdown, csv, html }: ReportFiles, { reports, registry }: ReportDeps): Promise<Published> {
+  const put = async (file: ReportFile | undefined): Promise<string | null> => (file ? reports.publish(file) : null);
+  const csv_sha256 = csv ? toSha256(csv.body) : null;
+  return {
+    report_markdown_url: await put(markdown),
+    report_html_url: await put(html),
+    report_csv_url: await put(csv),
+    report_sha256: markdown ? toSha256(markdown.body) : toSha256(csv?.body ?? ""),
+    csv_sha256,
+    registry_version: registry.version,
+    spec_version: SPEC_VERSION,
+  };
+}

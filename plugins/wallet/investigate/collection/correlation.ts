@@ -1,0 +1,78 @@
+import PQueue from "p-queue";
+import type { Registry } from "../../names/registry.ts";
+import type { Link, Missing } from "../evidence.ts";
+import type { Transfer } from "../sources/transfers.ts";
+import type { Subject } from "../subject.ts";
+import type { Neighbourhood } from "./graph.ts";
+
+/** What names and money say about who is who. */
+export interface Correlation {
+  /** The names that the owners of direct counterparties have chosen, by address. */
+  readonly names: Readonly<Record<string, string>>;
+  readonly links: readonly Omit<Link, "screened">[];
+  readonly missing: readonly Missing[];
+}
+
+/** What a correlation starts from. */
+export interface Known {
+  readonly subject: Subject;
+  readonly ensName: string | null;
+  readonly funding: Transfer | null;
+  readonly neighbourhood: Neighbourhood;
+}
+
+export type Registries = Readonly<Record<"ENS" | "SNS", Registry>>;
+
+const AT_ONCE = 4;
+/** An address that was the first to pay this many counterparties is an exchange or a faucet, and tells nothing of owners. */
+const HUB = 5;
+
+/** Looks up the counterparties' names and the subject's other addresses. What fails is missing. @throws only the signal's reason. */
+export async function correlate(known: Known, registries: Registries, signal: AbortSignal): Promise<Correlation> {
+  const [named, linked] = await Promise.all([
+    readNames(known, registries, signal),
+    readRecord(known, registries.ENS, signal),
+  ]);
+  signal.throwIfAborted();
+  return {
+    names: named.names,
+    links: [...linked.links, ...findFundedAlike(known)],
+    missing: [...named.missing, ...linked.missing],
+  };
+}
+
+async function readNames({ subject, neighbourhood }: Known, registries: Registries, signal: AbortSignal) {
+  const registry = subject.family === "evm" ? registries.ENS : registries.SNS;
+  const addresses = neighbourhood.members.filter(({ hop }) => hop === 1).map(({ address }) => address);
+  const queue = new PQueue({ concurrency: AT_ONCE });
+  const names = await queue.addAll(
+    addresses.map((address) => () => registry.primaryName(address, signal).catch(() => undefined)),
+  );
+  const failures = names.filter((name) => name === undefined).length;
+  const message = `${failures} of ${addresses.length} names could not be looked up`;
+  return {
+    names: Object.fromEntries(addresses.flatMap((address, at) => (names[at] ? [[address, names[at]]] : []))),
+    missing: failures > 0 ? [{ source: "names of counterparties", message }] : [],
+  };
+}
+
+const UNREAD: Missing = { source: "ENS records", message: "The name's other addresses could not be read" };
+
+/** The Solana wallet that the owner of an ENS name has written into it. */
+async function readRecord({ subject, ensName }: Known, ens: Registry, signal: AbortSignal) {
+  if (ensName === null) return { links: [], missing: [] };
+  try {
+    const { addresses, isPartial } = await ens.resolve(ensName, signal);
+    const others = addresses.filter(({ address }) => address.toLowerCase() !== subject.address.toLowerCase());
+    const links = others.map(({ address }) => ({ address, reason: "ens-record" as const }));
+    return { links, missing: isPartial ? [UNREAD] : [] };
+  } catch {
+    return { links: [], missing: [UNREAD] };
+  }
+}
+
+function findFundedAlike({ funding, neighbourhood }: Known): Correlation["links"] {
+  const alike = neighbourhood.funding.filter(({ from, to }) => from === funding?.from && to !== funding.to);
+  if (alike.length >= HUB) return [];
+  return alike.map(({ to }) => ({ address: to, reason: "shared-funding" as const }));
+}

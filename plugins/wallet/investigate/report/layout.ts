@@ -1,0 +1,80 @@
+import { scaleLog } from "d3-scale";
+import type { Graph, GraphNode } from "../evidence.ts";
+import type { Flow } from "../flows.ts";
+
+/** A node and its place in the picture. */
+export interface Placed {
+  readonly node: GraphNode;
+  readonly x: number;
+  readonly y: number;
+  /** Degrees, clockwise from the right; where its label points. */
+  readonly angle: number;
+}
+
+/** All that moved between two nodes, in either direction. */
+export interface Line {
+  readonly one: Placed;
+  readonly other: Placed;
+  /** By how much was moved, in pixels. */
+  readonly width: number;
+  readonly flows: readonly Flow[];
+}
+
+/** The graph as two rings around the subject. */
+export interface Layout {
+  readonly placed: readonly Placed[];
+  readonly lines: readonly Line[];
+}
+
+/** How far from the subject each hop stands, in pixels. */
+export const RADII = { 0: 0, 1: 200, 2: 380 } as const;
+const WIDTHS = [1, 6] as const;
+
+/**
+ * Each node of the second ring stands beside the one of the first that it deals with; so the order of the first ring is
+ * the order of the second, and lines hardly cross. The middle is (0, 0).
+ */
+export function toLayout({ nodes, flows }: Graph): Layout {
+  const [first, second] = [nodes.filter(({ hop }) => hop === 1), nodes.filter(({ hop }) => hop === 2)];
+  const order = new Map(first.map(({ address }, at) => [address, at]));
+  const anchorOf = ({ address }: GraphNode): number => {
+    const joined = flows.filter(({ from, to }) => from === address || to === address);
+    const anchors = joined.flatMap(({ from, to }) => order.get(from) ?? order.get(to) ?? []);
+    return Math.min(...anchors, first.length);
+  };
+  const around = [...second].sort((one, other) => anchorOf(one) - anchorOf(other));
+  const placed = [
+    ...nodes.filter(({ hop }) => hop === 0).map((node) => ({ node, x: 0, y: 0, angle: 0 })),
+    ...place(first, RADII[1]),
+    ...place(around, RADII[2]),
+  ];
+  return { placed, lines: toLines(placed, flows) };
+}
+
+/** On a ring, from the top clockwise. */
+function place(nodes: readonly GraphNode[], radius: number): Placed[] {
+  return nodes.map((node, at) => {
+    const angle = (360 * (at + 0.5)) / nodes.length - 90;
+    const radians = (angle * Math.PI) / 180;
+    return { node, x: round(radius * Math.cos(radians)), y: round(radius * Math.sin(radians)), angle: round(angle) };
+  });
+}
+
+function toLines(placed: readonly Placed[], flows: readonly Flow[]): Line[] {
+  const byAddress = new Map(placed.map((each) => [each.node.address, each]));
+  const pairs = Map.groupBy(flows, ({ from, to }) => [from, to].sort().join(" "));
+  const weights = [...pairs.values()].map(toWeight);
+  const scale = scaleLog([1, Math.max(10, ...weights)], [...WIDTHS]);
+  return [...pairs.values()].flatMap((between, at) => {
+    const [one, other] = [byAddress.get(between[0]?.from ?? ""), byAddress.get(between[0]?.to ?? "")];
+    return one && other ? [{ one, other, width: round(scale(weights[at] ?? 1)), flows: between }] : [];
+  });
+}
+
+/** For the eye alone: dollars, where they are known, and otherwise how often. At least 1. */
+function toWeight(flows: readonly Flow[]): number {
+  const dollars = flows.filter(({ asset }) => asset === "USDC").reduce((sum, { amount }) => sum + Number(amount), 0);
+  return Math.max(1, dollars, ...flows.map(({ count }) => count));
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10;

@@ -1,0 +1,133 @@
+import type { Evidence, GraphNode, Screened } from "../evidence.ts";
+import { type Transfer, toAmount } from "../sources/transfers.ts";
+import { code, escapeMarkdown, toMoment, toTable } from "./words.ts";
+
+/** The sections of report.md that tell what was found; each is Markdown without the blank lines around it. */
+export function aboutScreening({ screened }: Evidence): string[] {
+  if (!screened) return ["## Sanctions and reputation", "The address could not be screened."];
+  const { notes, corpus_version, signals } = screened;
+  const rows = signals.map(({ severity, source, detail }) => [severity, source, escapeMarkdown(detail)]);
+  return [
+    "## Sanctions and reputation",
+    `${escapeMarkdown(notes)} List: ${code(corpus_version)}.`,
+    rows.length > 0 ? toTable(["Severity", "Source", "Signal"], rows) : "",
+  ];
+}
+
+/** Balances, age, volumes and the largest transfers. */
+export function aboutHistory({ balances, activity, movements }: Evidence): string[] {
+  return ["## On-chain history", aboutBalances(balances), aboutAge(activity), ...aboutMovements(movements)];
+}
+
+function aboutBalances(balances: Evidence["balances"]): string {
+  const rows = Object.entries(NAMES).flatMap(([key, name]) => {
+    const amount = balances?.[key as keyof typeof NAMES] ?? null;
+    return amount === null ? [] : [[name, amount]];
+  });
+  return rows.length > 0 ? toTable(["Balance", "Amount"], rows) : "No balance could be read.";
+}
+
+const NAMES = {
+  base_eth: "ETH on Base",
+  eth_eth: "ETH on Ethereum",
+  base_usdc: "USDC on Base",
+  sol: "SOL on Solana",
+  solana_usdc: "USDC on Solana",
+} as const;
+
+function aboutAge(activity: Evidence["activity"]): string {
+  if (!activity) return "Its activity could not be read.";
+  const { firstSeenAt, has_history, base_tx_count } = activity;
+  return [
+    firstSeenAt === null ? "When it was first active is not known." : `First seen on ${toMoment(firstSeenAt)}.`,
+    has_history === false ? "It has never sent a transaction." : "",
+    base_tx_count === null ? "" : `Transactions sent on Base: ${base_tx_count}.`,
+  ]
+    .filter((sentence) => sentence !== "")
+    .join(" ");
+}
+
+function aboutMovements(movements: Evidence["movements"]): string[] {
+  if (!movements) return ["Its transfers could not be read."];
+  const { volumes, senders, recipients, firstAt, lastAt, coverage, largest } = movements;
+  const rows = volumes.map(({ asset, received, receivedCount, sent, sentCount }) => [
+    ...[asset, received, String(receivedCount), sent, String(sentCount)],
+  ]);
+  const span = firstAt === null || lastAt === null ? "" : ` between ${toMoment(firstAt)} and ${toMoment(lastAt)}`;
+  return [
+    rows.length > 0
+      ? toTable(["Asset", "Received", "Transfers in", "Sent", "Transfers out"], rows)
+      : "Nothing that moved was found.",
+    rows.length > 0 ? `From ${senders} and to ${recipients} different addresses${span}.` : "",
+    coverage.map((line) => `- ${escapeMarkdown(line)}`).join("\n"),
+    largest.length > 0 ? "### Largest transfers" : "",
+    largest.length > 0 ? toTable(["When", "Amount", "From", "To", "Transaction"], largest.map(toRow)) : "",
+  ];
+}
+
+const toRow = ({ at, units, asset, from, to, tx }: Transfer): string[] => [
+  ...[toMoment(at), `${toAmount(BigInt(units), asset)} ${asset}`, code(from), code(to), code(tx)],
+];
+
+/** Names, whoever paid in first, and addresses of the same owner. */
+export function aboutIdentity({ identity }: Evidence): string[] {
+  const { ensName, snsName, labels, funding, links } = identity;
+  const names = [
+    ...(ensName === null ? [] : [`ENS: ${escapeMarkdown(ensName)} (verified both ways)`]),
+    ...(snsName === null ? [] : [`SNS: ${escapeMarkdown(snsName)} (verified both ways)`]),
+    ...labels.map((label) => `The explorer calls it: ${escapeMarkdown(label)}`),
+    ...(funding === null
+      ? []
+      : [`First funded by ${code(funding.from)}: ${toRow(funding)[1]} on ${toMoment(funding.at)}`]),
+  ];
+  const rows = links.map(({ address, reason, screened }) => [code(address), REASONS[reason], toLevel(screened)]);
+  return [
+    "## Identity",
+    names.length > 0 ? names.map((line) => `- ${line}`).join("\n") : "Neither a name nor a first funder is known.",
+    rows.length > 0 ? toTable(["Linked address", "How", "Risk"], rows) : "",
+  ];
+}
+
+const REASONS = {
+  "ens-record": "its ENS name gives this address, too",
+  "shared-funding": "was first funded by the same address",
+} as const;
+
+/** The direct counterparties, and those further away that something speaks against. */
+export function aboutGraph({ graph, subject }: Evidence): string[] {
+  const first = graph.nodes.filter(({ hop }) => hop === 1);
+  const second = graph.nodes.filter(({ hop }) => hop === 2);
+  const flagged = second.filter(({ screened }) => screened !== null && screened.signals.length > 0);
+  const sum = (address: string, direction: "from" | "to"): string =>
+    graph.flows
+      .filter(({ from, to }) =>
+        direction === "from" ? from === address && to === subject.address : to === address && from === subject.address,
+      )
+      .map(({ amount, asset }) => `${amount} ${asset}`)
+      .join(", ");
+  const rows = first.map((node) => [...toParty(node), sum(node.address, "from"), sum(node.address, "to")]);
+  return [
+    first.length > 0
+      ? `${first.length} of ${graph.counterparties} direct counterparties, and ${second.length} addresses behind them.`
+      : "No direct counterparties are known.",
+    rows.length > 0 ? toTable(["Counterparty", "Label", "Risk", "Paid the subject", "Was paid"], rows) : "",
+    flagged.length > 0 ? `Two hops away:\n\n${toTable(["Address", "Label", "Risk"], flagged.map(toParty))}` : "",
+    aboutScreenings(graph.nodes),
+  ];
+}
+
+const toParty = ({ address, label, screened }: GraphNode): string[] => [
+  ...[code(address), escapeMarkdown(label ?? ""), toLevel(screened)],
+];
+
+function toLevel(screened: Screened | null): string {
+  if (!screened) return "not screened";
+  const words = screened.labels.length > 0 ? `: ${escapeMarkdown(screened.labels.join(", "))}` : "";
+  return `${screened.risk_level}${words}`;
+}
+
+function aboutScreenings(nodes: readonly GraphNode[]): string {
+  const screened = nodes.filter((node) => node.screened !== null);
+  const whole = screened.filter((node) => node.screened?.partial === false);
+  return `Screened by the sanctions list: ${screened.length} of ${nodes.length} nodes; by reputation, too: ${whole.length}.`;
+}

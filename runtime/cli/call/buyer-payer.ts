@@ -1,0 +1,67 @@
+import { base58 } from "@scure/base";
+import { x402Client } from "@x402/core/client";
+import { encodePaymentSignatureHeader } from "@x402/core/http";
+import type { Network, PaymentRequired, SchemeNetworkClient } from "@x402/core/types";
+import type { Hex } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import { isEvm } from "../../core/set/manifest.ts";
+import type { Wallet } from "./buyer-wallet.ts";
+import type { Offer } from "./offers.ts";
+
+/** Someone who can sign the payment of one offer. */
+export interface Payer {
+  /** The account that pays. */
+  readonly address: string;
+  /** The value of the PAYMENT-SIGNATURE header, for this offer of the challenge and no other. @throws Problem `upstream-failed`. */
+  sign(challenge: PaymentRequired): Promise<string>;
+}
+
+/** Opens the wallet's key for the offer's chain. Loads that chain's SDK, and only that. */
+export async function openPayer(wallet: Wallet, { rail, requirements }: Offer): Promise<Payer> {
+  const key = wallet.key(rail);
+  if (key === undefined)
+    throw new Problem("payment-required", `the wallet has no key for ${rail.id}. Nothing was paid.`);
+  const { address, scheme } = isEvm(rail) ? await evm(key as Hex) : await solana(key, wallet.rpc(rail));
+  const { network, asset, amount } = requirements;
+  const client = new x402Client()
+    .register(network as Network, scheme)
+    .setSpendControls({ allowedAssets: [{ network: network as Network, asset, maxAmountPerPayment: amount }] });
+  return {
+    address,
+    async sign(challenge) {
+      try {
+        const payment = await client.createPaymentPayload({ ...challenge, accepts: [requirements] });
+        return encodePaymentSignatureHeader(payment);
+      } catch (error) {
+        const where = isEvm(rail) ? "" : ` (is ${rail.rpc} a working RPC URL?)`;
+        const { message } = error as Error;
+        throw new Problem("upstream-failed", `the payment could not be signed: ${message}${where}. Nothing was paid.`, {
+          cause: error,
+        });
+      }
+    },
+  };
+}
+
+interface Signer {
+  readonly address: string;
+  readonly scheme: SchemeNetworkClient;
+}
+
+async function evm(key: Hex): Promise<Signer> {
+  const [{ privateKeyToAccount }, { ExactEvmScheme }] = await Promise.all([
+    import("viem/accounts"),
+    import("@x402/evm/exact/client"),
+  ]);
+  const account = privateKeyToAccount(key);
+  return { address: account.address, scheme: new ExactEvmScheme(account) };
+}
+
+async function solana(key: string, rpcUrl: string | undefined): Promise<Signer> {
+  const [{ createKeyPairSignerFromBytes }, { ExactSvmScheme }] = await Promise.all([
+    import("@solana/kit"),
+    import("@x402/svm/exact/client"),
+  ]);
+  const signer = await createKeyPairSignerFromBytes(base58.decode(key));
+  return { address: signer.address, scheme: new ExactSvmScheme(signer, rpcUrl === undefined ? {} : { rpcUrl }) };
+}

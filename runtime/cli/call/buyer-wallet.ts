@@ -1,0 +1,56 @@
+import { Problem } from "../../api/problem.ts";
+import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
+import type { Config } from "../config/config.ts";
+import { createReader } from "../config/reader.ts";
+import { EVM_KEY, type Shape, SOLANA_KEY, WEB_URL } from "../config/values.ts";
+import { ask, field, textField } from "./http.ts";
+
+/** Keys to pay with, and where the chains are. */
+export interface Wallet {
+  /** Whose keys these are: a sandbox's buyer, or the caller's own variables. */
+  readonly origin: "sandbox" | "environment";
+  /** The private key for this rail; undefined when there is none. */
+  key(rail: RailManifest): string | undefined;
+  /** The chain's RPC URL; undefined = the SDK's public one. */
+  rpc(rail: RailManifest): string | undefined;
+}
+
+/**
+ * In a sandbox its own buyer, otherwise the keys of the environment. The two never mix: a sandbox's tokens stand at the
+ * real addresses, so that a real key would sign a payment there that is good on the real chain as well.
+ * @throws Problem `upstream-failed` when the seller does not say which it is.
+ */
+export async function openWallet(config: Config, base: string, signal: AbortSignal): Promise<Wallet> {
+  const { status, json } = await ask({ method: "GET", url: `${base}/sandbox`, body: undefined }, { signal });
+  if (status >= 500 || status === 429)
+    throw new Problem("upstream-failed", `${base} does not say whether it is a sandbox (${status}). Nothing was paid.`);
+  if (status === 200 && field(json, "mode") === "sandbox") return toSandboxWallet(json);
+  const { evmKey, solanaKey } = config.buyer;
+  return {
+    origin: "environment",
+    key: (rail) => (isEvm(rail) ? evmKey : solanaKey),
+    rpc: ({ rpc }) => read(rpc, config.env[rpc], WEB_URL),
+  };
+}
+
+/** What `GET /sandbox` lends. */
+function toSandboxWallet(json: unknown): Wallet {
+  const buyer = field(json, "buyer");
+  const evmKey = textField(field(buyer, "evm"), "private_key");
+  const solanaKey = textField(field(buyer, "solana"), "secret_key");
+  return {
+    origin: "sandbox",
+    key: (rail) =>
+      isEvm(rail)
+        ? read("the sandbox's EVM key", evmKey, EVM_KEY)
+        : read("the sandbox's Solana key", solanaKey, SOLANA_KEY),
+    rpc: ({ id }) => read("the sandbox's RPC URL", textField(field(json, "rpc"), id), WEB_URL),
+  };
+}
+
+function read<T>(name: string, text: string | undefined, shape: Shape<T>): T | undefined {
+  const { value, faults } = createReader({ [name]: text }, () => "");
+  const found = value(name, shape);
+  if (faults[0] !== undefined) throw new Problem("bad-request", `${faults[0]}. Nothing was paid.`);
+  return found;
+}

@@ -1,0 +1,215 @@
+import { decodePaymentResponseHeader } from "@x402/core/http";
+import type { PaymentRequired, SettleResponse } from "@x402/core/types";
+import { Problem } from "../../api/problem.ts";
+import type { Config } from "../config/config.ts";
+import { EXIT, exitCodeOf } from "../exit-code.ts";
+import type { Terminal } from "../terminal.ts";
+import { openPayer } from "./buyer-payer.ts";
+import { openWallet } from "./buyer-wallet.ts";
+import { explainEnd, follow, toStatusUrl } from "./follow.ts";
+import { type Answer, ask, field, textField } from "./http.ts";
+import { checkLimits, chooseOffer, type Limits, readChallenge, toOffers } from "./offers.ts";
+import { dropPending, keepPending, loadPending, type Pending } from "./pending.ts";
+import { loadRails } from "./rails-file.ts";
+import { sendPaid } from "./send.ts";
+import { findTarget, readInput, type Target } from "./target.ts";
+import * as texts from "./text.ts";
+
+/** The command line of `payphone call`. */
+export interface CallOptions {
+  /** An id, a path or a URL; undefined with `resume`. */
+  readonly service: string | undefined;
+  /** JSON, `@file` or `-`. */
+  readonly input: string | undefined;
+  readonly url: string | undefined;
+  readonly method: string | undefined;
+  readonly rail: string | undefined;
+  readonly limits: Limits;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+  /** Whether an accepted job is asked for until it has ended. */
+  readonly follow: boolean;
+  readonly waitSeconds: number;
+  /** The file of a payment whose outcome is not known. */
+  readonly resume: string | undefined;
+  /** Its `manifests/_site.yaml` names the rails that are paid on. */
+  readonly dir: string;
+}
+
+/** What `--json` prints. */
+interface Report {
+  request?: { readonly method: string; readonly url: string };
+  offers?: readonly Readonly<Record<string, unknown>>[];
+  payment?: Pending["note"];
+  receipt?: Readonly<Record<string, unknown>>;
+  result?: unknown;
+  /** The job's last status. */
+  job?: unknown;
+  error?: Readonly<Record<string, unknown>>;
+  resume?: string;
+  elapsed_ms?: number;
+}
+
+/** Buys one call, and shows what it costs before it pays. Gives the exit code; whatever fails is said to `terminal`. */
+export async function runCall(config: Config, options: CallOptions, terminal: Terminal): Promise<number> {
+  const report: Report = {};
+  const started = performance.now();
+  const code = await attempt(
+    async () => {
+      await buyOrResume(config, options, terminal, report);
+      await followJob(options, terminal, report);
+    },
+    terminal,
+    report,
+  );
+  report.elapsed_ms = Math.round(performance.now() - started);
+  if (options.json) terminal.out(texts.toPrintableJson(report));
+  return code;
+}
+
+async function attempt(run: () => Promise<void>, { err, signal }: Terminal, report: Report): Promise<number> {
+  try {
+    await run();
+    return EXIT.ok;
+  } catch (error) {
+    if (!(error instanceof Problem) && !signal.aborted) throw error;
+    const problem = error instanceof Problem ? error : new Problem("unavailable", toInterruption(report));
+    report.error = { code: problem.code, message: problem.message, ...problem.options.members };
+    err(`payphone: ${problem.message}`);
+    if (report.resume) err(`Ask again with the same payment: payphone call --resume ${report.resume}`);
+    return exitCodeOf(problem.code);
+  }
+}
+
+/** Whoever leaves while a job is followed has paid. */
+function toInterruption({ receipt, result }: Report): string {
+  if (!receipt?.success) return "interrupted: nothing was paid";
+  return `interrupted: it is paid for, and goes on; ${textField(result, "status_url")} tells how it stands`;
+}
+
+async function buyOrResume(config: Config, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
+  if (options.resume) {
+    const pending = await loadPending(options.resume);
+    report.request = { method: pending.request.method, url: pending.request.url };
+    report.resume = options.resume;
+    return finish(pending, options, terminal, report);
+  }
+  const input = await readInput(options.input, terminal.signal);
+  const base = options.url ?? config.sellerUrl;
+  const { service = "", method } = options;
+  const target = await findTarget(service, { base, method, input, signal: terminal.signal });
+  report.request = { method: target.request.method, url: target.request.url };
+  terminal.err(`${target.request.method} ${target.request.url}`);
+  const first = await ask(target.request, { signal: terminal.signal });
+  if (isResult(first)) return deliver(first, options, terminal, report);
+  if (first.status !== 402) throw toProblem(first);
+  const pending = await prepare(config, options, terminal, { report, target, challenge: readChallenge(first) });
+  if (pending === undefined) return;
+  report.resume = await keepPending(pending);
+  await finish(pending, options, terminal, report);
+}
+
+/** Shows the challenge and signs the payment of one offer; undefined on a dry run. */
+async function prepare(
+  config: Config,
+  options: CallOptions,
+  terminal: Terminal,
+  { report, target, challenge }: { report: Report; target: Target; challenge: PaymentRequired },
+): Promise<Pending | undefined> {
+  const { offers, others } = toOffers(challenge, await loadRails(options.dir));
+  report.offers = offers.map(({ rail, amount, requirements }) => ({
+    rail: rail.id,
+    price: amount,
+    symbol: rail.symbol,
+    ...requirements,
+  }));
+  terminal.err(texts.toChallengeText(challenge, { offers, others }));
+  if (options.dryRun) {
+    terminal.err("Dry run: nothing was paid.");
+    return undefined;
+  }
+  const wallet = await openWallet(config, target.base, terminal.signal);
+  const offer = chooseOffer(offers, { rail: options.rail, hasKey: (rail) => wallet.key(rail) !== undefined });
+  checkLimits(offer, { offers, catalogueUsd: target.priceUsd, limits: options.limits });
+  const payer = await openPayer(wallet, offer);
+  const { id, title, symbol, explorer } = offer.rail;
+  const note = { rail: id, title, symbol, explorer, amount: offer.amount, payer: payer.address, wallet: wallet.origin };
+  report.payment = note;
+  terminal.err(texts.toPayingText(note, offer.requirements.payTo));
+  return { request: target.request, payment: await payer.sign(challenge), note };
+}
+
+/** Sends the payment until the seller's last word. It is forgotten when its result is in hand, or when it was refused at once. */
+async function finish(pending: Pending, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
+  const started = performance.now();
+  const { answer, isFirst } = await sendPaid(pending, {
+    waitMs: options.waitSeconds * 1000,
+    signal: terminal.signal,
+    onWait: (why, seconds) =>
+      terminal.err(texts.printable(`No result yet (${why}). The same payment is sent again in ${seconds} s.`)),
+  });
+  const receipt = readReceipt(answer);
+  const { note } = pending;
+  report.payment = note;
+  if (receipt) {
+    const explorer_url = receipt.transaction ? texts.toLink(note.explorer, receipt.transaction) : null;
+    report.receipt = { ...receipt, explorer_url };
+  }
+  if (report.resume && (isResult(answer) || (isFirst && options.resume === undefined))) {
+    await dropPending(report.resume);
+    delete report.resume;
+  }
+  if (isResult(answer)) deliver(answer, options, terminal, report);
+  if (isResult(answer) || receipt?.success)
+    terminal.err(texts.toReceiptText(note, receipt, performance.now() - started));
+  else if (!report.resume) terminal.err("No receipt came: by the seller's account, nothing was paid.");
+  if (!isResult(answer)) throw toProblem(answer, receipt);
+}
+
+/** A job's own result comes later. */
+async function followJob({ follow: isFollowed, json }: CallOptions, terminal: Terminal, report: Report): Promise<void> {
+  const boughtAt = report.request?.url ?? "";
+  const statusUrl = report.result === undefined ? undefined : toStatusUrl(report.result, boughtAt);
+  if (!statusUrl) return;
+  if (!isFollowed)
+    return terminal.err(`A job: --follow waits for it; ${statusUrl} tells how it stands, free of charge.`);
+  terminal.err(`Following ${statusUrl}`);
+  const { err: onStep, signal } = terminal;
+  report.job = await follow(statusUrl, { onStep, signal });
+  if (!json) terminal.out(texts.toPrintableJson(report.job));
+  const complaint = explainEnd(report.job);
+  if (complaint !== undefined) throw new Problem("upstream-failed", complaint);
+}
+
+const isResult = ({ status }: Answer): boolean => status < 300;
+
+/** Prints the result. */
+function deliver({ json, text }: Answer, options: CallOptions, { out, err }: Terminal, report: Report): void {
+  report.result = json ?? text;
+  const isFollowed = options.follow && toStatusUrl(json, report.request?.url ?? "") !== undefined;
+  const say = isFollowed ? err : out; // What is asked for then is the job's end.
+  if (!options.json)
+    say(json === undefined ? text.split("\n").map(texts.printable).join("\n") : texts.toPrintableJson(json));
+}
+
+/** What the seller said instead of a result. */
+function toProblem(answer: Answer, receipt?: SettleResponse): Problem {
+  const { status, json, text } = answer;
+  return new Problem("upstream-failed", texts.toFailureText(answer, receipt), {
+    members: { status, answer: json ?? text },
+  });
+}
+
+/** The settlement that the seller reports, if it reports one that can be read. */
+function readReceipt({ headers }: Answer): SettleResponse | undefined {
+  const header = headers.get("payment-response");
+  if (header === null) return undefined;
+  try {
+    const receipt: unknown = decodePaymentResponseHeader(header);
+    return textField(receipt, "network") !== undefined && typeof field(receipt, "success") === "boolean"
+      ? (receipt as SettleResponse)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

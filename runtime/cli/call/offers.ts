@@ -1,0 +1,124 @@
+import { decodePaymentRequiredHeader } from "@x402/core/http";
+import { parsePaymentRequired } from "@x402/core/schemas";
+import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
+import { Problem } from "../../api/problem.ts";
+import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
+import { isPrice, toAtomic, toDecimal } from "../../core/set/price.ts";
+import { type Answer, field, textField } from "./http.ts";
+
+/** One entry of a challenge's `accepts` that this command knows how to pay. */
+export interface Offer {
+  readonly rail: RailManifest;
+  readonly requirements: PaymentRequirements;
+  /** Decimal text in the rail's symbol. */
+  readonly amount: string;
+}
+
+/** What the buyer allows for one call, in decimal text; each limit counts its own currency, nothing is converted. */
+export interface Limits {
+  readonly usd: string;
+  readonly jpy: string;
+}
+
+/**
+ * The challenge of a 402: its PAYMENT-REQUIRED header, or else its body.
+ * @throws Problem `upstream-failed` when it is none of x402 version 2.
+ */
+export function readChallenge({ headers, json }: Answer): PaymentRequired {
+  const header = headers.get("payment-required");
+  const parsed = parsePaymentRequired(header ? decoded(header) : json);
+  if (parsed.success && parsed.data.x402Version === 2) return parsed.data as PaymentRequired;
+  const why =
+    field(json, "x402Version") === 1 && !header ? "it speaks only x402 version 1" : "its challenge is malformed";
+  throw new Problem("upstream-failed", `the seller asks for payment, but ${why}: nothing was paid`);
+}
+
+/** Why a 402 was answered to a payment. */
+export function refusalOf({ headers, json }: Answer): string | undefined {
+  const header = headers.get("payment-required");
+  return textField(json, "error") ?? textField(header && decoded(header), "error");
+}
+
+function decoded(header: string): unknown {
+  try {
+    return decodePaymentRequiredHeader(header);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The offers on known rails, in the seller's order, and the others. */
+export function toOffers(
+  { accepts }: PaymentRequired,
+  rails: readonly RailManifest[],
+): { readonly offers: readonly Offer[]; readonly others: readonly PaymentRequirements[] } {
+  const found = accepts.map((requirements) => ({ requirements, rail: rails.find((rail) => fits(requirements, rail)) }));
+  return {
+    offers: found.flatMap(({ requirements, rail }) =>
+      rail ? [{ rail, requirements, amount: toDecimal(BigInt(requirements.amount), rail.decimals) }] : [],
+    ),
+    others: found.flatMap(({ requirements, rail }) => (rail ? [] : [requirements])),
+  };
+}
+
+/** Whether the asset is the rail's, and is moved by a plain authorization of exactly this amount. */
+function fits({ scheme, network, asset, amount, extra }: PaymentRequirements, rail: RailManifest): boolean {
+  const isAsset = isEvm(rail) ? asset.toLowerCase() === rail.asset.toLowerCase() : asset === rail.asset;
+  const method = extra?.assetTransferMethod ?? "eip3009";
+  return scheme === "exact" && network === rail.network && isAsset && /^\d+$/.test(amount) && method === "eip3009";
+}
+
+/**
+ * The offer to pay: the one on the wanted rail, or the first that there is a key for.
+ * @throws Problem `payment-required` with what to do.
+ */
+export function chooseOffer(
+  offers: readonly Offer[],
+  { rail, hasKey }: { readonly rail: string | undefined; readonly hasKey: (rail: RailManifest) => boolean },
+): Offer {
+  const ids = offers.map((offer) => offer.rail.id);
+  if (ids.length === 0) refuse("none of the offers is on a rail that this command pays");
+  if (rail && !ids.includes(rail)) refuse(`this call is not sold on ${rail}; use --rail ${ids.join(" or --rail ")}`);
+  const wanted = offers.filter((offer) => rail === undefined || offer.rail.id === rail);
+  return wanted.find((offer) => hasKey(offer.rail)) ?? refuse(noKey(wanted));
+}
+
+function noKey(offers: readonly Offer[]): string {
+  const names = new Set(offers.map(({ rail }) => (isEvm(rail) ? "EVM" : "SOLANA")));
+  const variables = [...names].map((name) => `BUYER_${name}_KEY (or BUYER_${name}_KEY_FILE)`).join(" or ");
+  return `there is no wallet to pay with: set ${variables}; a sandbox ("npm start") lends its own`;
+}
+
+/** Amounts of different decimals side by side: 10^-18 of a dollar, or of a yen. */
+const worth = ({ rail, requirements }: Offer): bigint =>
+  BigInt(requirements.amount) * 10n ** BigInt(18 - rail.decimals);
+
+/** The dollars that a call costs, as an offer or else the catalogue says; undefined when neither speaks of dollars. */
+function usdOf(offers: readonly Offer[], catalogueUsd: string | undefined): bigint | undefined {
+  const inUsd = offers.find(({ rail }) => rail.currency === "usd");
+  if (inUsd) return worth(inUsd);
+  return catalogueUsd && isPrice(catalogueUsd) ? toAtomic(catalogueUsd, 18) : undefined;
+}
+
+/**
+ * Yen have a limit of their own, and the call's price in dollars counts as well where it is known.
+ * @throws Problem `payment-required` when the offer costs more than the buyer allows.
+ */
+export function checkLimits(
+  offer: Offer,
+  { offers, catalogueUsd, limits }: { offers: readonly Offer[]; catalogueUsd: string | undefined; limits: Limits },
+): void {
+  const usd = offer.rail.currency === "usd" ? worth(offer) : usdOf(offers, catalogueUsd);
+  const yen = offer.rail.currency === "jpy" ? worth(offer) : 0n;
+  if (usd !== undefined && usd > toAtomic(limits.usd, 18)) refuse(tooMuch(usd, "USD", "--max-usd", limits.usd));
+  if (yen > toAtomic(limits.jpy, 18)) refuse(tooMuch(yen, offer.rail.symbol, "--max-jpy", limits.jpy));
+}
+
+function tooMuch(amount: bigint, symbol: string, flag: string, limit: string): string {
+  const text = toDecimal(amount, 18);
+  return `this call costs ${text} ${symbol}, more than the ${limit} that ${flag} allows; use ${flag} ${text} to pay it`;
+}
+
+function refuse(why: string): never {
+  throw new Problem("payment-required", `${why}. Nothing was paid.`);
+}

@@ -1,0 +1,53 @@
+import { randomUUID } from "node:crypto";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Problem } from "../../api/problem.ts";
+import { field, type SellerRequest, textField } from "./http.ts";
+
+/** What a receipt says beside what the seller answers. */
+export interface PaymentNote {
+  readonly rail: string;
+  readonly title: string;
+  /** Decimal text. */
+  readonly amount: string;
+  readonly symbol: string;
+  readonly payer: string;
+  /** A URL with `{tx}` in it. */
+  readonly explorer: string;
+  readonly wallet: "sandbox" | "environment";
+}
+
+/** A payment that was signed for one request: whoever sends it again gets the same answer, and pays once. */
+export interface Pending {
+  readonly request: SellerRequest;
+  /** The value of PAYMENT-SIGNATURE. */
+  readonly payment: string;
+  readonly note: PaymentNote;
+}
+
+/** Keeps a payment in a file that nobody else may read, and gives its path. */
+export async function keepPending(pending: Pending): Promise<string> {
+  const file = join(tmpdir(), `payphone-${randomUUID()}.json`);
+  await writeFile(file, JSON.stringify(pending, null, 2), { mode: 0o600, flag: "wx" });
+  return file;
+}
+
+/** Forgets it, once the seller has said its last word. */
+export const dropPending = (file: string): Promise<void> => rm(file, { force: true });
+
+/** @throws Problem `bad-request` when the file holds no payment. */
+export async function loadPending(file: string): Promise<Pending> {
+  let pending: unknown;
+  try {
+    pending = JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    throw new Problem("bad-request", `--resume cannot read ${file} (${(error as Error).message})`);
+  }
+  const request = field(pending, "request");
+  const isWhole =
+    URL.canParse(textField(request, "url") ?? "") && textField(request, "method") && textField(pending, "payment");
+  if (!isWhole || typeof field(pending, "note") !== "object")
+    throw new Problem("bad-request", `--resume: ${file} holds no payment of "payphone call"`);
+  return pending as Pending;
+}

@@ -1,0 +1,112 @@
+import { readFile } from "node:fs/promises";
+import { addAbortSignal } from "node:stream";
+import { text as readAll } from "node:stream/consumers";
+import { Problem } from "../../api/problem.ts";
+import { didYouMean } from "../../core/set/did-you-mean.ts";
+import { ask, field, type SellerRequest, textField } from "./http.ts";
+
+/** What is called, and what its seller's catalogue says of it. */
+export interface Target {
+  /** Scheme and host. */
+  readonly base: string;
+  readonly request: SellerRequest;
+  /** Dollars in decimal text, where the catalogue says so. */
+  readonly priceUsd: string | undefined;
+}
+
+interface Entry {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly priceUsd: string | undefined;
+}
+
+/**
+ * Finds a service by its id, its path or its URL. Method and price come from the catalogue at `GET <base>/`.
+ * @throws Problem `bad-request` when the seller has no such service, or the input does not go into its path.
+ */
+export async function findTarget(
+  service: string,
+  {
+    base: givenBase,
+    method,
+    input,
+    signal,
+  }: { base: string; method: string | undefined; input: unknown; signal: AbortSignal },
+): Promise<Target> {
+  const url = service.includes("/") ? URL.parse(service, givenBase) : undefined;
+  if (url && !/^https?:$/.test(url.protocol)) throw new Problem("bad-request", `"${service}" is no web address`);
+  const base = url?.origin ?? givenBase;
+  const entries = await catalogue(base, signal);
+  const entry = entries.find(({ id, path }) => (url ? new URL(path, base).pathname === url.pathname : id === service));
+  if (!url && !entry) {
+    const ids = entries.map(({ id }) => id);
+    const sells = ids.length > 0 ? `it sells ${ids.join(", ")}` : "it shows no catalogue, so give a path or a URL";
+    throw new Problem("bad-request", `${base} has no service "${service}": ${sells}${didYouMean(service, ids)}`);
+  }
+  const known = method ?? entry?.method ?? (input === undefined ? "GET" : "POST");
+  const address = entry ? base + entry.path + (url?.search ?? "") : String(url);
+  return { base, request: toRequest(known, address, input ?? {}), priceUsd: entry?.priceUsd };
+}
+
+/** What the seller lists; empty when it lists nothing in a form that is known here. */
+async function catalogue(base: string, signal: AbortSignal): Promise<Entry[]> {
+  const services = field((await ask({ method: "GET", url: `${base}/`, body: undefined }, { signal })).json, "services");
+  return (Array.isArray(services) ? services : []).flatMap((service: unknown) => {
+    const [id, method, path] = ["id", "method", "path"].map((name) => textField(service, name));
+    return id && method && path?.startsWith("/")
+      ? [{ id, method, path, priceUsd: textField(service, "price_usd") }]
+      : [];
+  });
+}
+
+/** The input goes into `{name}` parameters of the path first; the rest into the query of a GET, or into a body. */
+function toRequest(method: string, address: string, input: unknown): SellerRequest {
+  const rest = new Map(Object.entries(input as Record<string, unknown>));
+  const url = new URL(
+    address.replace(/\{(\w+)\}|%7B(\w+)%7D/g, (_match, plain?: string, encoded?: string) => {
+      const name = plain ?? encoded ?? "";
+      const value = rest.get(name);
+      if (value === undefined || value === null)
+        throw new Problem("bad-request", `the address holds {${name}}: give it in the input, like '{"${name}":"…"}'`);
+      rest.delete(name);
+      return encodeURIComponent(String(value));
+    }),
+  );
+  if (method !== "GET") return { method, url: url.href, body: JSON.stringify(Object.fromEntries(rest)) };
+  for (const [name, value] of rest)
+    if (value !== null) url.searchParams.set(name, typeof value === "object" ? JSON.stringify(value) : String(value));
+  return { method, url: url.href, body: undefined };
+}
+
+/**
+ * The input as it was typed: JSON, `@file` or `-` for standard input; undefined when there is none.
+ * @throws Problem `bad-request`.
+ */
+export async function readInput(given: string | undefined, signal: AbortSignal): Promise<unknown> {
+  if (given === undefined) return undefined;
+  const text =
+    given === "-"
+      ? await readAll(addAbortSignal(signal, process.stdin))
+      : given.startsWith("@")
+        ? await readFrom(given)
+        : given;
+  let input: unknown;
+  try {
+    input = JSON.parse(text);
+  } catch (error) {
+    const hint = given === text ? `; quote it for your shell, like '{"low":1,"high":6}'` : "";
+    throw new Problem("bad-request", `the input is not JSON (${(error as Error).message})${hint}`);
+  }
+  if (typeof input !== "object" || input === null || Array.isArray(input))
+    throw new Problem("bad-request", `the input must be a JSON object, like '{"low":1,"high":6}'`);
+  return input;
+}
+
+async function readFrom(given: string): Promise<string> {
+  try {
+    return await readFile(given.slice(1), "utf8");
+  } catch (error) {
+    throw new Problem("bad-request", `cannot read ${given.slice(1)} (${(error as NodeJS.ErrnoException).code})`);
+  }
+}

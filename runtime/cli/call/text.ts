@@ -1,0 +1,106 @@
+/** What `payphone call` says to people. Nothing that a seller sends reaches the terminal with control characters in it. */
+import { styleText } from "node:util";
+import type { PaymentRequired, PaymentRequirements, SettleResponse } from "@x402/core/types";
+import { toColumns } from "../columns.ts";
+import { type Answer, field, textField } from "./http.ts";
+import { type Offer, refusalOf } from "./offers.ts";
+import type { PaymentNote } from "./pending.ts";
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Coloured when standard error is a terminal that wants colours. */
+const paint = (style: Style, text: string): string => styleText(style, text, { stream: process.stderr });
+
+/** Without control and direction characters. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
+
+/** Indented JSON, with the same characters escaped. */
+export const toPrintableJson = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replace(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character.split("").map(toEscape).join(""),
+  );
+
+const toEscape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+/** The challenge: what is sold, and a line for each way of paying. */
+export function toChallengeText(
+  { resource }: PaymentRequired,
+  { offers, others }: { offers: readonly Offer[]; others: readonly PaymentRequirements[] },
+): string {
+  const rows = offers.map(({ rail, amount, requirements }) => [
+    rail.id,
+    `${amount} ${rail.symbol}`,
+    rail.title,
+    printable(requirements.payTo),
+  ]);
+  const unknown = others.map(({ network, asset, amount, payTo }) =>
+    ["-", `${amount} atomic units`, `${network} ${asset}`, payTo].map(printable),
+  );
+  const what = printable(resource?.description ?? "");
+  const title = `${paint("bold", "402 Payment required")}${what && `: ${what}`}`;
+  return [title, "", ...toTable(["rail", "price", "", "pay to"], [...rows, ...unknown]), ""].join("\n");
+}
+
+function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const [first = "", ...lines] = toColumns([head, ...rows]).map((line) => `  ${line}`);
+  return [paint("dim", first), ...lines];
+}
+
+/** Said before anything is sent that costs money. */
+export function toPayingText({ amount, symbol, title, payer, wallet }: PaymentNote, payTo: string): string {
+  const whose = wallet === "sandbox" ? "the sandbox's buyer: no real money" : "your wallet";
+  return `Paying ${paint("bold", `${amount} ${symbol}`)} (${title}) from ${payer} (${whose}) to ${printable(payTo)}`;
+}
+
+/** The receipt; what the seller did not say is left out. */
+export function toReceiptText(note: PaymentNote, receipt: Partial<SettleResponse> | undefined, ms: number): string {
+  const { amount, symbol, title, payer, explorer, wallet } = note;
+  const transaction = receipt?.transaction && printable(receipt.transaction);
+  const lines: [string, string | undefined][] = [
+    ["paid", `${amount} ${symbol}`],
+    ["network", `${title}${receipt?.network ? `, ${printable(receipt.network)}` : ""}`],
+    ["payer", printable(receipt?.payer ?? payer)],
+    ["transaction", transaction || "the seller sent no receipt"],
+    ["explorer", transaction && toLink(explorer, transaction)],
+    [
+      "",
+      transaction && wallet === "sandbox"
+        ? "(a sandbox's transaction: the public explorer does not know it)"
+        : undefined,
+    ],
+    ["time", `${Math.round(ms)} ms`],
+  ];
+  const rows = lines.flatMap(([name, value]) => (value ? [`  ${paint("dim", name.padEnd(11))}  ${value}`] : []));
+  return [paint(["bold", "green"], "Receipt"), ...rows].join("\n");
+}
+
+/** The transaction's page in the rail's explorer. */
+export const toLink = (explorer: string, transaction: string): string =>
+  explorer.replace("{tx}", encodeURIComponent(transaction));
+
+/** Why a seller's answer is no result: one line for each fault of the input, or the problem's title and detail. */
+export function toFailureText(answer: Answer, receipt: SettleResponse | undefined): string {
+  const { status, headers, json } = answer;
+  const issues = field(json, "detail");
+  const lines = Array.isArray(issues)
+    ? [
+        `${status} The input was refused:`,
+        ...issues.map((one) => `  ${toPath(field(one, "loc"))}: ${field(one, "msg")}`),
+      ]
+    : [`${status} ${toReason(answer)}`];
+  const id = textField(json, "request_id") ?? headers.get("x-request-id");
+  const location = headers.get("location");
+  if (receipt?.errorReason) lines.push(`Settlement: ${receipt.errorReason}`);
+  if (location) lines.push(`It points to ${location}, which was not followed.`);
+  if (id) lines.push(`Request id: ${id}`);
+  return lines.map(printable).join("\n");
+}
+
+function toReason(answer: Answer): string {
+  if (answer.status === 402) return `The payment was refused: ${refusalOf(answer) ?? "the seller does not say why"}`;
+  const { json, text } = answer;
+  const said = [textField(json, "title"), textField(json, "detail") ?? textField(json, "error")].filter(Boolean);
+  return said.join(": ") || text.slice(0, 500) || "without a word";
+}
+
+const toPath = (loc: unknown): string => (Array.isArray(loc) ? loc.join(".") : "input");

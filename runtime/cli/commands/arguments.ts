@@ -1,0 +1,20 @@
+import { InvalidArgumentError } from "commander";
+import { isPrice } from "../../core/set/price.ts";
+import { ORIGIN } from "../config/values.ts";
+
+/** Readers of command-line arguments. @throws InvalidArgumentError that says what would be right. */
+export function toOrigin(text: string): string {
+  return ORIGIN.parse(text) ?? invalid(ORIGIN.right);
+}
+
+export function toPrice(text: string): string {
+  return isPrice(text) ? text : invalid("a plain decimal number above zero, like 0.05");
+}
+
+export function toSeconds(text: string): number {
+  return /^\d{1,6}$/.test(text) ? Number(text) : invalid("a whole number of seconds");
+}
+
+function invalid(right: string): never {
+  throw new InvalidArgumentError(`It must be ${right}.`);
+}

@@ -1,0 +1,65 @@
+import { type Command, Option } from "commander";
+import { loadConfig } from "../config/config.ts";
+import { openTerminal } from "../terminal.ts";
+import { toOrigin, toPrice, toSeconds } from "./arguments.ts";
+import { dirOption } from "./directory.ts";
+
+const CALL_HELP = `
+<service> is an id of the seller's catalogue, a path like /v1/roll, or a URL. [input] is a JSON object, @file, or - for
+standard input.
+
+Wallet: BUYER_EVM_KEY and BUYER_SOLANA_KEY, or the files that …_FILE names. A sandbox lends its own buyer instead; a real
+key never signs there. SOLANA_RPC_URL is asked when paying from a Solana key.
+
+Limits: --max-usd counts dollars (USDC at face value; for yen the same call's price in dollars, where the seller states
+one). --max-jpy counts yen. Nothing is ever converted, and what is paid is printed before it is paid.
+
+The result goes to standard output, everything else to standard error. A payment is signed once: whatever happens, it is
+only ever sent again as it is, so that a call is never paid twice.
+
+Examples:
+  payphone call roll '{"low":1,"high":6}'
+  payphone call roll --dry-run
+  payphone call ledger_report '{"wallet":"0x…"}' --follow
+  payphone call /v1/anchor @anchor.json --rail solana --url https://pay.example.com
+`;
+
+/** `call`: buys one call. */
+export function addCallCommand(program: Command): void {
+  program
+    .command("call")
+    .description("buy one call from a seller, and show what it costs before paying")
+    .argument("[service]", "what to call")
+    .argument("[input]", "its input")
+    .option("--url <base>", "the seller (default: PAYPHONE_URL, or http://127.0.0.1:4021)", toOrigin)
+    .option("--rail <id>", "how to pay: base, solana or polygon (default: the first offer that there is a key for)")
+    .option("--max-usd <amount>", "refuse a price above this", toPrice, "1")
+    .option("--max-jpy <amount>", "refuse a price in yen above this", toPrice, "200")
+    .option("--dry-run", "stop at the challenge")
+    .option("--json", "print one JSON document with challenge, payment, receipt and result")
+    .addOption(new Option("--method <method>", "for addresses that no catalogue names").choices(["GET", "POST"]))
+    .option("--follow", "when it is a job, wait for its end, and print that")
+    .option("--wait <seconds>", "how long to go on asking for the result of a payment", toSeconds, 60)
+    .option("--resume <file>", "ask again for the result of this payment, instead of paying")
+    .addOption(dirOption("its manifests/_site.yaml names the rails that are paid on"))
+    .addHelpText("after", CALL_HELP)
+    .action(async (service: string | undefined, input: string | undefined, options: CallFlags, command: Command) => {
+      if (!service && !options.resume) command.error("error: name a service, or give --resume <file>");
+      const { runCall } = await import("../call/call.ts");
+      const { dir, url, method, rail, resume, dryRun = false, json = false, follow = false } = options;
+      const limits = { usd: options.maxUsd, jpy: options.maxJpy };
+      const waitSeconds = options.wait;
+      const call = { service, input, url, method, rail, limits, dryRun, json, follow, waitSeconds, resume, dir };
+      process.exitCode = await runCall(loadConfig(), call, openTerminal());
+    });
+}
+
+type CallFlags = { readonly [Key in "url" | "method" | "rail" | "resume"]?: string } & {
+  readonly dir: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+  readonly follow?: boolean;
+  readonly maxUsd: string;
+  readonly maxJpy: string;
+  readonly wait: number;
+};

@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import { loadConfig } from "../config/config.ts";
+import { dirOption } from "./directory.ts";
+
+const REFUNDS_HELP = `
+A failed job that was paid in USDC on Base is paid back by itself, out of the treasury: those stand here as "pending" until
+the chain holds the transfer, with what keeps it. "manual" ones wait for you: pay the amount back to the payer, and close
+the refund with your transaction.
+
+The store is the server's (PAYPHONE_DATA_DIR, REDIS_URL), which may be running. For a sandbox's, set
+PAYPHONE_DATA_DIR=.payphone/sandbox.
+
+Examples:
+  payphone refunds
+  payphone refunds close 3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55 --tx 0x…
+`;
+
+/** `refunds` and `refunds close`: what operators see of payments that are to be paid back, and do about them. */
+export function addRefundCommands(program: Command): void {
+  const refunds = program
+    .command("refunds")
+    .description("list the refunds of failed jobs that are not paid yet")
+    .option("--json", "print a JSON list")
+    .addOption(dirOption("its manifests/_site.yaml names the rails that were paid on"))
+    .addHelpText("after", REFUNDS_HELP)
+    .action(async ({ dir, json = false }: { dir: string; json?: boolean }) => {
+      const { listRefunds } = await import("../refunds/refunds.ts");
+      const { toTable } = await import("../refunds/text.ts");
+      const rows = await listRefunds(loadConfig(), dir);
+      if (json) console.log(JSON.stringify(rows, null, 2));
+      else console.log(rows.length > 0 ? toTable(rows) : "no refunds are open");
+    });
+  refunds
+    .command("close")
+    .description("note that you have paid a refund by hand, so that it is never paid again")
+    .argument("<job_id>", "the job, as the list names it")
+    .requiredOption("--tx <transaction>", "the transaction that has paid it")
+    .action(async (job: string, { tx: transaction }: { tx: string }) => {
+      const { closeRefund } = await import("../refunds/refunds.ts");
+      await closeRefund(loadConfig(), { job, transaction });
+      console.log(`The refund of ${job} is closed: it was paid by ${transaction}`);
+    });
+}

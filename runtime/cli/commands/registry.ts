@@ -1,0 +1,36 @@
+import { writeFile } from "node:fs/promises";
+import type { Command } from "commander";
+
+const HELP = `
+A source is a facilitator's URL, below which /discovery/resources is read page by page, or a file: a saved answer of that
+endpoint, a list of resources, or a registry. What a later source says of an address counts, so that a file of your own
+comes last. Set LEDGER_REGISTRY to the file that was written, and the ledger services name what is in it.
+
+Examples:
+  payphone registry import https://api.cdp.coinbase.com/platform/v2/x402 --out registry.json
+  payphone registry import bazaar.json own-services.json --out registry.json
+`;
+
+/** `registry import`: builds the registry by which the ledger services name recipients. */
+export function addRegistryCommands(program: Command): void {
+  program
+    .command("registry")
+    .description("the registry by which spend accounting names services")
+    .command("import")
+    .description("build a registry from facilitators' discovery endpoints and files: checked, sorted, versioned")
+    .argument("<sources...>", "URLs of facilitators, and files")
+    .option("--out <file>", "where to write it; printed unless given")
+    .addHelpText("after", HELP)
+    .action(async (sources: string[], { out }: { out?: string }) => {
+      const { importRegistry } = await import("../registry/registry.ts");
+      const registry = await importRegistry(sources, Date.now(), new AbortController().signal);
+      const text = `${JSON.stringify(registry, null, 2)}\n`;
+      if (out === undefined) return console.log(text.trimEnd());
+      await writeFile(out, text);
+      const recipients = registry.services.reduce((count, service) => count + service.recipients.length, 0);
+      const contents = `${say(registry.services.length, "service")}, ${say(recipients, "recipient")}`;
+      console.log(`${out}: ${contents}, version ${registry.version}`);
+    });
+}
+
+const say = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

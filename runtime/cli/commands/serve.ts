@@ -1,0 +1,29 @@
+import type { Command } from "commander";
+import { dirOption, SERVED } from "./directory.ts";
+
+const SERVER_HELP = `
+PORT and HOST say where it listens (4021 and 127.0.0.1 unless set; PORT=0 takes any free port), PAYPHONE_DATA_DIR where its
+state is kept (.payphone unless set). README.md has all variables.
+`;
+
+/** `sandbox` and `serve`. */
+export function addServerCommands(program: Command): void {
+  program
+    .command("sandbox")
+    .description("sell the services for play money: chains, facilitator and a funded buyer are embedded, all offline")
+    .option(
+      "--online",
+      "let services read the live sources that they name, instead of recordings; the money stays play money",
+    )
+    .addOption(dirOption(SERVED))
+    .addHelpText("after", SERVER_HELP)
+    .action(async ({ dir, online = false }: { dir: string; online?: boolean }) =>
+      (await import("../sandbox/sandbox.ts")).runSandbox({ dir, online }),
+    );
+  program
+    .command("serve")
+    .description("sell the services for real money; says what the environment lacks, and starts when nothing does")
+    .addOption(dirOption(SERVED))
+    .addHelpText("after", SERVER_HELP)
+    .action(async (options: { dir: string }) => (await import("../serve/serve.ts")).runServe(options));
+}

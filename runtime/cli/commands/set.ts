@@ -1,0 +1,80 @@
+import type { Command } from "commander";
+import { Problem } from "../../api/problem.ts";
+import { loadConfig, loadEnv } from "../config/config.ts";
+import { EXIT } from "../exit-code.ts";
+import { dirOption, ROOT, SERVED } from "./directory.ts";
+
+/** The commands about a set that sell nothing: `check`, `types` and `record`. */
+export function addSetCommands(program: Command): void {
+  addCheck(program);
+  addTypes(program);
+  addRecord(program);
+}
+
+function addCheck(program: Command): void {
+  program
+    .command("check")
+    .description("find every fault of the manifests, schemas and plugins")
+    .option("--discovery", "look at a sound set as the directories that list services do")
+    .addOption(dirOption(SERVED))
+    .action(async ({ dir, discovery = false }: { dir: string; discovery?: boolean }) => {
+      if (discovery) return lookAsDirectories(dir);
+      const { checkDir, toReport } = await import("../set/check.ts");
+      const faults = await checkDir(dir, loadEnv());
+      const unread = await checkRecordings(dir);
+      const report = unread.length > 0 && faults.length === 0 ? [] : [toReport(faults)];
+      console.log([...unread, ...report].join("\n"));
+      process.exitCode = faults.length + unread.length > 0 ? EXIT.failed : EXIT.ok;
+    });
+}
+
+/** What is wrong with recordings: a line each. No server needs them but the sandbox. */
+async function checkRecordings(dir: string): Promise<readonly string[]> {
+  const { loadRecordings } = await import("../../sandbox/recordings/recordings.ts");
+  try {
+    loadRecordings(dir);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return error.message.split("\n");
+  }
+}
+
+async function lookAsDirectories(dir: string): Promise<void> {
+  const { checkDiscovery, toDiscoveryReport } = await import("../discovery/check.ts");
+  const { env, publicBaseUrl: baseUrl } = loadConfig();
+  const findings = await checkDiscovery(dir, { env, baseUrl });
+  console.log(toDiscoveryReport(findings));
+  process.exitCode = findings.some(({ level }) => level === "error") ? EXIT.failed : EXIT.ok;
+}
+
+function addTypes(program: Command): void {
+  program
+    .command("types")
+    .description("write the types of handlers from manifests and schemas")
+    .option("--check", "write nothing, and fail when a file is not current")
+    .addOption(dirOption(SERVED))
+    .action(async ({ dir, check = false }: { dir: string; check?: boolean }) => {
+      const { writeTypes } = await import("../set/types.ts");
+      const stale = await writeTypes(dir, { check });
+      const command = dir === ROOT ? "payphone types" : `payphone types --dir ${dir}`;
+      for (const file of stale) console.log(check ? `${file} is not current: run "${command}"` : `${file} written`);
+      if (stale.length === 0) console.log("all current");
+      process.exitCode = check && stale.length > 0 ? EXIT.failed : EXIT.ok;
+    });
+}
+
+function addRecord(program: Command): void {
+  program
+    .command("record")
+    .description("ask the live sources again what the recordings have asked, and tell which answers have another shape")
+    .argument("[upstreams...]", "the sources' ids; all of them unless some are named")
+    .option("--check", "compare, and write nothing")
+    .addOption(dirOption(SERVED))
+    .action(async (ids: string[], { dir, check = false }: { dir: string; check?: boolean }) => {
+      const { runRecord } = await import("../record/record.ts");
+      const { report, hasFailed } = await runRecord({ dir, ids, check, env: loadEnv() });
+      console.log(report);
+      process.exitCode = hasFailed ? EXIT.failed : EXIT.ok;
+    });
+}

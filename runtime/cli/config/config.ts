@@ -1,0 +1,121 @@
+import type { KeyObject } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Hex } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import type { LlmEndpoint } from "../../drivers/llm/llm.ts";
+import { createReader, type Env, type Reader } from "./reader.ts";
+import * as shapes from "./values.ts";
+
+/** What the environment says, read once and checked. Names and defaults: the README's table of variables. */
+export interface Config {
+  /** Everything, for the variables whose names stand in manifests: a rail's `pay_to` and `rpc`, a plugin's `needs`. */
+  readonly env: Env;
+  /** 0 = any free port. */
+  readonly port: number;
+  /** Loopback unless set: the sandbox hands out keys, and a live server belongs behind a proxy that speaks TLS. */
+  readonly host: string;
+  /** Without a trailing slash. */
+  readonly publicBaseUrl: string | undefined;
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly redisUrl: string | undefined;
+  readonly logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
+  /** As Express takes it; 0 = none. */
+  readonly trustProxy: number | readonly string[];
+  readonly anvilBin: string | undefined;
+  readonly treasury: Keys;
+  readonly facilitator: {
+    readonly url: string | undefined;
+    /** Sent with every request. */
+    readonly headers: Readonly<Record<string, string>>;
+    /** Coinbase's facilitator, whose headers are signed for each request. */
+    readonly cdp: { readonly keyId: string; readonly keySecret: string } | undefined;
+  };
+  /** Undefined: the services that ask a language model answer 503. */
+  readonly llm: LlmEndpoint | undefined;
+  /** The keys of the agent's identity, the one that signs first; without them it keeps its own. */
+  readonly identityKeys: readonly KeyObject[] | undefined;
+  /** The wallet of `payphone call`. */
+  readonly buyer: Keys;
+  /** Where `payphone call` goes when it is not told. */
+  readonly sellerUrl: string;
+}
+
+/** Private keys: hex with 0x; base58 of 64 bytes. */
+export interface Keys {
+  readonly evmKey: Hex | undefined;
+  readonly solanaKey: string | undefined;
+}
+
+/**
+ * The configuration in these variables. Only the files that `…_FILE` variables name are read.
+ * @throws Problem `bad-request` whose message has one line for each fault: all at once, and without any secret.
+ */
+export function readConfig(
+  env: Env,
+  readFile: (path: string) => string = (path) => readFileSync(path, "utf8"),
+): Config {
+  const reader = createReader(env, readFile);
+  const { text, value, secret } = reader;
+  const config: Config = {
+    env: Object.freeze({ ...env }),
+    port: value("PORT", shapes.PORT) ?? 4021,
+    host: value("HOST", shapes.HOST) ?? "127.0.0.1",
+    publicBaseUrl: value("PUBLIC_BASE_URL", shapes.ORIGIN),
+    dataDir: resolve(text("PAYPHONE_DATA_DIR") ?? ".payphone"),
+    redisUrl: secret("REDIS_URL", shapes.REDIS_URL),
+    logLevel: value("LOG_LEVEL", shapes.LOG_LEVEL) ?? "info",
+    trustProxy: value("TRUST_PROXY", shapes.PROXIES) ?? 0,
+    anvilBin: text("ANVIL_BIN"),
+    treasury: readKeys("TREASURY", reader),
+    facilitator: readFacilitator(reader),
+    llm: readLlm(reader),
+    identityKeys: secret("A2A_IDENTITY_KEY", shapes.IDENTITY_KEYS),
+    buyer: readKeys("BUYER", reader),
+    sellerUrl: value("PAYPHONE_URL", shapes.ORIGIN) ?? "http://127.0.0.1:4021",
+  };
+  if (reader.faults.length > 0) throw new Problem("bad-request", reader.faults.join("\n"));
+  return config;
+}
+
+/** What this server needs to speak to other agents under its identity. */
+export type PeerConfig = Pick<Config, "dataDir" | "identityKeys" | "publicBaseUrl" | "redisUrl">;
+
+/** The environment of this process. Nothing else reads it. */
+export const loadEnv = (): Env => process.env;
+
+/** The configuration of this process. */
+export const loadConfig = (): Config => readConfig(loadEnv());
+
+function readKeys(owner: "TREASURY" | "BUYER", { secret }: Reader): Keys {
+  return {
+    evmKey: secret(`${owner}_EVM_KEY`, shapes.EVM_KEY),
+    solanaKey: secret(`${owner}_SOLANA_KEY`, shapes.SOLANA_KEY),
+  };
+}
+
+function readFacilitator({ fault, isSet, value, secret }: Reader): Config["facilitator"] {
+  const keyId = value("CDP_API_KEY_ID", shapes.CDP_KEY_ID);
+  const keySecret = secret("CDP_API_KEY_SECRET", shapes.CDP_KEY_SECRET);
+  const [has, lacks] = isSet("CDP_API_KEY_ID") ? ["ID", "SECRET"] : ["SECRET", "ID"];
+  if (isSet(`CDP_API_KEY_${has}`) && !isSet(`CDP_API_KEY_${lacks}`))
+    fault(`CDP_API_KEY_${has} is set without CDP_API_KEY_${lacks}: set both or neither`);
+  if (isSet("FACILITATOR_HEADERS") && isSet("CDP_API_KEY_ID"))
+    fault("FACILITATOR_HEADERS and CDP_API_KEY_ID are both set: keep one way to sign in");
+  return {
+    url: value("FACILITATOR_URL", shapes.WEB_URL),
+    headers: secret("FACILITATOR_HEADERS", shapes.HEADERS) ?? {},
+    cdp: keyId && keySecret ? { keyId, keySecret } : undefined,
+  };
+}
+
+function readLlm({ fault, text, value, secret }: Reader): LlmEndpoint | undefined {
+  const baseUrl = value("LLM_BASE_URL", shapes.WEB_URL);
+  const model = text("LLM_MODEL");
+  const rest = { apiKey: secret("LLM_API_KEY", shapes.TOKEN), fallbackModel: text("LLM_FALLBACK_MODEL") };
+  if (text("LLM_BASE_URL") && !model) fault("LLM_BASE_URL is set without LLM_MODEL: name the model to ask");
+  if (model && !text("LLM_BASE_URL"))
+    fault("LLM_MODEL is set without LLM_BASE_URL: set the endpoint, like https://api.openai.com/v1");
+  return baseUrl && model ? { baseUrl, model, ...rest } : undefined;
+}

@@ -1,0 +1,156 @@
+/** The shapes of environment variables. */
+import type { KeyObject } from "node:crypto";
+import { isIP } from "node:net";
+import { base58 } from "@scure/base";
+import type { Hex } from "../../api/capabilities.ts";
+import { parseIdentityKeys } from "../../drivers/peers/identity-keys.ts";
+import { parseEvmKey, parseSolanaKey } from "../../drivers/treasury-keys.ts";
+
+/** How one variable is read. */
+export interface Shape<T> {
+  /** Completes the sentence "X must be …". */
+  readonly right: string;
+  /** The value is, or may hold, a secret: no message shows it. */
+  readonly hidden?: boolean;
+  /** Undefined when the text has another shape; a thrown RangeError says in its own words what is wrong. */
+  readonly parse: (text: string) => T | undefined;
+}
+
+const oneOf = <T extends string>(...words: readonly T[]): Shape<T> => ({
+  right: `one of ${words.join(", ")}`,
+  parse: (text) => words.find((word) => word === text),
+});
+
+const whole = (least: number, most: number, meaning = ""): Shape<number> => ({
+  right: `a whole number from ${least} to ${most}${meaning}`,
+  parse: (text) => (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined),
+});
+
+const matching = (right: string, pattern: RegExp): Shape<string> => ({
+  right,
+  parse: (text) => (pattern.test(text) ? text : undefined),
+});
+
+const toUrl = (text: string, protocols: readonly string[]): URL | undefined => {
+  const url = URL.parse(text);
+  return url && protocols.includes(url.protocol) && url.hostname !== "" && url.hash === "" ? url : undefined;
+};
+
+const WEB = ["http:", "https:"];
+
+/** `https://host[:port]`, given back without a trailing slash. */
+export const ORIGIN: Shape<string> = {
+  right: "a web address of scheme and host alone, like https://pay.example.com (no path, query or password)",
+  parse: (text) => {
+    const url = toUrl(text, WEB);
+    return url && `${url.origin}/` === url.href ? url.origin : undefined;
+  },
+};
+
+/** Any web address, given back without a trailing slash. Providers put their keys into path or query. */
+export const WEB_URL: Shape<string> = {
+  hidden: true,
+  right: "a web address that begins with https:// or http://",
+  parse: (text) => toUrl(text, WEB)?.href.replace(/\/$/, ""),
+};
+
+export const REDIS_URL: Shape<string> = {
+  right: "an address like redis://user:password@host:6379/0 (rediss:// for TLS)",
+  parse: (text) => toUrl(text, ["redis:", "rediss:"]) && text,
+};
+
+export const PORT = whole(0, 65_535, " (0 = any free port)");
+export const LOG_LEVEL = oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent");
+
+export const HOST: Shape<string> = {
+  right: "an address or name to listen on, like 127.0.0.1, 0.0.0.0 or ::",
+  parse: (text) =>
+    isIP(text) || /^(?=.{1,253}$)(?![\d.]+$)[a-z\d]([a-z\d.-]*[a-z\d])?$/i.test(text) ? text : undefined,
+};
+
+/** Bytes of a base58 text of exactly this length; undefined for anything else. */
+export function base58Bytes(text: string, length: number): Uint8Array | undefined {
+  if (text.length > length * 2 || !/^[1-9A-HJ-NP-Za-km-z]+$/.test(text)) return undefined;
+  const bytes = base58.decode(text);
+  return bytes.length === length ? bytes : undefined;
+}
+
+/** With or without 0x; given back with it. */
+export const EVM_KEY: Shape<Hex> = {
+  right: "an EVM private key",
+  hidden: true,
+  parse: (text) => parseEvmKey(/^[\da-f]{64}$/i.test(text) ? `0x${text}` : text),
+};
+
+/** Base58, or the array that `solana-keygen` writes; given back as base58. */
+export const SOLANA_KEY: Shape<string> = {
+  right: "a Solana key pair",
+  hidden: true,
+  parse: (text) => {
+    parseSolanaKey(text);
+    return text.startsWith("[") ? base58.encode(Uint8Array.from(JSON.parse(text) as number[])) : text;
+  },
+};
+
+/** Ed25519 private keys, the one that signs first. */
+export const IDENTITY_KEYS: Shape<readonly KeyObject[]> = {
+  right: "Ed25519 private keys, separated by commas: PKCS #8 in base64, or seeds of 32 bytes in hex or base64",
+  hidden: true,
+  parse: parseIdentityKeys,
+};
+
+/** Proxies as Express takes them: their number, or their addresses. */
+export const PROXIES: Shape<number | readonly string[]> = {
+  right:
+    "the number of proxies in front (1 to 9), or their addresses: a comma-separated list of IPs, CIDR ranges, loopback, linklocal or uniquelocal",
+  parse: (text) => {
+    if (/^\d$/.test(text)) return Number(text);
+    const names = text.split(",").map((name) => name.trim());
+    return names.every(isProxy) ? names : undefined;
+  },
+};
+
+function isProxy(name: string): boolean {
+  if (["loopback", "linklocal", "uniquelocal"].includes(name)) return true;
+  const [, address = "", bits = "0"] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(name) ?? [];
+  const version = isIP(address);
+  return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128);
+}
+
+const HEADER = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)$/;
+
+/** HTTP headers: a JSON object of texts, or lines of `Name: value`. */
+export const HEADERS: Shape<Readonly<Record<string, string>>> = {
+  right: 'headers: a JSON object like {"Authorization":"Bearer …"}, or lines like Authorization: Bearer …',
+  parse: (text) => {
+    const lines = text.startsWith("{") ? jsonLines(text) : text.split(/\r?\n/).filter((line) => line.trim() !== "");
+    const pairs = lines?.map((line) => HEADER.exec(line.trim()));
+    return pairs?.length && pairs.every((pair) => pair !== null)
+      ? Object.fromEntries(pairs.map(([, name, value]) => [name, value]))
+      : undefined;
+  },
+};
+
+function jsonLines(text: string): string[] | undefined {
+  try {
+    const entries = Object.entries(JSON.parse(text) as Record<string, unknown>);
+    return entries.map(([name, value]) => (typeof value === "string" ? `${name}: ${value}` : ""));
+  } catch {
+    return undefined;
+  }
+}
+
+export const CDP_KEY_ID = matching(
+  "the id of a CDP API key, like 7a1b2c3d-… or organizations/…/apiKeys/…",
+  /^[\w/-]{8,200}$/,
+);
+export const CDP_KEY_SECRET = matching(
+  "the secret of a CDP API key: base64, or a PEM text",
+  /^(?:[A-Za-z\d+/]{40,}={0,2}|-----BEGIN [\s\S]+-----END [A-Z ]+-----)$/,
+);
+
+/** A credential that is sent in a header. */
+export const TOKEN: Shape<string> = {
+  ...matching("a credential of printable characters without spaces", /^[\x21-\x7e]+$/),
+  hidden: true,
+};

@@ -1,0 +1,88 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { isObject } from "../../core/schema/nodes.ts";
+import type { Service } from "../../core/service.ts";
+import { GRAMMARS } from "../../core/set/grammar.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+import { LEAST_PRICE, toAtomic, toDecimal } from "../../core/set/price.ts";
+import type { Challenge } from "../../core/x402/challenge.ts";
+import type { PaymentRequired, ResourceInfo } from "../../core/x402/x402.ts";
+import type { Findings, Place } from "./findings.ts";
+
+/** Base64 of a challenge: proxies that take header lines of 8 KB are common, those that take 16 KB in all nearly as much. */
+const WARN_BYTES = 8 * 1024;
+const MOST_BYTES = 12 * 1024;
+/** The longest description that Coinbase's facilitator takes is about 500. */
+const LONGEST_DESCRIPTION = 450;
+const MOST_TAGS = 5;
+const LONGEST_NAME = 32;
+
+/** What directories refuse in a challenge, or drop without a word. */
+export function checkChallenge(
+  findings: Findings,
+  place: string,
+  { header, required }: Challenge,
+  site: SiteManifest,
+): void {
+  const at = findings.at(place);
+  at.expect(header.length <= MOST_BYTES, `its header has ${header.length} bytes; at most ${MOST_BYTES} get through`);
+  at.warn(
+    header.length <= WARN_BYTES || header.length > MOST_BYTES,
+    `its header has ${header.length} bytes; proxies that take 8 KB are common: shorten the description or the schemas`,
+  );
+  const foreign = GRAMMARS.text?.explain(JSON.stringify(required));
+  at.warn(foreign === undefined, `${foreign}: leave it out of the schemas and examples, too`);
+  checkResource(at, required.resource);
+  checkAmounts(at, required, site);
+  checkBazaar(at, required);
+}
+
+function checkResource(at: Place, { description, serviceName, tags, iconUrl }: ResourceInfo): void {
+  const isName = (text: string): boolean => /^[ -~]+$/.test(text) && text.length <= LONGEST_NAME;
+  at.expect(
+    description.length <= LONGEST_DESCRIPTION,
+    `its description has ${description.length} characters; beyond ${LONGEST_DESCRIPTION} facilitators refuse payments silently`,
+  );
+  at.expect(isName(serviceName), `"${serviceName}" must be at most ${LONGEST_NAME} printable ASCII characters`);
+  at.expect(tags.length <= MOST_TAGS, `it has ${tags.length} tags; directories keep ${MOST_TAGS}`);
+  for (const tag of tags) at.expect(isName(tag), `the tag "${tag}" must be at most ${LONGEST_NAME} ASCII characters`);
+  if (iconUrl !== undefined) at.expect(iconUrl.startsWith("https:"), "its icon must be https");
+}
+
+function checkAmounts(at: Place, { accepts }: PaymentRequired, { rails }: SiteManifest): void {
+  for (const { network, amount } of accepts) {
+    const rail = rails.find((one) => one.network === network);
+    if (rail?.currency !== "usd") continue;
+    const isEnough = BigInt(amount) >= toAtomic(LEAST_PRICE, rail.decimals);
+    const price = toDecimal(BigInt(amount), rail.decimals);
+    at.expect(isEnough, `it costs ${price} ${rail.symbol}; facilitators settle no less than ${LEAST_PRICE}`);
+  }
+}
+
+/** As a facilitator checks it: the extension's schema must hold for its own info, and refer to nothing outside. */
+function checkBazaar(at: Place, { extensions }: PaymentRequired): void {
+  const { info, schema } = isObject(extensions?.bazaar) ? extensions.bazaar : {};
+  at.expect(isObject(schema), "it has no bazaar extension");
+  if (!isObject(schema)) return;
+  const isWhole = !/"\$(?:ref|id)":"(?!#)/.test(JSON.stringify(schema));
+  at.expect(isWhole, "the schema of its bazaar extension refers to something outside");
+  if (!isWhole) return;
+  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
+  const validate = ajv.compile(schema);
+  const isFitting = validate(info);
+  at.expect(isFitting, `its bazaar extension does not fit its own schema: ${ajv.errorsText(validate.errors)}`);
+}
+
+/** Both doors of each service that costs something, with the challenge that it gives there. */
+export function* challengesOf(
+  services: readonly Service[],
+  challenge: (service: Service, resource: string) => Challenge,
+  doors: readonly ((service: Service) => string)[],
+): Generator<{ readonly place: string; readonly challenge: Challenge }> {
+  for (const service of services) {
+    if (service.manifest.price === undefined) continue;
+    for (const door of doors) {
+      const resource = door(service);
+      yield { place: `402 of ${service.manifest.id} at ${resource}`, challenge: challenge(service, resource) };
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { Problem } from "../../api/problem.ts";
+import { isObject } from "../../core/schema/nodes.ts";
+import { MCP_PATH } from "../../surfaces/mcp/mcp.ts";
+import { toIdleLent } from "../set/check.ts";
+import { loadPlugins, loadSet } from "../set/load.ts";
+import { challengesOf, checkChallenge } from "./challenges.ts";
+import { checkOpenApi, checkServerCard, checkWellKnown } from "./documents.ts";
+import { createFindings, type Finding, type Findings, toLine } from "./findings.ts";
+import { probeBurst, probeRoutes } from "./probes.ts";
+import { openStage } from "./stage.ts";
+
+export interface DiscoveryCheckOptions {
+  /** The variables that plugins may be lent. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Where the services will be reached, without a trailing slash; left out, an address that stands for it. */
+  readonly baseUrl?: string | undefined;
+}
+
+const SOMEWHERE = "https://payphone.example.org";
+
+/**
+ * Shows a sound set on a loopback port with all its rails up, and looks at it as directories do: documents, challenges,
+ * probes. A set that `payphone check` complains about is not shown.
+ * @throws Problem `bad-request` when the set has faults.
+ */
+export async function checkDiscovery(dir: string, options: DiscoveryCheckOptions = {}): Promise<readonly Finding[]> {
+  const { env = {}, baseUrl = SOMEWHERE } = options;
+  const set = await loadSet(dir);
+  const plugins = await loadPlugins(set, { ...toIdleLent(set), env });
+  if (set.faults.length + plugins.faults.length > 0)
+    throw new Problem("bad-request", "the set has faults: run payphone check first");
+  const findings = createFindings();
+  const { site, schemas } = set;
+  const stage = await openStage(set, plugins, baseUrl);
+  const { url, services, offers } = stage;
+  try {
+    findings.at(baseUrl).warn(baseUrl.startsWith("https:"), "directories list https addresses only");
+    const rules = { services, names: schemas.keys(), baseUrl };
+    checkOpenApi(findings, await readJson(findings, url, "/openapi.json"), rules);
+    checkWellKnown(findings, await readJson(findings, url, "/.well-known/x402"), rules);
+    checkWellKnown(findings, await readJson(findings, url, "/.well-known/x402.json"), rules);
+    checkServerCard(findings, await readJson(findings, url, "/.well-known/mcp/server-card.json"));
+    await checkTexts(
+      findings,
+      url,
+      services.map(({ path }) => baseUrl + path),
+    );
+    await checkIcons(findings, url);
+    const doors = [({ path }: { path: string }) => baseUrl + path, () => baseUrl + MCP_PATH];
+    for (const { place, challenge } of challengesOf(services, offers.challenge, doors))
+      checkChallenge(findings, place, challenge, site);
+    await probeRoutes(findings, url, services);
+    await probeBurst(findings, url, services);
+  } finally {
+    await stage.close();
+  }
+  return findings.list;
+}
+
+/** The report: a line for each finding, and a last line that counts. */
+export function toDiscoveryReport(found: readonly Finding[]): string {
+  const errors = found.filter(({ level }) => level === "error").length;
+  const warnings = found.length - errors;
+  const count = (many: number, word: string): string => `${many} ${word}${many === 1 ? "" : "s"}`;
+  const total = `discovery: ${count(errors, "error")}, ${count(warnings, "warning")}`;
+  return [...found.map(toLine), total].join("\n");
+}
+
+async function readJson(findings: Findings, url: string, path: string): Promise<Readonly<Record<string, unknown>>> {
+  const response = await fetch(url + path);
+  const type = response.headers.get("content-type") ?? "none";
+  findings.at(path).expect(response.status === 200, `it must be answered with 200, not ${response.status}`);
+  findings.at(path).expect(type.startsWith("application/json"), `its type must be application/json, not ${type}`);
+  const value: unknown = await response.json().catch(() => undefined);
+  return isObject(value) ? value : {};
+}
+
+async function checkTexts(findings: Findings, url: string, services: readonly string[]): Promise<void> {
+  const read = async (path: string, accept: string): Promise<string> => {
+    const response = await fetch(url + path, { headers: { accept } });
+    findings.at(path).expect(response.status === 200, `it must be answered with 200, not ${response.status}`);
+    return response.text();
+  };
+  const list = await read("/llms.txt", "*/*");
+  for (const service of services)
+    findings.at("/llms.txt").expect(list.includes(service), `it does not name ${service}`);
+  await read("/robots.txt", "*/*");
+  const page = await read("/", "text/html");
+  for (const part of ["<title>", '<meta name="description"', "<a "])
+    findings.at("/").expect(page.includes(part), `its page has no ${part}`);
+}
+
+async function checkIcons(findings: Findings, url: string): Promise<void> {
+  for (const path of ["/favicon.ico", "/icon.png", "/icon.svg"]) {
+    const { status, headers } = await fetch(url + path, { method: "HEAD" });
+    const type = headers.get("content-type") ?? "none";
+    findings
+      .at(path)
+      .expect(status === 200 && type.startsWith("image/"), `HEAD must get an image, and got ${status}, ${type}`);
+  }
+}

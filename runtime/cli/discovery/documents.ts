@@ -1,0 +1,89 @@
+import { isObject } from "../../core/schema/nodes.ts";
+import type { Service } from "../../core/service.ts";
+import { OWN_SCHEMAS } from "../../surfaces/openapi/responses.ts";
+import type { Findings, Place } from "./findings.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What directories look for in the documents of a set. */
+export interface DocumentRules {
+  readonly services: readonly Service[];
+  /** The names of the set's schemas. */
+  readonly names: Iterable<string>;
+  /** The public base URL, without a trailing slash. */
+  readonly baseUrl: string;
+}
+
+/** x402scan and AgentCash list what `/openapi.json` says. */
+export function checkOpenApi(findings: Findings, document: Json, { services, names, baseUrl }: DocumentRules): void {
+  const at = findings.at("/openapi.json");
+  const info = toObject(document.info);
+  at.expect(String(document.openapi).startsWith("3.1."), "it must be OpenAPI 3.1");
+  at.expect(isObject(info.contact), "info.contact is missing");
+  const guidance = String(info["x-guidance"] ?? "");
+  at.expect(guidance.length > 0 && guidance.length <= 4000, "info.x-guidance must have 1 to 4000 characters");
+  const [server] = Array.isArray(document.servers) ? document.servers : [];
+  at.expect(toObject(server).url === baseUrl, `servers[0].url must be ${baseUrl}`);
+  for (const name of names)
+    at.expect(
+      !Object.hasOwn(OWN_SCHEMAS, name),
+      `schemas/${name}.json must have another name: the description has a ${name} of its own`,
+    );
+  const paths = toObject(document.paths);
+  for (const { manifest, routes, path } of services) {
+    const methods = routes.map(({ method }) => method);
+    const [main = "POST", ...twins] = methods;
+    const operations = toObject(paths[path]);
+    checkOperation(
+      findings.at(`/openapi.json ${main} ${path}`),
+      toObject(operations[main.toLowerCase()]),
+      manifest.price,
+    );
+    for (const twin of twins)
+      at.expect(!(twin.toLowerCase() in operations), `${twin} ${path} doubles ${main} ${path}: list it once`);
+  }
+}
+
+function checkOperation(at: Place, operation: Json, price: string | undefined): void {
+  const responses = toObject(operation.responses);
+  const schemaOf = (part: unknown): unknown => toObject(toObject(toObject(part).content)["application/json"]).schema;
+  const payment = operation["x-payment-info"];
+  const amount = String(toObject(toObject(payment).price).amount);
+  at.expect(isObject(schemaOf(operation.requestBody)) || "parameters" in operation, "it has no schema of its input");
+  at.expect(isObject(schemaOf(responses["200"])), "it has no schema of its 200 answer");
+  at.expect(Array.isArray(operation.security) && operation.security.length === 0, "security must be an empty list");
+  at.expect(price !== undefined || payment === undefined, "it is free, and must have no x-payment-info");
+  if (price === undefined) return;
+  at.expect(
+    /^\d+\.\d{6,}$/.test(amount) && Number(amount) === Number(price),
+    `x-payment-info must say ${price} USD with six decimals`,
+  );
+  at.expect("402" in responses, "it has no 402 response");
+}
+
+/** Older readers take `resources`, newer ones the routes. */
+export function checkWellKnown(findings: Findings, document: Json, { services, baseUrl }: DocumentRules): void {
+  const at = findings.at("/.well-known/x402");
+  const paid = services.filter(({ manifest }) => manifest.price !== undefined).map(({ path }) => baseUrl + path);
+  at.expect(document.x402Version === 2, "x402Version must be 2");
+  at.expect(
+    JSON.stringify(document.resources) === JSON.stringify(paid),
+    "resources must be the URLs of all paid services",
+  );
+}
+
+/** What MCP's registry takes (server.json, schema of 2025-12-11). */
+export function checkServerCard(findings: Findings, card: Json): void {
+  const at = findings.at("/.well-known/mcp/server-card.json");
+  const [remote] = Array.isArray(card.remotes) ? card.remotes : [];
+  const description = String(card.description ?? "");
+  at.expect(
+    /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/.test(String(card.name)),
+    "name must be reverse DNS, a slash and a name",
+  );
+  at.expect(description.length > 0 && description.length <= 100, "description must have 1 to 100 characters");
+  at.expect(/^\d+\.\d+\.\d+$/.test(String(card.version)), "version must be three numbers");
+  at.expect(toObject(remote).type === "streamable-http", "remotes must name the streamable HTTP endpoint");
+}
+
+const toObject = (value: unknown): Json => (isObject(value) ? value : {});

@@ -1,0 +1,54 @@
+import type { Service } from "../../core/service.ts";
+import type { Findings } from "./findings.ts";
+
+/** All that a directory tries on a route, without a body. */
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+const MOST_HEADER_BYTES = 16 * 1024;
+/** As many unpaid requests as a directory makes at once. */
+const BURST = 150;
+
+/** Probes each route that costs something as directories do: with every method, and without a body. */
+export async function probeRoutes(findings: Findings, url: string, services: readonly Service[]): Promise<void> {
+  for (const { manifest, routes, path } of services) {
+    if (manifest.price === undefined) continue;
+    const methods: string[] = routes.map(({ method }) => method);
+    if (methods.includes("GET")) methods.push("HEAD");
+    for (const method of METHODS) {
+      const at = findings.at(`${method} ${path}`);
+      const response = await fetch(url + toPath(path), { method }).catch((error: Error) => error);
+      if (response instanceof Error) {
+        const cause = response.cause instanceof Error ? response.cause.message : response.message;
+        at.expect(false, `a bare probe fails (${cause}): are the headers larger than ${MOST_HEADER_BYTES} bytes?`);
+        continue;
+      }
+      const wanted = methods.includes(method) ? 402 : 405;
+      at.expect(response.status === wanted, `a bare probe must get ${wanted}, and got ${response.status}`);
+      if (wanted === 402) {
+        at.expect(response.headers.has("payment-required"), "the 402 has no PAYMENT-REQUIRED header");
+        const bytes = [...response.headers].reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
+        at.expect(bytes < MOST_HEADER_BYTES, `the headers have ${bytes} bytes; clients stop at ${MOST_HEADER_BYTES}`);
+      }
+      await response.body?.cancel();
+    }
+  }
+}
+
+/** A directory reads everything at once, and must not be sent away. */
+export async function probeBurst(findings: Findings, url: string, services: readonly Service[]): Promise<void> {
+  const paid = services.find(({ manifest }) => manifest.price !== undefined);
+  if (!paid) return;
+  const method = paid.routes[0]?.method ?? "POST";
+  const answers = await Promise.all(
+    Array.from({ length: BURST }, async () => {
+      const response = await fetch(url + toPath(paid.path), { method });
+      await response.body?.cancel();
+      return response.status;
+    }),
+  );
+  const refused = answers.filter((status) => status === 429).length;
+  const message = `${refused} of ${BURST} unpaid requests were rate-limited: raise limits.unpaid_burst in _site.yaml`;
+  findings.at(`${method} ${paid.path}`).expect(refused === 0, message);
+}
+
+/** Any value does for a path parameter. */
+const toPath = (path: string): string => path.replaceAll(/\{\w+\}/g, "x");

@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import { Problem } from "../../api/problem.ts";
+import { sealEnvelope } from "../../core/peers/envelope.ts";
+import { explainOrigin } from "../../core/peers/origin.ts";
+import { type IdentityOptions, openIdentity, rotateIdentity } from "../../drivers/peers/identity.ts";
+import { openStore } from "../../drivers/store/open-store.ts";
+import { A2A_PATH } from "../../surfaces/a2a/a2a.ts";
+import { ask, field } from "../call/http.ts";
+import { toPrintableJson } from "../call/text.ts";
+import type { PeerConfig } from "../config/config.ts";
+import { EXIT, exitCodeOf } from "../exit-code.ts";
+import type { Terminal } from "../terminal.ts";
+import { toHelloText, toRefusalText } from "./text.ts";
+
+/** The command line of `payphone peer hello`. */
+export interface PeerHelloOptions {
+  /** The other agent's public base URL: scheme and host. */
+  readonly url: string;
+  /** Prints the peer's answer as it is. */
+  readonly json: boolean;
+}
+
+const VALID_SECONDS = 120;
+const clock = { now: Date.now };
+
+/** Greets another agent at its signed peer door, as this server, and shows who answers. Gives the exit code. */
+export async function runPeerHello(config: PeerConfig, options: PeerHelloOptions, terminal: Terminal): Promise<number> {
+  return attempt(terminal, async () => {
+    const answer = await greet(config, options.url, terminal);
+    terminal.out(options.json ? toPrintableJson(answer) : toHelloText(answer));
+  });
+}
+
+/** Begins the change of this server's identity to a new key, and says what happens when. Gives the exit code. */
+export async function runPeerRotate(config: PeerConfig, terminal: Terminal): Promise<number> {
+  return attempt(terminal, async () => {
+    const signsFrom = await withIdentityOptions(config, rotateIdentity);
+    terminal.out(`A new key signs from ${new Date(signsFrom * 1000).toISOString()} on.`);
+    terminal.err(
+      "Restart every server within the hour, so that the agent card shows it in time. The old key stays in the",
+    );
+    terminal.err("card: active for a day and an hour after the change, and retired from the first start after that.");
+  });
+}
+
+async function greet(config: PeerConfig, url: string, { signal }: Terminal): Promise<unknown> {
+  const origin = config.publicBaseUrl ?? "";
+  const fault = explainOrigin(origin);
+  if (fault !== undefined) {
+    const found = config.publicBaseUrl === undefined ? "not set" : JSON.stringify(origin);
+    const why = "the other agent reads your key in the agent card there";
+    throw new Problem("bad-request", `PUBLIC_BASE_URL is ${found}, but ${fault.replace(/^origin/, "it")}: ${why}`);
+  }
+  const identity = await withIdentityOptions(config, openIdentity);
+  const exp = Math.floor(clock.now() / 1000) + VALID_SECONDS;
+  // The audience is what was typed, and nothing that the other side says: else it could have us greet a third one.
+  const params = sealEnvelope(
+    "peer/hello",
+    { aud: url, origin, nonce: randomUUID(), exp, body: null },
+    identity.signer(),
+  );
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "peer/hello", params });
+  const answer = await ask({ method: "POST", url: url + A2A_PATH, body }, { signal });
+  const result = field(answer.json, "result");
+  if (result !== undefined) return result;
+  throw new Problem("upstream-failed", toRefusalText(url, answer), { members: { status: answer.status } });
+}
+
+/** Several machines share their identity in Redis; one alone keeps it in its data directory. */
+async function withIdentityOptions<T>(config: PeerConfig, use: (options: IdentityOptions) => Promise<T>): Promise<T> {
+  const { dataDir, redisUrl, identityKeys: keys } = config;
+  const store = redisUrl === undefined || keys ? undefined : await openStore({ redisUrl, dataDir });
+  try {
+    return await use({ keys, dataDir, store, clock });
+  } finally {
+    await store?.close();
+  }
+}
+
+async function attempt({ err, signal }: Terminal, run: () => Promise<void>): Promise<number> {
+  try {
+    await run();
+    return EXIT.ok;
+  } catch (error) {
+    if (signal.aborted) return EXIT.failed;
+    if (!(error instanceof Problem)) throw error;
+    err(`payphone: ${error.message}`);
+    return exitCodeOf(error.code);
+  }
+}

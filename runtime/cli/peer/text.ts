@@ -1,0 +1,35 @@
+/** What `payphone peer` says to people. Nothing that a peer sends reaches the terminal with control characters in it. */
+import { type Answer, field, textField } from "../call/http.ts";
+import { printable } from "../call/text.ts";
+
+/** Who answered, and what it takes. */
+export function toHelloText(hello: unknown): string {
+  const x402 = field(hello, "x402");
+  const rows: [string, unknown][] = [
+    ["agent", field(hello, "agent")],
+    ["knows us as", field(hello, "peer_verified")],
+    ["card", field(hello, "card_url")],
+    ["endpoint", field(hello, "endpoint")],
+    ["keys", toList(field(hello, "keys"), toKeyText)],
+    ["methods", toList(field(hello, "methods"), String)],
+    ["policy", field(hello, "policy_digest")],
+    ["takes", [field(x402, "asset"), toList(field(x402, "networks"), String)].filter(Boolean).join(" on ")],
+  ];
+  return rows
+    .filter(([, value]) => value !== undefined && value !== "")
+    .map(([name, value]) => `${name.padEnd(12)} ${printable(String(value))}`)
+    .join("\n");
+}
+
+/** Why the other agent did not answer the greeting. */
+export function toRefusalText(url: string, { status, json }: Answer): string {
+  const error = field(json, "error");
+  const message = textField(error, "message");
+  const said = message === undefined ? "with nothing that can be read" : `${field(error, "code")}: ${message}`;
+  return printable(`${url} answered ${status}, ${said}`);
+}
+
+const toList = (value: unknown, toText: (item: unknown) => string): string | undefined =>
+  Array.isArray(value) ? value.map(toText).join(", ") : undefined;
+
+const toKeyText = (key: unknown): string => `${field(key, "key_id")} (${field(key, "status") ?? "active"})`;

@@ -1,0 +1,77 @@
+import { existsSync } from "node:fs";
+import { Problem } from "../../api/problem.ts";
+import { createRefundRecords, type OpenRefund, type RefundRecords } from "../../core/refunds/records.ts";
+import { openStore, storeFileOf } from "../../drivers/store/open-store.ts";
+import { loadRails } from "../call/rails-file.ts";
+import type { Config } from "../config/config.ts";
+import { base58Bytes } from "../config/values.ts";
+import { type RefundRow, toRow } from "./text.ts";
+
+/** Where the server keeps its state, as the configuration says. */
+type StoreConfig = Pick<Config, "dataDir" | "redisUrl">;
+
+/**
+ * The refunds that are not paid yet, the oldest first.
+ * @param dir its `manifests/_site.yaml` names the rails. @throws Problem `bad-request`, `unavailable`.
+ */
+export async function listRefunds(config: StoreConfig, dir: string): Promise<readonly RefundRow[]> {
+  const rails = await loadRails(dir);
+  const open: OpenRefund[] = [];
+  await withRecords(config, async (records) => {
+    for await (const refund of records.list()) if (!refund.held) open.push(refund);
+  });
+  return open.sort((a, b) => a.openedAt - b.openedAt).map((refund) => toRow(refund, rails));
+}
+
+/** A refund that the operator has made, by the job's id and the transaction that has paid it. */
+export interface RefundByHand {
+  readonly job: string;
+  readonly transaction: string;
+}
+
+/**
+ * Notes that a refund was made by hand, so that it is never made again. The server may be running.
+ * @throws Problem `not-found` when none is open, `payment-conflict` when payphone is paying it itself, `bad-request`, `unavailable`.
+ */
+export async function closeRefund(config: StoreConfig, { job, transaction }: RefundByHand): Promise<void> {
+  await withRecords(config, async (records) => {
+    const refund = await records.read(job);
+    if (!refund) throw await toNothing(records, job);
+    const isRight = refund.payment.network.startsWith("eip155:")
+      ? /^0x[0-9a-f]{64}$/i.test(transaction)
+      : base58Bytes(transaction, 64) !== undefined;
+    if (!isRight)
+      throw new Problem("bad-request", `"${transaction}" is no transaction of ${refund.payment.network}: ${RIGHT}`);
+    const way = await records.choose(job, { byHand: transaction }); // A stalled server may still want to sign one of its own.
+    if (refund.state === "pending" && "signed" in way)
+      throw new Problem("payment-conflict", `The refund of ${job} is signed and under way; it is made without you`);
+    const refund_tx = refund.isOnRail ? transaction : null;
+    await records.end(job, { transaction, refund_tx, at: Date.now() });
+  });
+}
+
+const RIGHT = "on an EVM chain it is 0x and 64 hex digits, on Solana a signature of 64 bytes in base58";
+
+/** Opens the store beside the server. A folder that is not there is a mistake: an empty store would say that all is well. */
+async function withRecords<T>(
+  { dataDir, redisUrl }: StoreConfig,
+  work: (records: RefundRecords) => Promise<T>,
+): Promise<T> {
+  if (redisUrl === undefined && !existsSync(storeFileOf(dataDir)))
+    throw new Problem(
+      "bad-request",
+      `There is no store in ${dataDir}: set PAYPHONE_DATA_DIR or REDIS_URL as the server has it (a sandbox keeps its own in .payphone/sandbox)`,
+    );
+  const store = await openStore({ dataDir, redisUrl });
+  try {
+    return await work(createRefundRecords(store));
+  } finally {
+    await store.close();
+  }
+}
+
+async function toNothing(records: RefundRecords, job: string): Promise<Problem> {
+  const end = await records.readEnd(job);
+  if (end) return new Problem("not-found", `The refund of ${job} is over: it was paid by ${end.transaction}`);
+  return new Problem("not-found", `No refund of a job ${job} is open; "payphone refunds" lists those that are`);
+}

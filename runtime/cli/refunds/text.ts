@@ -1,0 +1,48 @@
+/** What `payphone refunds` prints. */
+
+import type { OpenRefund } from "../../core/refunds/records.ts";
+import type { RailManifest } from "../../core/set/manifest.ts";
+import { toDecimal } from "../../core/set/price.ts";
+import { printable } from "../call/text.ts";
+import { toColumns } from "../columns.ts";
+
+/** A refund that somebody may have to see to; `--json` prints a list of these. */
+export interface RefundRow {
+  readonly job: string;
+  readonly service: string;
+  /** Decimal text of whole tokens. */
+  readonly amount: string;
+  readonly symbol: string;
+  /** CAIP-2. */
+  readonly network: string;
+  readonly payer: string | null;
+  /** The payment that is to be paid back. */
+  readonly payment_tx: string;
+  /** ISO 8601: when the job had failed. */
+  readonly since: string;
+  readonly state: OpenRefund["state"];
+  readonly reason: string | null;
+}
+
+/** A refund as operators read it. In a token that no rail of the site has, amounts stay in atomic units. */
+export function toRow({ id: job, service, payment, openedAt, state, reason }: OpenRefund, rails: Rails): RefundRow {
+  const { network, asset, payer, transaction } = payment;
+  const rail = rails.find((one) => one.network === network && one.asset.toLowerCase() === asset.toLowerCase());
+  const amount = rail ? toDecimal(BigInt(payment.amount), rail.decimals) : payment.amount;
+  const symbol = rail?.symbol ?? `atomic units of ${asset}`;
+  const since = new Date(openedAt).toISOString();
+  return { job, service, amount, symbol, network, payer, payment_tx: transaction, since, state, reason };
+}
+
+type Rails = readonly RailManifest[];
+
+/** One line for each refund, below a line of names. */
+export function toTable(rows: readonly RefundRow[]): string {
+  const lines = [
+    ["job", "service", "amount", "network", "payer", "since", "state", "reason"],
+    ...rows.map(({ job, service, amount, symbol, network, payer, since, state, reason }) =>
+      [job, service, `${amount} ${symbol}`, network, payer ?? "-", since, state, reason ?? "-"].map(printable),
+    ),
+  ];
+  return toColumns(lines).join("\n");
+}

@@ -1,0 +1,75 @@
+import { isObject } from "../../core/schema/nodes.ts";
+
+/** One entry of a registry, as `schemas/Registry.json` describes it. */
+export interface RegistryService {
+  readonly id: string;
+  readonly label: string;
+  readonly category: "x402" | "other_transfer";
+  /** In lower case, sorted. */
+  readonly recipients: readonly string[];
+}
+
+const NETWORKS: ReadonlySet<unknown> = new Set(["base", "eip155:8453"]);
+const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+const LONGEST = 200;
+/** Of an address that many hosts are paid at, so many are named. */
+const MOST_HOSTS = 3;
+
+/**
+ * Who is paid USDC on Base, by the resources that a facilitator lists (versions 1 and 2 of x402). A service is the host of
+ * its resources' URLs: what sellers call themselves proves nothing. An address that several hosts share is a service of its
+ * own, named after them. Resources that say neither are left out.
+ */
+export function toServices(resources: readonly unknown[]): RegistryService[] {
+  const hosts = new Map<string, Set<string>>();
+  for (const resource of resources) {
+    const host = hostOf(resource);
+    if (host === undefined) continue;
+    for (const recipient of recipientsOf(resource)) hosts.set(recipient, (hosts.get(recipient) ?? new Set()).add(host));
+  }
+  const owners = [...hosts].map(([recipient, names]) => ({ recipient, names: [...names].sort() }));
+  const groups = Map.groupBy(owners, ({ recipient, names }) => (names.length === 1 ? (names[0] ?? "") : recipient));
+  return [...groups].map(([id, members]) => ({
+    id,
+    label: toLabel(members[0]?.names ?? []),
+    category: "x402",
+    recipients: members.map(({ recipient }) => recipient),
+  }));
+}
+
+/** One order for the same services, with each recipient in the last service that names it. @param services in ascending precedence. */
+export function toSorted(services: readonly RegistryService[]): RegistryService[] {
+  const owners = new Map(services.flatMap((service) => service.recipients.map((recipient) => [recipient, service])));
+  const recipients = Map.groupBy(owners.keys(), (recipient) => owners.get(recipient)?.id ?? "");
+  const byId = new Map(services.map((service) => [service.id, service]));
+  return [...recipients.keys()].sort().map((id) => {
+    const { label, category } = byId.get(id) as RegistryService; // Every owner is one of them.
+    return { id, label, category, recipients: (recipients.get(id) ?? []).toSorted() };
+  });
+}
+
+function hostOf(resource: unknown): string | undefined {
+  const { resource: url, url: other } = isObject(resource) ? resource : {};
+  const host = URL.parse(String(url ?? other))?.host;
+  return host && host.length <= LONGEST ? host : undefined;
+}
+
+function recipientsOf(resource: unknown): string[] {
+  const accepts = isObject(resource) && Array.isArray(resource.accepts) ? resource.accepts : [];
+  return accepts
+    .filter(isObject)
+    .filter(({ network, asset }) => NETWORKS.has(network) && String(asset).toLowerCase() === USDC)
+    .map(({ payTo }) => String(payTo).toLowerCase())
+    .filter((address) => ADDRESS.test(address));
+}
+
+function toLabel(hosts: readonly string[]): string {
+  const more = hosts.length > MOST_HOSTS ? ` and ${hosts.length - MOST_HOSTS} more` : "";
+  return (
+    hosts
+      .slice(0, MOST_HOSTS)
+      .join(", ")
+      .slice(0, LONGEST - more.length) + more
+  );
+}

@@ -1,0 +1,47 @@
+import { styleText } from "node:util";
+import type { Service } from "../../core/service.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
+import { toCommand } from "../../surfaces/pages/snippets.ts";
+import type { Running } from "../serve/run.ts";
+
+/** Where `payphone call` goes when it is not told. */
+const DEFAULT_URL = "http://127.0.0.1:4021";
+
+/** What a sandbox says of itself, loudly, and what to try next. */
+export function toBanner(running: Running, description: SandboxDescription, site: SiteManifest): string {
+  const { services, url } = running;
+  const width = Math.max(...services.map(({ path }) => path.length));
+  const list = services.map(({ routes, path, manifest }) => {
+    const price = manifest.price === undefined ? "free" : `$${manifest.price}`;
+    return `  ${(routes[0]?.method ?? "").padEnd(4)} ${path.padEnd(width)}  ${price.padEnd(7)} ${manifest.title}`;
+  });
+  const chains = site.rails.map(({ id, title }) => `  ${title.padEnd(16)} ${description.rpc[id]}`);
+  return [
+    styleText(["bold", "yellow"], "SANDBOX: the money is play money. The chains run on this machine and end with it."),
+    "",
+    ...list,
+    "",
+    ...chains,
+    `  ${"facilitator".padEnd(16)} ${description.facilitator}`,
+    `  ${"buyer's keys".padEnd(16)} ${url}/sandbox`,
+    "",
+    ...suggest(services, url, site),
+  ].join("\n");
+}
+
+/** The shortest command that buys something, if anything is sold. */
+function suggest(services: readonly Service[], url: string, { rails }: SiteManifest): string[] {
+  const command = services
+    .filter(({ manifest }) => manifest.price !== undefined)
+    .map((service) => toCommand(service, url === DEFAULT_URL ? undefined : url))
+    .sort((one, other) => one.length - other.length)[0];
+  if (command === undefined) return [];
+  const ids = rails.map(({ id }) => id).join(", ");
+  return [
+    "Buy a call, from a second terminal:",
+    styleText("bold", `  ${command}`),
+    `See the challenge first with --dry-run; choose how to pay with --rail ${ids.replace(/, ([^,]+)$/, " or $1")}.`,
+    "",
+  ];
+}

@@ -1,0 +1,66 @@
+import { parsePaymentRequired } from "@x402/core/schemas";
+import type { PaymentRequired } from "@x402/core/types";
+import { Problem } from "../../api/problem.ts";
+import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
+import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
+import type { RpcDoor, RpcReply } from "../../server/routes/rpc.ts";
+import { openPayer } from "../call/buyer-payer.ts";
+import type { Wallet } from "../call/buyer-wallet.ts";
+import { toOffers } from "../call/offers.ts";
+
+/** Where the explorer has its play money signed. Only a sandbox has it. */
+export const SANDBOX_PAY_PATH = "/sandbox/pay";
+
+/**
+ * Signs for whoever asks, with the keys that `GET /sandbox` gives away. The body is a challenge (x402 version 2); the
+ * payment of its first offer that is on one of the sandbox's rails comes back as `{ "payment": "…" }`, which is the value
+ * of the PAYMENT-SIGNATURE header.
+ */
+export function createSandboxPay(rails: readonly RailManifest[], description: SandboxDescription): RpcDoor {
+  const wallet = toWallet(description);
+  return {
+    async handle({ body }) {
+      try {
+        const challenge = readChallenge(body);
+        const [offer] = toOffers(challenge, rails).offers;
+        if (!offer) throw new Problem("bad-request", "No offer of the challenge is on one of the sandbox's rails");
+        const payer = await openPayer(wallet, offer);
+        return toReply(200, { payment: await payer.sign(challenge) });
+      } catch (error) {
+        const problem = Problem.from(error);
+        return toReply(problem.status, problem);
+      }
+    },
+  };
+}
+
+function toWallet({ buyer, rpc }: SandboxDescription): Wallet {
+  return {
+    origin: "sandbox",
+    key: (rail) => (isEvm(rail) ? buyer.evm.private_key : buyer.solana.secret_key),
+    rpc: ({ id }) => rpc[id],
+  };
+}
+
+function readChallenge(body: string): PaymentRequired {
+  const parsed = parsePaymentRequired(parseJson(body));
+  if (parsed.success && parsed.data.x402Version === 2) return parsed.data as PaymentRequired;
+  throw new Problem("bad-request", "The body must be the challenge of a 402 (x402 version 2)");
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const toReply = (status: number, value: object): RpcReply => ({
+  status,
+  headers: {
+    "content-type": status === 200 ? "application/json" : "application/problem+json",
+    "cache-control": "no-store",
+  },
+  body: JSON.stringify(value),
+});

@@ -1,0 +1,77 @@
+import type { Manifest, UpstreamManifest } from "../../core/set/manifest.ts";
+import type { Sandbox } from "../../sandbox/open-sandbox.ts";
+import { loadRecordings } from "../../sandbox/recordings/recordings.ts";
+import { createRecordedTransport, toRecordedFetch } from "../../sandbox/recordings/transport.ts";
+import type { Config } from "../config/config.ts";
+import type { SandboxParts } from "../serve/compose.ts";
+import { locate, type SourcesOverride } from "../serve/sources.ts";
+import type { ManifestSet } from "../set/load.ts";
+
+export interface SandboxSourcesOptions {
+  readonly set: ManifestSet;
+  /** The environment as it was given: it may name live sources and a language model. */
+  readonly own: Pick<Config, "env" | "llm">;
+  readonly sandbox: Pick<Sandbox, "chains">;
+  /** Whether the live sources are asked. */
+  readonly online: boolean;
+}
+
+/** Where the data of an answer comes from: a recording, a chain of the sandbox, or the source itself. */
+type Origin = "recorded" | "embedded" | "live";
+
+/**
+ * What services read in a sandbox. Offline: recordings, and then the sandbox's own chains. Online: the live sources, and
+ * the sandbox's own chains where the environment names no node of theirs. A language model that the environment names is live.
+ * @throws Problem `bad-request` with every fault of the recordings.
+ */
+export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxParts, "sources" | "origins"> {
+  const { set, own, sandbox, online } = options;
+  const upstreams = set.site.upstreams ?? [];
+  const chainOf = ({ network = "" }: UpstreamManifest): string | undefined =>
+    (sandbox.chains.evm.get(network) ?? sandbox.chains.solana.get(network))?.url;
+  const originOf = (upstream: UpstreamManifest): Origin => {
+    const isNamed = upstream.variable !== undefined && own.env[upstream.variable] !== undefined;
+    if (chainOf(upstream) && !(online && isNamed)) return "embedded";
+    return online ? "live" : "recorded";
+  };
+  const origins = new Map(upstreams.map((upstream) => [upstream.id, originOf(upstream)]));
+  const place: SourcesOverride["locate"] = (upstream) =>
+    origins.get(upstream.id) === "live"
+      ? locate(upstream, own.env)
+      : { url: chainOf(upstream) ?? upstream.url ?? `http://${upstream.id}.invalid`, headers: {} };
+
+  const recordings = loadRecordings(set.dir);
+  const baseUrls = new Map(upstreams.map((upstream) => [upstream.id, place(upstream).url ?? ""]));
+  const titles = new Map(upstreams.map(({ id, title }) => [id, title]));
+  const recorded = { recordings, baseUrls: baseUrls.set(LLM, LLM_URL), titles: titles.set(LLM, "the language model") };
+  return {
+    sources: {
+      locate: place,
+      wrap: (live) => {
+        if (online) return live;
+        return createRecordedTransport({
+          ...recorded,
+          remedy: "start it with `npm start -- --online`",
+          fallback: (request) => (origins.get(request.upstream) === "embedded" ? live(request) : undefined),
+        });
+      },
+      llm: own.llm
+        ? undefined
+        : {
+            endpoint: RECORDED_MODEL,
+            fetch: toRecordedFetch(LLM, createRecordedTransport({ ...recorded, remedy: SET_MODEL })),
+          },
+    },
+    origins: ({ upstreams: named = [], llm }: Manifest) => {
+      const marks = named.map((id) => `${id}=${origins.get(id)}`);
+      if (llm) marks.push(`${LLM}=${own.llm ? "live" : "recorded"}`);
+      return marks.length > 0 ? marks.join(", ") : undefined;
+    },
+  };
+}
+
+/** What recordings call the language model's endpoint. */
+const LLM = "llm";
+const SET_MODEL = "set LLM_BASE_URL and LLM_MODEL";
+const LLM_URL = "http://llm.invalid/v1";
+const RECORDED_MODEL = { baseUrl: LLM_URL, model: "recorded" };

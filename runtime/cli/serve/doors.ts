@@ -1,0 +1,53 @@
+import type { Clock } from "../../api/capabilities.ts";
+import type { Invoke } from "../../core/invoke.ts";
+import type { Exchanges } from "../../core/peers/exchanges.ts";
+import type { Service } from "../../core/service.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+import type { Store } from "../../core/store.ts";
+import type { RpcDoor } from "../../server/routes/rpc.ts";
+import type { Document } from "../../surfaces/document.ts";
+import { createMcp, MCP_PATH } from "../../surfaces/mcp/mcp.ts";
+import type { Config } from "../config/config.ts";
+import { loadDocuments } from "./assets.ts";
+import { openPeerDoor } from "./peer-door.ts";
+
+/** What the surfaces are made from. */
+export interface Shown {
+  readonly services: readonly Service[];
+  readonly site: SiteManifest;
+  readonly schemas: ReadonlyMap<string, object>;
+  /** The public base URL, without a trailing slash. */
+  readonly baseUrl: string;
+}
+
+export interface DoorsOptions {
+  readonly shown: Shown;
+  readonly config: Config;
+  readonly invoke: Invoke;
+  readonly exchanges: Exchanges;
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Set where the money is play money: its own doors, by path. */
+  readonly sandbox: { readonly doors: ReadonlyMap<string, RpcDoor> } | undefined;
+}
+
+/** Everything that is served beside the routes, by path. */
+export interface Doors {
+  readonly doors: ReadonlyMap<string, RpcDoor>;
+  readonly documents: ReadonlyMap<string, Document>;
+  close(): Promise<void>;
+}
+
+/** Opens MCP, A2A and those of a sandbox, and makes all documents, once. */
+export async function openDoors({ shown, config, sandbox, ...own }: DoorsOptions): Promise<Doors> {
+  const { baseUrl } = shown;
+  const links = { documentation: `${baseUrl}/docs`, icon: `${baseUrl}/icon.png` };
+  const agents = await openPeerDoor({ ...shown, ...own, config, links });
+  const icons = [{ src: links.icon, mimeType: "image/png", sizes: ["256x256"] }];
+  const mcp = createMcp({ ...shown, invoke: own.invoke, loopback: isLoopback(config.host), icons });
+  const doors = new Map<string, RpcDoor>([...agents.doors, [MCP_PATH, mcp], ...(sandbox?.doors ?? [])]);
+  const documents = await loadDocuments({ ...shown, isSandbox: sandbox !== undefined });
+  return { doors, documents: new Map([...documents, ...agents.documents]), close: agents.close };
+}
+
+const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || host.startsWith("127.");

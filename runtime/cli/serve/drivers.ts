@@ -1,0 +1,141 @@
+import type { Anchor, Clock, Evm, Log, Treasury } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import type { RefundRail } from "../../core/refunds/rail.ts";
+import { isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
+import { toAtomic } from "../../core/set/price.ts";
+import type { Store } from "../../core/store.ts";
+import type { Rail } from "../../core/x402/rails.ts";
+import type { Facilitator, SettlementReader } from "../../core/x402/x402.ts";
+import { createAnchor } from "../../drivers/anchor.ts";
+import { createEvmClient, type EvmClient } from "../../drivers/evm/client.ts";
+import { createEvmReads } from "../../drivers/evm/reads.ts";
+import { createEvmRefundRail } from "../../drivers/evm/refund-rail.ts";
+import { createEvmSender, type EvmSender } from "../../drivers/evm/sender.ts";
+import { createEvmSettlements } from "../../drivers/evm/settlements.ts";
+import { createCdpFacilitator } from "../../drivers/facilitator/cdp.ts";
+import { createHttpFacilitator, type HttpFacilitator } from "../../drivers/facilitator/http.ts";
+import { createLocalFacilitator } from "../../drivers/facilitator/local.ts";
+import { createSolanaClient, type SolanaClient } from "../../drivers/solana/client.ts";
+import { withReceiver } from "../../drivers/solana/receiver.ts";
+import { createSolanaSender } from "../../drivers/solana/sender.ts";
+import { createSolanaSettlements } from "../../drivers/solana/settlements.ts";
+import { createTreasury } from "../../drivers/treasury.ts";
+import type { Config } from "../config/config.ts";
+import { railVariables } from "../config/serve.ts";
+
+export interface DriverDeps {
+  readonly config: Config;
+  readonly site: SiteManifest;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Everything outside, bound to its interfaces. Nothing is connected before its first use. */
+export interface Drivers {
+  readonly rails: readonly Rail[];
+  readonly anchor: Anchor;
+  /** The chain of the rail `base`. */
+  readonly evm: Evm;
+  readonly treasury: Treasury;
+  /** Where failed jobs are paid back, if the site says so. */
+  readonly refundRail: RefundRail | undefined;
+  close(): Promise<void>;
+}
+
+/** The rails whose chains anchors are written to. */
+const BASE = "base";
+const SOLANA = "solana";
+
+/** @throws Problem `bad-request` when the configuration lacks what the site needs; `missingForServe` tells it all before. */
+export function createDrivers({ config, site, store, clock, log }: DriverDeps): Drivers {
+  const { evmKey, solanaKey } = config.treasury;
+  if (!evmKey || !solanaKey) throw new Problem("bad-request", "The treasury's keys are not set");
+  const treasury = createTreasury({ evmKey, solanaKey });
+  const remote = openRemote(config);
+  const evmChains = new Map(site.rails.filter(isEvm).map((rail) => [rail.network, openEvm(rail)]));
+  const solanaClients = new Map(
+    site.rails.filter((rail) => !isEvm(rail)).map((rail) => [rail.network, openSolana(rail)]),
+  );
+
+  return {
+    rails: site.rails.map(toRail),
+    anchor: toAnchor(),
+    evm: toReads(),
+    treasury,
+    refundRail: toRefundRail(),
+    async close() {
+      for (const { sender } of evmChains.values()) sender.close();
+      await remote?.close();
+    },
+  };
+
+  function openEvm(rail: RailManifest): { client: EvmClient; sender: EvmSender } {
+    const { rpc } = railVariables(config, rail);
+    const client = createEvmClient({ url: rpc, chainId: Number(rail.network.slice("eip155:".length)) });
+    const feeCapWei = toFeeCap(rail);
+    return { client, sender: createEvmSender({ client, treasury, store, feeCapWei, clock, log }) };
+  }
+
+  function openSolana(rail: RailManifest): SolanaClient {
+    return createSolanaClient({ url: railVariables(config, rail).rpc, network: rail.network });
+  }
+
+  function toRail(manifest: RailManifest): Rail {
+    const { payTo } = railVariables(config, manifest);
+    return { manifest, payTo, facilitator: toFacilitator(manifest, payTo), settlements: toSettlements(manifest) };
+  }
+
+  function toFacilitator(manifest: RailManifest, payTo: string): Facilitator {
+    const { facilitator, network, asset, symbol, domain, decimals } = manifest;
+    const chain = evmChains.get(network);
+    if (facilitator === "in-process" && chain && domain) {
+      const tokens = [{ asset, ...domain, decimals }];
+      return createLocalFacilitator({ network: network as `eip155:${string}`, ...chain, treasury, store, tokens });
+    }
+    if (!remote) throw new Problem("bad-request", "No facilitator is configured");
+    const client = solanaClients.get(network);
+    return client ? withReceiver(remote, { client, payTo, mint: asset, symbol }) : remote;
+  }
+
+  function toSettlements({ network }: RailManifest): SettlementReader {
+    const chain = evmChains.get(network);
+    if (chain) return createEvmSettlements({ client: chain.client });
+    return createSolanaSettlements({ client: solanaClients.get(network) as SolanaClient, clock });
+  }
+
+  function toAnchor(): Anchor {
+    const [base, solana] = [BASE, SOLANA].map((id) => site.rails.find((rail) => rail.id === id));
+    const chain = base && evmChains.get(base.network);
+    const client = solana && solanaClients.get(solana.network);
+    if (!chain || !client) return { write: () => Promise.reject(absent(`${BASE} and ${SOLANA}`)) };
+    const explorers = { base: base.explorer, solana: solana.explorer };
+    const solanaSender = createSolanaSender({ client, treasury, clock, log });
+    return createAnchor({ evmSender: chain.sender, solanaSender, treasury, explorers, log });
+  }
+
+  function toRefundRail(): RefundRail | undefined {
+    const manifest = site.rails.find(({ id }) => id === site.refunds?.rail);
+    const chain = manifest && evmChains.get(manifest.network);
+    return chain && createEvmRefundRail({ manifest, ...chain, treasury });
+  }
+
+  function toReads(): Evm {
+    const base = site.rails.find(({ id }) => id === BASE);
+    const chain = base && evmChains.get(base.network);
+    if (chain) return createEvmReads(chain.client);
+    const none = (): Promise<never> => Promise.reject(absent(BASE));
+    return { transaction: none, verifyMessage: none };
+  }
+}
+
+function openRemote({ facilitator: { url, headers, cdp } }: Config): HttpFacilitator | undefined {
+  if (cdp) return createCdpFacilitator({ apiKeyId: cdp.keyId, apiKeySecret: cdp.keySecret, url });
+  return url === undefined ? undefined : createHttpFacilitator({ url, headers: async () => headers });
+}
+
+const absent = (rails: string): Problem =>
+  new Problem("unavailable", `This site has no rail ${rails}, whose chains are needed`);
+
+/** The coins of all EVM chains have 18 decimals. */
+const toFeeCap = ({ max_fee = "0.001" }: RailManifest): bigint => toAtomic(max_fee, 18);

@@ -1,0 +1,74 @@
+import type { Clock, Log } from "../../api/capabilities.ts";
+import { createJobs, type Jobs } from "../../core/jobs/jobs.ts";
+import { createJobRecords } from "../../core/jobs/records.ts";
+import { createStatusOf } from "../../core/jobs/status.ts";
+import { perform } from "../../core/perform.ts";
+import type { ScreenRecipient } from "../../core/refunds/attempt.ts";
+import type { RefundRail } from "../../core/refunds/rail.ts";
+import { createRefunds } from "../../core/refunds/refunds.ts";
+import type { StatusOf } from "../../core/service.ts";
+import { isJobService, type Service } from "../../core/service.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+import type { Store } from "../../core/store.ts";
+import { openBullmqQueue } from "../../drivers/queue/bullmq.ts";
+import { createStoreQueue } from "../../drivers/queue/store.ts";
+import { limitPolls } from "../../server/request/limits.ts";
+import type { Config } from "../config/config.ts";
+
+export interface JobEngineDeps {
+  readonly site: SiteManifest;
+  readonly config: Config;
+  readonly baseUrl: string;
+  /** Where refunds are made automatically, if the site says so. */
+  readonly refundRail: RefundRail | undefined;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Jobs, the line they wait in, and their refunds. */
+export interface JobEngine {
+  readonly statusOf: StatusOf;
+  /** To be called once, when the services are bound. */
+  open(services: readonly Service[]): Promise<Pick<Jobs, "reserve" | "begin" | "start" | "close">>;
+}
+
+/** The line is in Redis where there is one, for any number of machines; otherwise it is in the embedded store. */
+export function createJobEngine({ site, config, baseUrl, refundRail, store, clock, log }: JobEngineDeps): JobEngine {
+  const records = createJobRecords({ store, clock });
+  let screen: Service | undefined;
+  const screenRecipient: ScreenRecipient = async (wallet, signal) => {
+    if (!screen) throw new TypeError("no service screens recipients"); // The set was checked.
+    const call = { id: "refund", signal, payer: undefined, network: undefined };
+    const { sanctions_match } = (await perform(screen, { wallet }, call)) as { sanctions_match: boolean };
+    return sanctions_match ? "sanctioned" : "clear";
+  };
+  const refunds = createRefunds({ store, clock, log, rail: refundRail, screenRecipient });
+
+  return {
+    statusOf: limitPolls(createStatusOf({ records, refunds, clock })),
+    async open(services) {
+      screen = services.find(({ manifest }) => manifest.id === site.refunds?.screen);
+      const selling = services.filter(isJobService);
+      const terms = new Map(selling.map(({ manifest, job }) => [manifest.id, job.manifest]));
+      const concurrencyOf = (service: string): number => terms.get(service)?.concurrency ?? 1;
+      const ofRedis = { prefix: "payphone-jobs", services: [...terms.keys()], concurrencyOf, log };
+      const queue =
+        config.redisUrl === undefined
+          ? createStoreQueue({ store, clock, log, concurrencyOf })
+          : await openBullmqQueue({ url: config.redisUrl, ...ofRedis });
+      const jobs = createJobs({ services, records, queue, refunds, clock, log, baseUrl });
+      return {
+        ...jobs,
+        start() {
+          jobs.start();
+          refunds.start();
+        },
+        async close() {
+          await jobs.close();
+          await refunds.close();
+        },
+      };
+    },
+  };
+}

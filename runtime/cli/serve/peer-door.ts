@@ -1,0 +1,56 @@
+import { AGENT_CARD_PATH } from "../../core/peers/origin.ts";
+import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
+import { createPeerBudgets } from "../../drivers/peers/budgets.ts";
+import { createPeerCards } from "../../drivers/peers/cards.ts";
+import { openIdentity } from "../../drivers/peers/identity.ts";
+import type { RpcDoor } from "../../server/routes/rpc.ts";
+import { A2A_PATH, type A2aOptions, createA2a } from "../../surfaces/a2a/a2a.ts";
+import { type AgentCardOptions, JWKS_PATH, toAgentCard, toJwks } from "../../surfaces/a2a/agent-card.ts";
+import type { Document } from "../../surfaces/document.ts";
+import type { Config, PeerConfig } from "../config/config.ts";
+
+export interface PeerDoorOptions
+  extends Pick<A2aOptions, "services" | "invoke" | "baseUrl" | "exchanges" | "store" | "clock"> {
+  readonly config: PeerConfig & Pick<Config, "facilitator">;
+  readonly site: AgentCardOptions["site"];
+  /** Absolute URLs that the card shows. */
+  readonly links?: AgentCardOptions["links"];
+}
+
+/** The door between agents and what describes it, by path. */
+export interface OpenPeerDoor {
+  readonly doors: ReadonlyMap<string, RpcDoor>;
+  readonly documents: ReadonlyMap<string, Document>;
+  close(): Promise<void>;
+}
+
+/** Opens the door between agents, under the identity that is configured. @throws Problem `unavailable`, when that cannot be read. */
+export async function openPeerDoor(options: PeerDoorOptions): Promise<OpenPeerDoor> {
+  const { config, services, site, baseUrl, store, clock, links } = options;
+  const { identityKeys: keys, dataDir, redisUrl } = config;
+  const shared = redisUrl === undefined ? undefined : store;
+  const identity = await openIdentity({ keys, dataDir, store: shared, clock });
+  const web = createGuardedFetch();
+  const budgets = createPeerBudgets();
+  const shown = { services, site, baseUrl, facilitator: toFacilitator(config), identity };
+  const { invoke, exchanges } = options;
+  const peerKeys = createPeerCards({ web, clock, budgets });
+  const card = toAgentCard({ ...shown, ...(links && { links }) });
+  return {
+    doors: new Map([[A2A_PATH, createA2a({ ...shown, invoke, exchanges, peerKeys, budgets, store, clock })]]),
+    documents: new Map([
+      [AGENT_CARD_PATH, toDocument(card)],
+      [JWKS_PATH, toDocument(toJwks(identity))],
+    ]),
+    close: web.close,
+  };
+}
+
+/** Who settles, as peers are told. */
+const toFacilitator = ({ facilitator: { url, cdp } }: Pick<Config, "facilitator">): string =>
+  url ?? (cdp ? "https://api.cdp.coinbase.com" : "in-process");
+
+const toDocument = (value: object): Document => ({
+  type: "application/json",
+  body: Buffer.from(JSON.stringify(value)),
+});

@@ -1,0 +1,53 @@
+import type { Payments } from "../../core/payments.ts";
+import type { Service } from "../../core/service.ts";
+import type { Rail } from "../../core/x402/rails.ts";
+import type { OpenStore } from "../../drivers/store/keyv.ts";
+import type { ReadyReport } from "../../server/routes/status.ts";
+import type { Sources } from "./sources.ts";
+
+export interface ReadinessDeps {
+  readonly services: readonly Service[];
+  readonly payments: Payments;
+  readonly configured: readonly Rail[];
+  readonly store: OpenStore;
+  readonly sources: Pick<Sources, "upstreams" | "explain">;
+}
+
+/**
+ * How the store, each configured rail, each upstream and each service are. A service is up when it is free or can be paid
+ * for on at least one rail, and nothing that it cannot do without is unset.
+ */
+export async function toReadiness({
+  services,
+  payments,
+  configured,
+  store,
+  sources,
+}: ReadinessDeps): Promise<ReadyReport> {
+  const isStoreUp = await store.ping().then(
+    () => true,
+    () => false,
+  );
+  const statuses = payments.rails.statuses();
+  const rails = configured.map(({ manifest: { id, network } }) => {
+    const status = statuses.get(id);
+    const reason = status?.state === "down" ? { reason: status.reason } : {};
+    return { id, network, state: status?.state ?? "down", ...reason };
+  });
+  const upstreams = [...sources.upstreams.values()].map(({ id, status }) => ({ id, ...status() }));
+  const all = services.map((service) => {
+    const { id, price } = service.manifest;
+    const isPayable = price === undefined || payments.offers.of(service).length > 0;
+    const reason = isPayable ? sources.explain(service.manifest) : "No rail that it is sold on is up";
+    return reason === undefined ? { id, state: "up" as const } : { id, state: "down" as const, reason };
+  });
+  const isDegraded = [...rails, ...upstreams, ...all].some(({ state }) => state === "down");
+  const isDead = !isStoreUp || rails.every(({ state }) => state === "down");
+  return {
+    status: isDead ? "unavailable" : isDegraded ? "degraded" : "ready",
+    store: isStoreUp ? "up" : "down",
+    rails,
+    upstreams,
+    services: all,
+  };
+}

@@ -1,0 +1,104 @@
+import type { Cache, Clock, Llm, Log, Schedule, Web } from "../../api/capabilities.ts";
+import type { Manifest, UpstreamManifest } from "../../core/set/manifest.ts";
+import type { Store } from "../../core/store.ts";
+import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
+import { createLlm, type LlmOptions } from "../../drivers/llm/llm.ts";
+import { createSchedule } from "../../drivers/schedule.ts";
+import { createCache } from "../../drivers/store/cache.ts";
+import { createHttpTransport, type Transport } from "../../drivers/upstream/transport.ts";
+import { createUpstream, type LiveUpstream } from "../../drivers/upstream/upstream.ts";
+import type { Config } from "../config/config.ts";
+import { createReader, type Env } from "../config/reader.ts";
+import { TOKEN, WEB_URL } from "../config/values.ts";
+import type { ManifestSet } from "../set/load.ts";
+
+/** How the sources are reached where it is not as the configuration says: in a sandbox. */
+export interface SourcesOverride {
+  readonly locate: (upstream: UpstreamManifest) => Located;
+  readonly wrap: (live: Transport) => Transport;
+  readonly llm?: { readonly endpoint: NonNullable<Config["llm"]>; readonly fetch: typeof fetch } | undefined;
+}
+
+export interface SourcesDeps {
+  readonly set: ManifestSet;
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly override?: SourcesOverride | undefined;
+}
+
+/** Everything that plugins read from, and what they remember. Nothing is connected before its first use. */
+export interface Sources {
+  /** By id. */
+  readonly upstreams: ReadonlyMap<string, LiveUpstream>;
+  readonly llm: Llm;
+  readonly web: Web;
+  readonly schedule: Schedule;
+  /** A plugin's own. */
+  cacheOf(plugin: string): Cache;
+  /** Why a service cannot work, whoever pays; undefined when nothing is missing. */
+  explain(manifest: Manifest): string | undefined;
+  /** Begins the background work of plugins. */
+  start(): void;
+  close(): Promise<void>;
+}
+
+export function openSources({ set, config, store, clock, log, override }: SourcesDeps): Sources {
+  const http = createHttpTransport();
+  const web = createGuardedFetch();
+  const schedule = createSchedule({ log });
+  const transport = override?.wrap(http.send) ?? http.send;
+  const upstreams = (set.site.upstreams ?? []).map((upstream) => {
+    const { url, headers } = override?.locate(upstream) ?? locate(upstream, config.env);
+    const { id, title, variable, timeout_seconds = 5, retries = 2 } = upstream;
+    const bounds = { timeoutMs: timeout_seconds * 1000, retries };
+    return createUpstream({ id, title, url, variable, headers, ...bounds, transport, clock, log });
+  });
+  const endpoint = override?.llm?.endpoint ?? config.llm;
+  return {
+    upstreams: new Map(upstreams.map((upstream) => [upstream.id, upstream])),
+    llm: createLlm({ endpoint, ...toLlmTerms(set), ...(override?.llm && { fetch: override.llm.fetch }), log }),
+    explain: ({ needs }) =>
+      needs?.includes("LLM_BASE_URL") && !endpoint
+        ? "No language model is configured: set LLM_BASE_URL and LLM_MODEL"
+        : undefined,
+    web,
+    schedule,
+    cacheOf: (plugin) => createCache({ store, namespace: plugin, clock, log }),
+    start: schedule.start,
+    async close() {
+      await schedule.close();
+      await Promise.all([http.close(), web.close()]);
+    },
+  };
+}
+
+/** Where an upstream is, and the credential that it is sent. */
+export interface Located {
+  /** Undefined: nothing is configured. */
+  readonly url: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Where the environment, or else the site, says that an upstream is. Values that are malformed count as unset. */
+export function locate({ url, variable, key }: UpstreamManifest, env: Env): Located {
+  const { value } = createReader(env, () => "");
+  const secret = key && value(key.variable, TOKEN);
+  return {
+    url: (variable && value(variable, WEB_URL)) ?? url,
+    headers: key && secret ? { [key.header]: secret } : {},
+  };
+}
+
+/** What the manifests say of the services that ask the language model. */
+function toLlmTerms({ manifests, schemas }: ManifestSet): Pick<LlmOptions, "limitsOf" | "schemaOf"> {
+  const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
+  return {
+    limitsOf: (service) => byId.get(service)?.llm,
+    schemaOf: (service) => {
+      const output = byId.get(service)?.output;
+      return typeof output === "string" ? schemas.get(output) : output;
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { byPlace, type Fault, toLine } from "../../core/set/faults.ts";
+import { silentLog } from "../../core/silent-log.ts";
+import { type Lent, loadPlugins, loadSet, type ManifestSet } from "./load.ts";
+
+/**
+ * Everything that would keep a directory from being served, short of the chains and the port: manifests, schemas,
+ * examples, and plugins, which are imported and set up with a host that has nothing open behind it.
+ * @param env the variables that plugins may be lent; a plugin must cope with those that are not set.
+ */
+export async function checkDir(
+  dir: string,
+  env: Readonly<Record<string, string | undefined>> = {},
+): Promise<readonly Fault[]> {
+  const set = await loadSet(dir);
+  const plugins = await loadPlugins(set, { ...toIdleLent(set), env });
+  return [...set.faults, ...plugins.faults].sort(byPlace);
+}
+
+/** The report: one line for each fault, and a last line that counts. */
+export function toReport(faults: readonly Fault[]): string {
+  if (faults.length === 0) return "no faults";
+  const files = new Set(faults.map(({ file }) => file)).size;
+  const count = `${faults.length} ${faults.length === 1 ? "fault" : "faults"} in ${files} ${files === 1 ? "file" : "files"}`;
+  const mended = faults.length === 1 ? "it is mended" : "they are mended";
+  return [...faults.map(toLine), `${count}; nothing starts until ${mended}`].join("\n");
+}
+
+/** What a plugin may use while it is set up is real; what it may only keep for its handlers says so when it is called. */
+export function toIdleLent({ site }: ManifestSet): Omit<Lent, "env"> {
+  return {
+    host: {
+      anchor: idle("anchor"),
+      clock: { now: Date.now },
+      evm: idle("evm"),
+      llm: idle("llm"),
+      log: silentLog,
+      reports: idle("reports"),
+      schedule: { every() {} },
+      site: { name: site.name ?? "payphone", baseUrl: "http://localhost" },
+      treasury: idle("treasury"),
+      web: idle("web"),
+    },
+    cacheOf: () => idle("cache"),
+    upstreams: new Map((site.upstreams ?? []).map(({ id }) => [id, idle(`upstream("${id}")`)])),
+  };
+}
+
+/** A capability whose every method throws. */
+function idle<Capability extends object>(name: string): Capability {
+  const get = (_target: object, method: string | symbol): (() => never) | undefined => {
+    if (typeof method === "symbol" || method === "then") return undefined; // Awaiting it is no call of it.
+    return () => {
+      throw new Error(`${name}.${method}() was called during setup; call it in a handler`);
+    };
+  };
+  return new Proxy({}, { get }) as Capability;
+}

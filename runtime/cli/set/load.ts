@@ -1,0 +1,174 @@
+import { existsSync } from "node:fs";
+import { readdir, realpath } from "node:fs/promises";
+import { join, resolve, sep } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { AnyHandler, Cache, Host, Plugin, Upstream } from "../../api/plugin.ts";
+import { isObject } from "../../core/schema/nodes.ts";
+import type { Compile } from "../../core/schema/validator.ts";
+import { compileSet, toCompiled } from "../../core/set/compiled-set.ts";
+import { didYouMean } from "../../core/set/did-you-mean.ts";
+import { byPlace, type Fault, type FaultCode, faultAt } from "../../core/set/faults.ts";
+import { deepFreeze } from "../../core/set/freeze.ts";
+import type { Manifest, SiteManifest } from "../../core/set/manifest.ts";
+import { checkManifests, type Draft } from "../../core/set/manifests.ts";
+import { checkHandler, explainPlugin, splitHandler } from "../../core/set/plugins.ts";
+import { checkSite } from "../../core/set/site.ts";
+import { createStructureChecks, TRUSTED } from "../../core/set/structure.ts";
+import { admitImports } from "./plugin-imports.ts";
+import { readSet } from "./read-set.ts";
+
+/** A directory of services, read and checked. Only where `faults` is empty are `site` and `manifests` complete. */
+export interface ManifestSet {
+  /** Absolute, without symbolic links. */
+  readonly dir: string;
+  readonly site: SiteManifest;
+  /** By file name. */
+  readonly manifests: readonly Manifest[];
+  /** By name. */
+  readonly schemas: ReadonlyMap<string, object>;
+  readonly compile: Compile;
+  /** What is sound of each manifest, and where it stands. */
+  readonly drafts: readonly Draft[];
+  /** All of them, in the order of a report. What plugins lack is not among them: see `loadPlugins`. */
+  readonly faults: readonly Fault[];
+  /** Whether it was known to be sound: then neither manifests, schemas nor examples were tried again. */
+  readonly isKnown: boolean;
+}
+
+/**
+ * Reads `manifests/` and `schemas/` of a directory, and finds everything that is wrong with them.
+ * @param isKnown whether nothing was wrong with it, and with its plugins, and nothing has changed since.
+ */
+export async function loadSet(dir: string, isKnown = false): Promise<ManifestSet> {
+  const root = await realpath(dir).catch(() => resolve(dir));
+  const files = await readSet(root);
+  const check = isKnown ? TRUSTED : createStructureChecks();
+  const site = files.site && check.site(files.site);
+  const manifests = files.manifests.map(check.manifest);
+  const drafts = manifests.map(({ draft }) => draft);
+  const { schemas, compile, faults } = compileSet(files.schemas, drafts, isKnown);
+  return {
+    dir: root,
+    // The casts hold where there are no faults, as the interface says.
+    site: deepFreeze(site?.draft.data ?? {}) as SiteManifest,
+    manifests: drafts.map(({ data }) => deepFreeze(data) as Manifest),
+    schemas: schemas.documents,
+    compile,
+    drafts,
+    isKnown,
+    faults: [
+      ...[...files.faults, ...(site?.faults ?? []), ...manifests.flatMap((manifest) => manifest.faults)],
+      ...(site ? checkSite(site.draft) : []),
+      ...checkManifests({ ...(site && { site: site.draft }), manifests: drafts, schemas }),
+      ...faults,
+    ].sort(byPlace),
+  };
+}
+
+/**
+ * What plugins are lent. Each is given only those variables that its manifests name under `needs`, if they are set, and
+ * those upstreams that they name.
+ */
+export interface Lent {
+  readonly host: Omit<Host, "cache" | "env" | "upstream">;
+  readonly cacheOf: (plugin: string) => Cache;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** By id. */
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+}
+
+/** The handlers of a set, and what is wrong with its plugins. */
+export interface LoadedPlugins {
+  /** By `plugin.handler`. */
+  readonly handlers: ReadonlyMap<string, AnyHandler>;
+  /** In the order of a report. */
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Imports and sets up the plugins that the set's manifests name, and no others. Each fault stands at the `handler` of a
+ * manifest. A plugin that was imported before is set up anew, from the same module.
+ */
+export async function loadPlugins(set: ManifestSet, lent: Lent): Promise<LoadedPlugins> {
+  const users = Map.groupBy(
+    set.drafts.filter(({ data }) => data.handler !== undefined),
+    ({ data }) => splitHandler(data.handler as string).plugin,
+  );
+  if (users.size > 0) admitImports(set.dir);
+  const plugins = await Promise.all([...users].map(([name, drafts]) => loadPlugin(name, drafts, set, lent)));
+  return {
+    handlers: new Map(plugins.flatMap(({ handlers }) => [...handlers])),
+    faults: plugins.flatMap(({ faults }) => faults).sort(byPlace),
+  };
+}
+
+/** One plugin; what keeps it from being set up is reported once, at the first manifest that names it. */
+async function loadPlugin(
+  name: string,
+  drafts: readonly Draft[],
+  set: ManifestSet,
+  lent: Lent,
+): Promise<LoadedPlugins> {
+  const fail = (code: FaultCode, complaint: string): LoadedPlugins => ({
+    handlers: new Map(),
+    faults: [faultAt(drafts[0] as Draft, ["handler"], code, complaint)],
+  });
+  const files = [`plugins/${name}.ts`, `plugins/${name}/index.ts`].filter((file) => existsSync(join(set.dir, file)));
+  const [file, second] = files;
+  if (file === undefined) return fail("unknown-plugin", `there is no plugins/${name}.ts${await guess(name, set.dir)}`);
+  if (second !== undefined) return fail("plugin-invalid", `${file} and ${second} are both there; keep one of them`);
+  try {
+    const module: { default?: unknown } = await import(pathToFileURL(join(set.dir, file)).href);
+    const complaint = explainPlugin(module.default, name);
+    if (complaint !== undefined) return fail("plugin-invalid", `${file}: ${complaint}`);
+    const plugin = module.default as Plugin<unknown>; // As `explainPlugin` has found.
+    const handlers = await plugin.setup(toHost(name, drafts, lent));
+    if (!isObject(handlers)) return fail("plugin-invalid", `${file}: its setup returns no handlers`);
+    return bind(drafts, handlers, set);
+  } catch (error) {
+    return fail("plugin-failed", `${file}: ${explain(error, set.dir)}`);
+  }
+}
+
+function bind(drafts: readonly Draft[], handlers: Readonly<Record<string, unknown>>, set: ManifestSet): LoadedPlugins {
+  const checked = drafts.map((draft) => ({
+    name: draft.data.handler as string,
+    ...checkHandler(draft, handlers, set.isKnown ? undefined : toCompiled(draft, set.compile).input),
+  }));
+  return {
+    handlers: new Map(checked.flatMap(({ name, handler }) => (handler ? [[name, handler] as const] : []))),
+    faults: checked.flatMap(({ faults }) => faults),
+  };
+}
+
+/** The host with what is the plugin's own: what it lends is opened when a plugin takes it, so nothing is copied. */
+function toHost(name: string, drafts: readonly Draft[], { host, cacheOf, env, upstreams }: Lent): Host {
+  const needs = new Set(drafts.flatMap(({ data }) => data.needs ?? []));
+  const own = Object.fromEntries([...needs].flatMap((need) => (env[need] === undefined ? [] : [[need, env[need]]])));
+  const named = new Set(drafts.flatMap(({ data }) => data.upstreams ?? []));
+  const upstream = (id: string): Upstream => {
+    const found = named.has(id) ? upstreams.get(id) : undefined;
+    if (!found) throw new RangeError(`no manifest of the plugin names "${id}" under upstreams`);
+    return found;
+  };
+  return Object.create(host, {
+    cache: { get: () => cacheOf(name), enumerable: true },
+    env: { value: Object.freeze(own), enumerable: true },
+    upstream: { value: upstream, enumerable: true },
+  });
+}
+
+async function guess(name: string, dir: string): Promise<string> {
+  const found = existsSync(join(dir, "plugins")) ? await readdir(join(dir, "plugins")) : [];
+  return didYouMean(
+    name,
+    found.map((entry) => entry.replace(/\.ts$/, "")),
+  );
+}
+
+/** The first line of what was thrown, with paths as the operator knows them. */
+function explain(error: unknown, dir: string): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [line = ""] = message.trim().split("\n");
+  return line.replaceAll(pathToFileURL(dir + sep).href, "").replaceAll(dir + sep, "");
+}

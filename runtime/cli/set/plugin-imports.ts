@@ -1,0 +1,39 @@
+import { type ResolveHookSync, registerHooks } from "node:module";
+import { sep } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const CONTRACT = new URL("../../api/plugin.ts", import.meta.url).href;
+const OWN = new URL("../../../package.json", import.meta.url).href;
+
+/** The directories that are served, as URLs; for the whole process, as Node's hooks are. */
+const served = new Set<string>();
+
+/**
+ * Lets the plugins of a directory import what plugins may: "#plugin", wherever the directory is, and packages that come
+ * with payphone where the directory has none of that name.
+ */
+export function admitImports(dir: string): void {
+  if (served.size === 0) registerHooks({ resolve });
+  served.add(pathToFileURL(dir + sep).href);
+}
+
+const resolve: ResolveHookSync = (specifier, context, next) => {
+  if (!isServed(context.parentURL)) return next(specifier, context);
+  if (specifier === "#plugin") return next(CONTRACT, context);
+  try {
+    return next(specifier, context);
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND";
+    if (!isMissing || !isPackage(specifier)) throw error;
+    try {
+      return next(specifier, { ...context, parentURL: OWN });
+    } catch {
+      throw error;
+    }
+  }
+};
+
+const isServed = (url = ""): boolean =>
+  !url.includes("/node_modules/") && [...served].some((folder) => url.startsWith(folder));
+
+const isPackage = (specifier: string): boolean => !/^(?:\.|\/|#|[a-z]+:)/.test(specifier);

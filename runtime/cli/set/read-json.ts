@@ -1,0 +1,98 @@
+import type { Fault, Position, Source } from "../../core/set/faults.ts";
+import type { Reading } from "./read-yaml.ts";
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]|[^\s{}[\],":]+/g;
+
+/** Reads JSON and where each of its parts stands; a key may not stand in an object twice. */
+export function readJson(file: string, text: string): Reading {
+  const placeAt = (offset: number): Position => {
+    const before = text.slice(0, offset).split("\n");
+    return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  };
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch (error) {
+    const place = placeAt(findError(text, (error as Error).message));
+    const message = (error as Error).message.replace(/(?:,? \.{0,3}".*| in JSON at position .*)$/s, "");
+    return { faults: [{ file, ...place, code: "syntax-error", message }] };
+  }
+  const { values, keys, twice } = scan(text);
+  const source: Source = {
+    file,
+    data,
+    locate: (path, part = "value") => {
+      for (let length = path.length; length > 0; length--) {
+        const at = JSON.stringify(path.slice(0, length).map(String));
+        const found = part === "key" && length === path.length ? (keys.get(at) ?? values.get(at)) : values.get(at);
+        if (found !== undefined) return placeAt(found);
+      }
+      return placeAt(values.get("[]") ?? 0);
+    },
+  };
+  const faults = twice.map(({ key, offset }): Fault => {
+    return { file, ...placeAt(offset), code: "duplicate-key", message: `${key}: stands in the object twice` };
+  });
+  return { source, faults };
+}
+
+/** V8 names the place of most errors; of an unexpected token it is the last character of the first prefix that has one. */
+function findError(text: string, message: string): number {
+  const [, position] = /at position (\d+)/.exec(message) ?? [];
+  if (position !== undefined) return Number(position);
+  let [good, bad] = [0, text.length + 1];
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2);
+    if (hasUnexpectedToken(text.slice(0, middle))) bad = middle;
+    else good = middle;
+  }
+  return bad - 1;
+}
+
+function hasUnexpectedToken(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return false;
+  } catch (error) {
+    return (error as Error).message.startsWith("Unexpected token");
+  }
+}
+
+interface Scan {
+  /** Offsets by path, the path as the JSON of its steps as texts. */
+  readonly values: Map<string, number>;
+  readonly keys: Map<string, number>;
+  readonly twice: { readonly key: string; readonly offset: number }[];
+}
+
+/** Walks the tokens of valid JSON. */
+function scan(text: string): Scan {
+  const found: Scan = { values: new Map(), keys: new Map(), twice: [] };
+  const path: string[] = [];
+  const open: ("object" | "array")[] = [];
+  let expectsKey = false;
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+    if (token === "}" || token === "]") {
+      if (open.pop() === "array" || !expectsKey) path.pop();
+      expectsKey = false;
+    } else if (token === ",") {
+      expectsKey = open.at(-1) === "object";
+      const last = path.pop() as string;
+      if (!expectsKey) path.push(String(Number(last) + 1));
+    } else if (expectsKey) {
+      path.push(JSON.parse(token));
+      const at = JSON.stringify(path);
+      if (found.keys.has(at)) found.twice.push({ key: path.at(-1) as string, offset: index });
+      found.keys.set(at, index);
+      expectsKey = false;
+    } else {
+      found.values.set(JSON.stringify(path), index);
+      if (token === "{" || token === "[") {
+        open.push(token === "{" ? "object" : "array");
+        expectsKey = token === "{";
+        if (token === "[") path.push("0");
+      }
+    }
+  }
+  return found;
+}

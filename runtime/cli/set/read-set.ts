@@ -1,0 +1,108 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Fault, FaultCode, Source } from "../../core/set/faults.ts";
+import { GRAMMARS } from "../../core/set/grammar.ts";
+import { readJson } from "./read-json.ts";
+import { type Reading, readYaml } from "./read-yaml.ts";
+
+/** The files of a served directory, as far as they could be read. */
+export interface Files {
+  readonly site?: Source;
+  readonly manifests: readonly Source[];
+  /** By name; a file that is no JSON has undefined for its data. */
+  readonly schemas: ReadonlyMap<string, Source>;
+  readonly faults: readonly Fault[];
+}
+
+const SITE = "_site.yaml";
+/** In payphone's own directory its schemas of manifests stand beside those of its services. */
+const OWN_SCHEMAS = ["manifest.json", "recording.json", "site.json"];
+const IGNORED = /^\.|\.md$|^generated$/;
+
+/** Reads `manifests/*.yaml` and `schemas/*.json`; plugins are read by whoever needs their code. */
+export async function readSet(dir: string): Promise<Files> {
+  const [manifests, schemas] = await Promise.all([
+    readFolder(dir, "manifests", ".yaml", readYaml),
+    readFolder(dir, "schemas", ".json", readJson),
+  ]);
+  const faults = [...manifests.faults, ...schemas.faults];
+  if (!manifests.names.includes(SITE)) {
+    const message = existsSync(dir)
+      ? "there is no such file; it says what is true of every service: begin with a copy of payphone's own"
+      : `there is no directory ${dir}`;
+    faults.push(toFileFault(`manifests/${SITE}`, "missing-file", message));
+  }
+  const named = schemas.names.filter((file) => !OWN_SCHEMAS.includes(file));
+  for (const file of named) {
+    const complaint = GRAMMARS["schema-name"]?.explain(toName(file));
+    if (complaint) faults.push(toFileFault(`schemas/${file}`, "bad-schema-name", complaint));
+  }
+  const site = manifests.sources.get(SITE);
+  return {
+    ...(site && { site }),
+    manifests: [...manifests.sources].filter(([file]) => file !== SITE).map(([, source]) => source),
+    schemas: new Map(named.map((file) => [toName(file), schemas.sources.get(file) ?? toUnread(file)])),
+    faults,
+  };
+}
+
+const toName = (file: string): string => file.replace(/\.json$/, "");
+
+const toUnread = (file: string): Source => ({
+  file: `schemas/${file}`,
+  data: undefined,
+  locate: () => ({ line: 1, column: 1 }),
+});
+
+type Read = (file: string, text: string) => Reading;
+
+interface Folder {
+  readonly names: readonly string[];
+  readonly sources: ReadonlyMap<string, Source>;
+  readonly faults: readonly Fault[];
+}
+
+async function readFolder(dir: string, folder: string, extension: string, read: Read): Promise<Folder> {
+  const all = (await list(join(dir, folder))).filter((name) => !IGNORED.test(name));
+  const names = all.filter((name) => name.endsWith(extension));
+  const faults = all
+    .filter((name) => !names.includes(name))
+    .map((name) => toFileFault(`${folder}/${name}`, "unexpected-file", `only ${extension} files are read here`));
+  const readings = await Promise.all(names.map((name) => readOne(dir, `${folder}/${name}`, read)));
+  const sources = new Map<string, Source>();
+  for (const [at, { source, faults: own }] of readings.entries()) {
+    if (source) sources.set(names[at] as string, source);
+    faults.push(...own);
+  }
+  return { names, sources, faults };
+}
+
+async function readOne(dir: string, file: string, read: Read): Promise<Reading> {
+  let text: string;
+  try {
+    text = await readFile(join(dir, file), "utf8");
+  } catch (error) {
+    const message = `cannot be read (${(error as NodeJS.ErrnoException).code})`;
+    return { faults: [toFileFault(file, "unexpected-file", message)] };
+  }
+  return read(file, text);
+}
+
+/** The names in a folder, sorted; none when there is no such folder. */
+async function list(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+const toFileFault = (file: string, code: FaultCode, message: string): Fault => ({
+  file,
+  line: 1,
+  column: 1,
+  code,
+  message,
+});

@@ -1,0 +1,100 @@
+import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type YAMLError } from "yaml";
+import type { Path } from "../../core/schema/nodes.ts";
+import type { Fault, FaultCode, Source } from "../../core/set/faults.ts";
+
+/** A file as far as it could be read. */
+export interface Reading {
+  /** Left out when the file's syntax is broken. */
+  readonly source?: Source;
+  readonly faults: readonly Fault[];
+}
+
+const MOST_ALIASES = 100;
+
+/** Reads YAML 1.2, strictly: one document, no key twice, no unknown tags, no aliases that contain themselves or explode. */
+export function readYaml(file: string, text: string): Reading {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { version: "1.2", lineCounter: lines, prettyErrors: false });
+  const placeAt = (offset: number): { line: number; column: number } => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  const faultOf = (offset: number, code: FaultCode, message: string): Fault => ({
+    file,
+    ...placeAt(offset),
+    code,
+    message,
+  });
+
+  const [errors, twice] = split([...document.errors, ...document.warnings]);
+  const [error] = errors;
+  // What follows the first error is guesswork of the parser's.
+  if (error) return { faults: [faultOf(error.pos[0], "syntax-error", explain(error))] };
+  const unsafe = findUnsafeAlias(document);
+  if (unsafe) return { faults: [faultOf(unsafe.offset, "unsafe-alias", unsafe.message)] };
+  const faults = twice.map(({ pos }) =>
+    faultOf(pos[0], "duplicate-key", `${keyAt(text, pos[0])}: stands in the mapping twice`),
+  );
+  const source: Source = {
+    file,
+    data: document.toJS({ maxAliasCount: -1 }),
+    locate: (path, part = "value") => placeAt(offsetOf(document, path, part)),
+  };
+  return { source, faults };
+}
+
+function split(errors: readonly YAMLError[]): [errors: YAMLError[], twice: YAMLError[]] {
+  const isTwice = ({ code }: YAMLError): boolean => code === "DUPLICATE_KEY";
+  return [errors.filter((error) => !isTwice(error)), errors.filter(isTwice)];
+}
+
+const explain = ({ code, message }: YAMLError): string =>
+  code === "MULTIPLE_DOCS" ? "a file holds one document; another begins here" : message;
+
+const keyAt = (text: string, offset: number): string => /^[^\s:]+/.exec(text.slice(offset))?.[0] ?? "";
+
+/** An alias inside the thing that it stands for, or the first one of too many. */
+function findUnsafeAlias(document: Document.Parsed): { offset: number; message: string } | undefined {
+  const aliases: number[] = [];
+  let circular: number | undefined;
+  visit(document, {
+    Alias(_key, node, path) {
+      aliases.push(node.range?.[0] ?? 0);
+      const meant = node.resolve(document);
+      if (meant && path.includes(meant)) circular ??= node.range?.[0] ?? 0;
+    },
+  });
+  if (circular !== undefined) return { offset: circular, message: "the alias stands inside the thing that it repeats" };
+  const [first] = aliases;
+  if (first === undefined) return undefined;
+  try {
+    document.toJS({ maxAliasCount: MOST_ALIASES });
+    return undefined;
+  } catch {
+    return { offset: first, message: `the aliases of this file repeat more than ${MOST_ALIASES} things` };
+  }
+}
+
+/** Where a value or its key begins; where it is not there, where the nearest thing around it begins. */
+function offsetOf(document: Document.Parsed, path: Path, part: "key" | "value"): number {
+  let node: unknown = document.contents;
+  let key: unknown;
+  for (const step of path) {
+    const next = stepInto(node, step);
+    key = next?.[0];
+    if (!next) break;
+    node = next[1];
+  }
+  const place = part === "key" && key ? key : node;
+  return (place as { range?: [number, number, number] } | null)?.range?.[0] ?? 0;
+}
+
+function stepInto(node: unknown, step: string | number): [key: unknown, value: unknown] | undefined {
+  if (isSeq(node)) {
+    const item = node.items[Number(step)];
+    return item === undefined ? undefined : [undefined, item];
+  }
+  if (!isMap(node)) return undefined;
+  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+  return pair && [pair.key, pair.value ?? pair.key];
+}

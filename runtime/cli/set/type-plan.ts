@@ -1,0 +1,120 @@
+import { definitionsOf, parseReference, type SchemaObject, subschemas } from "../../core/schema/subschemas.ts";
+import type { Manifest } from "../../core/set/manifest.ts";
+import { hasDefaults, type Side, toTypeSchema } from "./type-schemas.ts";
+
+/** What `schemas/generated/services.ts` is written from. */
+export interface TypePlan {
+  /** The types to be generated: the name of each, and its schema in the words of json-schema-to-typescript. */
+  readonly types: readonly { readonly name: string; readonly schema: SchemaObject }[];
+  /** The names of each handler's types, in the manifests' order. */
+  readonly handlers: readonly { readonly handler: string; readonly input: string; readonly output: string }[];
+}
+
+/** A schema that becomes a type: a document (a file of `schemas/`, or a part of a manifest), or one of its `$defs`. */
+interface Node {
+  readonly name: string;
+  readonly schema: SchemaObject;
+  /** The key of the document that it stands in. */
+  readonly document: string;
+}
+
+/** By key: a document's name, or that with `#` and the name of one of its `$defs`. */
+type Nodes = Map<string, Node>;
+
+/**
+ * One type for each schema, however often it is referred to; a second one, `…Given`, only where a schema with defaults is
+ * both taken and returned. Schemas that no manifest names get a type as well.
+ */
+export function planTypes(manifests: readonly Manifest[], schemas: ReadonlyMap<string, object>): TypePlan {
+  const nodes: Nodes = new Map();
+  const claim = createClaim(schemas.keys());
+  for (const [name, schema] of schemas) addDocument(nodes, name, schema as SchemaObject, claim);
+  const toKey = (schema: string | object, name: string): string =>
+    typeof schema === "string" ? schema : addDocument(nodes, claim(name), schema as SchemaObject, claim);
+  const uses = manifests.map(({ id, handler, input, output }) => ({
+    handler,
+    input: toKey(input, `${toPascal(id)}Input`),
+    output: toKey(output, `${toPascal(id)}Output`),
+  }));
+  const taken = reach(
+    nodes,
+    uses.map(({ input }) => input),
+  );
+  const returned = reach(
+    nodes,
+    uses.map(({ output }) => output),
+  );
+
+  const nameOf = (key: string, side: Side): string => {
+    const { name } = nodes.get(key) as Node;
+    const isDouble = side === "taken" && returned.has(key);
+    return isDouble && [...reach(nodes, [key])].some((inner) => hasDefaults(nodes.get(inner)?.schema))
+      ? `${name}Given`
+      : name;
+  };
+  const types = [...nodes].flatMap(([key, { schema, document }]) => {
+    const sides: Side[] = taken.has(key) ? ["taken"] : ["returned"];
+    if (taken.has(key) && nameOf(key, "taken") !== nameOf(key, "returned")) sides.push("returned");
+    return sides.map((side) => {
+      const refer = (reference: string): string => nameOf(follow(reference, document), side);
+      return { name: nameOf(key, side), schema: toTypeSchema(schema, side, refer) };
+    });
+  });
+  const handlers = uses.map(({ handler, input, output }) => ({
+    handler,
+    input: nameOf(input, "taken"),
+    output: nameOf(output, "returned"),
+  }));
+  return { types, handlers };
+}
+
+/** Adds a schema and its `$defs` under this key, which is the name of its type; returns the key. */
+function addDocument(nodes: Nodes, key: string, schema: SchemaObject, claim: Claim): string {
+  const { $defs: _, ...root } = schema;
+  nodes.set(key, { name: key, schema: root, document: key });
+  for (const [name, definition] of Object.entries(definitionsOf(schema))) {
+    const part = definition as SchemaObject;
+    nodes.set(`${key}#${name}`, { name: claim(key + toPascal(name)), schema: part, document: key });
+  }
+  return key;
+}
+
+/** Gives the name that is wanted, or that with a number where it is taken. */
+type Claim = (wanted: string) => string;
+
+function createClaim(names: Iterable<string>): Claim {
+  const taken = new Set(names);
+  return (wanted) => {
+    let name = wanted;
+    for (let count = 2; taken.has(name); count++) name = `${wanted}${count}`;
+    taken.add(name);
+    return name;
+  };
+}
+
+/** These and everything that they refer to. */
+function reach(nodes: Nodes, keys: readonly string[], found = new Set<string>()): ReadonlySet<string> {
+  for (const key of keys) {
+    const node = nodes.get(key);
+    if (!node || found.has(key)) continue;
+    found.add(key);
+    const references = [...subschemas(node.schema)].flatMap(({ schema: { $ref } }) =>
+      typeof $ref === "string" ? [$ref] : [],
+    );
+    reach(
+      nodes,
+      references.map((reference) => follow(reference, node.document)),
+      found,
+    );
+  }
+  return found;
+}
+
+function follow(reference: string, document: string): string {
+  const { name = document, definition } = parseReference(reference) ?? {};
+  return definition === undefined ? name : `${name}#${definition}`;
+}
+
+/** `attest_verify` is `AttestVerify`. */
+const toPascal = (text: string): string =>
+  text.replaceAll(/(?:^|[_.-]+)([A-Za-z0-9])/g, (_match, letter: string) => letter.toUpperCase()).replace(/^\d/, "N$&");

@@ -1,0 +1,94 @@
+import { isObject } from "../../core/schema/nodes.ts";
+import { mapSubschemas, type SchemaObject, subschemas } from "../../core/schema/subschemas.ts";
+
+/** What a handler takes has its defaults filled in; what it returns is as it is written. */
+export type Side = "taken" | "returned";
+
+/** The keywords that say what kind of value it is. All others only narrow it, which no type shows. */
+const KINDS = [
+  "type",
+  "const",
+  "enum",
+  "anyOf",
+  "oneOf",
+  "allOf",
+  "properties",
+  "patternProperties",
+  "items",
+  "tsType",
+];
+const KEPT = new Set([
+  ...KINDS,
+  "description",
+  "required",
+  "additionalProperties",
+  "additionalItems",
+  "minItems",
+  "maxItems",
+]);
+const LONGEST_TUPLE = 4;
+
+/** Whether a part of the schema has a default that a caller may leave out. */
+export const hasDefaults = (schema: unknown): boolean =>
+  [...subschemas(schema)].some(({ schema: part }) => defaultsOf(part).length > 0);
+
+/**
+ * A schema in the words of json-schema-to-typescript, which reads an older draft and would name and copy what is referred
+ * to: references become the names of types, and what a type cannot say is left out.
+ * @param refer the name of the type of a `$ref`.
+ */
+export function toTypeSchema(schema: SchemaObject, side: Side, refer: (reference: string) => string): SchemaObject {
+  const inner = mapSubschemas(schema, (part, keyword) =>
+    toTypeSchema(part, isOneOfMany(schema, keyword) ? "returned" : side, refer),
+  );
+  const { $ref, description } = inner;
+  if (typeof $ref === "string") return { tsType: refer($ref), ...(description !== undefined && { description }) };
+  const required = [...((inner.required as string[]) ?? []), ...(side === "taken" ? defaultsOf(schema) : [])];
+  const written = {
+    ...toTuple(inner),
+    ...withoutOpenBranches(inner),
+    ...(required.length > 0 && { required }),
+    ...(isFreeForm(inner) && { additionalProperties: true }),
+  };
+  const kept = Object.fromEntries(
+    Object.entries(written).filter(([key, value]) => KEPT.has(key) && value !== undefined),
+  );
+  return saysKind(kept) ? kept : { ...kept, tsType: "unknown" };
+}
+
+/** Which branch is meant is not known before the value is checked: the defaults of several are not filled in. */
+function isOneOfMany(schema: SchemaObject, keyword: string): boolean {
+  const branches = keyword === "anyOf" || keyword === "oneOf" ? (schema[keyword] as readonly unknown[]) : [];
+  return branches.filter((branch) => !isObject(branch) || branch.type !== "null").length > 1;
+}
+
+function defaultsOf({ properties, required = [] }: SchemaObject): string[] {
+  const fields = Object.entries(isObject(properties) ? properties : {});
+  const filled = fields.filter(([, field]) => isObject(field) && "default" in field).map(([name]) => name);
+  return filled.filter((name) => !(required as string[]).includes(name));
+}
+
+/** An object that names no field is taken as it is. */
+function isFreeForm({ type, properties, ...rest }: SchemaObject): boolean {
+  const isNamed = isObject(properties) && Object.keys(properties).length > 0;
+  return type === "object" && !isNamed && !["additionalProperties", ...KINDS].some((keyword) => keyword in rest);
+}
+
+/** Lists of a fixed length are tuples; other bounds would become unions of every length. */
+function toTuple({ prefixItems, minItems, maxItems, ...rest }: SchemaObject): SchemaObject {
+  if (Array.isArray(prefixItems)) return { ...rest, items: prefixItems, additionalItems: rest.items ?? true, minItems };
+  const isFixed = minItems === maxItems && typeof minItems === "number" && minItems <= LONGEST_TUPLE;
+  return isFixed ? { ...rest, minItems, maxItems } : rest;
+}
+
+/** Alternatives of which one takes anything say nothing; members of `allOf` that only narrow say nothing either. */
+function withoutOpenBranches({ anyOf, oneOf, allOf }: SchemaObject): SchemaObject {
+  const closed = (branches: unknown): unknown =>
+    Array.isArray(branches) && branches.every(isTelling) ? branches : undefined;
+  const telling = Array.isArray(allOf) ? allOf.filter(isTelling) : [];
+  return { anyOf: closed(anyOf), oneOf: closed(oneOf), allOf: telling.length > 0 ? telling : undefined };
+}
+
+const isTelling = (schema: unknown): boolean => isObject(schema) && schema.tsType !== "unknown";
+
+const saysKind = (schema: SchemaObject): boolean => KINDS.some((keyword) => keyword in schema);

@@ -1,0 +1,174 @@
+import type { Clock, Log } from "../../api/capabilities.ts";
+import { Problem, type ProblemCode } from "../../api/problem.ts";
+import { perform } from "../perform.ts";
+import type { Refunds } from "../refunds/refunds.ts";
+import { isJobService, type JobService, type Service } from "../service.ts";
+import type { JobPayment } from "../x402/x402.ts";
+import type { JobQueue, QueuedJob, Verdict } from "./queue.ts";
+import type { JobEnd, JobRecord, JobRecords } from "./records.ts";
+import { createSteps } from "./steps.ts";
+
+/** What a caller of a job is told at once (specification 2.12 and 2.13). */
+export interface AcceptedJob {
+  readonly job_id: string;
+  readonly status: "accepted";
+  /** Absolute. */
+  readonly status_url: string;
+  readonly eta_seconds: number;
+}
+
+/**
+ * Calls that outlive their requests. The order is the promise: the record is written before the money moves, and the work
+ * begins only after it has moved (decisions.md, "The order of things", 7).
+ */
+export interface Jobs {
+  /**
+   * Puts a job on record, not to be worked on yet, and keeps a place in line for it while `settle` is at work.
+   * @throws Problem `unavailable` when the line is full, and what `settle` throws.
+   */
+  reserve<T>(service: JobService, input: unknown, settle: (accepted: AcceptedJob) => Promise<T>): Promise<T>;
+  /** Lets the work begin: `payment` has moved. Doing it again changes nothing. @throws Problem `unavailable`. */
+  begin(id: string, payment: JobPayment | null): Promise<void>;
+  /** Begins to work on what is in line, and on what an earlier process has left there. */
+  start(): void;
+  /** Ends the work; what is not finished goes back in line. */
+  close(): Promise<void>;
+}
+
+export interface JobsDeps {
+  readonly services: readonly Service[];
+  readonly records: JobRecords;
+  readonly queue: JobQueue;
+  readonly refunds: Refunds;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  /** Before the second attempt; doubled for each further one. */
+  readonly retryMs?: number;
+  /** How long a step that has begun may go on after its attempt has ended. */
+  readonly stepGraceMs?: number;
+}
+
+/** Failures that another attempt may not meet. */
+const MAY_PASS: readonly ProblemCode[] = [
+  "upstream-failed",
+  "unavailable",
+  "rate-limited",
+  "deadline-exceeded",
+  "internal",
+];
+/** A job whose turns end without a word, again and again, takes its worker with it each time. */
+const MOST_TURNS = 25;
+const LONGEST_RETRY_MS = 5 * 60_000;
+const FULL_RETRY_SECONDS = 60;
+/** A service that this process does not know may be new, and known to the process beside it. */
+const STRANGER_MS = 60 * 60_000;
+const STRANGER_RETRY_MS = 60_000;
+
+export function createJobs(deps: JobsDeps): Jobs {
+  const { services, records, queue, refunds, clock, log, baseUrl, retryMs = 5000, stepGraceMs = 5000 } = deps;
+  const byId = new Map(services.filter(isJobService).map((service) => [service.manifest.id, service]));
+  /** The services of jobs that are being settled: of each, there is a place in line for so many. */
+  const places: string[] = [];
+
+  return {
+    async reserve(service, input, settle) {
+      const { id } = service.manifest;
+      const { eta_seconds, queue_limit, refund, status_route } = service.job.manifest;
+      const inLine = await queue.count(id);
+      if (inLine + places.filter((place) => place === id).length >= queue_limit) {
+        const detail = `${queue_limit} jobs are in line already; nothing was charged`;
+        throw new Problem("unavailable", detail, { retryAfter: FULL_RETRY_SECONDS });
+      }
+      places.push(id);
+      try {
+        const { id: job_id } = await records.reserve({ service: id, input, refund });
+        const path = status_route.slice(status_route.indexOf("/")).replace(/\{\w+\}/, job_id);
+        return await settle({ job_id, status: "accepted", status_url: `${baseUrl}${path}`, eta_seconds });
+      } finally {
+        places.splice(places.indexOf(id), 1);
+      }
+    },
+    async begin(id, payment) {
+      const record = await records.begin(id, payment);
+      if (!record?.begun)
+        throw new Problem("internal", undefined, { cause: new Error(`The job ${id} is not on record`) });
+      if (await records.readEnd(id)) return;
+      await queue.add({ id, service: record.service, at: record.begun.at });
+    },
+    start: () => queue.start(take),
+    close: () => queue.close(),
+  };
+
+  /** One turn: whatever an earlier one has left undone is done. */
+  async function take({ id }: QueuedJob, signal: AbortSignal): Promise<Verdict> {
+    const record = await records.read(id);
+    if (!record?.begun) return "done";
+    const ended = (await records.readEnd(id)) ?? (await attempt(record, signal));
+    if ("againMs" in ended) return ended;
+    const { payment } = record.begun;
+    if (ended.state === "FAILED" && payment && record.refund)
+      await refunds.open({ id, service: record.service, payment });
+    return "done";
+  }
+
+  async function attempt(job: JobRecord, signal: AbortSignal): Promise<JobEnd | { readonly againMs: number }> {
+    const service = byId.get(job.service);
+    if (!service) {
+      const isFresh = clock.now() - (job.begun?.at ?? 0) < STRANGER_MS;
+      return isFresh ? { againMs: STRANGER_RETRY_MS } : fail(job, "The service is not offered any more");
+    }
+    const turns = await records.countTurn(job.id);
+    if (turns > MOST_TURNS) return fail(job, "The work broke off again and again");
+    if (turns === 1) await records.note(job.id, null);
+    const deliverable = await work(service, job, signal);
+    if (!(deliverable instanceof Problem)) return end(job, { state: "DELIVERED", at: clock.now(), deliverable });
+    return signal.aborted ? { againMs: 0 } : judge(service, job, deliverable);
+  }
+
+  /**
+   * The deliverable, or why there is none. @throws Problem `unavailable` when the store failed the work's steps: that says
+   * nothing about the job, which is to have another turn.
+   */
+  async function work(service: JobService, { id, input, begun }: JobRecord, signal: AbortSignal): Promise<unknown> {
+    const { manifest, handler, job } = service;
+    const { payer, network } = begun?.payment ?? {};
+    const steps = createSteps(id, { records, log, graceMs: stepGraceMs });
+    const outcome = await perform({ manifest, handler, output: job.deliverable, deadlineMs: job.deadlineMs }, input, {
+      id,
+      signal,
+      payer: payer ?? undefined,
+      network,
+      ...steps.lent,
+    }).catch(Problem.from);
+    await steps.end();
+    return outcome;
+  }
+
+  async function judge(
+    service: JobService,
+    job: JobRecord,
+    problem: Problem,
+  ): Promise<JobEnd | { readonly againMs: number }> {
+    const { code, message, options } = problem;
+    const error = options.cause ?? problem;
+    log.warn("job.attempt-failed", { job: job.id, service: job.service, code, error });
+    if (!MAY_PASS.includes(code)) return fail(job, message);
+    const failures = await records.countFailure(job.id);
+    if (failures >= service.job.manifest.attempts) return fail(job, message);
+    const backoffMs = retryMs * 2 ** (failures - 1);
+    return { againMs: Math.min((options.retryAfter ?? 0) * 1000 || backoffMs, LONGEST_RETRY_MS) };
+  }
+
+  function fail(job: JobRecord, error: string): Promise<JobEnd> {
+    return end(job, { state: "FAILED", at: clock.now(), error });
+  }
+
+  /** The end that counts, which may be another worker's. */
+  async function end({ id, service }: JobRecord, proposed: JobEnd): Promise<JobEnd> {
+    const counts = await records.end(id, proposed);
+    log.info("job.ended", { job: id, service, state: counts.state });
+    return counts;
+  }
+}

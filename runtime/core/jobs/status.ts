@@ -1,0 +1,58 @@
+import type { Clock } from "../../api/capabilities.ts";
+import type { Run } from "../../api/plugin.ts";
+import type { RefundStatus, Refunds } from "../refunds/refunds.ts";
+import type { JobManifest } from "../set/manifest.ts";
+import type { JobRecord, JobRecords } from "./records.ts";
+
+/** How a job stands (specification 2.12 and 2.13). */
+export interface JobStatus extends RefundStatus {
+  readonly job_id: string;
+  readonly status: "DISPATCHING" | "IN_PROGRESS" | "DELIVERED" | "FAILED" | "UNKNOWN";
+  readonly deliverable: unknown;
+  readonly eta_seconds: number | null;
+  readonly step: string | null;
+  readonly error: string | null;
+}
+
+export interface JobStatusDeps {
+  readonly records: Pick<JobRecords, "read" | "readEnd" | "progress">;
+  readonly refunds: Pick<Refunds, "status">;
+  readonly clock: Clock;
+}
+
+/** The handlers of status routes: a service's jobs are told by its own route alone. */
+type JobStatusOf = (service: string, job: JobManifest) => Run<{ job_id: string }, JobStatus>;
+
+export function createStatusOf({ records, refunds, clock }: JobStatusDeps): JobStatusOf {
+  return (service, job) =>
+    async ({ job_id }) => {
+      // Half a character, which JSON can say, is in no store.
+      const record = job_id.isWellFormed() ? await records.read(job_id) : undefined;
+      if (record?.service !== service || !record.begun) return { ...NOTHING, job_id, error: "job_not_found" };
+      const end = await records.readEnd(job_id);
+      if (!end) return { ...NOTHING, job_id, ...(await toRunning(record, record.begun.at, job)) };
+      if (end.state === "DELIVERED") return { ...NOTHING, job_id, status: end.state, deliverable: end.deliverable };
+      const refund = record.begun.payment && record.refund ? await refunds.status(job_id) : {};
+      return { ...NOTHING, job_id, status: end.state, error: end.error, ...refund };
+    };
+
+  async function toRunning(
+    { id }: JobRecord,
+    begunAt: number,
+    { eta_seconds }: JobManifest,
+  ): Promise<Pick<JobStatus, "status" | "eta_seconds" | "step">> {
+    const progress = await records.progress(id);
+    const left = Math.max(0, eta_seconds - Math.floor((clock.now() - begunAt) / 1000));
+    return { status: progress ? "IN_PROGRESS" : "DISPATCHING", eta_seconds: left, step: progress?.step ?? null };
+  }
+}
+
+const NOTHING: Omit<JobStatus, "job_id"> = {
+  status: "UNKNOWN",
+  deliverable: null,
+  eta_seconds: null,
+  step: null,
+  error: null,
+  refund_tx: null,
+  refund_pending: null,
+};

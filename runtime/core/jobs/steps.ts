@@ -1,0 +1,75 @@
+import type { Log } from "../../api/capabilities.ts";
+import type { Call } from "../../api/plugin.ts";
+import { Problem } from "../../api/problem.ts";
+import type { JobRecords } from "./records.ts";
+
+/** The steps of one attempt at a job. */
+export interface Steps {
+  /** What the handler is lent. */
+  readonly lent: Pick<Call, "step" | "report">;
+  /**
+   * Lets no further step begin and waits for those that have begun, so that what they did is known to the next attempt.
+   * @throws Problem `unavailable` when the store could not give or keep a step, whatever the handler made of that.
+   */
+  end(): Promise<void>;
+}
+
+export interface StepsDeps {
+  readonly records: Pick<JobRecords, "note" | "readStep" | "keepStep">;
+  readonly log: Log;
+  /** How long a step that has begun may go on after its attempt. */
+  readonly graceMs: number;
+}
+
+export function createSteps(id: string, { records, log, graceMs }: StepsDeps): Steps {
+  const running = new Set<Promise<unknown>>();
+  let isOver = false;
+  let outage: Problem | undefined;
+
+  return {
+    lent: {
+      report,
+      step(name, work) {
+        const step = take(name, work);
+        const forget = (): void => void running.delete(step);
+        running.add(step);
+        step.then(forget, forget);
+        return step;
+      },
+    },
+    async end() {
+      isOver = true;
+      await within(graceMs, Promise.allSettled(running));
+      if (outage) throw outage;
+    },
+  };
+
+  function report(progress: string): void {
+    if (isOver) return;
+    records.note(id, progress).catch((error: unknown) => log.warn("job.progress-lost", { job: id, error }));
+  }
+
+  async function take<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const kept = await records.readStep(id, name).catch(remember);
+    if (kept) return kept.value as T; // As the same step gave it before.
+    if (isOver) throw new Problem("unavailable", "This attempt is over");
+    report(name);
+    const value = toJson(await work());
+    return (await records.keepStep(id, name, value).catch(remember)) as T;
+  }
+
+  function remember(error: unknown): never {
+    if (error instanceof Problem && error.code === "unavailable") outage = error;
+    throw error;
+  }
+}
+
+/** What a step gives is what it would be after a crash: the same for the first attempt and for the next. */
+const toJson = (value: unknown): unknown => (JSON.parse(JSON.stringify({ value })) as { value?: unknown }).value;
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
+}

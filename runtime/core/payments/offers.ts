@@ -1,0 +1,147 @@
+import { Problem } from "../../api/problem.ts";
+import type { Invocation } from "../call.ts";
+import { sha256 } from "../digest.ts";
+import type { Service } from "../service.ts";
+import type { SiteManifest } from "../set/manifest.ts";
+import { amountOn } from "../set/price.ts";
+import type { Challenge } from "../x402/challenge.ts";
+import { createChallenge, toResource, UNPAID } from "../x402/challenge.ts";
+import type { Rail, RailStatus } from "../x402/rails.ts";
+import type { Payment, Refusal } from "../x402/read-payment.ts";
+import type { PaymentRequired, PaymentRequirements } from "../x402/x402.ts";
+import type { OfferHistory } from "./offer-history.ts";
+
+/** What each service may be paid with now, and what it was offered for until a moment ago. */
+export interface Offers {
+  /** The current offers of a paid service, in the site's order; empty while no rail is up. */
+  of(service: Service): readonly PaymentRequirements[];
+  /**
+   * The 402 of a paid service. Without an error it is built once and reused.
+   * @throws Problem `unavailable` while no rail is up: a priced service is never free.
+   */
+  challenge(service: Service, resource: string, terms?: ChallengeTerms): Challenge;
+  /**
+   * What is sold, in our own words: what facilitators list a service by when they see a payment for it. What a payer
+   * echoes of it is passed on to nobody.
+   */
+  describe(service: Service, resource: string): Pick<PaymentRequired, "resource" | "extensions">;
+  /** The offer that a payment was made for, current or earlier and not yet run out; or why there is none. */
+  match(
+    service: Service,
+    payment: Payment,
+    door: Pick<Invocation, "resource" | "networks">,
+  ): Promise<PaymentRequirements | Refusal>;
+  /** Takes the rails that are up. Resolves once the new offers are on record, before the first of them is made. */
+  update(statuses: ReadonlyMap<string, RailStatus>): Promise<void>;
+}
+
+export interface ChallengeTerms extends Pick<Invocation, "networks"> {
+  /** Why a payment was refused. */
+  readonly error?: string | undefined;
+}
+
+export interface OffersDeps {
+  readonly site: SiteManifest;
+  readonly services: readonly Service[];
+  readonly rails: readonly Rail[];
+  readonly history: OfferHistory;
+  readonly extensionsOf?: ExtensionsOf | undefined;
+}
+
+/** What a challenge says beyond the protocol (x402-specification-v2, section 5.1.2, `extensions`), by door: the resource. */
+export type ExtensionsOf = (service: Service, resource: string) => Readonly<Record<string, unknown>> | undefined;
+
+export function createOffers({ site, services, rails, history, extensionsOf }: OffersDeps): Offers {
+  let current: ReadonlyMap<string, readonly PaymentRequirements[]> = new Map();
+  let cached = new Map<string, Challenge>();
+  const of = (service: Service): readonly PaymentRequirements[] => current.get(service.manifest.id) ?? [];
+
+  const describe: Offers["describe"] = (service, resource) => {
+    const extensions = extensionsOf?.(service, resource);
+    return { resource: toResource(service.manifest, site, resource), ...(extensions && { extensions }) };
+  };
+
+  /** The offer in the payer's own words before one that says the same in others, the current one first. */
+  async function find(service: Service, payment: Payment): Promise<PaymentRequirements | undefined> {
+    const made = of(service).filter((offer) => fits(offer, payment));
+    const current = made.find((offer) => isEcho(offer, payment));
+    if (current) return current;
+    const earlier = (await history.earlier(service.manifest.id)).filter((offer) => fits(offer, payment));
+    return earlier.find((offer) => isEcho(offer, payment)) ?? made[0] ?? earlier[0];
+  }
+
+  return {
+    of,
+    describe,
+    challenge(service, resource, { error, networks } = {}) {
+      const key = [service.manifest.id, resource, ...(networks ?? [])].join(" ");
+      const known = error === undefined ? cached.get(key) : undefined;
+      if (known) return known;
+      const accepts = of(service).filter(({ network }) => networks?.includes(network) ?? true);
+      if (accepts.length === 0) throw new Problem("unavailable", "No payment rail is up", { retryAfter: 10 });
+      const { resource: sold, ...more } = describe(service, resource);
+      const required = { x402Version: 2 as const, error: error ?? UNPAID, resource: sold, accepts, ...more };
+      const challenge = createChallenge(required, site.rails);
+      if (error === undefined) cached.set(key, challenge);
+      return challenge;
+    },
+    async match(service, payment, { resource, networks }) {
+      if (networks && !networks.includes(payment.network)) return "unsupported_network";
+      const named = payment.resourceUrl === undefined ? undefined : pathOf(payment.resourceUrl);
+      if (named !== undefined && payment.resourceUrl !== resource && named !== pathOf(resource))
+        return "wrong_resource";
+      const offer = await find(service, payment);
+      if (!offer) return "no_matching_offer";
+      // A door that many services share says nothing of the service; version 1 says nothing of anything.
+      const bound =
+        named === service.path || payment.accepted?.extra?.offerId !== undefined || payment.x402Version === 1;
+      return bound ? offer : "wrong_resource";
+    },
+    async update(statuses) {
+      const next = new Map(services.map((service) => [service.manifest.id, toOffers(service, site, rails, statuses)]));
+      await history.publish(next);
+      current = next;
+      cached = new Map();
+    },
+  };
+}
+
+function toOffers(
+  { manifest }: Service,
+  site: SiteManifest,
+  rails: readonly Rail[],
+  statuses: ReadonlyMap<string, RailStatus>,
+): PaymentRequirements[] {
+  const { price } = manifest;
+  if (price === undefined) return [];
+  return rails.flatMap((rail) => {
+    const status = statuses.get(rail.manifest.id);
+    const amount = amountOn(rail.manifest, price, site.yen_tiers)?.toString();
+    if (status?.state !== "up" || amount === undefined) return [];
+    const { network, asset, domain } = rail.manifest;
+    const { payTo } = rail;
+    const offerId = sha256([manifest.id, network, asset, amount, payTo].join(" ")).slice(0, 16);
+    const extra = { ...domain, ...status.extra, offerId };
+    return [{ scheme: "exact", network, asset, amount, payTo, maxTimeoutSeconds: site.limits.offer_seconds, extra }];
+  });
+}
+
+/** V2 names its offer; V1 names only the network, so that the signed amount and recipient must tell. */
+function fits(offer: PaymentRequirements, { accepted, authorization, scheme, network }: Payment): boolean {
+  if (offer.scheme !== scheme || offer.network !== network) return false;
+  if (authorization.amount !== undefined && authorization.amount !== BigInt(offer.amount)) return false;
+  if (authorization.payTo !== undefined && authorization.payTo !== offer.payTo.toLowerCase()) return false;
+  if (!accepted) return true;
+  const same = (["asset", "amount", "payTo", "maxTimeoutSeconds"] as const).every(
+    (key) => offer[key] === accepted[key],
+  );
+  return same && (accepted.extra?.offerId ?? offer.extra.offerId) === offer.extra.offerId;
+}
+
+/** Whether a payment says nothing else than the offer: a facilitator may name another payer of its fees each time. */
+const isEcho = ({ extra }: PaymentRequirements, { accepted }: Payment): boolean =>
+  Object.entries(extra).every(
+    ([name, value]) => typeof value === "object" || (accepted?.extra?.[name] ?? value) === value,
+  );
+
+const pathOf = (url: string): string => URL.parse(url)?.pathname ?? url;

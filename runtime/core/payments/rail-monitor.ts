@@ -1,0 +1,78 @@
+import { Problem } from "../../api/problem.ts";
+import type { Rail, RailStatus } from "../x402/rails.ts";
+
+/** Which rails can be offered: a rail is up once its facilitator says so, and recovers by itself. */
+export interface RailMonitor {
+  statuses(): ReadonlyMap<string, RailStatus>;
+  /** Asks every facilitator once, and keeps asking in the background. Never rejects: a silent facilitator is a rail that is down. */
+  start(): Promise<void>;
+  close(): void;
+}
+
+export interface RailMonitorDeps {
+  readonly rails: readonly Rail[];
+  /** Called before a change is visible; a rejection leaves the rails as they were, to be tried again. */
+  readonly onChange: (statuses: ReadonlyMap<string, RailStatus>) => Promise<void>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** How long a facilitator may take to say what it supports. */
+const ASK_MS = 3000;
+/** Before a rail that is down is asked about again; doubled each time, up to five times. */
+const RETRY_MS = 1000;
+/** Between two rounds while all rails are up. */
+const REFRESH_MS = 300_000;
+
+const UNASKED: RailStatus = { state: "down", reason: "The facilitator has not answered yet" };
+
+export function createRailMonitor({ rails, onChange, onError }: RailMonitorDeps): RailMonitor {
+  let statuses: ReadonlyMap<string, RailStatus> = new Map(rails.map(({ manifest }) => [manifest.id, UNASKED]));
+  let announced = "";
+  let failures = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  return {
+    statuses: () => statuses,
+    start: round,
+    close() {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+
+  async function round(): Promise<void> {
+    try {
+      const next = new Map(await Promise.all(rails.map(async (rail) => [rail.manifest.id, await ask(rail)] as const)));
+      if (JSON.stringify([...next]) !== announced) await onChange(next);
+      announced = JSON.stringify([...next]);
+      statuses = next;
+    } catch (error) {
+      onError(error);
+    }
+    const down = announced === "" || [...statuses.values()].some(({ state }) => state === "down");
+    failures = down ? failures + 1 : 0;
+    const waitMs = down ? RETRY_MS * 2 ** Math.min(failures - 1, 5) : REFRESH_MS;
+    if (!closed) timer = setTimeout(() => void round(), waitMs).unref();
+  }
+
+  /**
+   * A facilitator that was up and does not answer now keeps its rail: its outage shows when a payment is verified. One that
+   * says `unavailable` knows that nothing can be paid there.
+   */
+  async function ask({ manifest, facilitator }: Rail): Promise<RailStatus> {
+    const known = statuses.get(manifest.id);
+    try {
+      const kinds = await facilitator.supported(AbortSignal.timeout(ASK_MS));
+      const kind = kinds.find(
+        ({ x402Version, scheme, network }) => x402Version === 2 && scheme === "exact" && network === manifest.network,
+      );
+      if (kind) return { state: "up", extra: kind.extra ?? {} };
+      return { state: "down", reason: `The facilitator does not support "exact" on ${manifest.network}` };
+    } catch (error) {
+      const isCertain = error instanceof Problem && error.code === "unavailable";
+      if (known?.state === "up" && !isCertain) return known;
+      return { state: "down", reason: error instanceof Error ? error.message : String(error) };
+    }
+  }
+}

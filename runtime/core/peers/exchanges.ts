@@ -1,0 +1,87 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../../api/capabilities.ts";
+import type { PaymentRecord } from "../payments/reservations.ts";
+import type { SiteManifest } from "../set/manifest.ts";
+import { amountOn } from "../set/price.ts";
+import type { Store } from "../store.ts";
+import { PEER_POLICY } from "./policy.ts";
+
+/** What a peer was quoted. */
+export interface Exchange {
+  /** The peer's origin. */
+  readonly peer: string;
+  readonly skill: string;
+  /** Dollars, decimal text. */
+  readonly price: string;
+  /** The digest of the signed quote. */
+  readonly quoteDigest: string;
+  /** Unix seconds. */
+  readonly quotedAt: number;
+}
+
+/** A payment that this server has seen settle itself, for a call that named its exchange. */
+export interface ObservedSettlement {
+  readonly transaction: string;
+  /** CAIP-2. */
+  readonly network: string;
+  readonly asset: string;
+  /** Atomic units, decimal text. */
+  readonly amount: string;
+  readonly payer: string | null;
+  /** Unix seconds. */
+  readonly observed_at: number;
+}
+
+/** Quotes, what was paid on them, and their receipts: each kept for a day. */
+export interface Exchanges {
+  /** A new exchange's id: `ax-` and 24 hex digits. */
+  createId(): string;
+  open(id: string, exchange: Exchange): Promise<void>;
+  read(id: string): Promise<Exchange | undefined>;
+  /** Takes note of a settled call that named an exchange, when it was of the quoted skill at the quoted price. The first one counts. */
+  observe(settled: Pick<PaymentRecord, "exchange" | "service" | "payment" | "receipt">): Promise<void>;
+  observed(id: string): Promise<ObservedSettlement | undefined>;
+  /** Puts a receipt on record and gives it back, or the one that was there before: an exchange has one receipt. */
+  conclude<T>(id: string, receipt: T): Promise<T>;
+}
+
+export interface ExchangesDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly site: Pick<SiteManifest, "rails" | "yen_tiers">;
+  readonly createId?: () => string;
+}
+
+const ID = /^ax-[0-9a-f]{24}$/;
+const KEEP_MS = PEER_POLICY.receipt_seconds * 1000;
+
+/** An exchange's id, from a header or a body; undefined for what can be none. */
+export const toExchangeId = (value: unknown): string | undefined =>
+  typeof value === "string" && ID.test(value) ? value : undefined;
+
+export function createExchanges({ store, clock, site, createId = createRandomId }: ExchangesDeps): Exchanges {
+  const read = (id: string): Promise<Exchange | undefined> => store.get<Exchange>(`a2a:exchange:${id}`);
+
+  return {
+    createId,
+    read,
+    open: (id, exchange) => store.set(`a2a:exchange:${id}`, exchange, KEEP_MS),
+    observed: (id) => store.get<ObservedSettlement>(`a2a:observed:${id}`),
+    async observe({ exchange: id, service, payment, receipt }) {
+      const exchange = id === undefined ? undefined : await read(id);
+      if (exchange?.skill !== service || !receipt) return;
+      const { network, asset, amount } = payment.accepted;
+      const rail = site.rails.find((one) => one.network === network);
+      if (!rail || amountOn(rail, exchange.price, site.yen_tiers)?.toString() !== amount) return;
+      const { transaction, payer = null } = receipt;
+      const seen = { transaction, network, asset, amount, payer, observed_at: Math.floor(clock.now() / 1000) };
+      await store.putIfAbsent(`a2a:observed:${id}`, seen satisfies ObservedSettlement, KEEP_MS);
+    },
+    async conclude<T>(id: string, receipt: T) {
+      const isFirst = await store.putIfAbsent(`a2a:receipt:${id}`, receipt, KEEP_MS);
+      return isFirst ? receipt : ((await store.get<T>(`a2a:receipt:${id}`)) as T);
+    },
+  };
+}
+
+const createRandomId = (): string => `ax-${randomBytes(12).toString("hex")}`;

@@ -1,0 +1,84 @@
+import type { Clock, Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import type { RefundRail, RefundTransfer } from "./rail.ts";
+import type { OpenRefund, RefundRecords, RefundWay } from "./records.ts";
+
+/** Looks up one address. @throws when that was not possible: then nothing is known, and nothing is paid. */
+export type ScreenRecipient = (address: string, signal: AbortSignal) => Promise<"clear" | "sanctioned">;
+
+export interface RefundAttemptDeps {
+  readonly records: RefundRecords;
+  readonly rail: RefundRail;
+  readonly screenRecipient: ScreenRecipient;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long a transfer is watched before it counts as there to stay. */
+  readonly guardMs: number;
+}
+
+/** What an attempt has come to: nothing is left to be done, or the chain holds the transfer and is to be looked at again. */
+export type RefundProgress = "over" | "held";
+
+/** One attempt at a pending refund, from wherever an earlier one was cut off. @throws whatever keeps it from being paid now. */
+export type RefundAttempt = (refund: OpenRefund, signal: AbortSignal) => Promise<RefundProgress>;
+
+/**
+ * The order is the promise: screened, then signed and put on record, then sent; and sent again only after the chain has
+ * said that it does not hold it.
+ */
+export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
+  const { records, rail, screenRecipient, clock, log, guardMs } = deps;
+
+  return async (refund, signal) => {
+    const way = (await records.readWay(refund.id)) ?? (await choose(refund, signal));
+    if (way === "manual") return "over";
+    if ("byHand" in way) return end(refund, way.byHand);
+    const { signed } = way;
+    let found = await rail.find(signed, signal);
+    if (found.state === "open") {
+      if (refund.held) await takeBack(refund);
+      await rail.send(signed, signal);
+      found = await rail.find(signed, signal);
+    }
+    if (found.state === "settled") return hold(refund, found.transaction);
+    if (found.state === "dead") return toManual(refund, "The transfer was cancelled with the treasury's key");
+    throw new Problem("upstream-failed", "The transfer was sent, and is in no block yet");
+  };
+
+  async function choose(refund: OpenRefund, signal: AbortSignal): Promise<RefundWay | "manual"> {
+    const transfer: RefundTransfer = { to: refund.payment.payer as string, amount: refund.payment.amount };
+    if ((await screenRecipient(transfer.to, signal)) === "sanctioned") {
+      await toManual(refund, "The payer's address is under sanctions");
+      return "manual";
+    }
+    await rail.check(transfer, signal);
+    signal.throwIfAborted();
+    return records.choose(refund.id, { signed: await rail.sign(refund.id, transfer) });
+  }
+
+  async function hold(refund: OpenRefund, transaction: string): Promise<RefundProgress> {
+    const { held } = refund;
+    if (held?.transaction === transaction && clock.now() - held.at >= guardMs) return end(refund, transaction);
+    if (held?.transaction === transaction) return "held";
+    await records.update({ ...refund, reason: null, held: { transaction, at: clock.now() } });
+    log.info("refund.paid", { job: refund.id, service: refund.service, transaction });
+    return "held";
+  }
+
+  /** A reorganisation: what was told of the transfer is not true any more. */
+  async function takeBack({ held, ...refund }: OpenRefund): Promise<void> {
+    log.warn("refund.taken-back", { job: refund.id, service: refund.service, transaction: held?.transaction });
+    await records.update(refund);
+  }
+
+  async function end({ id }: OpenRefund, transaction: string): Promise<RefundProgress> {
+    await records.end(id, { transaction, refund_tx: transaction, at: clock.now() });
+    return "over";
+  }
+
+  async function toManual(refund: OpenRefund, reason: string): Promise<RefundProgress> {
+    await records.update({ ...refund, state: "manual", reason });
+    log.warn("refund.manual", { job: refund.id, service: refund.service, reason });
+    return "over";
+  }
+}

@@ -1,0 +1,73 @@
+/** The keys and indexes that lead to a value, from the root of its document. */
+export type Path = readonly (string | number)[];
+
+/** A schema or a part of one, as it stands in its document. */
+export type SchemaNode = boolean | { readonly [keyword: string]: unknown };
+
+/** Finds the node that the `$ref` of another one points at; `true` (anything goes) where it points nowhere. */
+export type Resolve = (node: SchemaNode) => SchemaNode;
+
+/** Named documents that refer to each other as `Name.json`, and to their own parts as `#/$defs/…`. */
+export interface SchemaNodes {
+  readonly resolve: Resolve;
+  /** Makes known a document that has no name. */
+  add(document: object): void;
+  /** The node (or list of nodes) and all that it consists of, through `$ref`s too. */
+  reach(node: unknown): ReadonlySet<unknown>;
+}
+
+/** Whether a value is an object as JSON knows it: neither null nor a list. */
+export const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isCollection = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+/** @param documents by name, without `.json`. */
+export function createSchemaNodes(documents: ReadonlyMap<string, object>): SchemaNodes {
+  const roots = new WeakMap<object, object>();
+  const reached = new WeakMap<object, Set<unknown>>();
+  const own = (node: unknown, root: object): void => {
+    if (!isCollection(node) || roots.has(node)) return;
+    roots.set(node, root);
+    for (const part of Object.values(node)) own(part, root);
+  };
+  for (const document of documents.values()) own(document, document);
+
+  const resolve: Resolve = (node) => {
+    if (!isObject(node) || typeof node.$ref !== "string") return true;
+    const [file = "", pointer = ""] = node.$ref.split("#");
+    const name = file.slice(file.lastIndexOf("/") + 1).replace(/\.json$/, "");
+    return follow(pointer, file === "" ? roots.get(node) : documents.get(name));
+  };
+
+  const collect = (node: unknown, into: Set<unknown>): void => {
+    if (node === false) into.add(node);
+    if (!isCollection(node) || into.has(node)) return;
+    into.add(node);
+    for (const part of Object.values(node)) collect(part, into);
+    if (isObject(node) && "$ref" in node) collect(resolve(node), into);
+  };
+
+  return {
+    resolve,
+    add: (document) => own(document, document),
+    reach(node) {
+      const known = reached.get(node as object);
+      if (known) return known;
+      const found = new Set<unknown>();
+      collect(node, found);
+      if (isCollection(node)) reached.set(node, found);
+      return found;
+    },
+  };
+}
+
+/** What a JSON pointer in a URI fragment (RFC 6901, section 6) leads to. */
+function follow(pointer: string, root: unknown): SchemaNode {
+  let node = root;
+  for (const step of pointer.split("/").slice(1)) {
+    const key = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
+    node = isCollection(node) ? (node as Record<string, unknown>)[key] : undefined;
+  }
+  return isObject(node) || node === false ? node : true;
+}

@@ -1,0 +1,166 @@
+import type { ErrorObject } from "ajv";
+import type { ValidationIssue } from "../../api/problem.ts";
+import { isObject } from "./nodes.ts";
+
+/** An issue without its place. */
+export type Words = Pick<ValidationIssue, "type" | "msg" | "ctx">;
+
+/** A fault for which pydantic has no type of its own, in a sentence. */
+export const valueError = (sentence: string): Words => ({
+  type: "value_error",
+  msg: `Value error, ${sentence}`,
+  ctx: { error: sentence },
+});
+
+/**
+ * One fault of Ajv in the vocabulary of pydantic v2; a value that fits none of several types has one issue for each.
+ * @param isText a query or path text, which could not be turned into what is due.
+ */
+export function toWords(error: ErrorObject, isText: boolean): readonly Words[] {
+  if (error.keyword === "type") return toTypeWords(error, isText);
+  const toWord = WORDS.get(error.keyword);
+  return [toWord ? toWord(error) : valueError(toSentence(error))];
+}
+
+const EXTRA: Words = { type: "extra_forbidden", msg: "Extra inputs are not permitted" };
+
+/** By keyword; `schema` is what stands beside it. */
+const WORDS = new Map<string, (error: ErrorObject) => Words>([
+  ["enum", ({ schema }) => toLiteralWords(schema as unknown[])],
+  ["const", ({ schema }) => toLiteralWords([schema])],
+  ["minLength", ({ schema }) => toLengthWords("short", schema as number)],
+  ["maxLength", ({ schema }) => toLengthWords("long", schema as number)],
+  [
+    "pattern",
+    ({ schema }) => words("string_pattern_mismatch", `String should match pattern '${schema}'`, { pattern: schema }),
+  ],
+  [
+    "minimum",
+    ({ schema }) => words("greater_than_equal", `Input should be greater than or equal to ${schema}`, { ge: schema }),
+  ],
+  [
+    "maximum",
+    ({ schema }) => words("less_than_equal", `Input should be less than or equal to ${schema}`, { le: schema }),
+  ],
+  ["exclusiveMinimum", ({ schema }) => words("greater_than", `Input should be greater than ${schema}`, { gt: schema })],
+  ["exclusiveMaximum", ({ schema }) => words("less_than", `Input should be less than ${schema}`, { lt: schema })],
+  [
+    "multipleOf",
+    ({ schema }) => words("multiple_of", `Input should be a multiple of ${schema}`, { multiple_of: schema }),
+  ],
+  ["minItems", ({ schema, data }) => toSizeWords("List", "short", schema as number, data as unknown[])],
+  ["maxItems", ({ schema, data }) => toSizeWords("List", "long", schema as number, data as unknown[])],
+  [
+    "minProperties",
+    ({ schema, data }) => toSizeWords("Dictionary", "short", schema as number, Object.keys(data as object)),
+  ],
+  [
+    "maxProperties",
+    ({ schema, data }) => toSizeWords("Dictionary", "long", schema as number, Object.keys(data as object)),
+  ],
+  ["required", () => ({ type: "missing", msg: "Field required" })],
+  ["additionalProperties", () => EXTRA],
+  ["unevaluatedProperties", () => EXTRA],
+  ["false schema", () => EXTRA],
+  ["format", ({ schema }) => toFormatWords(schema as string)],
+]);
+
+function words(type: string, msg: string, ctx: Readonly<Record<string, unknown>>): Words {
+  return { type, msg, ctx };
+}
+
+const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? "" : "s"}`;
+
+function toLengthWords(size: "short" | "long", limit: number): Words {
+  const [least, key] = size === "short" ? ["least", "min_length"] : ["most", "max_length"];
+  return words(`string_too_${size}`, `String should have at ${least} ${count(limit, "character")}`, { [key]: limit });
+}
+
+function toSizeWords(
+  kind: "List" | "Dictionary",
+  size: "short" | "long",
+  limit: number,
+  { length }: readonly unknown[],
+): Words {
+  const [least, key] = size === "short" ? ["least", "min_length"] : ["most", "max_length"];
+  const msg = `${kind} should have at ${least} ${count(limit, "item")} after validation, not ${length}`;
+  return words(`too_${size}`, msg, { field_type: kind, [key]: limit, actual_length: length });
+}
+
+const NO_INTEGER = "Input should be a valid integer";
+const NO_NUMBER = "Input should be a valid number";
+const NO_BOOLEAN = "Input should be a valid boolean";
+
+/** By type: the words, and those for a text that cannot be read as one. */
+const TYPES: Readonly<Record<string, readonly [ours: Words, forTexts?: Words]>> = {
+  string: [{ type: "string_type", msg: "Input should be a valid string" }],
+  integer: [
+    { type: "int_type", msg: NO_INTEGER },
+    { type: "int_parsing", msg: `${NO_INTEGER}, unable to parse string as an integer` },
+  ],
+  number: [
+    { type: "float_type", msg: NO_NUMBER },
+    { type: "float_parsing", msg: `${NO_NUMBER}, unable to parse string as a number` },
+  ],
+  boolean: [
+    { type: "bool_type", msg: NO_BOOLEAN },
+    { type: "bool_parsing", msg: `${NO_BOOLEAN}, unable to interpret input` },
+  ],
+  array: [{ type: "list_type", msg: "Input should be a valid list" }],
+  null: [{ type: "none_required", msg: "Input should be None" }],
+  object: [{ type: "dict_type", msg: "Input should be a valid dictionary" }],
+};
+const NO_MODEL: Words = {
+  type: "model_attributes_type",
+  msg: "Input should be a valid dictionary or object to extract fields from",
+};
+const FRACTION: Words = { type: "int_from_float", msg: `${NO_INTEGER}, got a number with a fractional part` };
+
+function toTypeWords({ schema, parentSchema, data }: ErrorObject, isText: boolean): Words[] {
+  const types = [schema].flat() as string[];
+  const due = types.filter((type) => type !== "null" || types.length === 1);
+  return due.map((type) => {
+    const [ours, forTexts] = TYPES[type] ?? [valueError(`must be of type ${type}`)];
+    if (type === "integer" && typeof data === "number") return FRACTION;
+    if (type === "object" && isObject(parentSchema?.properties)) return NO_MODEL;
+    return (isText && typeof data === "string" && forTexts) || ours;
+  });
+}
+
+function toLiteralWords(values: readonly unknown[]): Words {
+  const shown = values.filter((value) => value !== null || values.length === 1).map(toPython);
+  const last = shown.at(-1) ?? "";
+  const expected = shown.length > 1 ? `${shown.slice(0, -1).join(", ")} or ${last}` : last;
+  return words("literal_error", `Input should be ${expected}`, { expected });
+}
+
+/** As Python's `repr` would show it. */
+function toPython(value: unknown): string {
+  if (typeof value === "string") return value.includes("'") ? JSON.stringify(value) : `'${value}'`;
+  if (typeof value === "boolean") return value ? "True" : "False";
+  return value === null ? "None" : JSON.stringify(value);
+}
+
+/** Formats that pydantic has a type for, with what should have been written. */
+const FORMATS: Readonly<Record<string, readonly [type: string, what: string, error: string]>> = {
+  "date-time": ["datetime_parsing", "a valid datetime", "write it as in 2027-01-31T12:00:00Z"],
+  date: ["date_parsing", "a valid date in the format YYYY-MM-DD", "write it as in 2027-01-31"],
+  time: ["time_parsing", "in a valid time format", "write it as in 12:00:00Z"],
+  duration: ["time_delta_parsing", "a valid timedelta", "write it as in P1DT2H"],
+  uuid: ["uuid_parsing", "a valid UUID", "write it as in 123e4567-e89b-42d3-a456-426614174000"],
+  uri: ["url_parsing", "a valid URL", "write it as in https://example.com/path"],
+};
+
+function toFormatWords(format: string): Words {
+  const known = FORMATS[format];
+  if (!known) return valueError(`must be a valid ${format}`);
+  const [type, what, error] = known;
+  return words(type, `Input should be ${what}, ${error}`, { error });
+}
+
+function toSentence({ keyword, params }: ErrorObject): string {
+  if (keyword === "dependentRequired") return `${params.missingProperty} must be given with ${params.property}`;
+  if (keyword === "uniqueItems") return "no two items may be equal";
+  if (keyword === "contains") return "an item is missing that must be there";
+  return "this form is not allowed";
+}

@@ -1,0 +1,167 @@
+import { once } from "../once.ts";
+import { isObject, type Resolve, type SchemaNode } from "./nodes.ts";
+
+/** How one level of a value is copied: which fields are named, and what becomes of all others. */
+export interface Shape {
+  readonly fields: readonly Field[];
+  readonly names: ReadonlySet<string>;
+  /** How the other fields are copied; undefined when they are dropped. */
+  readonly rest: () => Shape | undefined;
+  readonly itemAt: (index: number) => Shape;
+  /** Whether a list, or an object, can fit the schema at all: one that cannot is refused as it is, uncopied. */
+  readonly takesList: boolean;
+  readonly takesObject: boolean;
+}
+
+/** How one named field is copied. */
+export interface Field {
+  readonly name: string;
+  /** `null` means absent. */
+  readonly optional: boolean;
+  /** The schema itself allows `null`. */
+  readonly nullable: boolean;
+  /** Stands for what is absent. */
+  readonly default?: unknown;
+  readonly shape: () => Shape;
+}
+
+/** The schemas of one field: those that hold in any case, and those of branches. */
+interface Property {
+  readonly certain: SchemaNode[];
+  readonly possible: SchemaNode[];
+}
+
+/** What all the schemas that hold for one value say of it. */
+interface Survey {
+  readonly properties: Map<string, Property>;
+  /** Names whose `null` is a value, not an absence. */
+  readonly required: Set<string>;
+  /** What is said of fields that are not named. */
+  readonly others: SchemaNode[];
+  readonly items: SchemaNode[];
+  readonly prefix: SchemaNode[][];
+}
+
+/** What is copied as it is. */
+const FREE: Shape = {
+  fields: [],
+  names: new Set(),
+  rest: () => FREE,
+  itemAt: () => FREE,
+  takesList: true,
+  takesObject: true,
+};
+
+/**
+ * The shape of a schema. An object is cut to the fields that its schema names, unless it names none or speaks of
+ * additional ones; the outermost object is cut even where it says that there must not be any.
+ */
+export const toShape = (schema: SchemaNode, resolve: Resolve): Shape => shapeOf([schema], resolve, true);
+
+function shapeOf(schemas: readonly SchemaNode[], resolve: Resolve, outermost = false): Shape {
+  const { properties, required, others, items, prefix } = surveyOf(schemas, resolve);
+  const takesList = schemas.length === 0 || schemas.some((node) => takes(node, "array"));
+  const takesObject = schemas.length === 0 || schemas.some((node) => takes(node, "object"));
+  if (properties.size + others.length + items.length + prefix.length === 0) return { ...FREE, takesList, takesObject };
+  // Schemas can contain themselves: what is deeper is looked at only when a value goes that deep.
+  const later = (nodes: readonly SchemaNode[]) => once(() => shapeOf(nodes, resolve));
+  const rest = others.includes(true) ? () => FREE : later(others);
+  const keepsRest = others.some((node) => node !== false || !outermost) || properties.size + others.length === 0;
+  const [anyItem, firstItems] = [later(items), prefix.map(later)];
+  return {
+    fields: [...properties].map(([name, property]) => ({
+      name,
+      optional: !required.has(name),
+      ...describe(property, resolve),
+      shape: later([...property.certain, ...property.possible]),
+    })),
+    names: new Set(properties.keys()),
+    rest: () => (keepsRest ? rest() : undefined),
+    itemAt: (index) => (firstItems[index] ?? anyItem)(),
+    takesList,
+    takesObject,
+  };
+}
+
+/** Branches have a say only where nothing certain is said. */
+function describe({ certain, possible }: Property, resolve: Resolve): Pick<Field, "nullable" | "default"> {
+  const allows = (node: SchemaNode): boolean => allowsNull(node, resolve);
+  const nullable = certain.length > 0 ? certain.every(allows) : possible.some(allows);
+  const described = certain.find((node) => isObject(node) && "default" in node) as { default: unknown } | undefined;
+  return described ? { nullable, default: described.default } : { nullable };
+}
+
+function surveyOf(schemas: readonly SchemaNode[], resolve: Resolve): Survey {
+  const survey: Survey = { properties: new Map(), required: new Set(), others: [], items: [], prefix: [] };
+  const visit = (node: unknown, isCertain: boolean, trail: readonly unknown[]): void => {
+    if (!isObject(node) || trail.includes(node)) return;
+    const within = [...trail, node];
+    noteFields(node, isCertain, survey, resolve);
+    noteItems(node, survey);
+    if ("$ref" in node) visit(resolve(node), isCertain, within);
+    for (const part of listOf(node.allOf)) visit(part, isCertain, within);
+    for (const branches of [node.anyOf, node.oneOf].map(listOf)) {
+      const kinds = branches.filter((branch) => !isNull(branch));
+      if (kinds.some(takesAnyObject)) survey.others.push(true);
+      // A schema or null: nothing else than that schema can hold for an object.
+      for (const branch of kinds) visit(branch, isCertain && kinds.length === 1, within);
+    }
+    const { then, else: otherwise, dependentSchemas } = node;
+    for (const branch of [then, otherwise, ...Object.values(dependentSchemas ?? {})]) visit(branch, false, within);
+  };
+  for (const schema of schemas) visit(schema, true, []);
+  return survey;
+}
+
+type Keywords = { readonly [keyword: string]: unknown };
+
+function noteFields(node: Keywords, isCertain: boolean, survey: Survey, resolve: Resolve): void {
+  const named = (node.properties ?? {}) as Readonly<Record<string, SchemaNode>>;
+  for (const [name, property] of Object.entries(named)) {
+    const known = survey.properties.get(name) ?? { certain: [], possible: [] };
+    known[isCertain ? "certain" : "possible"].push(property);
+    survey.properties.set(name, known);
+  }
+  for (const name of (node.required ?? []) as string[]) {
+    const own = Object.hasOwn(named, name) ? named[name] : false;
+    if (isCertain || allowsNull(own ?? false, resolve)) survey.required.add(name);
+  }
+  survey.others.push(...othersOf(node));
+}
+
+function noteItems(node: Keywords, { items, prefix }: Survey): void {
+  if (node.items !== undefined) items.push(node.items as SchemaNode);
+  for (const [index, item] of listOf(node.prefixItems).entries()) {
+    prefix[index] ??= [];
+    prefix[index].push(item);
+  }
+}
+
+/** What a schema says of fields that it does not name; those that a pattern names are copied as they are. */
+function othersOf(node: Keywords): SchemaNode[] {
+  const said = [node.additionalProperties, node.unevaluatedProperties].filter((part) => part !== undefined);
+  return (node.patternProperties === undefined ? said : [...said, true]) as SchemaNode[];
+}
+
+const isNull = (node: SchemaNode): boolean => isObject(node) && node.type === "null";
+
+const takesAnyObject = (node: SchemaNode): boolean =>
+  node === true || (isObject(node) && Object.keys(node).every((key) => key === "type" && hasType(node, "object")));
+
+const hasType = ({ type }: Keywords, name: string): boolean => [type].flat().includes(name);
+
+const takes = (node: SchemaNode, type: "array" | "object"): boolean =>
+  !isObject(node) || node.type === undefined || hasType(node, type);
+
+const listOf = (nodes: unknown): SchemaNode[] => (Array.isArray(nodes) ? nodes : []);
+
+/** Whether `null` is a value of the schema, as far as that shows without running it. */
+export function allowsNull(node: SchemaNode, resolve: Resolve, depth = 0): boolean {
+  if (typeof node === "boolean" || depth > 32) return node !== false;
+  const allows = (part: SchemaNode): boolean => allowsNull(part, resolve, depth + 1);
+  if (node.type !== undefined && !hasType(node, "null")) return false;
+  if (Array.isArray(node.enum) && !node.enum.includes(null)) return false;
+  if ("const" in node && node.const !== null) return false;
+  if ([node.anyOf, node.oneOf].some((branches) => Array.isArray(branches) && !branches.some(allows))) return false;
+  return listOf(node.allOf).every(allows) && (!("$ref" in node) || allows(resolve(node)));
+}

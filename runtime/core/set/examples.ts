@@ -1,0 +1,69 @@
+import type { AnyHandler } from "../../api/plugin.ts";
+import { Problem, type ValidationIssue } from "../../api/problem.ts";
+import type { Path } from "../schema/nodes.ts";
+import { isObject } from "../schema/nodes.ts";
+import { subschemas } from "../schema/subschemas.ts";
+import type { Schema } from "../schema/validator.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { type Fault, faultAt, faultAtKey } from "./faults.ts";
+import type { Draft } from "./manifests.ts";
+
+/** The compiled schemas of one manifest, as far as they compile. */
+export interface Compiled {
+  readonly input?: Schema;
+  readonly output?: Schema;
+}
+
+/** The examples that do not fit their schemas. A field that the schema does not know is a fault here: it is misspelt. */
+export function checkExamples(draft: Draft, compiled: Compiled): Fault[] {
+  return (draft.data.examples ?? []).flatMap((example, at) =>
+    (["input", "output"] as const).flatMap((part) => {
+      const schema = compiled[part];
+      const path = ["examples", at, part];
+      if (!schema || example[part] === undefined) return [];
+      const { value, issues } = schema.check(example[part], "body");
+      const fields = fieldsOf(schema);
+      return [...toFaults(draft, path, issues), ...findDropped(draft, path, example[part], value, fields)];
+    }),
+  );
+}
+
+/** The examples that the handler's own rules refuse. */
+export function checkExamplesByHandler(draft: Draft, input: Schema | undefined, handler: AnyHandler): Fault[] {
+  if (!input || typeof handler !== "object") return [];
+  return (draft.data.examples ?? []).flatMap((example, at) => {
+    const { value, issues } = input.check(example.input, "body");
+    if (issues.length > 0) return [];
+    try {
+      handler.check(value as never);
+      return [];
+    } catch (error) {
+      const problem = Problem.from(error);
+      const path = ["examples", at, "input"];
+      const found = toFaults(draft, path, problem.options.issues ?? []);
+      return found.length > 0 ? found : [faultAt(draft, path, "bad-example", (error as Error).message)];
+    }
+  });
+}
+
+/** The first step of `loc` says where a request keeps the value; an example keeps it at `path`. */
+const toFaults = (draft: Draft, path: Path, issues: readonly ValidationIssue[]): Fault[] =>
+  issues.map(({ loc, msg }) => faultAt(draft, [...path, ...loc.slice(1)], "bad-example", msg));
+
+/** Every field that the schema names, at whatever depth: what a misspelt one may have been meant for. */
+const fieldsOf = ({ document }: Schema): string[] =>
+  [...subschemas(document)].flatMap(({ schema: { properties } }) =>
+    Object.keys(isObject(properties) ? properties : {}),
+  );
+
+function findDropped(draft: Draft, path: Path, given: unknown, checked: unknown, fields: readonly string[]): Fault[] {
+  if (Array.isArray(given) && Array.isArray(checked))
+    return given.flatMap((item, at) => findDropped(draft, [...path, at], item, checked[at], fields));
+  if (!isObject(given) || !isObject(checked)) return [];
+  return Object.entries(given).flatMap(([key, value]) => {
+    if (value === null) return [];
+    if (Object.hasOwn(checked, key)) return findDropped(draft, [...path, key], value, checked[key], fields);
+    const complaint = `the schema has no such field${didYouMean(key, fields)}`;
+    return [faultAtKey(draft, [...path, key], "bad-example", complaint)];
+  });
+}

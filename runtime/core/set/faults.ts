@@ -1,0 +1,117 @@
+import type { Path } from "../schema/nodes.ts";
+
+/** Every kind of fault that a set can have, once. `manifests/README.md` prints this table; a test holds both equal. */
+export const FAULT_CODES = {
+  "alias-path-differs": "An alias has another path than the route; an alias is the same path with the other method.",
+  "bad-amount": "No plain decimal number above zero, written as text: `price`, and both sides of `yen_tiers`.",
+  "bad-asset": "The token's address is not of the kind that the rail's network uses.",
+  "bad-example": "An example does not fit the schema, or the handler's own rules refuse it.",
+  "bad-explorer": "No http(s) URL with `{tx}` in it, once.",
+  "bad-handler": "Not `plugin.handler`.",
+  "bad-header": "No name of an HTTP header.",
+  "bad-id": "Not made of letters, digits, `_`, `.` and `-`, at most 64, a letter or digit first.",
+  "bad-network": "No CAIP-2 network of a kind that payphone settles on.",
+  "bad-refunds": "Refunds on a rail that cannot make them, or screened by a service that cannot tell.",
+  "bad-route": "Not `GET /path` or `POST /path`.",
+  "bad-schema": "No valid JSON Schema (2020-12).",
+  "bad-schema-name": "A schema's name is not one capital letter followed by letters and digits.",
+  "bad-text": "Characters that have no place there: titles are printable ASCII, descriptions Latin-1.",
+  "bad-url": "No absolute http(s) URL.",
+  "bad-value": "None of the words that are allowed here.",
+  "bad-variable": "No name of an environment variable, or one that plugins are never lent.",
+  "bad-version": "Not three numbers with dots between them.",
+  "bad-word": "Not made of lower-case letters, digits and single dashes.",
+  "deadline-too-long": "A paid handler could still be running when its payment runs out.",
+  "duplicate-id": "Two ids differ in nothing but capitals.",
+  "duplicate-item": "The same thing twice in a list.",
+  "duplicate-key": "The same key twice in a mapping.",
+  "duplicate-rail": "Two rails have the same id or the same network.",
+  "duplicate-route": "Two routes answer to the same requests, or two services share a path.",
+  "duplicate-tier": "Two yen tiers for one price.",
+  "duplicate-upstream": "Two upstreams have the same id.",
+  "id-not-file-name": "The id is not the name of its file.",
+  "missing-file": "A file that every set needs is not there.",
+  "missing-key": "A key that is needed is not there.",
+  "no-rail": "A price that can be paid on no rail.",
+  "not-an-object": "An input or output schema does not say `type: object`.",
+  "out-of-range": "A number below or above its bounds.",
+  "parameter-not-text": "A path parameter of a POST route whose field is no text: only a query's texts become numbers.",
+  "plugin-failed": "A plugin could not be imported or set up.",
+  "plugin-invalid": "A plugin's file does not define the plugin that it is named after.",
+  "price-too-fine": "A price has digits that a rail's token cannot hold.",
+  "price-too-low": "A price below 0.001 dollars, the least that facilitators settle.",
+  "reserved-path": "A path that payphone answers itself.",
+  "syntax-error": "No YAML 1.2, or no JSON.",
+  "too-few": "A list with too few items.",
+  "too-long": "A text with too many characters.",
+  "too-many": "A list with too many items.",
+  "too-short": "A text with too few characters.",
+  "unexpected-file": "A file that would not be read where it is, or that cannot be read.",
+  "unknown-handler": "The plugin has no handler of this name.",
+  "unknown-key": "A key that nothing reads.",
+  "unknown-parameter": "A path parameter that the input schema does not name.",
+  "unknown-plugin": "There is no plugin of this name in `plugins/`.",
+  "unknown-reference": "A `$ref` that leads nowhere.",
+  "unknown-schema": "There is no schema of this name in `schemas/`.",
+  "unknown-upstream": "An upstream that `_site.yaml` does not list.",
+  "unsafe-alias": "A YAML alias that contains itself, or aliases that grow beyond measure.",
+  "unsafe-pattern": "A pattern that a hostile text can keep busy for too long.",
+  "wrong-type": "A value of another kind than the key needs.",
+} as const satisfies Record<string, string>;
+
+export type FaultCode = keyof typeof FAULT_CODES;
+
+/** From 1, both. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One fault of a set. All faults of all files are reported at once; nothing starts on a faulty set. */
+export interface Fault extends Position {
+  /** Relative to the served directory, e.g. `manifests/roll.yaml`. */
+  readonly file: string;
+  readonly code: FaultCode;
+  /** What is wrong, and where possible what would be right. */
+  readonly message: string;
+}
+
+/** A file that was read: its data, and where each part of it stands. */
+export interface Source<Data = unknown> {
+  readonly file: string;
+  readonly data: Data;
+  /** Where the value at the path stands, or its key; for what is not there, the nearest thing around it. */
+  readonly locate: (path: Path, part?: "key" | "value") => Position;
+}
+
+/** `file:line:column code message`. */
+export const toLine = ({ file, line, column, code, message }: Fault): string =>
+  `${file}:${line}:${column} ${code} ${message}`;
+
+/** Compares by file, line, column, code and message: the order of every report. */
+export function byPlace(a: Fault, b: Fault): number {
+  const texts = compare(a.code, b.code) || compare(a.message, b.message);
+  return compare(a.file, b.file) || a.line - b.line || a.column - b.column || texts;
+}
+
+/** A path as authors read it, e.g. `rails[1].network`; the root is the file. */
+const toLabel = (path: Path): string =>
+  path.map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`)).join("") ||
+  "the file";
+
+/** A fault of the value at the path: the message begins with the value's name, and with the value where it is text. */
+export function faultAt(source: Source, path: Path, code: FaultCode, complaint: string): Fault {
+  const value = path.reduce<unknown>((data, step) => (data as Record<string | number, unknown>)?.[step], source.data);
+  const text = typeof value === "string" && value.length <= 80 ? ` ${JSON.stringify(value)}` : "";
+  return { file: source.file, ...source.locate(path), code, message: `${toLabel(path)}${text}: ${complaint}` };
+}
+
+/** A fault of a key: one that is not known, or not well written. */
+export const faultAtKey = (source: Source, path: Path, code: FaultCode, complaint: string): Fault => ({
+  file: source.file,
+  ...source.locate(path, "key"),
+  code,
+  message: `${toLabel(path)}: ${complaint}`,
+});
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,103 @@
+import { didYouMean } from "./did-you-mean.ts";
+import type { FaultCode } from "./faults.ts";
+import { isPrice } from "./price.ts";
+import { parseRoute } from "./route.ts";
+
+/** A strict grammar: what is wrong with a text, or nothing. */
+export type Grammar = (text: string) => string | undefined;
+
+const byPattern =
+  (pattern: RegExp, complaint: string): Grammar =>
+  (text) =>
+    pattern.test(text) ? undefined : complaint;
+
+/** The variables that hold payphone's own keys and its own settings: no plugin is ever lent one. */
+const OWN_VARIABLES = /^(?:BUYER|CDP|FACILITATOR|NODE|PAYPHONE|REDIS|TREASURY)_/;
+
+/** Every `format` of `schemas/manifest.json` and `schemas/site.json`, with the code of the fault that it finds. */
+export const GRAMMARS: Readonly<Record<string, { readonly code: FaultCode; readonly explain: Grammar }>> = {
+  amount: { code: "bad-amount", explain: explainAmount },
+  explorer: { code: "bad-explorer", explain: explainExplorer },
+  handler: {
+    code: "bad-handler",
+    explain: byPattern(
+      /^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*\.[A-Za-z][A-Za-z0-9_]*$/,
+      'write the plugin, a dot and its handler: "roll.roll" is the handler "roll" of plugins/roll.ts',
+    ),
+  },
+  header: { code: "bad-header", explain: byPattern(/^[A-Za-z0-9-]+$/, 'write a header, such as "x-api-key"') },
+  id: {
+    code: "bad-id",
+    explain: byPattern(
+      /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
+      'at most 64 letters, digits, "_", "." and "-" are allowed, a letter or digit first',
+    ),
+  },
+  "lent-variable": { code: "bad-variable", explain: explainLentVariable },
+  network: { code: "bad-network", explain: explainNetwork },
+  route: { code: "bad-route", explain: explainRoute },
+  "schema-name": {
+    code: "bad-schema-name",
+    explain: byPattern(
+      /^[A-Z][A-Za-z0-9]*$/,
+      'write the name of a file in schemas/ without ".json": a capital letter, then letters and digits',
+    ),
+  },
+  text: { code: "bad-text", explain: explainText },
+  title: { code: "bad-text", explain: byPattern(/^[ -~]*$/, "only printable ASCII characters are allowed") },
+  url: { code: "bad-url", explain: explainUrl },
+  variable: { code: "bad-variable", explain: explainVariable },
+  version: { code: "bad-version", explain: byPattern(/^\d+\.\d+\.\d+$/, 'write three numbers, such as "0.3.0"') },
+  word: {
+    code: "bad-word",
+    explain: byPattern(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, "only lower-case letters, digits and single dashes are allowed"),
+  },
+};
+
+function explainAmount(text: string): string | undefined {
+  if (isPrice(text)) return undefined;
+  if (/^0+(\.0*)?$/.test(text)) return "must be more than zero; what is free has no price at all";
+  return 'write a plain decimal number of at most 18 decimals, such as "0.01"';
+}
+
+function explainRoute(text: string): string | undefined {
+  const route = parseRoute(text);
+  return typeof route === "string" ? route : undefined;
+}
+
+/** Descriptions stand in challenges, which some clients encode with `btoa`: it throws at whatever is beyond Latin-1. */
+function explainText(text: string): string | undefined {
+  const [found] = /[^\0-\xff]/u.exec(text) ?? [];
+  if (found === undefined) return undefined;
+  return `${JSON.stringify(found)} is beyond Latin-1 (U+0000 to U+00FF), which is all that some clients can encode`;
+}
+
+function explainUrl(text: string): string | undefined {
+  const protocol = URL.canParse(text) ? new URL(text).protocol : "";
+  return /^https?:$/.test(protocol) ? undefined : 'write a whole URL, such as "https://example.com"';
+}
+
+function explainExplorer(text: string): string | undefined {
+  const parts = text.split("{tx}");
+  if (parts.length === 2 && !explainUrl(parts.join("tx"))) return undefined;
+  return 'write a URL with {tx} in it once, such as "https://basescan.org/tx/{tx}"';
+}
+
+const NETWORK = /^(?:eip155:[1-9]\d{0,17}|solana:[1-9A-HJ-NP-Za-km-z]{32})$/;
+
+function explainNetwork(text: string): string | undefined {
+  if (NETWORK.test(text)) return undefined;
+  const [namespace = ""] = text.split(":");
+  const meant = namespace === "eip155" || namespace === "solana" ? "" : didYouMean(namespace, ["eip155", "solana"]);
+  return `write a CAIP-2 network: "eip155:" and the chain's number, or "solana:" and 32 characters of its genesis hash${meant}`;
+}
+
+function explainVariable(text: string): string | undefined {
+  if (/^[A-Z][A-Z0-9_]{0,127}$/.test(text)) return undefined;
+  return "write the name of an environment variable: capital letters, digits and underscores";
+}
+
+function explainLentVariable(text: string): string | undefined {
+  if (OWN_VARIABLES.test(text)) return "holds payphone's own keys or settings, which no plugin is ever lent";
+  return explainVariable(text);
+}

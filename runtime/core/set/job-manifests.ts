@@ -1,0 +1,90 @@
+import { isObject } from "../schema/nodes.ts";
+import type { JobManifest, Manifest } from "./manifest.ts";
+
+/** A job service's manifest, which has a `job`. */
+export type WithJob = Manifest & { readonly job: JobManifest };
+
+/** Whether a service's calls outlive their requests. */
+export const isJob = (manifest: Manifest): manifest is WithJob => manifest.job !== undefined;
+
+/** The id of the service that tells how a job stands. */
+export const toStatusId = (id: string): string => `${id}_status`;
+
+/** What a caller is told at once: the manifest as it is shown, whose answer is the accepted job (specification 2.12 and 2.13). */
+export const toAcceptManifest = (manifest: WithJob): Manifest => ({
+  ...manifest,
+  output: toAcceptedSchema(manifest),
+  examples: manifest.examples.map(({ input }) => ({ input })),
+});
+
+/** The free service behind `job.status_route`: `{job_id}` to the job's status. */
+export function toStatusManifest(manifest: WithJob): Manifest {
+  const { id, title, job, tags, category } = manifest;
+  return {
+    id: toStatusId(id),
+    title: `Status: ${title}`.slice(0, LONGEST_TITLE),
+    description: `How a job of \`${id}\` stands, free of charge, by its job_id. DELIVERED comes with the deliverable, FAILED with the error and what became of the payment. A job that nobody knows is UNKNOWN.`,
+    route: job.status_route,
+    handler: manifest.handler,
+    input: STATUS_INPUT,
+    output: toStatusSchema(manifest),
+    tags,
+    ...(category !== undefined && { category }),
+    hints: { readOnly: true, idempotent: true, openWorld: false },
+    examples: [{ input: { job_id: "3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55" } }],
+  };
+}
+
+const LONGEST_TITLE = 32;
+
+const STATUS_INPUT = {
+  type: "object",
+  properties: {
+    job_id: {
+      type: "string",
+      minLength: 1,
+      maxLength: 128,
+      description: "The id that the accepted call has answered.",
+    },
+  },
+  required: ["job_id"],
+};
+
+const ETA = "Seconds that are left, as far as can be told.";
+
+const toAcceptedSchema = ({ job: { eta_seconds, status_route } }: WithJob): object => ({
+  type: "object",
+  properties: {
+    job_id: { type: "string", description: `The job's id, for ${status_route}.` },
+    status: { const: "accepted", description: "The job is paid for and in line." },
+    status_url: { type: "string", description: "Where the job is polled, free of charge: a whole URL." },
+    eta_seconds: { type: "integer", default: eta_seconds, description: ETA },
+  },
+  required: ["job_id", "status_url"],
+});
+
+const toStatusSchema = ({ output }: WithJob): object => ({
+  ...(isObject(output) && isObject(output.$defs) && { $defs: output.$defs }), // Which a `$ref` looks for at the root.
+  type: "object",
+  properties: {
+    job_id: { type: "string", description: "The job's id." },
+    status: {
+      enum: ["DISPATCHING", "IN_PROGRESS", "DELIVERED", "FAILED", "UNKNOWN"],
+      description: "DELIVERED and FAILED are ends.",
+    },
+    deliverable: {
+      anyOf: [typeof output === "string" ? { $ref: `${output}.json` } : output, { type: "null" }],
+      description: "What was paid for, once DELIVERED.",
+    },
+    eta_seconds: { type: ["integer", "null"], description: ETA },
+    step: { type: ["string", "null"], description: "What is being done now." },
+    error: { type: ["string", "null"], description: "Why the job failed, or why it is unknown." },
+    refund_tx: { type: ["string", "null"], description: "The refund of a failed job: a USDC transfer on Base." },
+    refund_pending: {
+      enum: ["manual", null],
+      description:
+        "`manual`: the payment was on a rail that is refunded by hand, or its payer cannot be refunded automatically.",
+    },
+  },
+  required: ["job_id", "status"],
+});

@@ -1,0 +1,147 @@
+import { isObject } from "../schema/nodes.ts";
+import { type Schemas, toRoot } from "../schema/subschemas.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { type Fault, faultAt, type Source } from "./faults.ts";
+import { checkJob } from "./job-checks.ts";
+import type { Manifest, SiteManifest } from "./manifest.ts";
+import { amountOn, LEAST_PRICE, toAtomic } from "./price.ts";
+import { checkRefunds } from "./refund-checks.ts";
+import { isReserved, meets, parametersOf, parseRoute, type Route } from "./route.ts";
+import { isExact, SETTLE_SECONDS } from "./site.ts";
+
+/** A manifest without the keys that are faulty by themselves: what is there can be relied on. */
+export type Draft = Source<Partial<Manifest>>;
+
+/** Everything that was read, as far as it is sound. */
+export interface Drafts {
+  /** Left out when it is missing, or no YAML. */
+  readonly site?: Source<Partial<SiteManifest>>;
+  readonly manifests: readonly Draft[];
+  readonly schemas: Schemas;
+}
+
+/** What is wrong with manifests that are sound by themselves: with their names, routes, schemas and prices among each other. */
+export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {
+  const ofSite = site ? checkRefunds(site, manifests, schemas) : [];
+  const ofEach = manifests.flatMap((draft) => [
+    ...checkId(draft, manifests),
+    ...checkRoute(draft, manifests),
+    ...checkAliases(draft),
+    ...checkSchemas(draft, schemas),
+    ...checkParameters(draft, schemas),
+    ...checkJob(draft, manifests),
+    ...(site ? checkPrice(draft, site.data) : []),
+    ...(site ? checkDeadline(draft, site.data) : []),
+    ...(site ? checkUpstreams(draft, site.data) : []),
+  ]);
+  return [...ofSite, ...ofEach];
+}
+
+function checkId(draft: Draft, all: readonly Draft[]): Fault[] {
+  const { id } = draft.data;
+  if (id === undefined) return [];
+  const name = draft.file.replace(/^.*\/|\.yaml$/g, "");
+  if (id !== name)
+    return [faultAt(draft, ["id"], "id-not-file-name", `must be ${JSON.stringify(name)}, as its file is called`)];
+  const first = all.find(({ data }) => data.id?.toLowerCase() === id.toLowerCase());
+  if (!first || first === draft) return [];
+  return [faultAt(draft, ["id"], "duplicate-id", `${first.file} has the same id but for capitals`)];
+}
+
+function checkRoute(draft: Draft, all: readonly Draft[]): Fault[] {
+  const route = routeOf(draft);
+  if (!route) return [];
+  if (isReserved(route.path))
+    return [faultAt(draft, ["route"], "reserved-path", "payphone answers such a path itself")];
+  const first = all.find((other) => meets(routeOf(other)?.path ?? "", route.path));
+  if (!first || first === draft) return [];
+  const complaint = `a request for it could also be meant for ${first.file}; a path belongs to one service`;
+  return [faultAt(draft, ["route"], "duplicate-route", complaint)];
+}
+
+function checkAliases(draft: Draft): Fault[] {
+  const route = routeOf(draft);
+  if (!route) return [];
+  const methods: string[] = [route.method];
+  return (draft.data.aliases ?? []).flatMap((text, at) => {
+    const alias = parseRoute(text) as Route;
+    const place = ["aliases", at];
+    if (alias.path !== route.path)
+      return [faultAt(draft, place, "alias-path-differs", `must have the path of the route, "${route.path}"`)];
+    if (methods.includes(alias.method))
+      return [faultAt(draft, place, "duplicate-route", `the service answers ${alias.method} there already`)];
+    methods.push(alias.method);
+    return [];
+  });
+}
+
+function checkSchemas(draft: Draft, schemas: Schemas): Fault[] {
+  return (["input", "output"] as const).flatMap((key) => {
+    const schema = draft.data[key];
+    if (schema === undefined) return [];
+    if (typeof schema === "string" && !schemas.names.has(schema)) {
+      const complaint = `there is no schemas/${schema}.json${didYouMean(schema, schemas.names)}`;
+      return [faultAt(draft, [key], "unknown-schema", complaint)];
+    }
+    const root = toRoot(schema, schemas);
+    if (!root || root.type === "object") return [];
+    return [faultAt(draft, [key], "not-an-object", 'the schema must say "type: object"')];
+  });
+}
+
+function checkParameters(draft: Draft, schemas: Schemas): Fault[] {
+  const { input } = draft.data;
+  const root = input === undefined ? undefined : toRoot(input, schemas);
+  if (!root) return [];
+  const fields = isObject(root.properties) ? root.properties : {};
+  const isPosted = [draft.data.route, ...(draft.data.aliases ?? [])].some((route) => route?.startsWith("POST "));
+  return parametersOf(routeOf(draft)?.path ?? "").flatMap((name) => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (field === undefined) {
+      const complaint = `the input has no field "${name}"${didYouMean(name, Object.keys(fields))}`;
+      return [faultAt(draft, ["route"], "unknown-parameter", complaint)];
+    }
+    const isText = !isObject(field) || field.type === undefined || [field.type].flat().includes("string");
+    if (isText || !isPosted) return [];
+    return [faultAt(draft, ["route"], "parameter-not-text", `"${name}" must be text where the route is POST`)];
+  });
+}
+
+function checkPrice(draft: Draft, { rails, yen_tiers }: Partial<SiteManifest>): Fault[] {
+  const { price } = draft.data;
+  if (price === undefined) return [];
+  if (toAtomic(price, 18) < toAtomic(LEAST_PRICE, 18))
+    return [faultAt(draft, ["price"], "price-too-low", `facilitators settle no less than ${LEAST_PRICE}`)];
+  if (!rails || !yen_tiers) return [];
+  const fine = rails.filter(({ currency, decimals }) => currency === "usd" && !isExact(price, decimals));
+  if (fine.length > 0)
+    return fine.map(({ title, decimals }) =>
+      faultAt(draft, ["price"], "price-too-fine", `${title} has ${decimals} decimals and cannot hold it`),
+    );
+  if (rails.some((rail) => amountOn({ ...rail, decimals: 18 }, price, yen_tiers) !== undefined)) return [];
+  const complaint = "no rail of _site.yaml can be paid with it: none counts dollars, and it has no yen tier";
+  return [faultAt(draft, ["price"], "no-rail", complaint)];
+}
+
+function checkDeadline(draft: Draft, { limits }: Partial<SiteManifest>): Fault[] {
+  const { price, deadline_seconds } = draft.data;
+  if (price === undefined || deadline_seconds === undefined || !limits) return [];
+  const most = limits.offer_seconds - SETTLE_SECONDS;
+  if (deadline_seconds <= most) return [];
+  const complaint = `must be at most ${most}: offers may be paid for ${limits.offer_seconds} seconds, and settling takes up to ${SETTLE_SECONDS}`;
+  return [faultAt(draft, ["deadline_seconds"], "deadline-too-long", complaint)];
+}
+
+function checkUpstreams(draft: Draft, { upstreams = [] }: Partial<SiteManifest>): Fault[] {
+  const known = upstreams.map(({ id }) => id);
+  return (draft.data.upstreams ?? []).flatMap((id, at) => {
+    if (known.includes(id)) return [];
+    const complaint = `_site.yaml lists no upstream "${id}"${didYouMean(id, known)}`;
+    return [faultAt(draft, ["upstreams", at], "unknown-upstream", complaint)];
+  });
+}
+
+function routeOf({ data: { route } }: Draft): Route | undefined {
+  const parsed = route === undefined ? undefined : parseRoute(route);
+  return typeof parsed === "string" ? undefined : parsed;
+}

@@ -1,0 +1,44 @@
+import type { AnyHandler } from "../../api/plugin.ts";
+import { isObject } from "../schema/nodes.ts";
+import type { Schema } from "../schema/validator.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { checkExamplesByHandler } from "./examples.ts";
+import { type Fault, faultAt } from "./faults.ts";
+import type { Draft } from "./manifests.ts";
+
+/** What is wrong with the default export of the file of the plugin `name`, or nothing. */
+export function explainPlugin(value: unknown, name: string): string | undefined {
+  const right = `export default definePlugin(${JSON.stringify(name)}, …)`;
+  if (!isObject(value) || typeof value.name !== "string" || typeof value.setup !== "function")
+    return `its default export is no plugin; write "${right}"`;
+  return value.name === name ? undefined : `it defines the plugin "${value.name}"; write "${right}"`;
+}
+
+/** The two halves of `plugin.handler`. */
+export function splitHandler(text: string): { readonly plugin: string; readonly key: string } {
+  const [plugin = "", key = ""] = text.split(".");
+  return { plugin, key };
+}
+
+/** The handler that a manifest names, if it is there, fits the contract and takes the manifest's examples. */
+export function checkHandler(
+  draft: Draft,
+  handlers: Readonly<Record<string, unknown>>,
+  input: Schema | undefined,
+): { readonly handler?: AnyHandler; readonly faults: readonly Fault[] } {
+  const { key } = splitHandler(draft.data.handler ?? "");
+  if (!Object.hasOwn(handlers, key)) {
+    const complaint = `the plugin has no handler "${key}"${didYouMean(key, Object.keys(handlers))}`;
+    return { faults: [faultAt(draft, ["handler"], "unknown-handler", complaint)] };
+  }
+  const handler = handlers[key];
+  if (!isHandler(handler)) {
+    const complaint = `the plugin's "${key}" is neither a function nor { check, run }`;
+    return { faults: [faultAt(draft, ["handler"], "plugin-invalid", complaint)] };
+  }
+  return { handler, faults: checkExamplesByHandler(draft, input, handler) };
+}
+
+const isHandler = (value: unknown): value is AnyHandler =>
+  typeof value === "function" ||
+  (isObject(value) && typeof value.check === "function" && typeof value.run === "function");

@@ -1,0 +1,36 @@
+import { isObject } from "../schema/nodes.ts";
+import { type Schemas, toRoot } from "../schema/subschemas.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { type Fault, faultAt, type Source } from "./faults.ts";
+import { isEvm, type Manifest, type SiteManifest } from "./manifest.ts";
+
+/** What is wrong with a site's refunds: with their rail, and with the service that screens recipients. */
+export function checkRefunds(
+  site: Source<Partial<SiteManifest>>,
+  manifests: readonly Source<Partial<Manifest>>[],
+  schemas: Schemas,
+): Fault[] {
+  const { refunds, rails = [] } = site.data;
+  if (!refunds || !manifests.some(({ data }) => data.job?.refund)) return []; // Nobody is ever to be paid back.
+  const fail = (key: "rail" | "screen", complaint: string): Fault[] => [
+    faultAt(site, ["refunds", key], "bad-refunds", complaint),
+  ];
+  const rail = rails.find(({ id }) => id === refunds.rail);
+  const service = manifests.find(({ data }) => data.id === refunds.screen)?.data;
+  const names = { rails: rails.map(({ id }) => id), services: manifests.flatMap(({ data }) => data.id ?? []) };
+  const [input, output] = [service?.input, service?.output].map((schema) => schema && toRoot(schema, schemas));
+  const hasField = (schema: typeof input, field: string): boolean =>
+    isObject(schema) && isObject(schema.properties) && Object.hasOwn(schema.properties, field);
+  const canScreen =
+    !service?.job && hasField(input || undefined, "wallet") && hasField(output || undefined, "sanctions_match");
+  return [
+    ...(rail ? [] : fail("rail", `there is no such rail${didYouMean(refunds.rail, names.rails)}`)),
+    ...(rail && !isEvm(rail)
+      ? fail("rail", "must be an EVM rail: its token takes each refund once and never again")
+      : []),
+    ...(service ? [] : fail("screen", `there is no such service${didYouMean(refunds.screen, names.services)}`)),
+    ...(service && !canScreen
+      ? fail("screen", "the service must take `wallet` and answer `sanctions_match` at once")
+      : []),
+  ];
+}

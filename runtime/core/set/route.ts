@@ -1,0 +1,75 @@
+import { didYouMean } from "./did-you-mean.ts";
+
+/** A route by the manifests' strict grammar. */
+export interface Route {
+  readonly method: "GET" | "POST";
+  /** Begins with `/`, with `{name}` for a path parameter. */
+  readonly path: string;
+}
+
+const METHODS = ["GET", "POST"] as const;
+const SEGMENT = /^(?:[a-z0-9._~-]+|\{[a-z][a-z0-9_]*\})$/;
+const MAX_PATH = 200;
+
+/** What payphone answers itself; a trailing slash means everything below, too. */
+const RESERVED = [
+  "/",
+  "/.well-known/",
+  "/docs/",
+  "/favicon.ico",
+  "/health",
+  "/icon.png",
+  "/icon.svg",
+  "/llms.txt",
+  "/mcp",
+  "/openapi.json",
+  "/ready",
+  "/reports/",
+  "/robots.txt",
+  "/sandbox/",
+  "/v1/a2a",
+];
+
+/** Reads `METHOD /path/{parameter}`; a text is what is wrong with it. */
+export function parseRoute(text: string): Route | string {
+  const [word = "", path = "", ...rest] = text.split(" ");
+  const method = METHODS.find((known) => known === word);
+  if (!method) return `no such method${didYouMean(word, METHODS) || '; write "GET /path" or "POST /path"'}`;
+  if (rest.length > 0 || !path.startsWith("/")) return `write the method, one space, and a path that begins with "/"`;
+  if (path.length > MAX_PATH) return `the path has more than ${MAX_PATH} characters`;
+  return explainPath(path) ?? { method, path };
+}
+
+/** The names of a path's parameters, in order. */
+export const parametersOf = (path: string): string[] =>
+  segmentsOf(path)
+    .filter(isParameter)
+    .map((segment) => segment.slice(1, -1));
+
+/** Whether one request could be meant for both paths; what their parameters are called does not matter. */
+export function meets(a: string, b: string): boolean {
+  const [left, right] = [segmentsOf(a), segmentsOf(b)];
+  return left.length === right.length && left.every((segment, at) => fits(segment, right[at] as string));
+}
+
+/** Whether payphone answers the path, or a path that it could mean, itself. */
+export const isReserved = (path: string): boolean =>
+  RESERVED.some((own) => (own.length > 1 && own.endsWith("/") ? isBelow(path, own.slice(0, -1)) : meets(path, own)));
+
+function explainPath(path: string): string | undefined {
+  if (path === "/") return undefined;
+  const segments = segmentsOf(path);
+  if (segments.includes("")) return `the path has an empty segment; write no "//" and no "/" at its end`;
+  const wrong = segments.find((segment) => !SEGMENT.test(segment) || segment === "." || segment === "..");
+  if (wrong !== undefined)
+    return `"${wrong}" is no path segment: lower-case letters, digits and "._~-", or a whole segment {name}`;
+  const names = parametersOf(path);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  return twice === undefined ? undefined : `the parameter {${twice}} stands in it twice`;
+}
+
+const segmentsOf = (path: string): string[] => path.split("/").slice(1);
+const isParameter = (segment: string): boolean => segment.startsWith("{");
+const fits = (a: string, b: string): boolean => a === b || (b !== "" && isParameter(a)) || (a !== "" && isParameter(b));
+const isBelow = (path: string, folder: string): boolean =>
+  meets(`/${segmentsOf(path).slice(0, segmentsOf(folder).length).join("/")}`, folder);

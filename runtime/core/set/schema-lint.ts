@@ -1,0 +1,44 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { addKeywords, OPTIONS } from "../schema/keywords.ts";
+import type { Path } from "../schema/nodes.ts";
+import { subschemas } from "../schema/subschemas.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { type Fault, faultAt, faultAtKey, type Source } from "./faults.ts";
+import { toPath } from "./structure.ts";
+
+/** What makes a schema no valid one, word by word; the schema is the value at `base` of its source. */
+export type LintSchema = (source: Source, base: Path, schema: unknown) => Fault[];
+
+/** Asked only when a schema does not compile: the meta-schema costs more than the whole start of a small set. */
+export function createSchemaLint(): LintSchema {
+  const ajv = new Ajv2020(OPTIONS);
+  addKeywords(ajv);
+  return (source, base, schema) => [...checkMeta(ajv, source, base, schema), ...checkWords(ajv, source, base, schema)];
+}
+
+/** One fault for each place: a wrong `type` breaks three rules of the meta-schema at once. */
+function checkMeta(ajv: Ajv2020, source: Source, base: Path, schema: unknown): Fault[] {
+  ajv.validateSchema(schema as object);
+  const byPlace = new Map((ajv.errors ?? []).toReversed().map((error) => [error.instancePath, error]));
+  return [...byPlace].map(([pointer, { keyword, message = "does not fit", params, data }]) => {
+    const words =
+      keyword === "enum"
+        ? `must be one of ${params.allowedValues.join(", ")}${didYouMean(String(data), params.allowedValues)}`
+        : message;
+    return faultAt(source, [...base, ...toPath(pointer)], "bad-schema", words);
+  });
+}
+
+function checkWords(ajv: Ajv2020, source: Source, base: Path, schema: unknown): Fault[] {
+  const keywords = Object.keys(ajv.RULES.keywords);
+  return [...subschemas(schema)].flatMap(({ schema: part, path }) => {
+    const unknown = Object.keys(part).filter((key) => !Object.hasOwn(ajv.RULES.keywords, key));
+    const faults = unknown.map((key) =>
+      faultAtKey(source, [...base, ...path, key], "bad-schema", `no such keyword${didYouMean(key, keywords)}`),
+    );
+    const { format } = part;
+    if (typeof format !== "string" || ajv.formats[format]) return faults;
+    const complaint = `no such format${didYouMean(format, Object.keys(ajv.formats))}`;
+    return [...faults, faultAt(source, [...base, ...path, "format"], "bad-schema", complaint)];
+  });
+}

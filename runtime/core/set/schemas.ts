@@ -1,0 +1,64 @@
+import type { Path } from "../schema/nodes.ts";
+import { isObject } from "../schema/nodes.ts";
+import { explainPattern } from "../schema/pattern.ts";
+import { definitionsOf, parseReference, type SchemaObject, type Schemas, subschemas } from "../schema/subschemas.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { type Fault, faultAt, faultAtKey, type Source } from "./faults.ts";
+
+const DIALECT = "https://json-schema.org/draft/2020-12/schema";
+
+/**
+ * What may not stand in a schema of a set, though JSON Schema allows it: another dialect or name than its file's,
+ * references that leave the set, and patterns that a caller's text could keep busy.
+ * @param base where the schema stands in its source.
+ */
+export function checkSchema(source: Source, base: Path, schema: unknown, schemas: Schemas): Fault[] {
+  return [...subschemas(schema)].flatMap(({ schema: part, path }) => {
+    const place = [...base, ...path];
+    return [
+      ...checkIdentity(source, place, part),
+      ...checkReference(source, [...place, "$ref"], part, schema, schemas),
+      ...checkPatterns(source, place, part),
+    ];
+  });
+}
+
+function checkIdentity(source: Source, path: Path, { $schema, $id }: SchemaObject): Fault[] {
+  const faults: Fault[] = [];
+  if ($schema !== undefined && $schema !== DIALECT)
+    faults.push(faultAt(source, [...path, "$schema"], "bad-schema", `must be "${DIALECT}", or left out`));
+  if ($id !== undefined)
+    faults.push(
+      faultAtKey(source, [...path, "$id"], "bad-schema", "leave it out; a schema is called what its file is"),
+    );
+  return faults;
+}
+
+function checkReference(source: Source, path: Path, { $ref }: SchemaObject, root: unknown, schemas: Schemas): Fault[] {
+  if (typeof $ref !== "string") return [];
+  const fail = (complaint: string): Fault[] => [faultAt(source, path, "unknown-reference", complaint)];
+  const { documents, names } = schemas;
+  const failNearly = (complaint: string): Fault[] => {
+    const files = [...names].map((name) => `${name}.json`);
+    return fail(complaint + didYouMean($ref, files));
+  };
+  const reference = parseReference($ref);
+  if (!reference) return failNearly('write "Name.json" or "#/$defs/name"');
+  const { name, definition } = reference;
+  if (name !== undefined && !names.has(name)) return failNearly(`there is no schemas/${name}.json`);
+  const target = name === undefined ? root : documents.get(name);
+  if (target === undefined || definition === undefined) return [];
+  const known = Object.keys(definitionsOf(target));
+  return known.includes(definition) ? [] : fail(`no such definition${didYouMean(definition, known)}`);
+}
+
+function checkPatterns(source: Source, path: Path, { pattern, patternProperties, maxLength }: SchemaObject): Fault[] {
+  const longest = typeof maxLength === "number" ? maxLength : undefined;
+  const own = typeof pattern === "string" ? explainPattern(pattern, longest) : undefined;
+  const faults = own === undefined ? [] : [faultAt(source, [...path, "pattern"], "unsafe-pattern", own)];
+  for (const key of Object.keys(isObject(patternProperties) ? patternProperties : {})) {
+    const complaint = explainPattern(key);
+    if (complaint) faults.push(faultAtKey(source, [...path, "patternProperties", key], "unsafe-pattern", complaint));
+  }
+  return faults;
+}

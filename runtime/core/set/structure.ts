@@ -1,0 +1,134 @@
+import type { ErrorObject } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import manifestSchema from "../../../schemas/manifest.json" with { type: "json" };
+import siteSchema from "../../../schemas/site.json" with { type: "json" };
+import { OPTIONS } from "../schema/keywords.ts";
+import type { Path } from "../schema/nodes.ts";
+import { isObject } from "../schema/nodes.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { type Fault, type FaultCode, faultAt, faultAtKey, type Source } from "./faults.ts";
+import { GRAMMARS } from "./grammar.ts";
+import type { Manifest, SiteManifest } from "./manifest.ts";
+
+/** One file by itself: every fault of it that can be seen without the others, and what is sound of it. */
+export interface Checked<Data> {
+  readonly faults: readonly Fault[];
+  /** The file without those keys of its root that hold a fault. */
+  readonly draft: Source<Partial<Data>>;
+}
+
+/** Checks one file by itself. */
+export type CheckStructure<Data> = (source: Source) => Checked<Data>;
+
+const KINDS: Readonly<Record<string, string>> = {
+  array: "a list",
+  boolean: "true or false",
+  integer: "a whole number",
+  number: "a number",
+  object: "a mapping",
+  string: "text",
+};
+const LIMITS: Readonly<Record<string, readonly [code: FaultCode, complaint: string]>> = {
+  minLength: ["too-short", "has fewer than # characters"],
+  maxLength: ["too-long", "has more than # characters"],
+  minItems: ["too-few", "has fewer than # items"],
+  maxItems: ["too-many", "has more than # items"],
+  minimum: ["out-of-range", "must be at least #"],
+  maximum: ["out-of-range", "must be at most #"],
+};
+
+/** Checks of `manifests/<id>.yaml` and `manifests/_site.yaml`. */
+export interface StructureChecks {
+  readonly manifest: CheckStructure<Manifest>;
+  readonly site: CheckStructure<SiteManifest>;
+}
+
+const trust = <Data>(source: Source): Checked<Data> => ({ faults: [], draft: source as Source<Partial<Data>> });
+
+/** For files that are known to have no faults. */
+export const TRUSTED: StructureChecks = { manifest: trust, site: trust };
+
+/** Checks against payphone's own schemas of these files. */
+export function createStructureChecks(): StructureChecks {
+  const formats = Object.entries(GRAMMARS).map(([name, { explain }]) => [name, (text: string) => !explain(text)]);
+  // The two schemas are ours, and a test holds them against the meta-schema: that need not be done at every start.
+  const ajv = new Ajv2020({ ...OPTIONS, validateSchema: false, meta: false, formats: Object.fromEntries(formats) });
+  const check =
+    <Data>(schema: object): CheckStructure<Data> =>
+    (source) => {
+      const validate = ajv.compile(schema);
+      validate(source.data);
+      const errors = validate.errors ?? [];
+      return { faults: toFaults(source, errors), draft: { ...source, data: toSound(source.data, errors) } };
+    };
+  return { manifest: check(manifestSchema), site: check(siteSchema) };
+}
+
+/** The data less the faulty keys; the cast says what the schema has found of the others. */
+function toSound<Data>(data: unknown, errors: readonly ErrorObject[]): Partial<Data> {
+  const faulty = errors.map(({ instancePath }) => toPath(instancePath)[0]);
+  return Object.fromEntries(
+    Object.entries(isObject(data) ? data : {}).filter(([key]) => !faulty.includes(key)),
+  ) as Partial<Data>;
+}
+
+/** Ajv's errors in an author's words. */
+const toFaults = (source: Source, errors: readonly ErrorObject[]): Fault[] =>
+  errors.filter(({ keyword }) => keyword !== "propertyNames").map((error) => toFault(source, error));
+
+function toFault(source: Source, error: ErrorObject): Fault {
+  const { keyword, params, data, schema, propertyName } = error;
+  const path = toPath(error.instancePath);
+  const complain = (code: FaultCode, complaint: string): Fault =>
+    propertyName === undefined
+      ? faultAt(source, path, code, complaint)
+      : faultAtKey(source, [...path, propertyName], code, complaint);
+  const [code, complaint] = LIMITS[keyword] ?? [];
+  if (code && complaint) return complain(code, explainLimit(complaint, params.limit));
+  switch (keyword) {
+    case "required": {
+      const missing = faultAtKey(source, [...path, params.missingProperty], "missing-key", "is missing");
+      return { ...missing, ...source.locate(path, "key") };
+    }
+    case "additionalProperties": {
+      const unknown: string = params.additionalProperty;
+      const known = Object.keys((error.parentSchema?.properties ?? {}) as object);
+      return faultAtKey(source, [...path, unknown], "unknown-key", `no such key${didYouMean(unknown, known)}`);
+    }
+    case "type":
+      return complain("wrong-type", explainType([schema].flat() as string[], data));
+    case "enum": {
+      const words = (schema as unknown[]).map((word) => JSON.stringify(word)).join(", ");
+      return complain(
+        "bad-value",
+        `must be one of ${words}${didYouMean(String(data), (schema as unknown[]).map(String))}`,
+      );
+    }
+    case "uniqueItems":
+      return faultAt(source, [...path, Math.max(params.i, params.j)], "duplicate-item", "stands in the list twice");
+    case "format": {
+      const grammar = GRAMMARS[params.format as string];
+      return complain(grammar?.code ?? "bad-value", grammar?.explain(propertyName ?? String(data)) ?? "does not fit");
+    }
+    default:
+      return complain("bad-value", error.message ?? "does not fit");
+  }
+}
+
+function explainLimit(complaint: string, limit: number): string {
+  return limit === 1 && complaint.startsWith("has fewer") ? "must not be empty" : complaint.replace("#", String(limit));
+}
+
+function explainType(types: readonly string[], data: unknown): string {
+  const wanted = `must be ${types.map((type) => KINDS[type] ?? type).join(" or ")}`;
+  const isQuotable = typeof data === "number" || typeof data === "boolean";
+  return types.includes("string") && isQuotable ? `${wanted}; write it in quotes: "${data}"` : wanted;
+}
+
+/** A JSON Pointer as keys; what looks like an index is one, and a mapping's numeric key finds its value all the same. */
+export const toPath = (pointer: string): Path =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((step) => (/^(?:0|[1-9]\d*)$/.test(step) ? Number(step) : step));

@@ -1,0 +1,45 @@
+import type { Hex } from "../../api/capabilities.ts";
+import { isObject } from "../schema/nodes.ts";
+
+/** What a payer signed (EIP-3009, `TransferWithAuthorization`), with its signature: x402's scheme `exact` on EVM. */
+export interface Eip3009 {
+  readonly signature: Hex;
+  readonly authorization: {
+    readonly from: Hex;
+    readonly to: Hex;
+    /** Atomic units; this and the times are decimal text, below 2^256. */
+    readonly value: string;
+    /** Unix seconds. */
+    readonly validAfter: string;
+    /** Unix seconds; the token takes it before this moment only. */
+    readonly validBefore: string;
+    /** 32 bytes. */
+    readonly nonce: Hex;
+  };
+}
+
+/** Reads the payload of a payment, and nothing that stands beside the authorization; undefined when it holds none. */
+export function readEip3009(payload: Readonly<Record<string, unknown>>): Eip3009 | undefined {
+  const { signature, authorization } = payload;
+  if (!isHex(signature) || !isObject(authorization)) return undefined;
+  const { from, to, nonce } = authorization;
+  if (!isHex(from, 20) || !isHex(to, 20) || !isHex(nonce, 32)) return undefined;
+  const value = toUint256(authorization.value);
+  const validAfter = toUint256(authorization.validAfter);
+  const validBefore = toUint256(authorization.validBefore);
+  if (value === undefined || validAfter === undefined || validBefore === undefined) return undefined;
+  return { signature, authorization: { from, to, value, validAfter, validBefore, nonce } };
+}
+
+const isHex = (value: unknown, bytes?: number): value is Hex =>
+  typeof value === "string" &&
+  /^0x(?:[0-9a-fA-F]{2})+$/.test(value) &&
+  (bytes === undefined || value.length === 2 + 2 * bytes);
+
+/** Decimal text without leading zeros; some clients send a safe integer instead. */
+function toUint256(value: unknown): string | undefined {
+  const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
+  if (typeof text !== "string" || !/^\d{1,78}$/.test(text)) return undefined;
+  const number = BigInt(text);
+  return number < 2n ** 256n ? String(number) : undefined;
+}

@@ -1,0 +1,153 @@
+import { sha256 } from "../digest.ts";
+import { isObject } from "../schema/nodes.ts";
+import { readEip3009 } from "./eip3009.ts";
+import { parseSolanaTransaction } from "./solana-transaction.ts";
+import type { PaymentPayload, PaymentRequirements } from "./x402.ts";
+
+/** Why a payment is refused: the first word of the challenge's `error`. */
+export type Refusal =
+  | "invalid_payload"
+  | "unsupported_version"
+  | "unsupported_network"
+  | "no_matching_offer"
+  | "wrong_resource"
+  | "payment_expired"
+  | "payment_not_yet_valid"
+  | "payment_valid_too_long"
+  | "insufficient_funds"
+  | "invalid_signature"
+  | "authorization_used"
+  | "payment_rejected";
+
+/** A payment as it came from a client: well-formed, and nothing else is known yet. */
+export interface Payment {
+  /** 1 is deprecated: it names neither an offer nor a resource. */
+  readonly x402Version: 1 | 2;
+  readonly scheme: string;
+  /** CAIP-2. */
+  readonly network: string;
+  /** The offer that the client says it accepts (version 2). */
+  readonly accepted: PaymentRequirements | undefined;
+  /** The resource that the client says it pays for (version 2, optional). */
+  readonly resourceUrl: string | undefined;
+  /** Nothing but the signed authorization: another member could make a facilitator settle something else. */
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly authorization: Authorization;
+}
+
+/** The signed part of a payment. */
+export interface Authorization {
+  /** What can be settled once only: payer and nonce (EIP-3009), or the hash of the message (Solana). */
+  readonly id: string;
+  /** SHA-256 over everything signed and the signature itself: only who holds all of it may fetch a stored answer. */
+  readonly fingerprint: string;
+  /** Atomic units, where the payload says so. */
+  readonly amount: bigint | undefined;
+  /** The recipient, lower case, where the payload says so. */
+  readonly payTo: string | undefined;
+  /** Unix seconds; undefined on Solana, where the blockhash limits the time. */
+  readonly validAfter: number | undefined;
+  readonly validBefore: number | undefined;
+}
+
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+
+/**
+ * Reads a payment: base64 text of a header (x402 transport HTTP, V2 `PAYMENT-SIGNATURE`, V1 `X-PAYMENT`) or an object
+ * (MCP, A2A). V1 networks (`base`) are translated to CAIP-2 by `networks`.
+ */
+export function readPayment(raw: string | object, networks: ReadonlyMap<string, string>): Payment | Refusal {
+  const value = typeof raw === "string" ? parseHeader(raw) : raw;
+  if (!isObject(value) || !isObject(value.payload)) return "invalid_payload";
+  if (value.x402Version !== 1 && value.x402Version !== 2) return "unsupported_version";
+  const accepted = value.x402Version === 2 ? value.accepted : undefined;
+  if (value.x402Version === 2 && !isRequirements(accepted)) return "invalid_payload";
+  const named = accepted ?? value;
+  const { scheme, network } = named as Record<string, unknown>;
+  if (typeof scheme !== "string" || typeof network !== "string") return "invalid_payload";
+  const caip = value.x402Version === 1 ? (networks.get(network) ?? network) : network;
+  if (![...networks.values()].includes(caip)) return "unsupported_network";
+  const read = caip.startsWith("solana:") ? readSolana(value.payload) : readEvm(value.payload);
+  if (!read) return "invalid_payload";
+  return {
+    x402Version: value.x402Version,
+    scheme,
+    network: caip,
+    accepted: accepted as PaymentRequirements | undefined,
+    resourceUrl: isObject(value.resource) && typeof value.resource.url === "string" ? value.resource.url : undefined,
+    ...read,
+  };
+}
+
+/** The payment as a facilitator takes it: V1 is lifted to V2 by naming the offer it was matched with. */
+export function toPayload(payment: Payment, offer: PaymentRequirements, resource: string): PaymentPayload {
+  return {
+    x402Version: 2,
+    resource: { url: resource },
+    accepted: offer,
+    payload: payment.payload,
+  };
+}
+
+/** A facilitator's or an SDK's reason, in our closed list; the raw reason is kept beside it by the caller. */
+export function toRefusal(reason: string | undefined): Refusal {
+  const text = reason ?? "";
+  if (/insufficient|balance/i.test(text)) return "insufficient_funds";
+  if (/nonce|already|used|duplicate/i.test(text)) return "authorization_used";
+  if (/signature/i.test(text)) return "invalid_signature";
+  if (/valid_?before|expired|blockhash/i.test(text)) return "payment_expired";
+  if (/valid_?after|not_yet/i.test(text)) return "payment_not_yet_valid";
+  return "payment_rejected";
+}
+
+function parseHeader(text: string): unknown {
+  if (!BASE64.test(text)) return undefined;
+  try {
+    return JSON.parse(Buffer.from(text, "base64").toString("utf8"));
+  } catch {
+    return undefined; // The caller names the fault: invalid_payload.
+  }
+}
+
+/** Numbers are decimal text on the wire. */
+function readEvm(given: Record<string, unknown>): Pick<Payment, "payload" | "authorization"> | undefined {
+  const payload = readEip3009(given);
+  if (!payload) return undefined;
+  const { from, to, value, validAfter, validBefore, nonce } = payload.authorization;
+  const signed = [from, to, value, validAfter, validBefore, nonce, payload.signature];
+  return {
+    payload: { ...payload },
+    authorization: {
+      id: `${from}:${nonce}`.toLowerCase(),
+      fingerprint: sha256(signed.join("|").toLowerCase()),
+      amount: BigInt(value),
+      payTo: to.toLowerCase(),
+      validAfter: Number(validAfter),
+      validBefore: Number(validBefore),
+    },
+  };
+}
+
+/** A partially signed transaction (x402 scheme `exact` on Solana). */
+function readSolana({ transaction }: Record<string, unknown>): Pick<Payment, "payload" | "authorization"> | undefined {
+  if (typeof transaction !== "string" || !BASE64.test(transaction)) return undefined;
+  const parsed = parseSolanaTransaction(transaction);
+  if (!parsed) return undefined;
+  return {
+    payload: { transaction },
+    authorization: {
+      id: sha256(parsed.message),
+      fingerprint: sha256(Buffer.from(transaction, "base64")),
+      amount: parsed.amount,
+      payTo: undefined,
+      validAfter: undefined,
+      validBefore: undefined,
+    },
+  };
+}
+
+function isRequirements(value: unknown): value is PaymentRequirements {
+  if (!isObject(value)) return false;
+  const texts = ["scheme", "network", "asset", "amount", "payTo"].every((key) => typeof value[key] === "string");
+  return texts && typeof value.maxTimeoutSeconds === "number" && (value.extra === undefined || isObject(value.extra));
+}

@@ -1,0 +1,142 @@
+import type { PublicClient } from "viem";
+import { Problem } from "../../api/problem.ts";
+import { toEndpoint } from "../http/endpoint.ts";
+import { repeat, untilAborted } from "../http/retry.ts";
+
+export interface EvmClientOptions {
+  /** The chain's JSON-RPC URL. It may hold a secret, which appears in no error. */
+  readonly url: string;
+  readonly chainId: number;
+  /** Bounds one HTTP request. */
+  readonly timeoutMs?: number;
+  /** How often a request is repeated when the node did not answer it. */
+  readonly retries?: number;
+  readonly retryDelayMs?: number;
+}
+
+/** One EVM chain through one RPC URL. viem is loaded, and the node asked for its chain id, on the first use. */
+export interface EvmClient {
+  readonly chainId: number;
+  readonly name: string;
+  /**
+   * Lends viem's client for one piece of work. What the node refuses (a revert, a nonce) is thrown as viem's error.
+   * When any request of the work stays without an answer, the whole work has failed, even if a library between took
+   * the silence for a "no". @throws Problem `upstream-failed`; the signal's reason.
+   */
+  ask<T>(work: (chain: PublicClient) => Promise<T>, signal?: AbortSignal): Promise<T>;
+}
+
+/** What errors call the chain. */
+const NAMES: Readonly<Record<number, string>> = { 8453: "Base", 137: "Polygon" };
+
+/** Opens nothing: the first `ask` does. */
+export function createEvmClient(options: EvmClientOptions): EvmClient {
+  const { chainId, retries = 2, retryDelayMs = 150 } = options;
+  const name = NAMES[chainId] ?? `EVM ${chainId}`;
+  let opened: Promise<Opened> | undefined;
+  let isRightChain = false;
+
+  const unreachable = (cause: unknown): Problem =>
+    new Problem("upstream-failed", `The ${name} chain could not be asked`, { cause });
+
+  async function ask<T>(work: (chain: PublicClient) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
+    opened ??= open(options, name);
+    const { clientOver, request } = await opened;
+    const silences: unknown[] = [];
+    const watched: Request = async (call) => {
+      const isUnanswered = (error: unknown): boolean => isSilence(error, call.method);
+      try {
+        return await repeat(() => request(call), isUnanswered, { retries, delayMs: retryDelayMs });
+      } catch (error) {
+        if (isUnanswered(error)) silences.push(error);
+        throw error;
+      }
+    };
+    const chain = clientOver(watched);
+    const done = async (): Promise<T> => {
+      if (!isRightChain) await checkChain(chain);
+      return work(chain);
+    };
+    const result = await untilAborted(done(), signal).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw silences.length > 0 ? unreachable(silences[0]) : error;
+    });
+    if (silences.length > 0) throw unreachable(silences[0]);
+    return result;
+  }
+
+  async function checkChain(chain: PublicClient): Promise<void> {
+    const actual = await chain.getChainId();
+    if (actual !== chainId)
+      throw new Problem("upstream-failed", `The RPC URL of ${name} leads to chain ${actual} instead of ${chainId}`);
+    isRightChain = true;
+  }
+
+  return { chainId, name, ask };
+}
+
+type Request = (call: { method: string; params?: unknown }) => Promise<unknown>;
+
+interface Opened {
+  readonly request: Request;
+  readonly clientOver: (request: Request) => PublicClient;
+}
+
+async function open({ url, chainId, timeoutMs = 5000 }: EvmClientOptions, name: string): Promise<Opened> {
+  const { createPublicClient, custom, defineChain, http } = await import("viem");
+  const nativeCurrency = { name: "native", symbol: "native", decimals: 18 };
+  const chain = defineChain({ id: chainId, name, nativeCurrency, rpcUrls: { default: { http: [NOWHERE] } } });
+  const endpoint = toEndpoint(url);
+  // viem's own timeout ends with the head of the answer; this one bounds its body as well.
+  const fetchFn = (_: unknown, init?: RequestInit): Promise<Response> =>
+    fetch(endpoint.url, { ...init, redirect: "error", signal: AbortSignal.timeout(timeoutMs) });
+  const { request } = http(NOWHERE, {
+    fetchFn,
+    fetchOptions: { headers: endpoint.headers },
+    timeout: timeoutMs,
+    retryCount: 0,
+  })({ chain });
+  return {
+    request: request as Request,
+    // A contract must not send this server to a URL of its choice, as CCIP-Read would.
+    clientOver: (watched) =>
+      createPublicClient({ chain, ccipRead: false, transport: custom({ request: watched }, { retryCount: 0 }) }),
+  };
+}
+
+/** viem is told this URL and prints it in its errors; it never learns the real one. */
+const NOWHERE = "http://rpc.invalid";
+
+/** JSON-RPC codes of a node that is too busy, or broken. */
+const NO_ANSWER = new Set([429, -32005, -32007, -32603]);
+/** JSON-RPC codes of a node that does not have the method. */
+const NO_METHOD = new Set([-32601, -32004]);
+/** What a contract did, in the words of the nodes: it is the contract's answer, whatever the code. */
+const HALTED = /revert|opcode|invalid jump|out ?of ?gas|stack ?(under|over)flow/i;
+/** For these the node's refusal is an answer, whatever its code. */
+const JUDGED = new Set(["eth_estimateGas", "eth_sendRawTransaction"]);
+
+/** Whether an error says nothing about what was asked: no connection, no time, too many requests, a broken node. */
+function isSilence(error: unknown, method: string): boolean {
+  const refusal = findRefusal(error);
+  if (!refusal) return true;
+  if (refusal.code === 3 || hasRevertData(refusal.data) || HALTED.test(refusal.details ?? "")) return false;
+  return NO_ANSWER.has(refusal.code) || !(NO_METHOD.has(refusal.code) || JUDGED.has(method));
+}
+
+interface Refusal {
+  readonly code: number;
+  readonly data?: unknown;
+  readonly details?: string;
+}
+
+/** The JSON-RPC error object that the node answered with, somewhere in viem's chain of causes. */
+function findRefusal(error: unknown): Refusal | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (at.name === "RpcRequestError") return at as Error & Refusal;
+  }
+  return undefined;
+}
+
+const hasRevertData = (data: unknown): boolean => typeof data === "string" && data.startsWith("0x") && data !== "0x";

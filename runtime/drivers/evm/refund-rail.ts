@@ -1,0 +1,141 @@
+import type { Hex, Treasury } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import { sha256 } from "../../core/digest.ts";
+import type { RefundRail, RefundTransfer } from "../../core/refunds/rail.ts";
+import type { RailManifest } from "../../core/set/manifest.ts";
+import { toDecimal } from "../../core/set/price.ts";
+import type { Eip3009 } from "../../core/x402/eip3009.ts";
+import type { TreasuryAccounts } from "../treasury.ts";
+import type { EvmClient } from "./client.ts";
+import type { EvmSender, EvmSubmission } from "./sender.ts";
+import { createEvmSettlements } from "./settlements.ts";
+
+export interface EvmRefundRailOptions {
+  /** An EVM rail whose token takes EIP-3009 authorizations. */
+  readonly manifest: RailManifest;
+  readonly client: EvmClient;
+  /** Sends from the treasury's account, which pays for the gas. */
+  readonly sender: EvmSender;
+  readonly treasury: Pick<Treasury & TreasuryAccounts, "evmAccount" | "evmAddress">;
+}
+
+/** The authorization is good for ever: it is the job's only one. */
+const FOREVER = 2n ** 256n - 1n;
+/** What one transfer uses, with something on top. */
+const TRANSFER_GAS = 150_000n;
+/** Thirty days of Base's blocks: a refund may have been brought in long before anybody asks again. */
+const WINDOW_BLOCKS = 1_296_000n;
+
+/** Pays refunds out of the treasury's own tokens, by authorizations whose nonce is the job's. */
+export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmRefundRailOptions): RefundRail {
+  const { network, symbol, decimals, domain } = manifest;
+  const asset = manifest.asset.toLowerCase() as Hex;
+  const settlements = createEvmSettlements({ client, windowBlocks: WINDOW_BLOCKS });
+  /** By nonce: what this process has sent is not sent again while it is on its way. */
+  const flying = new Map<Hex, EvmSubmission>();
+
+  async function submit(signed: Eip3009, signal: AbortSignal): Promise<EvmSubmission> {
+    const submission = await sender.submit({ to: asset, data: await toCall(signed) }, signal);
+    flying.set(signed.authorization.nonce, submission);
+    return submission;
+  }
+
+  return {
+    network,
+    asset,
+    async check({ to, amount }, signal) {
+      const from = await treasury.evmAddress();
+      const { balance, coins, gasPrice, isRefused } = await client.ask(
+        (chain) => readMeans(chain, asset, { from, to, amount }),
+        signal,
+      );
+      const has = (what: string): Problem =>
+        new Problem("unavailable", `The treasury ${from} on ${client.name} has ${what}`);
+      if (balance < BigInt(amount))
+        throw has(`${toDecimal(balance, decimals)} ${symbol}, less than ${toDecimal(BigInt(amount), decimals)}`);
+      if (coins < gasPrice * TRANSFER_GAS) throw has("too little of the chain's coin to pay for gas");
+      if (isRefused) throw new Problem("unavailable", `The token refuses a transfer from ${from} to ${to}`);
+    },
+
+    async sign(job, { to, amount }) {
+      const { authorizationTypes } = await import("@x402/evm");
+      const account = await treasury.evmAccount();
+      const nonce: Hex = `0x${sha256(`payphone/refund/v1|${job}`)}`;
+      const times = { validAfter: 0n, validBefore: FOREVER };
+      const signature = await account.signTypedData({
+        domain: { ...domain, chainId: client.chainId, verifyingContract: asset },
+        types: authorizationTypes,
+        primaryType: "TransferWithAuthorization",
+        message: { from: account.address, to: plain(to), value: BigInt(amount), ...times, nonce },
+      });
+      const texts = { value: amount, validAfter: "0", validBefore: String(FOREVER) };
+      return { signature, authorization: { from: account.address, to: plain(to), ...texts, nonce } };
+    },
+
+    find(signed, signal) {
+      const { to: payTo, value: amount } = signed.authorization;
+      const offer = { scheme: "exact", network, asset, amount, payTo, maxTimeoutSeconds: 0, extra: {} };
+      return settlements.find({ x402Version: 2, accepted: offer, payload: { ...signed } }, offer, signal);
+    },
+
+    async send(signed, signal) {
+      const { nonce } = signed.authorization;
+      const submission = flying.get(nonce) ?? (await submit(signed, signal));
+      try {
+        await submission.included(signal);
+        flying.delete(nonce);
+      } catch (error) {
+        if (!signal.aborted) flying.delete(nonce); // It never can be: another transaction took its place.
+        throw error;
+      }
+    },
+  };
+}
+
+interface Means {
+  /** Atomic units of the token. */
+  readonly balance: bigint;
+  /** Wei. */
+  readonly coins: bigint;
+  /** Wei. */
+  readonly gasPrice: bigint;
+  /** Whether the token would not make the transfer: it is paused, or blocks one of the two. */
+  readonly isRefused: boolean;
+}
+
+type Chain = Parameters<Parameters<EvmClient["ask"]>[0]>[0];
+
+async function readMeans(
+  chain: Chain,
+  address: Hex,
+  { from, to, amount }: RefundTransfer & { readonly from: Hex },
+): Promise<Means> {
+  const { erc20Abi } = await import("viem");
+  const transfer = { functionName: "transfer", args: [plain(to), BigInt(amount)], account: from } as const;
+  const [balance, coins, gasPrice, isRefused] = await Promise.all([
+    chain.readContract({ address, abi: erc20Abi, functionName: "balanceOf", args: [from] }),
+    chain.getBalance({ address: from }),
+    chain.getGasPrice(),
+    chain.simulateContract({ address, abi: erc20Abi, ...transfer }).then(
+      () => false,
+      () => true, // A silence is told apart by whoever lent the chain.
+    ),
+  ]);
+  return { balance, coins, gasPrice, isRefused };
+}
+
+async function toCall({ authorization, signature }: Eip3009): Promise<Hex> {
+  const { eip3009ABI } = await import("@x402/evm");
+  const { encodeFunctionData, parseSignature } = await import("viem");
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  const { r, s, yParity } = parseSignature(signature);
+  const terms = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce] as const;
+  return encodeFunctionData({
+    abi: eip3009ABI,
+    functionName: "transferWithAuthorization",
+    args: [...terms, 27 + yParity, r, s],
+  });
+}
+
+/** An address without its checksum: viem refuses a wrong one, which a facilitator may have written. */
+const plain = (address: string): Hex => address.toLowerCase() as Hex;

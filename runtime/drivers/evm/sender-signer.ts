@@ -1,0 +1,55 @@
+import type { LocalAccount, TransactionReceipt } from "viem";
+import type { Hex } from "../../api/capabilities.ts";
+import type { Fees } from "./sender-fees.ts";
+import type { SignedBytes } from "./sender-journal.ts";
+
+/** What a transaction does, apart from its place and its fees. */
+export interface Payload {
+  readonly to: Hex;
+  readonly data: Hex;
+  /** Wei. */
+  readonly value: bigint;
+  readonly gas: bigint;
+}
+
+/** One signed form of a payload at a nonce. */
+export interface Attempt extends SignedBytes {
+  readonly payload: Payload;
+  readonly fees: Fees;
+}
+
+/** A transaction that is in the chain. "reverted" means that it is there and did nothing. */
+export interface EvmInclusion extends Pick<TransactionReceipt, "blockNumber" | "status" | "logs"> {
+  readonly hash: Hex;
+  /** Unix milliseconds of the first broadcast. */
+  readonly sentAt: number;
+}
+
+/** One account's signature on one chain. */
+export interface Signer {
+  readonly address: Hex;
+  sign(payload: Payload, nonce: number, fees: Fees): Promise<Attempt>;
+  /** Reads signed bytes of its own back. */
+  read(signed: SignedBytes): Attempt;
+  /** The payload that does nothing: no value from the account to itself. */
+  nothing(): Payload;
+}
+
+/** Signs transactions of type 2 (EIP-1559) for one chain. */
+export async function createSigner(account: LocalAccount, chainId: number): Promise<Signer> {
+  const { keccak256, parseTransaction } = await import("viem");
+  const { address } = account;
+  return {
+    address,
+    async sign(payload, nonce, fees) {
+      const raw = await account.signTransaction({ type: "eip1559", chainId, nonce, ...payload, ...fees });
+      return { hash: keccak256(raw), raw, payload, fees };
+    },
+    read({ hash, raw }) {
+      const signed = parseTransaction(raw as `0x02${string}`);
+      const { to, data = "0x", value = 0n, gas = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = signed;
+      return { hash, raw, payload: { to: to!, data, value, gas }, fees: { maxFeePerGas, maxPriorityFeePerGas } };
+    },
+    nothing: () => ({ to: address, data: "0x", value: 0n, gas: 21_000n }),
+  };
+}

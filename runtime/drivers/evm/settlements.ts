@@ -1,0 +1,140 @@
+import type { Block, Log, PublicClient } from "viem";
+import type { Hex } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import { type Eip3009, readEip3009 } from "../../core/x402/eip3009.ts";
+import type { PaymentPayload, PaymentRequirements, SettlementReader, SettlementState } from "../../core/x402/x402.ts";
+import { repeat } from "../http/retry.ts";
+import type { EvmClient } from "./client.ts";
+import { EIP3009_ABI } from "./token-abi.ts";
+
+export interface EvmSettlementsOptions {
+  readonly client: EvmClient;
+  /** How far back from the latest block the use of an authorization is looked for. */
+  readonly windowBlocks?: bigint;
+  /** How many blocks one question spans at first; halved where the node finds them too many. */
+  readonly chunkBlocks?: bigint;
+}
+
+/**
+ * Reads what became of an EIP-3009 authorization from the token itself: `authorizationState`, then the event of its
+ * use and the transfer that belongs to it. Everything is read anew, so only what the chain still holds counts.
+ */
+export function createEvmSettlements(options: EvmSettlementsOptions): SettlementReader {
+  const { client, windowBlocks = 50_000n, chunkBlocks = 2000n } = options;
+
+  async function find(
+    payment: PaymentPayload,
+    offer: PaymentRequirements,
+    signal: AbortSignal,
+  ): Promise<SettlementState> {
+    const authorization = readEip3009(payment.payload)?.authorization;
+    if (!authorization) throw new Problem("internal", "The payment holds no EIP-3009 authorization");
+    const asset = plain(offer.asset);
+    const state = (): Promise<State> => client.ask((chain) => readState(chain, asset, authorization), signal);
+    // Once more from the start: a node may not know its neighbour's newest block yet, or have moved on.
+    const { block, isUsed } = await repeat(state, () => !signal.aborted, { retries: 1, delayMs: 100 });
+    if (!isUsed) return { state: block.timestamp >= BigInt(authorization.validBefore) ? "dead" : "open" };
+    const use = await findUse(asset, authorization, block.number, signal);
+    if (!use)
+      throw new Problem("upstream-failed", `A payment was used on ${client.name} longer ago than is looked back`);
+    const isPaid = await client.ask((chain) => holdsTransfer(chain, use, authorization, offer), signal);
+    return isPaid ? { state: "settled", transaction: use.transactionHash } : { state: "dead" };
+  }
+
+  /** The event of the use or of the cancellation: there is one at most. From the newest blocks to older ones. */
+  async function findUse(asset: Hex, of: Authorization, latest: bigint, signal: AbortSignal): Promise<Use | undefined> {
+    const oldest = latest > windowBlocks ? latest - windowBlocks : 0n;
+    let span = chunkBlocks;
+    for (let to = latest; to >= oldest; ) {
+      const from = to - span + 1n > oldest ? to - span + 1n : oldest;
+      try {
+        const use = await client.ask((chain) => readUse(chain, asset, of, from, to), signal);
+        if (use) return use;
+        to = from - 1n;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (span <= SMALLEST_CHUNK) throw error;
+        span /= 2n;
+      }
+    }
+    return undefined;
+  }
+
+  return {
+    find: (payment, offer, signal) =>
+      find(payment, offer, signal).catch((cause: unknown) => {
+        if (cause instanceof Problem || signal.aborted) throw cause;
+        const detail = `The token ${offer.asset} on ${client.name} does not tell what became of a payment`;
+        throw new Problem("upstream-failed", detail, { cause });
+      }),
+  };
+}
+
+/** A node that refuses even so few blocks has another trouble than their number. */
+const SMALLEST_CHUNK = 100n;
+
+type Authorization = Eip3009["authorization"];
+
+interface State {
+  readonly block: Block<bigint, false, "latest">;
+  readonly isUsed: boolean;
+}
+
+/** The latest block first, then the state at that block: an expiry may only be concluded from a state that is not older. */
+async function readState(chain: PublicClient, address: Hex, { from, nonce }: Authorization): Promise<State> {
+  const block = await chain.getBlock({ blockTag: "latest" });
+  const args = [plain(from), nonce] as const;
+  const call = { address, abi: EIP3009_ABI, functionName: "authorizationState", args } as const;
+  const isUsed = await chain.readContract({ ...call, blockNumber: block.number });
+  return { block, isUsed };
+}
+
+interface Use {
+  readonly transactionHash: Hex;
+}
+
+async function readUse(
+  chain: PublicClient,
+  address: Hex,
+  { from, nonce }: Authorization,
+  fromBlock: bigint,
+  toBlock: bigint,
+): Promise<Use | undefined> {
+  const { encodeEventTopics, numberToHex } = await import("viem");
+  const topicsOf = (eventName: "AuthorizationUsed" | "AuthorizationCanceled") =>
+    encodeEventTopics({ abi: EIP3009_ABI, eventName, args: { authorizer: plain(from), nonce } });
+  const [used, ...args] = topicsOf("AuthorizationUsed");
+  const [canceled] = topicsOf("AuthorizationCanceled");
+  const topics = [[used, canceled], ...args] as Hex[];
+  const range = { fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
+  const [log] = await chain.request({ method: "eth_getLogs", params: [{ address, topics, ...range }] });
+  return log?.transactionHash ? { transactionHash: log.transactionHash } : undefined;
+}
+
+/**
+ * Whether the authorization's own transfer paid the offer. FiatToken (USDC, JPYC) reports the use and then the transfer;
+ * a transfer further on may belong to another authorization in the same transaction, and pays for that one.
+ */
+async function holdsTransfer(
+  chain: PublicClient,
+  { transactionHash: hash }: Use,
+  { from, nonce }: Authorization,
+  offer: PaymentRequirements,
+): Promise<boolean> {
+  const { isAddressEqual, parseEventLogs } = await import("viem");
+  const { status, logs } = await chain.getTransactionReceipt({ hash });
+  const ofAsset = logs.filter(({ address }: Log) => isAddressEqual(address, plain(offer.asset)));
+  const events = parseEventLogs({ abi: EIP3009_ABI, logs: ofAsset });
+  const isOurs = (authorizer: Hex, used: Hex): boolean =>
+    isAddressEqual(authorizer, plain(from)) && used.toLowerCase() === nonce.toLowerCase();
+  const at = events.findIndex(
+    ({ eventName, args }) => eventName === "AuthorizationUsed" && isOurs(args.authorizer, args.nonce),
+  );
+  const next = at < 0 ? undefined : events[at + 1];
+  if (status !== "success" || next?.eventName !== "Transfer") return false;
+  const isBetween = isAddressEqual(next.args.from, plain(from)) && isAddressEqual(next.args.to, plain(offer.payTo));
+  return isBetween && next.args.value >= BigInt(offer.amount);
+}
+
+/** An address without its checksum: viem refuses a wrong one, which a payer may have written and a token does not see. */
+const plain = (address: string): Hex => address.toLowerCase() as Hex;

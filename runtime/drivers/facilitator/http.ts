@@ -1,0 +1,132 @@
+import type { Dispatcher } from "undici";
+import { Problem } from "../../api/problem.ts";
+import { isObject } from "../../core/schema/nodes.ts";
+import type { Facilitator, SettleResponse, SupportedKind, VerifyResponse } from "../../core/x402/x402.ts";
+
+type Action = "supported" | "verify" | "settle";
+
+export interface HttpFacilitatorOptions {
+  /** Its base URL; `/verify`, `/settle` and `/supported` are added. */
+  readonly url: string;
+  /** Authentication for one request: static headers, or signed ones that are made anew each time. */
+  readonly headers?: (action: Action) => Promise<Readonly<Record<string, string>>>;
+}
+
+/** A facilitator with connections, which must be closed. */
+export interface HttpFacilitator extends Facilitator {
+  close(): Promise<void>;
+}
+
+const MAX_BYTES = 256 * 1024;
+const CONNECTIONS = 64;
+
+/**
+ * A facilitator over HTTP (x402-specification-v2, section 7), on one pool of kept-alive connections.
+ * An answer that makes no sense is an outage, never a verdict.
+ */
+export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions): HttpFacilitator {
+  const base = new URL(url);
+  const prefix = base.pathname.replace(/\/$/, "");
+  let opened: Promise<Dispatcher> | undefined;
+
+  return {
+    async supported(signal) {
+      const { status, body } = await send("supported", undefined, signal);
+      if (status !== 200 || !isObject(body) || !Array.isArray(body.kinds)) throw nonsense("supported", status);
+      return body.kinds.filter(isKind);
+    },
+    async verify(paymentPayload, paymentRequirements, signal) {
+      const request = { x402Version: 2, paymentPayload, paymentRequirements };
+      const { status, body } = await send("verify", request, signal);
+      // Some facilitators answer a refusal with a 4xx status and the same body.
+      if (status >= 500 || !isVerdict(body) || (body.isValid && status !== 200)) throw nonsense("verify", status);
+      return body;
+    },
+    async settle(paymentPayload, paymentRequirements, signal) {
+      const request = { x402Version: 2, paymentPayload, paymentRequirements };
+      const { status, body } = await send("settle", request, signal);
+      if (status >= 500 || !isSettlement(body) || (body.success && status !== 200)) throw nonsense("settle", status);
+      return body;
+    },
+    async close() {
+      await (await opened)?.close();
+    },
+  };
+
+  async function send(
+    action: Action,
+    content: object | undefined,
+    signal: AbortSignal,
+  ): Promise<{ status: number; body: unknown }> {
+    opened ??= openPool(base.origin);
+    try {
+      const pool = await opened;
+      const { statusCode, body } = await pool.request({
+        path: `${prefix}/${action}${base.search}`,
+        method: content ? "POST" : "GET",
+        headers: {
+          accept: "application/json",
+          ...(content && { "content-type": "application/json" }),
+          ...(await headers?.(action)),
+        },
+        ...(content && { body: JSON.stringify(content) }),
+        signal,
+      });
+      return { status: statusCode, body: parse(await readBounded(body)) };
+    } catch (cause) {
+      throw cause instanceof Problem ? cause : outage(`The facilitator did not answer to ${action}`, cause);
+    }
+  }
+}
+
+async function openPool(origin: string): Promise<Dispatcher> {
+  const { Pool } = await import("undici");
+  return new Pool(origin, { connections: CONNECTIONS, keepAliveTimeout: 30_000, connect: { timeout: 3000 } });
+}
+
+async function readBounded(body: Dispatcher.ResponseData["body"]): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw outage(`The facilitator's answer is larger than ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // Judged by its shape, as any other answer.
+  }
+}
+
+const outage = (detail: string, cause?: unknown): Problem =>
+  new Problem("facilitator-unavailable", detail, { cause, retryAfter: 5 });
+
+const nonsense = (action: Action, status: number): Problem =>
+  outage(
+    status === 401 || status === 403
+      ? `The facilitator does not accept our credentials for ${action} (status ${status})`
+      : `The facilitator's answer to ${action} (status ${status}) makes no sense`,
+  );
+
+const isOptionalText = (value: unknown): boolean => value === undefined || value === null || typeof value === "string";
+
+const isKind = (value: unknown): value is SupportedKind =>
+  isObject(value) && typeof value.scheme === "string" && typeof value.network === "string";
+
+const isVerdict = (value: unknown): value is VerifyResponse =>
+  isObject(value) &&
+  typeof value.isValid === "boolean" &&
+  isOptionalText(value.invalidReason) &&
+  isOptionalText(value.payer);
+
+const isSettlement = (value: unknown): value is SettleResponse =>
+  isObject(value) &&
+  typeof value.success === "boolean" &&
+  typeof value.transaction === "string" &&
+  typeof value.network === "string" &&
+  isOptionalText(value.errorReason);

@@ -1,0 +1,25 @@
+import { Problem } from "../../api/problem.ts";
+
+/** A body, part by part. */
+type Body = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+/** The same bytes. @param title whose answer it is. @throws Problem `upstream-failed` as soon as there are more than `maxBytes`. */
+export async function* toBounded(
+  body: Body,
+  title: string,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new Problem("upstream-failed", `${title} answered with more than ${maxBytes} bytes`);
+    yield chunk;
+  }
+}
+
+/** The whole of a body. @throws as `toBounded`; whatever the body throws. */
+export async function readBounded(body: Body, title: string, maxBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of toBounded(body, title, maxBytes)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,109 @@
+import type { Llm, LlmRequest, Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import { once } from "../../core/once.ts";
+import { createCompiler, type Schema } from "../../core/schema/validator.ts";
+import type { LlmLimits } from "../../core/set/manifest.ts";
+import { type Fetch, openLlmClient } from "./client.ts";
+import type { AnswerForm } from "./dialect.ts";
+import { isForbidden, toProblem } from "./failures.ts";
+import { type Message, toCorrection, toMessages } from "./messages.ts";
+import { type Completion, createModel, type Model } from "./model.ts";
+import { findObject } from "./object.ts";
+
+/** An OpenAI-compatible endpoint. */
+export interface LlmEndpoint {
+  /** What stands before `/chat/completions`, e.g. `https://api.openai.com/v1`. */
+  readonly baseUrl: string;
+  /** Local endpoints need none. */
+  readonly apiKey?: string | undefined;
+  readonly model: string;
+  /** Asked at the same endpoint when the first one fails. */
+  readonly fallbackModel?: string | undefined;
+}
+
+export interface LlmOptions {
+  /** Without one, every question is refused as `unavailable`. */
+  readonly endpoint: LlmEndpoint | undefined;
+  /** What a service's manifest says under `llm`. */
+  readonly limitsOf: (service: string) => LlmLimits | undefined;
+  /** The output schema of a service; it refers to no other file, for it is sent along. */
+  readonly schemaOf: (service: string) => object | undefined;
+  /** Instead of the network: recorded answers, for example. */
+  readonly fetch?: Fetch | undefined;
+  readonly log: Log;
+}
+
+/** One question, as every model is asked it. */
+interface Question {
+  readonly messages: readonly Message[];
+  readonly form: AnswerForm;
+  readonly schema: Schema;
+}
+
+/** An answer, and a second one when the first cannot be used. */
+const ATTEMPTS = 2;
+
+/** A language model behind any endpoint that speaks OpenAI's chat completions. An answer is data: nothing in it is ever run. */
+export function createLlm({ endpoint, limitsOf, schemaOf, fetch, log }: LlmOptions): Llm {
+  const models = endpoint ? createModels(endpoint, fetch) : [];
+  const compile = createCompiler(new Map());
+
+  function toQuestion(request: LlmRequest): Question {
+    const { service } = request;
+    const document = request.schema ?? schemaOf(service);
+    const limits = limitsOf(service);
+    if (!document || !limits) throw new RangeError(`The manifest of ${service} does not say what it asks of a model`);
+    const schema = compile(document); // Which remembers what it has compiled.
+    const form = { name: service, schema: schema.document, limits };
+    return { messages: toMessages(request, document), form, schema };
+  }
+
+  async function ask(model: Model, { messages, form, schema }: Question, signal: AbortSignal): Promise<unknown> {
+    const conversation = [...messages];
+    for (let attempt = 1; ; attempt++) {
+      const completion = await model.complete(conversation, form, signal);
+      const { value, fault } = readAnswer(completion, schema);
+      if (fault === undefined) return value;
+      log.warn("llm.unusable", { service: form.name, model: model.name, fault });
+      if (attempt === ATTEMPTS) throw new Problem("upstream-failed", "The language model gave no usable answer");
+      conversation.push(...toCorrection(completion.text, fault));
+    }
+  }
+
+  return {
+    async answer<T>(request: LlmRequest): Promise<T> {
+      const { service, signal } = request;
+      if (models.length === 0) throw new Problem("unavailable", "No language model is configured");
+      const question = toQuestion(request);
+      let failure: unknown;
+      for (const model of models) {
+        try {
+          // The schema has held; that T is what it says is the plugin's word.
+          return (await ask(model, question, signal)) as T;
+        } catch (error) {
+          signal.throwIfAborted();
+          log[isForbidden(error) ? "error" : "warn"]("llm.failed", { service, model: model.name, error });
+          failure = error;
+        }
+      }
+      throw toProblem(failure);
+    },
+  };
+}
+
+/** Whoever has a substitute is not asked again after an outage: the substitute is. */
+function createModels(endpoint: LlmEndpoint, fetch: Fetch | undefined): Model[] {
+  const client = once(() => openLlmClient(endpoint, fetch));
+  const names = [endpoint.model, endpoint.fallbackModel].filter((name) => name !== undefined);
+  return names.map((name, at) => createModel(name, client, at === names.length - 1 ? 1 : 0));
+}
+
+/** The object in an answer as the schema has it, or why there is none, in words that the model is shown. */
+function readAnswer({ text, isCut }: Completion, schema: Schema): { value?: unknown; fault?: string } {
+  const found = findObject(text);
+  const { value, issues } = found ? schema.check(found, "body") : { value: undefined, issues: [] };
+  if (found && issues.length === 0) return { value };
+  if (isCut) return { fault: "It was cut off because it was too long. Be much shorter." };
+  if (!found) return { fault: "It holds no JSON object." };
+  return { fault: issues.map(({ loc, msg }) => `${loc.slice(1).join(".")}: ${msg}`).join("\n") };
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { link, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { Problem } from "../../api/problem.ts";
+
+/** What is written down of an identity that payphone has made itself. */
+export interface IdentityRecord {
+  readonly keys: readonly {
+    /** PKCS #8 DER in base64. */
+    readonly private_key: string;
+    /** Unix seconds. */
+    readonly signs_from: number;
+  }[];
+}
+
+/** Where the record is kept. */
+export interface IdentityShelf {
+  /** In errors. */
+  readonly name: string;
+  /** undefined while there is none. */
+  read(): Promise<unknown>;
+  /** Puts a record there unless there is one: the first of several processes wins. */
+  putIfAbsent(record: IdentityRecord): Promise<boolean>;
+  replace(record: IdentityRecord): Promise<void>;
+}
+
+/** The record in a file that this user alone can read. It is there whole or not at all, whatever crashes. */
+export function createIdentityFile(file: string): IdentityShelf {
+  return {
+    name: file,
+    read: () => reach(file, () => read(file)),
+    putIfAbsent: (record) =>
+      reach(file, () =>
+        withDraft(file, record, async (draft) => {
+          try {
+            await link(draft, file); // Fails where there is one, unlike a renaming.
+            return true;
+          } catch (error) {
+            if (codeOf(error) === "EEXIST") return false;
+            throw error;
+          }
+        }),
+      ),
+    replace: (record) => reach(file, () => withDraft(file, record, (draft) => rename(draft, file))),
+  };
+}
+
+async function read(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    if (error instanceof SyntaxError) return null; // Damaged: the caller says so.
+    throw error;
+  }
+}
+
+async function withDraft<T>(file: string, record: IdentityRecord, use: (draft: string) => Promise<T>): Promise<T> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${randomUUID()}`;
+  try {
+    await using handle = await open(draft, "wx", 0o600);
+    await handle.writeFile(`${JSON.stringify(record, null, 2)}\n`);
+    await handle.sync();
+    return await use(draft);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function reach<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw new Problem("unavailable", `${file} cannot be read or written (${codeOf(cause) ?? cause})`, { cause });
+  }
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

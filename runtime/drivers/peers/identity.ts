@@ -1,0 +1,97 @@
+import type { KeyObject } from "node:crypto";
+import { join } from "node:path";
+import type { Clock } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import { createIdentity, type Identity } from "../../core/peers/identity.ts";
+import type { Store } from "../../core/store.ts";
+import { createIdentityFile, type IdentityRecord, type IdentityShelf } from "./identity-file.ts";
+import { generateIdentityKey, parseIdentityKeys, toKeyText } from "./identity-keys.ts";
+
+export interface IdentityOptions {
+  /** Keys that the operator keeps (`A2A_IDENTITY_KEY`): the first signs, and nothing is written down. */
+  readonly keys?: readonly KeyObject[] | undefined;
+  /** Where `a2a-identity.json` is. */
+  readonly dataDir: string;
+  /** Given when several machines share it: then the identity is kept there. */
+  readonly store?: Pick<Store, "get" | "set" | "putIfAbsent"> | undefined;
+  readonly clock: Clock;
+}
+
+const STORE_KEY = "a2a:identity";
+/** Peers keep our card for an hour; every machine has another hour to be started again, so that it publishes the key. */
+const NOTICE_SECONDS = 7200;
+
+/**
+ * Our identity among agents: made at the first start, and the same ever since.
+ * @throws Problem `unavailable` when the record cannot be read or written: an identity is never quietly replaced.
+ */
+export async function openIdentity({ keys, clock, ...place }: IdentityOptions): Promise<Identity> {
+  if (keys) {
+    const own = keys.map((privateKey, at) => ({ privateKey, signsFrom: at === 0 ? 0 : Number.POSITIVE_INFINITY }));
+    return createIdentity(own, clock);
+  }
+  const shelf = toShelf(place);
+  const { keys: kept } = await readOrMake(shelf);
+  const own = kept.map(({ private_key, signs_from }) => ({
+    privateKey: parseKept(private_key, shelf),
+    signsFrom: signs_from,
+  }));
+  return createIdentity(own, clock);
+}
+
+/**
+ * Begins the change to a new key: it is published from the next start on, and signs two hours from now, when every peer
+ * has had the time to see it. Gives that moment in Unix seconds.
+ * @throws Problem `bad-request` when the operator keeps the keys, or when a change is under way.
+ */
+export async function rotateIdentity({ keys, clock, ...place }: IdentityOptions): Promise<number> {
+  if (keys) {
+    const how = 'put the new key behind the old one ("old,new"), two hours later before it ("new,old")';
+    throw new Problem(
+      "bad-request",
+      `A2A_IDENTITY_KEY holds the identity: ${how}, and drop the old one a day after that`,
+    );
+  }
+  const shelf = toShelf(place);
+  const record = await readOrMake(shelf);
+  const now = Math.floor(clock.now() / 1000);
+  if (record.keys.some(({ signs_from }) => signs_from > now))
+    throw new Problem("bad-request", "A new key has been made and does not sign yet: nothing was changed");
+  const next = { private_key: toKeyText(generateIdentityKey()), signs_from: now + NOTICE_SECONDS };
+  await shelf.replace({ keys: [...record.keys, next] });
+  return next.signs_from;
+}
+
+function toShelf({ store, dataDir }: Pick<IdentityOptions, "store" | "dataDir">): IdentityShelf {
+  if (!store) return createIdentityFile(join(dataDir, "a2a-identity.json"));
+  return {
+    name: "the identity in the store",
+    read: () => store.get(STORE_KEY),
+    putIfAbsent: (record) => store.putIfAbsent(STORE_KEY, record),
+    replace: (record) => store.set(STORE_KEY, record),
+  };
+}
+
+async function readOrMake(shelf: IdentityShelf): Promise<IdentityRecord> {
+  const first: IdentityRecord = { keys: [{ private_key: toKeyText(generateIdentityKey()), signs_from: 0 }] };
+  const found = (await shelf.read()) ?? ((await shelf.putIfAbsent(first)) ? first : await shelf.read());
+  if (!isRecord(found)) throw unreadable(shelf);
+  return found;
+}
+
+function isRecord(value: unknown): value is IdentityRecord {
+  const keys = typeof value === "object" && value !== null && "keys" in value ? value.keys : undefined;
+  if (!Array.isArray(keys) || keys.length === 0) return false;
+  return keys.every((key) => typeof key?.private_key === "string" && Number.isSafeInteger(key.signs_from));
+}
+
+function parseKept(text: string, shelf: IdentityShelf): KeyObject {
+  try {
+    return parseIdentityKeys(text)[0] as KeyObject;
+  } catch {
+    throw unreadable(shelf);
+  }
+}
+
+const unreadable = ({ name }: IdentityShelf): Problem =>
+  new Problem("unavailable", `${name} is damaged: restore it, or remove it to begin again as somebody else`);

@@ -1,0 +1,185 @@
+import type { Job, Queue, Worker } from "bullmq";
+import type { Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import type { JobQueue, QueuedJob, Turn, Verdict } from "../../core/jobs/queue.ts";
+
+export interface BullmqQueueOptions {
+  /** `redis://` or `rediss://`, with the credentials. */
+  readonly url: string;
+  /** What every key begins with, so that a Redis can be shared. */
+  readonly prefix: string;
+  /** The ids of the services whose jobs this process works on. */
+  readonly services: readonly string[];
+  /** How many jobs of a service this process works on at the same time. */
+  readonly concurrencyOf: (service: string) => number;
+  readonly log: Log;
+  /** How often it is looked for jobs of services that this process does not offer. */
+  readonly othersMs?: number;
+}
+
+/** A job that has its turn in this process. */
+interface RunningTurn {
+  /** Aborted when another process may have the job. */
+  readonly stop: AbortController;
+  readonly over: Promise<Verdict>;
+}
+
+/** The longest that a question may take: afterwards Redis counts as gone. */
+const PATIENCE_MS = 2000;
+const LONGEST_DELAY_MS = 1000;
+/** Longer than a worker listens for jobs without a word (10 seconds): a connection that is quieter is given up. */
+const SILENCE_MS = 15_000;
+/** A lock is renewed after half of this time; when its worker has died, its job waits for it to lapse, and two checks more. */
+const LOCK_MS = 3000;
+const CHECK_MS = 1000;
+/** A turn that throws has met trouble that is not the job's own, such as a store that is away. */
+const TROUBLE_MS = 2000;
+const QUIET_MS = 10_000;
+/** Nobody reads BullMQ's stream of events. */
+const EVENTS = 100;
+
+/**
+ * The line of jobs in Redis, for any number of processes on any number of machines: a BullMQ queue for each service. It
+ * is as durable as that Redis. @throws Problem `unavailable` when Redis cannot be reached.
+ */
+export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQueue> {
+  const { url, prefix, services, concurrencyOf, log, othersMs = 60_000 } = options;
+  // Both take a tenth of a second to load: only those who use them wait for them.
+  const [bullmq, { createClient }] = await Promise.all([import("bullmq"), import("@keyv/redis")]);
+  const closing = new AbortController();
+  const reconnectStrategy = (retries: number): number | false =>
+    closing.signal.aborted ? false : Math.min(2 ** retries * 20, LONGEST_DELAY_MS) * (0.5 + Math.random() / 2);
+  const socket = { connectTimeout: PATIENCE_MS, socketTimeout: SILENCE_MS, reconnectStrategy };
+  const client = createClient({ url, socket });
+  const complain = createComplaint(log);
+  client.on("error", complain);
+  await within(client.connect()).catch((error: unknown) => {
+    client.destroy();
+    throw gone(error);
+  });
+  const connection = bullmq.createNodeRedisClient(client);
+  connection.on("error", complain);
+  const queues = new Map<string, Queue>();
+  const workers = new Map<string, Worker>();
+  /** By the jobs' ids. */
+  const turns = new Map<string, RunningTurn>();
+  /** Where the services are listed that have ever had a job. */
+  const list = `${prefix}:services`;
+  let take: Turn | undefined;
+
+  return {
+    async add({ id, service, at }) {
+      const queue = queueOf(service);
+      const added = queue.add("job", { at }, { jobId: id, removeOnComplete: true, removeOnFail: true });
+      await within(Promise.all([added, client.sAdd(list, service)])).catch((error: unknown) => {
+        throw gone(error);
+      });
+    },
+    async count(service) {
+      const counted = queueOf(service).getJobCountByTypes("waiting", "active", "delayed");
+      return within(counted).catch((error: unknown) => {
+        throw gone(error);
+      });
+    },
+    start(turn) {
+      take = turn;
+      for (const service of services) work(service);
+      void workOnOthers();
+    },
+    async close() {
+      closing.abort();
+      await Promise.all([...turns.values()].map(({ over }) => over));
+      // Without Redis they would wait for it; then the locks of their jobs lapse, as after a crash.
+      await within(Promise.all([...workers.values()].map((worker) => worker.close()))).catch(complain);
+      if (client.isOpen) client.destroy();
+    },
+  };
+
+  function queueOf(service: string): Queue {
+    const known = queues.get(service);
+    if (known) return known;
+    const queue = new bullmq.Queue(service, { connection, prefix, streams: { events: { maxLen: EVENTS } } });
+    queue.on("error", complain);
+    queues.set(service, queue);
+    queue.waitUntilReady().catch(() => queues.delete(service)); // What Redis left while it was opened stays broken.
+    return queue;
+  }
+
+  /**
+   * Jobs of services that are not offered any more want an end, too. Such a service may be heard of late: by the payment
+   * for its first job, which was found settled after it had gone.
+   */
+  async function workOnOthers(): Promise<void> {
+    const known = await client.sMembers(list).catch(complain);
+    if (closing.signal.aborted) return;
+    known?.forEach(work);
+    setTimeout(() => void workOnOthers(), othersMs).unref();
+  }
+
+  /** Works on the jobs of a service, beside whoever else does. */
+  function work(service: string): void {
+    if (workers.has(service) || closing.signal.aborted) return;
+    const worker = new bullmq.Worker(service, serve, {
+      ...{ connection, prefix, concurrency: concurrencyOf(service), autorun: false, runRetryDelay: TROUBLE_MS },
+      ...{ lockDuration: LOCK_MS, stalledInterval: CHECK_MS, maxStalledCount: Number.MAX_SAFE_INTEGER },
+    });
+    workers.set(service, worker);
+    worker.on("error", complain);
+    // Another worker may have the job by now.
+    worker.on("lockRenewalFailed", (ids: string[]) => {
+      for (const id of ids) turns.get(id)?.stop.abort();
+    });
+    const replace = async (): Promise<void> => {
+      await worker.close(true);
+      workers.delete(service);
+      setTimeout(() => work(service), TROUBLE_MS).unref();
+    };
+    // One that Redis left while it was opened asks for ever, without a pause.
+    worker
+      .waitUntilReady()
+      .then(() => worker.run(), replace)
+      .catch(complain);
+  }
+
+  async function serve(job: Job<{ at: number }>, token?: string): Promise<void> {
+    const id = job.id as string;
+    await turns.get(id)?.over; // A turn of this process that has lost its lock.
+    const stop = new AbortController();
+    const signal = AbortSignal.any([closing.signal, stop.signal]);
+    const over = giveTurn({ id, service: job.queueName, at: job.data.at }, signal);
+    turns.set(id, { stop, over });
+    const verdict = await over.finally(() => turns.delete(id));
+    if (verdict === "done") return;
+    // Where even this fails, its lock lapses, and the job gets its turn as after a crash.
+    await job.moveToDelayed(Date.now() + verdict.againMs, token).catch(complain);
+    throw new bullmq.DelayedError();
+  }
+
+  async function giveTurn(job: QueuedJob, signal: AbortSignal): Promise<Verdict> {
+    try {
+      return await (take as Turn)(job, signal);
+    } catch (error) {
+      log.warn("queue.turn-failed", { job: job.id, error });
+      return { againMs: TROUBLE_MS };
+    }
+  }
+}
+
+/** While Redis is away everything that asks for it fails, again and again: it is told once in a while. */
+function createComplaint(log: Log): (error: unknown) => void {
+  let quietUntil = 0;
+  return (error) => {
+    if (performance.now() < quietUntil) return;
+    quietUntil = performance.now() + QUIET_MS;
+    log.warn("queue.unreachable", { error });
+  };
+}
+
+const gone = (cause: unknown): Problem => new Problem("unavailable", "The line of jobs cannot be reached", { cause });
+
+/** Rejects when the work takes too long; it may be done all the same. */
+async function within<T>(work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`Redis did not answer within ${PATIENCE_MS} ms`)), PATIENCE_MS);
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}

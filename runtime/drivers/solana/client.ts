@@ -1,0 +1,95 @@
+import type { Connection, FetchFn } from "@solana/web3.js";
+import { Problem } from "../../api/problem.ts";
+import { toEndpoint } from "../http/endpoint.ts";
+import { repeat, untilAborted } from "../http/retry.ts";
+
+export interface SolanaClientOptions {
+  /** The chain's JSON-RPC URL. It may hold a secret, which appears in no error. */
+  readonly url: string;
+  /** CAIP-2; its reference is the beginning of the chain's genesis hash. */
+  readonly network: string;
+  /** Bounds one HTTP request. */
+  readonly timeoutMs?: number;
+  /** How often a request is repeated when the node did not answer it. */
+  readonly retries?: number;
+  readonly retryDelayMs?: number;
+}
+
+/** A Solana chain through one RPC URL. web3.js is loaded, and the node asked for its genesis, on the first use. */
+export interface SolanaClient {
+  /** Lends web3.js's connection for one piece of work. @throws Problem `upstream-failed`; the signal's reason. */
+  ask<T>(work: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T>;
+}
+
+/** Opens nothing: the first `ask` does. There is no websocket; whoever waits, polls. */
+export function createSolanaClient(options: SolanaClientOptions): SolanaClient {
+  const { network } = options;
+  let opened: Promise<Connection> | undefined;
+  let isRightChain = false;
+
+  async function checkChain(connection: Connection): Promise<void> {
+    const genesis = await connection.getGenesisHash();
+    if (`solana:${genesis.slice(0, GENESIS_LENGTH)}` !== network)
+      throw new Problem("upstream-failed", `The RPC URL of Solana leads to another chain than ${network}`);
+    isRightChain = true;
+  }
+
+  return {
+    async ask<T>(work: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
+      signal?.throwIfAborted();
+      opened ??= open(options);
+      const connection = await opened;
+      const done = async (): Promise<T> => {
+        if (!isRightChain) await checkChain(connection);
+        return work(connection);
+      };
+      return untilAborted(done(), signal).catch((cause: unknown) => {
+        signal?.throwIfAborted();
+        throw cause instanceof Problem
+          ? cause
+          : new Problem("upstream-failed", "The Solana chain could not be asked", { cause });
+      });
+    },
+  };
+}
+
+/** CAIP-2 references have at most 32 characters. */
+const GENESIS_LENGTH = 32;
+
+/** web3.js is told this URL and may print it; it never learns the real one. */
+const NOWHERE = "http://rpc.invalid";
+
+async function open(options: SolanaClientOptions): Promise<Connection> {
+  const { Connection } = await import("@solana/web3.js");
+  return new Connection(NOWHERE, {
+    commitment: "confirmed",
+    disableRetryOnRateLimit: true,
+    httpAgent: false,
+    fetch: fetchFrom(options) as unknown as FetchFn, // Typed after node-fetch, and called as any fetch is.
+  });
+}
+
+type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>;
+
+function fetchFrom({ url: text, timeoutMs = 5000, retries = 2, retryDelayMs = 150 }: SolanaClientOptions): Fetch {
+  const { url, headers } = toEndpoint(text);
+  const attempt = async ({ body }: RequestInit): Promise<Response> => {
+    const bounds = { redirect: "error", signal: AbortSignal.timeout(timeoutMs) } as const;
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { ...JSON_BODY, ...headers },
+      body: body!,
+      ...bounds,
+    });
+    if (!response.ok) throw new Error(`The RPC node answered with status ${response.status}`);
+    return response;
+  };
+  return (_, init = {}) =>
+    repeat(
+      () => attempt(init),
+      () => true,
+      { retries, delayMs: retryDelayMs },
+    );
+}
+
+const JSON_BODY = { "content-type": "application/json" };

@@ -1,0 +1,49 @@
+import { Problem } from "../../api/problem.ts";
+import type { Facilitator } from "../../core/x402/x402.ts";
+import type { SolanaClient } from "./client.ts";
+
+export interface SolanaReceiver {
+  readonly client: SolanaClient;
+  /** The receiving address, base58. */
+  readonly payTo: string;
+  /** The token's mint, base58. */
+  readonly mint: string;
+  /** The token's short name, for the message. */
+  readonly symbol: string;
+}
+
+const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
+/** Less than a facilitator is given to answer: a silent node must not take the rail down. */
+const CHECK_MS = 1500;
+
+/**
+ * A facilitator that takes payments only where they can arrive: a transfer to an address without an account for the token
+ * fails, and every payment with it. `supported` throws Problem `unavailable` until there is one.
+ */
+export function withReceiver(facilitator: Facilitator, receiver: SolanaReceiver): Facilitator {
+  let isThere = false;
+  return {
+    verify: facilitator.verify,
+    settle: facilitator.settle,
+    async supported(signal) {
+      const found = isThere || (await hasAccount(receiver).catch(() => undefined)); // Not known: payments will tell.
+      isThere = found === true;
+      if (found !== false) return facilitator.supported(signal);
+      const { payTo, symbol } = receiver;
+      const what = `${payTo} has no account for ${symbol} on Solana; send it any amount of ${symbol} once`;
+      throw new Problem("unavailable", what);
+    },
+  };
+}
+
+/** Whether the associated token account exists (SPL Associated Token Account program). */
+async function hasAccount({ client, payTo, mint }: SolanaReceiver): Promise<boolean> {
+  const { PublicKey } = await import("@solana/web3.js");
+  const [token, program] = [TOKEN_PROGRAM, ASSOCIATED_TOKEN_PROGRAM].map((key) => new PublicKey(key));
+  const seeds = [new PublicKey(payTo), token, new PublicKey(mint)].map((key) =>
+    (key as InstanceType<typeof PublicKey>).toBuffer(),
+  );
+  const [account] = PublicKey.findProgramAddressSync(seeds, program as InstanceType<typeof PublicKey>);
+  return (await client.ask((connection) => connection.getAccountInfo(account), AbortSignal.timeout(CHECK_MS))) !== null;
+}

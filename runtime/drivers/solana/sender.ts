@@ -1,0 +1,171 @@
+import type { SignatureStatus, VersionedTransaction } from "@solana/web3.js";
+import type { Clock, Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import { pause } from "../http/retry.ts";
+import type { TreasuryAccounts } from "../treasury.ts";
+import type { SolanaClient } from "./client.ts";
+
+/** One step of a transaction. Addresses are base58. */
+export interface SolanaInstruction {
+  readonly program: string;
+  readonly accounts: readonly { readonly address: string; readonly isSigner: boolean; readonly isWritable: boolean }[];
+  readonly data: Uint8Array;
+}
+
+/** A transaction that the cluster has confirmed. */
+export interface SolanaInclusion {
+  /** Base58. */
+  readonly signature: string;
+  readonly slot: number;
+  /** Unix milliseconds of the first broadcast. */
+  readonly sentAt: number;
+}
+
+/** Sends the treasury's transactions on Solana. */
+export interface SolanaSender {
+  /**
+   * Sends the instructions as one transaction, paid and signed by the treasury, and waits until it is confirmed. After a
+   * failure other than `unavailable` it may still land, once.
+   * @throws Problem `upstream-failed`, or `unavailable` when the treasury cannot pay; the signal's reason.
+   */
+  send(instructions: readonly SolanaInstruction[], signal: AbortSignal): Promise<SolanaInclusion>;
+}
+
+export interface SolanaSenderOptions {
+  readonly client: SolanaClient;
+  readonly treasury: Pick<TreasuryAccounts, "solanaAddress" | "signSolana">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly pollMs?: number;
+  /** The same bytes are sent again so often: nodes drop what they cannot forward at once. */
+  readonly resendMs?: number;
+  /** How many times it is signed, each time after the blockhash before has expired. */
+  readonly attempts?: number;
+}
+
+export function createSolanaSender(options: SolanaSenderOptions): SolanaSender {
+  const { client, clock, log, pollMs = 500, resendMs = 2000, attempts = 3 } = options;
+
+  /** Sends one signed transaction until it is confirmed, or until its blockhash has expired without it: undefined. */
+  async function deliver({ transaction, signature, lastHeight }: Signed, signal: AbortSignal): Promise<Delivery> {
+    const raw = transaction.serialize();
+    const sentAt = clock.now();
+    let next = sentAt;
+    let isExpired = false;
+    let seenAt = 0;
+    for (;;) {
+      if (clock.now() >= next) {
+        await client.ask((chain) => chain.sendRawTransaction(raw, RAW), signal).catch(ignore(signal));
+        next = clock.now() + resendMs;
+        // Read before the status: what has not landed at this height, never will.
+        const epoch = await client.ask((chain) => chain.getEpochInfo(), signal).catch(ignore(signal));
+        isExpired = epoch?.blockHeight !== undefined && epoch.blockHeight > lastHeight;
+        seenAt = epoch?.absoluteSlot ?? 0;
+      }
+      const found = await client
+        .ask((chain) => chain.getSignatureStatuses([signature], { searchTransactionHistory: isExpired }), signal)
+        .catch(ignore(signal));
+      const status = found?.value[0];
+      if (status && isConfirmed(status)) return { signature, slot: status.slot, sentAt };
+      if (found && !status && isExpired && found.context.slot >= seenAt) return undefined;
+      await pause(pollMs, signal);
+    }
+  }
+
+  return {
+    async send(instructions, signal) {
+      for (let attempt = 1; attempt <= attempts; attempt++) {
+        const signed = await sign(options, instructions, signal);
+        await rehearse(options, signed.transaction, signal);
+        const delivery = await deliver(signed, signal);
+        if (delivery) return delivery;
+        log.warn("solana.expired", { signature: signed.signature, attempt });
+      }
+      throw new Problem("upstream-failed", `Solana let a transaction expire ${attempts} times`);
+    },
+  };
+}
+
+type Delivery = SolanaInclusion | undefined;
+
+/** No preflight: what is sent again has passed one, and a second would only find it "already processed". */
+const RAW = { skipPreflight: true, maxRetries: 0 } as const;
+
+/** What was sent may have arrived: an outage is waited out, as long as the caller waits. */
+const ignore = (signal: AbortSignal) => (): undefined => {
+  signal.throwIfAborted();
+};
+
+/** @throws Problem `upstream-failed` for what landed and failed. */
+function isConfirmed({ err, confirmationStatus }: SignatureStatus): boolean {
+  if (err)
+    throw new Problem("upstream-failed", "A transaction failed on Solana", { cause: new Error(JSON.stringify(err)) });
+  return confirmationStatus === "confirmed" || confirmationStatus === "finalized";
+}
+
+interface Signed {
+  readonly transaction: VersionedTransaction;
+  readonly signature: string;
+  /** The last block height at which the transaction can land. */
+  readonly lastHeight: number;
+}
+
+/** How many compute units a transaction may use … */
+const COMPUTE_UNITS = 100_000;
+/** … and what is offered for each, in millionths of a lamport. */
+const UNIT_PRICE = 20_000;
+
+/** Signs with a fresh blockhash: from here on the transaction can land once, until that has expired. */
+async function sign(
+  { client, treasury }: SolanaSenderOptions,
+  instructions: readonly SolanaInstruction[],
+  signal: AbortSignal,
+): Promise<Signed> {
+  const { ComputeBudgetProgram, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } =
+    await import("@solana/web3.js");
+  const { base58 } = await import("@scure/base");
+  const { blockhash, lastValidBlockHeight } = await client.ask((chain) => chain.getLatestBlockhash(), signal);
+  const toWeb3 = ({ program, accounts, data }: SolanaInstruction) =>
+    new TransactionInstruction({
+      programId: new PublicKey(program),
+      keys: accounts.map(({ address, ...flags }) => ({ pubkey: new PublicKey(address), ...flags })),
+      data: Buffer.from(data),
+    });
+  const payerKey = new PublicKey(treasury.solanaAddress);
+  const message = new TransactionMessage({
+    payerKey,
+    recentBlockhash: blockhash,
+    instructions: [
+      ComputeBudgetProgram.setComputeUnitLimit({ units: COMPUTE_UNITS }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: UNIT_PRICE }),
+      ...instructions.map(toWeb3),
+    ],
+  }).compileToV0Message();
+  const transaction = new VersionedTransaction(message);
+  const signature = treasury.signSolana(message.serialize());
+  transaction.addSignature(payerKey, signature);
+  return { transaction, signature: base58.encode(signature), lastHeight: lastValidBlockHeight };
+}
+
+/** A node that is a little behind; or the very same message, which somebody sent a moment ago. */
+const PASSING = new Set<unknown>(["BlockhashNotFound", "AlreadyProcessed"]);
+
+/** The treasury's account is empty, or does not exist. */
+const PENNILESS = new Set<unknown>(["AccountNotFound", "InsufficientFundsForFee", "InsufficientFundsForRent"]);
+
+/** Simulates before anything is sent, so that what cannot succeed is refused in words, and for free. */
+async function rehearse(
+  { client, log }: SolanaSenderOptions,
+  transaction: VersionedTransaction,
+  signal: AbortSignal,
+): Promise<void> {
+  const { value } = await client.ask((chain) => chain.simulateTransaction(transaction), signal);
+  const { err } = value;
+  if (err === null || PASSING.has(err)) return;
+  log.error("solana.refused", { err, logs: value.logs });
+  const cause = new Error(JSON.stringify(err));
+  const name = typeof err === "string" ? err : Object.keys(err)[0];
+  throw PENNILESS.has(name)
+    ? new Problem("unavailable", "The service cannot pay for a transaction on Solana now", { cause })
+    : new Problem("upstream-failed", "Solana refused a transaction", { cause });
+}

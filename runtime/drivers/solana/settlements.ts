@@ -1,0 +1,96 @@
+import type { TokenBalance, VersionedMessage, VersionedTransactionResponse } from "@solana/web3.js";
+import type { Clock } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import type { PaymentPayload, PaymentRequirements, SettlementReader, SettlementState } from "../../core/x402/x402.ts";
+import type { SolanaClient } from "./client.ts";
+import { searchMessage } from "./settlements-search.ts";
+
+export interface SolanaSettlementsOptions {
+  readonly client: SolanaClient;
+  readonly clock: Clock;
+  /** How far back the payer's transactions are looked through for a payment that was first asked about after its time. */
+  readonly windowMs?: number;
+  /** So long a blockhash must have been invalid: a node that is behind does not know the newest ones either. */
+  readonly graceMs?: number;
+}
+
+/**
+ * Reads what became of a partially signed transaction: among the payer's recent transactions, the one with exactly its
+ * message. The first signature, which names it, is that of whoever pays the fee, and not known beforehand.
+ */
+export function createSolanaSettlements(options: SolanaSettlementsOptions): SettlementReader {
+  const { client, clock, windowMs = 24 * 60 * 60 * 1000, graceMs = 30_000 } = options;
+  const sightings = new Map<string, Sighting>();
+
+  async function find(
+    payment: PaymentPayload,
+    offer: PaymentRequirements,
+    signal: AbortSignal,
+  ): Promise<SettlementState> {
+    const message = await readMessage(payment);
+    // Before the search: what has not landed when its blockhash has expired, never will.
+    const { validAt, invalidSince } = await look(message.recentBlockhash, signal);
+    const isOver = invalidSince !== undefined && clock.now() - invalidSince >= graceMs;
+    const since = validAt === undefined ? clock.now() - windowMs : validAt - LIFETIME_MS;
+    const { landed, isComplete } = await client.ask((node) => searchMessage(node, message, since / 1000), signal);
+    if (landed) return judge(landed, offer);
+    if (isOver && !isComplete)
+      throw new Problem("upstream-failed", "The payer has more transactions on Solana than can be looked through");
+    return { state: isOver ? "dead" : "open" };
+  }
+
+  /** Asks about a blockhash, and remembers since when it is invalid. */
+  async function look(blockhash: string, signal: AbortSignal): Promise<Sighting> {
+    const answers = await client.ask(
+      (node) => Promise.all(LEVELS.map((commitment) => node.isBlockhashValid(blockhash, { commitment }))),
+      signal,
+    );
+    const now = clock.now();
+    for (const [known, { seenAt }] of sightings) if (now - seenAt > windowMs) sightings.delete(known);
+    const before = sightings.get(blockhash);
+    const isValid = answers.some(({ value }) => value);
+    const sighting = isValid
+      ? { seenAt: now, validAt: before?.validAt ?? now, invalidSince: undefined }
+      : { seenAt: now, validAt: before?.validAt, invalidSince: before?.invalidSince ?? now };
+    sightings.set(blockhash, sighting);
+    return sighting;
+  }
+
+  return { find };
+}
+
+/** What is known of a blockhash, in Unix milliseconds. */
+interface Sighting {
+  readonly seenAt: number;
+  /** When it was first seen to be valid: nothing with it landed much earlier. */
+  readonly validAt: number | undefined;
+  readonly invalidSince: number | undefined;
+}
+
+/** Valid neither for the newest blocks nor for the final ones, which are some seconds behind. */
+const LEVELS = ["processed", "finalized"] as const;
+/** A blockhash lives for 150 slots, about a minute; the rest is for our clock, which may be an hour ahead of the chain's. */
+const LIFETIME_MS = 2 * 60 * 60 * 1000;
+
+/** @throws Problem `internal` when the payload holds no transaction: nobody reserves such a payment. */
+async function readMessage({ payload }: PaymentPayload): Promise<VersionedMessage> {
+  const { VersionedTransaction } = await import("@solana/web3.js");
+  try {
+    return VersionedTransaction.deserialize(Buffer.from(String(payload.transaction), "base64")).message;
+  } catch (cause) {
+    throw new Problem("internal", "The payment holds no Solana transaction", { cause });
+  }
+}
+
+/** What failed in the chain can never succeed: a message is carried out once. */
+function judge({ meta, transaction }: VersionedTransactionResponse, offer: PaymentRequirements): SettlementState {
+  const received = held(meta?.postTokenBalances, offer) - held(meta?.preTokenBalances, offer);
+  const isPaid = meta?.err === null && received >= BigInt(offer.amount);
+  return isPaid ? { state: "settled", transaction: transaction.signatures[0]! } : { state: "dead" };
+}
+
+/** What the recipient held of the asset in the accounts that the transaction touched. */
+const held = (balances: readonly TokenBalance[] | null | undefined, { asset, payTo }: PaymentRequirements): bigint =>
+  (balances ?? [])
+    .filter(({ mint, owner }) => mint === asset && owner === payTo)
+    .reduce((total, { uiTokenAmount }) => total + BigInt(uiTokenAmount.amount), 0n);

@@ -1,0 +1,74 @@
+import type { Cache, Cached, Clock, Log } from "../../api/capabilities.ts";
+import { sha256 } from "../../core/digest.ts";
+import type { Store } from "../../core/store.ts";
+import { createSingleFlight } from "../upstream/single-flight.ts";
+
+export interface CacheOptions {
+  readonly store: Store;
+  /** The plugin's name. */
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** As it stands in the store. */
+interface Entry {
+  readonly value: unknown;
+  readonly stored_at: number;
+  readonly ttl_ms: number;
+}
+
+const PLAIN_KEY = /^[\w.:/-]{1,200}$/;
+
+/**
+ * A plugin's corner of the store. A store that fails is as good as empty: its failure is logged, and the answer still comes.
+ * What `produce` gives is handed out as the JSON that it becomes, to the first caller as to all later ones.
+ */
+export function createCache({ store, namespace, clock, log }: CacheOptions): Cache {
+  const share = createSingleFlight<string>();
+
+  return {
+    get: (key) => read(toName(key)),
+    set: (key, value, ttlMs) => write(toName(key), value, ttlMs),
+    remember: async <T>(
+      key: string,
+      { ttlMs, signal }: { readonly ttlMs: number; readonly signal: AbortSignal },
+      produce: (signal: AbortSignal) => Promise<T>,
+    ) => {
+      const name = toName(key);
+      return JSON.parse(await share(name, signal, (shared) => recall(name, ttlMs, () => produce(shared)))) as Cached<T>;
+    },
+  };
+
+  /** The JSON of a Cached. */
+  async function recall(name: string, ttlMs: number, produce: () => Promise<unknown>): Promise<string> {
+    const known = await read(name, ttlMs);
+    if (known) return JSON.stringify(known);
+    const value = await produce();
+    const storedAt = clock.now();
+    await write(name, value, ttlMs);
+    return JSON.stringify({ value, storedAt });
+  }
+
+  async function read<T>(name: string, maxAgeMs = Number.POSITIVE_INFINITY): Promise<Cached<T> | undefined> {
+    const entry = await store.get<Entry>(name).catch((error: unknown) => {
+      log.warn("cache.unread", { namespace, error });
+    });
+    if (!entry) return undefined;
+    const ageMs = Math.abs(clock.now() - entry.stored_at); // A clock that was set back keeps nothing for longer.
+    if (ageMs >= Math.min(entry.ttl_ms, maxAgeMs)) return undefined;
+    return { value: entry.value as T, storedAt: entry.stored_at };
+  }
+
+  async function write(name: string, value: unknown, ttlMs: number): Promise<void> {
+    const entry: Entry = { value, stored_at: clock.now(), ttl_ms: ttlMs };
+    await store.set(name, entry, ttlMs, "lazy").catch((error: unknown) => {
+      log.warn("cache.unwritten", { namespace, error });
+    });
+  }
+
+  /** Keys of any length and content, of which no two become one. */
+  function toName(key: string): string {
+    return `cache:${namespace}:${PLAIN_KEY.test(key) ? key : `#${sha256(JSON.stringify(key))}`}`;
+  }
+}

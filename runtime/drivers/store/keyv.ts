@@ -1,0 +1,131 @@
+import { Keyv } from "keyv";
+import { Problem } from "../../api/problem.ts";
+import type { Care, Store } from "../../core/store.ts";
+
+/** A store that was opened, and must be closed. */
+export interface OpenStore extends Store {
+  /** Fulfils when the store answers. @throws Problem `unavailable`. */
+  ping(): Promise<void>;
+  /** Finishes what was asked for before. Afterwards everything rejects with Problem `unavailable`. */
+  close(): Promise<void>;
+}
+
+/** What Keyv asks of an adapter, as far as it is used here. Values are JSON texts; expiry is the adapter's alone. */
+export interface TextAdapter {
+  get(key: string): Promise<string | undefined>;
+  set(key: string, text: string, ttlMs?: number): Promise<unknown>;
+  delete(key: string): Promise<boolean>;
+}
+
+/** What Keyv cannot do. Keys and texts are checked already. */
+export interface Atomics {
+  putIfAbsent(key: string, text: string, ttlMs: number | undefined, care: Care): Promise<boolean>;
+  /** undefined when the key holds something else than an integer. */
+  incr(key: string, by: number, ttlMs: number | undefined): Promise<number | undefined>;
+  /** One page of the keys that begin with `prefix`, from `cursor` on; without `next`, it was the last. */
+  page(
+    prefix: string,
+    cursor: string | undefined,
+  ): Promise<{ readonly keys: readonly string[]; readonly next?: string }>;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const LONGEST_KEY = 512;
+/** More than a hundred years, and less than any store can count. */
+const LONGEST_TTL_MS = 2 ** 42;
+
+/**
+ * A Store over Keyv and what Keyv cannot do. Calls take effect in the order in which they were made, awaited or not:
+ * Keyv hands a value over one turn of the microtask queue after `set` was called, so all others wait for one.
+ */
+export function toStore(adapt: (care: Care) => TextAdapter, atomics: Atomics): OpenStore {
+  const keyvs = { durable: toKeyv(adapt("durable")), lazy: toKeyv(adapt("lazy")) };
+  let closing: Promise<void> | undefined;
+
+  async function reach<T>(work: () => Promise<T>): Promise<T> {
+    if (closing) throw new Problem("unavailable", "The store is closed");
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof Problem || error instanceof TypeError) throw error;
+      throw new Problem("unavailable", "The store cannot be reached", { cause: error, retryAfter: 1 });
+    }
+  }
+  const reachInTurn = <T>(work: () => Promise<T>): Promise<T> =>
+    reach(async () => {
+      await null;
+      return work();
+    });
+
+  const remove = (key: string, care: Care = "durable"): Promise<void> =>
+    reachInTurn(async () => void (await keyvs[care].delete(checkKey(key))));
+
+  return {
+    get: <T>(key: string) => reachInTurn(() => keyvs.durable.get<T>(checkKey(key)) as Promise<T | undefined>),
+    set: (key, value, ttlMs, care = "durable") =>
+      value === undefined
+        ? remove(key, care)
+        : reach(async () => void (await keyvs[care].set(checkKey(key), value, toTtl(ttlMs)))),
+    delete: remove,
+    putIfAbsent: (key, value, ttlMs, care = "durable") =>
+      reach(async () => {
+        const text = toText(value); // now: the caller may change the value as soon as this has returned
+        await null;
+        return atomics.putIfAbsent(checkKey(key), text, toTtl(ttlMs), care);
+      }),
+    incr: (key, by = 1, ttlMs) =>
+      reachInTurn(async () => {
+        if (!Number.isSafeInteger(by)) throw new TypeError(`a counter grows by whole numbers, not by ${by}`);
+        const sum = await atomics.incr(checkKey(key), by, toTtl(ttlMs));
+        if (sum === undefined) throw new TypeError(`"${key}" does not hold an integer`);
+        return sum;
+      }),
+    async *keys(prefix) {
+      const seen = new Set<string>(); // Redis may name a key twice
+      let cursor: string | undefined;
+      do {
+        const page = await reachInTurn(() => atomics.page(prefix, cursor));
+        for (const key of page.keys) if (seen.size < seen.add(key).size) yield key;
+        cursor = page.next;
+      } while (cursor !== undefined);
+    },
+    ping: () => reachInTurn(() => atomics.ping()),
+    close() {
+      closing ??= Promise.resolve().then(() => atomics.close());
+      return closing;
+    },
+  };
+}
+
+const toKeyv = (adapter: TextAdapter): Keyv =>
+  new Keyv({
+    store: { ...adapter, clear: refuseClear },
+    useKeyPrefix: false,
+    throwOnErrors: true,
+    serialize: ({ value }) => toText(value),
+    deserialize: <T>(text: string) => ({ value: JSON.parse(text) as T }),
+  });
+
+/** Keyv demands it of every adapter; a store that holds money is never emptied. */
+const refuseClear = (): Promise<void> => Promise.reject(new TypeError("a store is never cleared"));
+
+/** Keys that differ must stay different in every store. */
+function checkKey(key: string): string {
+  if (key.length > LONGEST_KEY) throw new TypeError(`a key has at most ${LONGEST_KEY} characters`);
+  if (!key.isWellFormed()) throw new TypeError("a key is well-formed Unicode");
+  return key;
+}
+
+function toText(value: unknown): string {
+  const text = JSON.stringify(value) as string | undefined;
+  if (text === undefined) throw new TypeError(`${typeof value} is not JSON`);
+  return text;
+}
+
+/** Whole milliseconds; what is over already lives for one, since 0 means for ever to Keyv. */
+function toTtl(ttlMs: number | undefined): number | undefined {
+  if (ttlMs === undefined || ttlMs === Number.POSITIVE_INFINITY) return undefined;
+  if (Number.isNaN(ttlMs)) throw new TypeError("a time to live is a number");
+  return Math.min(Math.max(1, Math.ceil(ttlMs)), LONGEST_TTL_MS);
+}

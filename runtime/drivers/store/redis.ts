@@ -1,0 +1,109 @@
+import { Problem } from "../../api/problem.ts";
+import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
+
+export interface RedisStoreOptions {
+  /** `redis://` or `rediss://`, with the credentials. */
+  readonly url: string;
+  /** What every key begins with, so that a Redis can be shared. */
+  readonly namespace: string;
+}
+
+/** The longest that anything may take: afterwards the store counts as gone. */
+const PATIENCE_MS = 2000;
+/** A connection on which nothing comes back, not even to a ping, is given up for a new one. */
+const PING_MS = 1000;
+const SCAN_COUNT = 500;
+
+/** The sum, or nothing when the key holds something else than an integer. The time to live counts from the first. */
+const INCR = `
+  local known = redis.call("GET", KEYS[1])
+  if known and not string.match(known, "^%-?%d+$") then return false end
+  local sum = redis.call("INCRBY", KEYS[1], ARGV[1])
+  if not known and ARGV[2] ~= "" then redis.call("PEXPIRE", KEYS[1], ARGV[2]) end
+  return sum`;
+
+/**
+ * A Store in Redis, for several machines. It is as durable as that Redis: for money, `appendonly yes` with
+ * `appendfsync always`. While Redis is gone everything rejects within two seconds; it is found again by itself.
+ * @throws Problem `unavailable` when Redis cannot be reached, or may forget what has not expired.
+ */
+export async function openRedisStore({ url, namespace }: RedisStoreOptions): Promise<OpenStore> {
+  // It takes a tenth of a second to load: only those who use it wait for it.
+  const { default: KeyvRedis, createClient } = await import("@keyv/redis");
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    pingInterval: PING_MS,
+    socket: { connectTimeout: PATIENCE_MS, socketTimeout: PATIENCE_MS, reconnectStrategy: toDelay },
+  });
+  const options = { namespace, throwOnConnectError: true, throwOnErrors: true, connectionTimeout: PATIENCE_MS };
+  const redis = new KeyvRedis(client, options);
+  let fault: unknown;
+  // Whoever asks for something is told; nobody else needs to know, but an "error" without a listener ends the process.
+  redis.on("error", (error: unknown) => {
+    fault = error;
+  });
+  try {
+    await within(client.connect());
+    refuseForgetful(await within(client.info("memory")));
+  } catch (error) {
+    if (client.isOpen) client.destroy();
+    if (error instanceof Problem) throw error;
+    const reason = ((fault ?? error) as Error).message;
+    const { host } = new URL(url);
+    throw new Problem("unavailable", `Redis at ${host} cannot be reached: ${reason}`, { cause: fault ?? error });
+  }
+
+  const keyOf = (key: string): string => redis.createKeyPrefix(key, namespace);
+  const adapter: TextAdapter = {
+    get: (key) => within(redis.get<string>(key) as Promise<string | undefined>),
+    set: (key, text, ttlMs) => within(redis.set(key, text, ttlMs)),
+    delete: (key) => within(redis.delete(key)),
+  };
+  /** KeyvRedis asks for its client first; so must whoever wants to keep the order of calls. */
+  const ask = <T>(command: () => Promise<T>): Promise<T> => within(redis.getClient().then(command));
+  return toStore(() => adapter, {
+    async putIfAbsent(key, text, ttlMs) {
+      const expiration = ttlMs === undefined ? {} : { expiration: { type: "PX", value: ttlMs } as const };
+      return (await ask(() => client.set(keyOf(key), text, { condition: "NX", ...expiration }))) === "OK";
+    },
+    async incr(key, by, ttlMs) {
+      const input = { keys: [keyOf(key)], arguments: [`${by}`, `${ttlMs ?? ""}`] };
+      const sum = await ask(() => client.eval(INCR, input));
+      return sum === null ? undefined : Number(sum);
+    },
+    async page(prefix, cursor = "0") {
+      const found = await ask(() => client.scan(cursor, { MATCH: `${escapeGlob(keyOf(prefix))}*`, COUNT: SCAN_COUNT }));
+      const keys = found.keys.map((key) => key.slice(keyOf("").length));
+      return found.cursor === "0" ? { keys } : { keys, next: found.cursor };
+    },
+    ping: async () => void (await ask(() => client.ping())),
+    async close() {
+      if (client.isReady) await ask(() => client.close()).catch(() => undefined);
+      if (client.isOpen) client.destroy();
+    },
+  });
+}
+
+const toDelay = (retries: number): number => Math.min(2 ** retries * 20, PING_MS) * (0.5 + Math.random() / 2);
+
+/** Rejects when the work takes too long; what it does then is not known. */
+async function within<T>(work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`Redis did not answer within ${PATIENCE_MS} ms`)), PATIENCE_MS);
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}
+
+/** A Redis that evicts keys when its memory is full forgets which payments were made. */
+function refuseForgetful(memory: string): void {
+  const [, limit = "0"] = /^maxmemory:(\d+)/m.exec(memory) ?? [];
+  const [, policy = "noeviction"] = /^maxmemory_policy:([\w-]+)/m.exec(memory) ?? [];
+  if (limit === "0" || policy === "noeviction") return;
+  throw new Problem(
+    "unavailable",
+    `Redis may forget payments: its maxmemory-policy is ${policy}, set it to noeviction`,
+  );
+}
+
+/** For MATCH, in which these stand for something else than themselves. */
+const escapeGlob = (text: string): string => text.replace(/[\\*?[\]]/g, "\\$&");

@@ -1,0 +1,139 @@
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
+import { Problem } from "../../api/problem.ts";
+import type { Care } from "../../core/store.ts";
+import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
+import { createCommits } from "./sqlite-commits.ts";
+import { isBusy } from "./sqlite-errors.ts";
+
+export interface SqliteStoreOptions {
+  /** Created, with its folder, for this user alone. Several processes may open it at once. */
+  readonly file: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly now?: () => number;
+}
+
+/** The event loop waits as long for a lock; then the transaction is tried again later. */
+const BUSY_MS = 20;
+const OPEN_PATIENCE_MS = 2000;
+const PAGE = 500;
+const SWEEP_EVERY_MS = 60_000;
+const SWEEP_MOST = 200;
+
+/**
+ * Rows are appended in the order of their writing, and only the small index of keys is written all over: a payment's
+ * entries share pages with their neighbours', and a commit is half as long as with rows in the order of their keys.
+ */
+const PREPARE = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA wal_autocheckpoint = 10000;
+  CREATE TABLE IF NOT EXISTS entries (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL, expires INTEGER
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS entries_expires ON entries (expires) WHERE expires IS NOT NULL;`;
+
+/**
+ * A Store in a file, through node:sqlite. Nothing that was acknowledged is lost, and writes that are asked for at the
+ * same time share a transaction and its fsync.
+ * @throws Problem `unavailable` when the file cannot be opened.
+ */
+export async function openSqliteStore({ file, now = Date.now }: SqliteStoreOptions): Promise<OpenStore> {
+  const db = await openDatabase(file);
+  const entries = createEntries(db, now);
+  const commits = createCommits(db, entries.sweep);
+  const expiresIn = (ttlMs: number | undefined): number | null =>
+    ttlMs === undefined ? null : Math.ceil(now() + ttlMs);
+
+  const adapt = (care: Care): TextAdapter => ({
+    get: (key) => commits.read(key, () => entries.read(key)?.value),
+    set: (key, text, ttlMs) => commits.run(key, () => entries.write(key, text, expiresIn(ttlMs)), care),
+    delete: (key) => commits.run(key, () => entries.remove(key), care),
+  });
+  return toStore(adapt, {
+    putIfAbsent: (key, text, ttlMs, care) => {
+      const put = (): boolean => {
+        if (entries.read(key)) return false;
+        entries.write(key, text, expiresIn(ttlMs));
+        return true;
+      };
+      return commits.run(key, put, care);
+    },
+    incr: (key, by, ttlMs) =>
+      commits.run(key, () => {
+        const known = entries.read(key);
+        const sum = Number(known?.value ?? 0) + by;
+        if (!Number.isSafeInteger(sum)) return undefined;
+        entries.write(key, String(sum), known ? known.expires : expiresIn(ttlMs));
+        return sum;
+      }),
+    async page(prefix, cursor) {
+      const rows = await commits.read(undefined, () => entries.list(cursor ?? prefix, cursor === undefined));
+      const keys = rows.filter((key) => key.startsWith(prefix));
+      const next = keys.length === PAGE ? keys.at(-1) : undefined;
+      return next === undefined ? { keys } : { keys, next };
+    },
+    ping: () => commits.run("", () => undefined),
+    async close() {
+      await commits.drain();
+      db.close();
+    },
+  });
+}
+
+interface Entry {
+  readonly value: string;
+  readonly expires: number | null;
+}
+
+/** The statements. What has expired is not there, whether it was swept or not. */
+function createEntries(db: DatabaseSync, now: () => number) {
+  const live = "(expires IS NULL OR expires > ?)";
+  const readOne = db.prepare(`SELECT value, expires FROM entries WHERE key = ? AND ${live}`);
+  const write = db.prepare(
+    `INSERT INTO entries (key, value, expires) VALUES (?, ?, ?)
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires`,
+  );
+  const remove = db.prepare("DELETE FROM entries WHERE key = ?");
+  const after = db.prepare(`SELECT key FROM entries WHERE key > ? AND ${live} ORDER BY key LIMIT ${PAGE}`);
+  const from = db.prepare(`SELECT key FROM entries WHERE key >= ? AND ${live} ORDER BY key LIMIT ${PAGE}`);
+  const sweep = db.prepare(
+    `DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires <= ? LIMIT ${SWEEP_MOST})`,
+  );
+  let sweptAt = Number.NEGATIVE_INFINITY;
+  return {
+    read: (key: string) => readOne.get(key, now()) as Entry | undefined,
+    write: (key: string, text: string, expires: number | null) => void write.run(key, text, expires),
+    remove: (key: string) => remove.run(key).changes > 0,
+    /** The first live keys from `start` on, in the order of their UTF-8 bytes. */
+    list: (start: string, isIncluded: boolean) =>
+      (isIncluded ? from : after).all(start, now()).map(({ key }) => key as string),
+    /** Deletes some of what has expired, once a minute, and more often while there is more. */
+    sweep() {
+      const at = now();
+      if (at - sweptAt < SWEEP_EVERY_MS) return;
+      if (sweep.run(at).changes < SWEEP_MOST) sweptAt = at;
+    },
+  };
+}
+
+async function openDatabase(file: string): Promise<DatabaseSync> {
+  const givenUp = performance.now() + OPEN_PATIENCE_MS;
+  for (;;) {
+    let db: DatabaseSync | undefined;
+    try {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      closeSync(openSync(file, "a", 0o600));
+      db = new DatabaseSync(file, { timeout: BUSY_MS });
+      db.exec(PREPARE);
+      return db;
+    } catch (cause) {
+      db?.close();
+      if (!isBusy(cause) || performance.now() > givenUp) {
+        throw new Problem("unavailable", `The store ${file} cannot be opened: ${(cause as Error).message}`, { cause });
+      }
+      await setTimeout(BUSY_MS);
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import type { Clock, Log, Upstream, UpstreamAnswer, UpstreamRequest } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import { toEndpoint } from "../http/endpoint.ts";
+import { isRateLimited, type Outcome, RATE_LIMITED, toRpcAnswer } from "./answers.ts";
+import { createAttempt } from "./attempt.ts";
+import { createAttempts } from "./attempts.ts";
+import { type Address, type Question, toQuestion } from "./question.ts";
+import { createSingleFlight } from "./single-flight.ts";
+import type { Transport } from "./transport.ts";
+
+/** An upstream that says how it is. */
+export interface LiveUpstream extends Upstream {
+  /** `down` while requests fail at once, without being made. */
+  status(): { readonly state: "up" | "down"; readonly reason?: string };
+}
+
+export interface UpstreamOptions {
+  readonly id: string;
+  readonly title: string;
+  /** Undefined: nothing is configured. A name and a password in it become a basic authorization header. */
+  readonly url: string | undefined;
+  /** The environment variable that sets the URL, for people. */
+  readonly variable?: string | undefined;
+  /** Credentials; a plugin's headers do not replace them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of one attempt: for an answer, or for the first and each further part of a stream. */
+  readonly timeoutMs: number;
+  /** How many attempts more, after the first. */
+  readonly retries: number;
+  /** Before the first repetition; 250 unless said otherwise, and growing. */
+  readonly pauseMs?: number;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const MAX_BYTES = 2 * 1024 * 1024;
+const PAUSE_MS = 250;
+
+/** One source over a transport, with all that the capability promises. */
+export function createUpstream(options: UpstreamOptions): LiveUpstream {
+  const { id, title, variable } = options;
+  const address = toAddress(options);
+  const attempt = createAttempt(options);
+  const attempts = createAttempts({ pauseMs: PAUSE_MS, ...options });
+  const share = createSingleFlight<UpstreamAnswer>();
+  const unset = variable ? `${title} needs ${variable}, which is not set` : `No URL of ${title} is configured`;
+
+  return {
+    ...{ id, title },
+    get: async (path, request) => exchange(ask({ path }, request), request),
+    post: async (path, body, request) => exchange(ask({ path, body }, request), request),
+    async rpc(method, params, request) {
+      const body = { jsonrpc: "2.0", id: 1, method, params };
+      return toRpcAnswer(await exchange(ask({ path: "", body }, request), request, judgeRpc), title);
+    },
+    async stream(path, request) {
+      const { signal, maxBytes = MAX_BYTES } = request;
+      const question = ask({ path }, request);
+      signal.throwIfAborted();
+      return attempts.make(() => attempt.stream(question, maxBytes, signal), signal);
+    },
+    status() {
+      if (!address) return { state: "down", reason: unset };
+      const refusal = attempts.refusal();
+      return refusal ? { state: "down", reason: `${title} ${refusal.reason}` } : { state: "up" };
+    },
+  };
+
+  function ask(what: { readonly path: string; readonly body?: unknown }, request: UpstreamRequest): Question {
+    if (!address) throw new Problem("unavailable", unset);
+    return toQuestion(address, what, request);
+  }
+
+  /** What is asked in the same words at the same time is asked once. */
+  function exchange(
+    question: Question,
+    { signal, maxBytes = MAX_BYTES }: UpstreamRequest,
+    judge: (outcome: Outcome<UpstreamAnswer>) => Outcome<UpstreamAnswer> = (outcome) => outcome,
+  ): Promise<UpstreamAnswer> {
+    return share(JSON.stringify([question, maxBytes]), signal, (shared) =>
+      attempts.make(async () => judge(await attempt.whole(question, maxBytes, shared)), shared),
+    );
+  }
+
+  function judgeRpc(outcome: Outcome<UpstreamAnswer>): Outcome<UpstreamAnswer> {
+    const { value } = outcome;
+    return value && isRateLimited(toRpcAnswer(value, title)) ? { setback: RATE_LIMITED } : outcome;
+  }
+}
+
+/** @throws RangeError when the URL is none. */
+function toAddress({ id, url: text, headers }: UpstreamOptions): Address | undefined {
+  if (text === undefined) return undefined;
+  const { url, headers: basic } = toEndpoint(text);
+  return { id, url, headers: { ...basic, ...headers } };
+}

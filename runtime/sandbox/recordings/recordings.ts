@@ -1,0 +1,126 @@
+import { globSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import schema from "../../../schemas/recording.json" with { type: "json" };
+import { Problem } from "../../api/problem.ts";
+import { once } from "../../core/once.ts";
+import { toIssues } from "../../core/schema/issues.ts";
+import { addKeywords, OPTIONS } from "../../core/schema/keywords.ts";
+import { createSchemaNodes } from "../../core/schema/nodes.ts";
+
+/** A file of what an upstream answered, as `schemas/recording.json` describes it. */
+export interface Recording {
+  /** Relative to the served directory: `plugins/<plugin>/recordings/<upstream>/<name>.json`. */
+  readonly file: string;
+  /** The upstream's id. */
+  readonly upstream: string;
+  readonly source: string;
+  readonly exchanges: readonly Exchange[];
+}
+
+/** One question and its answer. */
+export interface Exchange {
+  /** `success`, `empty`, `error`, `rate-limit`, `slow` or `malformed`, and perhaps a colon and a word. */
+  readonly case: string;
+  readonly request: RecordedRequest;
+  readonly response: RecordedResponse;
+  /** The content of the response's `file`. */
+  readonly content?: Buffer;
+}
+
+/** `path` has the query and begins below the upstream's URL; a sent body contains `body`. */
+export type RecordedRequest =
+  | { readonly method: "GET" | "POST"; readonly path: string; readonly body?: unknown; readonly rpc?: undefined }
+  | { readonly rpc: { readonly method: string; readonly params: readonly unknown[] } };
+
+/** Exactly one of `json`, `text`, `file`, `result` and `rpc_error` is the body. */
+export interface RecordedResponse {
+  /** 200 when left out. */
+  readonly status?: number;
+  /** By lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly delay_ms?: number;
+  readonly json?: unknown;
+  readonly text?: string;
+  /** The name of a file beside the recording. */
+  readonly file?: string;
+  readonly result?: unknown;
+  readonly rpc_error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+/** Whether an exchange is what the upstream answers on a good day: the other kinds are for tests. */
+export const isAnswering = (exchange: Exchange): boolean => /^(success|empty)\b/.test(exchange.case);
+
+/** Where the recordings of a served directory are, relative to it and in the order in which they are asked. */
+export const listRecordings = (dir: string): readonly string[] =>
+  globSync("plugins/*/recordings/*/*.json", { cwd: dir }).sort();
+
+/**
+ * Reads recordings, and the bodies that lie beside them.
+ * @param files relative to the directory.
+ * @throws Problem `bad-request` with a line for each fault of all of them.
+ */
+export function loadRecordings(dir: string, files: readonly string[] = listRecordings(dir)): readonly Recording[] {
+  const faults: string[] = [];
+  const recordings = files.map((file) => {
+    const fault = (complaint: string): void => void faults.push(`${file}: ${complaint}`);
+    return readRecording(dir, file, fault);
+  });
+  if (faults.length > 0) throw new Problem("bad-request", faults.join("\n"));
+  return recordings.filter((recording) => recording !== undefined);
+}
+
+function readRecording(dir: string, file: string, fault: (complaint: string) => void): Recording | undefined {
+  let data: unknown;
+  try {
+    data = JSON.parse(readFileSync(join(dir, file), "utf8"));
+  } catch (error) {
+    fault((error as Error).message);
+    return undefined;
+  }
+  const complaints = findComplaints(data);
+  complaints.forEach(fault);
+  if (complaints.length > 0) return undefined;
+  const { source, exchanges } = data as Pick<Recording, "source" | "exchanges">; // As the schema has found.
+  const folder = dirname(file);
+  return {
+    file,
+    upstream: basename(folder),
+    source,
+    exchanges: exchanges.map((exchange) => {
+      const name = exchange.response.file;
+      return name === undefined ? exchange : { ...exchange, ...readBody(join(dir, folder), name, fault) };
+    }),
+  };
+}
+
+/** The schema lets no name lead out of the folder. */
+function readBody(folder: string, name: string, fault: (complaint: string) => void): Pick<Exchange, "content"> {
+  try {
+    return { content: readFileSync(join(folder, name)) };
+  } catch (error) {
+    fault(`its body ${name} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    return {};
+  }
+}
+
+const validator = once(() => {
+  const ajv = new Ajv2020({ ...OPTIONS, strictRequired: false, validateSchema: false, meta: false });
+  addKeywords(ajv);
+  const nodes = createSchemaNodes(new Map([["Recording", schema]]));
+  return { validate: ajv.compile(schema), nodes };
+});
+
+/** What is wrong with a file's data: `exchanges[0].request: exactly one of …`. */
+function findComplaints(data: unknown): string[] {
+  const { validate, nodes } = validator();
+  if (validate(data)) return [];
+  const issues = toIssues(validate.errors ?? [], { value: data, from: "body", document: schema, nodes });
+  return issues.map(({ loc, msg }) => `${toPlace(loc.slice(1))}: ${msg}`);
+}
+
+const toPlace = (path: readonly (string | number)[]): string =>
+  path
+    .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
+    .join("")
+    .replace(/^\./, "") || "the file";

@@ -1,0 +1,72 @@
+import type { Clock } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import { closeServer, createRpcServer, listenOnLoopback } from "../json-rpc.ts";
+import { openBank } from "./bank.ts";
+import { createFaucet, type SvmFaucet } from "./faucet.ts";
+import { createMempool, type SvmMempool } from "./mempool.ts";
+import { createNodeMethods, GENESIS_HASH } from "./node-methods.ts";
+import { createSlots } from "./slots.ts";
+import { readToken, TOKEN_PROGRAM, toMintData, toTokenAddress, toTokenData } from "./tokens.ts";
+import { createTransactionMethods } from "./transaction-methods.ts";
+
+/** What a Solana chain of one's own is started with. */
+export interface SvmChainOptions {
+  /** The chain's time; left out, the real one. */
+  readonly clock?: Clock;
+}
+
+/** A running Solana node that holds play money, with the faults that a real one shows now and then. */
+export interface SvmChain extends Pick<SvmFaucet, "airdrop">, Pick<SvmMempool, "drop" | "hold" | "release"> {
+  readonly url: string;
+  /** CAIP-2, of the mainnet that it stands for. */
+  readonly network: `solana:${string}`;
+  /** Places a token's mint; the token functions below mean the mint that was placed last. */
+  putMint(mint: string, decimals: number): void;
+  /** Opens (or overwrites) the owner's associated token account with this amount of atomic units; answers its address. */
+  putTokenAccount(owner: string, amount: bigint): string;
+  /** Atomic units; 0 when there is no account. */
+  tokenBalance(owner: string): bigint;
+  /** No blockhash given out until now is valid any more. */
+  expireBlockhash(): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the Solana runtime behind a JSON-RPC server on loopback, without a websocket: poll.
+ * @throws Problem `unavailable` when litesvm is not installed.
+ */
+export async function startSvmChain({ clock = Date }: SvmChainOptions = {}): Promise<SvmChain> {
+  const slots = createSlots(clock);
+  const bank = await openBank(slots);
+  const { address: authority, airdrop } = createFaucet(bank, slots);
+  const { accept, ...faults } = createMempool(bank.land);
+  const server = createRpcServer({
+    ...createNodeMethods({ bank, slots, airdrop }),
+    ...createTransactionMethods({ bank, slots, accept }),
+  });
+  const url = await listenOnLoopback(server);
+
+  const putToken = (address: string, data: Buffer): void =>
+    bank.putAccount({ address, owner: TOKEN_PROGRAM, lamports: bank.rentFor(data.length), data });
+  let placed: string | undefined;
+  const mint = (): string => {
+    if (!placed) throw new Problem("internal", "The chain has no token yet: putMint comes first");
+    return placed;
+  };
+  return {
+    ...{ url, airdrop, ...faults },
+    network: `solana:${GENESIS_HASH.slice(0, 32)}`,
+    putMint: (address, decimals) => {
+      placed = address;
+      putToken(address, toMintData(authority, decimals));
+    },
+    putTokenAccount: (owner, amount) => {
+      const address = toTokenAddress(mint(), owner);
+      putToken(address, toTokenData(mint(), owner, amount));
+      return address;
+    },
+    tokenBalance: (owner) => readToken(bank.account(toTokenAddress(mint(), owner)))?.amount ?? 0n,
+    expireBlockhash: slots.expire,
+    stop: () => closeServer(server),
+  };
+}

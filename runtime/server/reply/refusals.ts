@@ -1,0 +1,39 @@
+import type { ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { Problem, type ProblemCode } from "../../api/problem.ts";
+import { STATUS_CODES } from "../request/node-http.ts";
+import { toProblemReply } from "./problems.ts";
+
+/** Challenges and payments travel in headers: a PAYMENT-SIGNATURE is several KB long. */
+export const MAX_HEADER_BYTES = 32_768;
+/** How long a refused client has to read why; closing at once could reset the connection before it has. */
+const LINGER_MS = 500;
+
+const REFUSALS: { readonly [code: string]: readonly [ProblemCode, string] } = {
+  CONNECT: ["method-not-allowed", "This is no proxy"],
+  ERR_HTTP_REQUEST_TIMEOUT: ["request-timeout", "The request did not arrive in time"],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ["payload-too-large", "The chunk extensions of the body are too large"],
+  HPE_HEADER_OVERFLOW: ["headers-too-large", `The URL and the headers together may have ${MAX_HEADER_BYTES} bytes`],
+};
+
+/** Answers what is no HTTP request that could be handled, and closes its connection. `reason` is the code of Node's error. */
+export function refuseConnection(reason: string | undefined, socket: Duplex): void {
+  // As Node itself does by default: nothing may be written into the middle of an answer that is under way.
+  const { _httpMessage: answer } = socket as { _httpMessage?: ServerResponse };
+  if (!socket.writable || answer?.headersSent || reason === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const [code, detail] = REFUSALS[reason ?? ""] ?? ["bad-request", "This is not a valid HTTP request"];
+  socket.end(toMessage(new Problem(code, detail)));
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+function toMessage(problem: Problem): string {
+  const allow = problem.code === "method-not-allowed" ? ["Allow", "GET, HEAD, POST, OPTIONS"] : [];
+  const { status, headers, body = "" } = toProblemReply(problem, undefined, allow);
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`];
+  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
+  lines.push("Connection: close", `Content-Length: ${Buffer.byteLength(body)}`);
+  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+}

@@ -1,0 +1,31 @@
+import type { Reply } from "../reply/reply.ts";
+
+/** Request headers that browser agents may send; those of MCP and A2A are allowed by their prefix. */
+const REQUEST_HEADERS = [
+  "accept",
+  "access-control-expose-headers", // the stock x402 client sends it as a request header
+  "authorization",
+  "content-type",
+  "payment-signature",
+  "x-a2a-exchange",
+  "x-payment",
+  "x-request-id",
+];
+const PREFIXED = /^(mcp|a2a)-[a-z0-9-]{1,60}$/;
+const PREFLIGHT_SECONDS = "7200"; // the most that Chromium honours
+
+/** The answer to OPTIONS: the methods of the path, and leave for browsers to call them from any origin. */
+export function toOptionsReply(allow: string, requestedHeaders: string | undefined): Reply {
+  const asked = (requestedHeaders ?? "").split(",").map((name) => name.trim().toLowerCase());
+  const headers = [...REQUEST_HEADERS, ...asked.filter((name) => PREFIXED.test(name))];
+  return {
+    status: 204,
+    headers: [
+      ...["Allow", allow],
+      ...["Access-Control-Allow-Methods", allow],
+      ...["Access-Control-Allow-Headers", headers.join(", ")],
+      ...["Access-Control-Max-Age", PREFLIGHT_SECONDS],
+      ...["Vary", "Access-Control-Request-Headers"],
+    ],
+  };
+}

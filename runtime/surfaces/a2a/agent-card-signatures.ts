@@ -1,0 +1,75 @@
+import { canonicalOf } from "../../core/digest.ts";
+import type { Identity } from "../../core/peers/identity.ts";
+import { isObject } from "../json-rpc.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A detached JWS over an agent card (A2A 0.3, section 5.5.6; 1.0, section 8.4.2). */
+export interface CardSignature {
+  readonly protected: string;
+  readonly signature: string;
+}
+
+/** The fields that A2A 1.0 knows, by message; nested messages by their field's name. */
+const CARD = [
+  ...["name", "description", "supportedInterfaces", "provider", "version", "documentationUrl", "capabilities"],
+  ...["defaultInputModes", "defaultOutputModes", "skills", "iconUrl"],
+];
+const NESTED: Readonly<Record<string, readonly string[]>> = {
+  supportedInterfaces: ["url", "protocolBinding", "protocolVersion"],
+  provider: ["url", "organization"],
+  capabilities: ["streaming", "pushNotifications", "extensions", "extendedAgentCard"],
+  extensions: ["uri", "description", "required", "params"],
+  skills: ["id", "name", "description", "tags", "examples", "inputModes", "outputModes"],
+};
+
+/**
+ * Signs a card twice: over its RFC 8785 form as it stands, and over the form that A2A 1.0's libraries make of it, which
+ * leave out what 1.0 does not know, what is false without being optional, and what is empty. One signature cannot hold
+ * for both. @param jku the URL of the JSON Web Key Set with our keys.
+ */
+export function signCard<Card extends object>(
+  card: Card,
+  identity: Identity,
+  jku: string,
+): Card & { readonly signatures: readonly CardSignature[] } {
+  const { keyId: kid, sign } = identity.signer();
+  const header = toBase64Url(JSON.stringify({ alg: "EdDSA", typ: "JOSE", kid, jku }));
+  const signatures = [card, toLibraryForm(card)].map((form) => ({
+    protected: header,
+    signature: sign(`${header}.${toBase64Url(canonicalOf(form))}`).toString("base64url"),
+  }));
+  return { ...card, signatures };
+}
+
+/** The form over which A2A 1.0's libraries sign and verify a card (1.0, section 8.4.1). */
+export const toLibraryForm = (card: object): object => (withoutEmpty(project(card as Json, CARD)) ?? {}) as object;
+
+function project(message: Json, fields: readonly string[]): Json {
+  const kept = fields.filter(
+    (name) => message[name] !== undefined && !(name === "required" && message[name] === false),
+  );
+  return Object.fromEntries(kept.map((name) => [name, projectField(message[name], NESTED[name])]));
+}
+
+function projectField(value: unknown, fields: readonly string[] | undefined): unknown {
+  if (!fields) return value;
+  if (Array.isArray(value)) return value.map((item) => projectField(item, fields));
+  return isObject(value) ? project(value, fields) : value;
+}
+
+/** Without empty texts, lists and objects; undefined when nothing is left. */
+function withoutEmpty(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const kept = value.map(withoutEmpty).filter((item) => item !== undefined);
+    return kept.length > 0 ? kept : undefined;
+  }
+  if (!isObject(value)) return value === "" || value === null ? undefined : value;
+  const kept = Object.entries(value).flatMap(([name, part]) => {
+    const left = withoutEmpty(part);
+    return left === undefined ? [] : [[name, left]];
+  });
+  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+}
+
+const toBase64Url = (text: string): string => Buffer.from(text).toString("base64url");

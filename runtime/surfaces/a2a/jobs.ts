@@ -1,0 +1,64 @@
+import type { Invoke } from "../../core/invoke.ts";
+import type { AcceptedJob } from "../../core/jobs/jobs.ts";
+import type { JobStatus } from "../../core/jobs/status.ts";
+import { isJobService, type Service } from "../../core/service.ts";
+import { toStatusId } from "../../core/set/job-manifests.ts";
+import type { Task, TaskBook, TaskChange } from "./task-book.ts";
+
+/** A task as its job stands now; undefined when nobody knows the job any more. @throws Problem `rate-limited`, `unavailable`. */
+export type FollowJob = (
+  task: Task,
+  request: { readonly requestId: string; readonly signal: AbortSignal },
+) => Promise<Task | undefined>;
+
+export interface FollowJobOptions {
+  readonly services: ReadonlyMap<string, Service>;
+  readonly invoke: Invoke;
+  readonly book: Pick<TaskBook, "write">;
+  /** The URL of the door. */
+  readonly endpoint: string;
+}
+
+/** What a task is once its service has answered: a job has begun, or all is done. */
+export function toAnswered(service: Service | undefined, output: unknown, done: string): TaskChange {
+  if (!service || !isJobService(service)) return { state: "completed", text: done, output };
+  const { job_id, status_url, eta_seconds } = output as AcceptedJob; // As its schema has held.
+  const text = `The job ${job_id} has begun and takes about ${eta_seconds} s. Ask for this task again.`;
+  return { state: "working", text, job: { job_id, status_url, eta_seconds } };
+}
+
+/**
+ * Follows the tasks of jobs, each by the free service that tells how its job stands. An end is written down; what only
+ * passes, like the seconds that are left, is shown.
+ */
+export function createFollowJob({ services, invoke, book, endpoint: resource }: FollowJobOptions): FollowJob {
+  return async (task, { requestId: id, signal }) => {
+    const { skill, job } = task;
+    const service = services.get(skill);
+    const teller = services.get(toStatusId(skill));
+    if (!job || !service || !teller || task.state === "completed") return task;
+    const input = async () => ({ value: { job_id: job.job_id }, from: "body" as const });
+    const outcome = await invoke(teller, { id, input, payment: undefined, resource, signal });
+    if (outcome.kind !== "result") return task;
+    const status = outcome.output as JobStatus;
+    if (status.status === "UNKNOWN") return undefined;
+    const { eta_seconds, step, refund_tx, refund_pending } = status;
+    const known = { job_id: job.job_id, status_url: job.status_url, eta_seconds, step, refund_tx, refund_pending };
+    const next = { ...task, ...toEnd(status, task, service), job: known };
+    return next.state === task.state && next.text === task.text ? next : book.write(task, next);
+  };
+}
+
+function toEnd(status: JobStatus, { payment }: Task, service: Service): Partial<TaskChange> {
+  if (status.status === "DELIVERED")
+    return { state: "completed", text: "The job is done.", output: status.deliverable };
+  if (status.status !== "FAILED") return {};
+  const refund = payment ? toRefundText(status, service) : "Nothing was charged.";
+  return { state: "failed", text: `The job failed: ${(status.error ?? "").replace(/\.?$/, ".")} ${refund}` };
+}
+
+function toRefundText({ refund_tx, refund_pending }: JobStatus, { job }: Service): string {
+  if (refund_tx !== null) return `Its price was paid back on Base, in ${refund_tx}.`;
+  if (refund_pending === "manual") return "Its price has to be paid back by hand.";
+  return job?.manifest.refund ? "Its price is being paid back." : "Its price is not paid back.";
+}

@@ -1,0 +1,76 @@
+import type { Service } from "../../core/service.ts";
+import { didYouMean } from "../../core/set/did-you-mean.ts";
+import { isObject, parseJsonText, type RpcParams } from "../json-rpc.ts";
+import { A2A_CODES, type Refusal, refuse } from "./errors.ts";
+import { type PaymentMessage, readPaymentMessage } from "./payment.ts";
+
+/** A message that was sent, in either dialect: they differ in what is not read here. */
+export interface SentMessage {
+  /** The task that it continues. */
+  readonly taskId: string | undefined;
+  readonly contextId: string | undefined;
+  readonly payment: PaymentMessage;
+  readonly parts: readonly unknown[];
+}
+
+/** What a message asks for. */
+export interface Work {
+  readonly service: Service;
+  readonly input: unknown;
+}
+
+const LONGEST_ID = 128;
+const FIRST_WORD = /^\s*([^\s{]+)\s*(\{[\s\S]*)?$/;
+const HOW = 'Send a data part {"skill": "…", "input": {…}}, or a text: a skill\'s id, and its input as JSON behind it';
+
+/** Reads the params of `message/send` and `SendMessage`. */
+export function readMessageParams({ message, configuration }: RpcParams): SentMessage | Refusal {
+  if (!isObject(message)) return invalid("params.message must be an object");
+  const { taskId, contextId, metadata = {}, parts = [] } = message;
+  const ids = [taskId ?? "", contextId ?? ""];
+  if (!ids.every(isId)) return invalid(`taskId and contextId must be texts of at most ${LONGEST_ID} characters`);
+  if (!Array.isArray(parts)) return invalid("message.parts must be a list");
+  const settings = isObject(configuration) ? configuration : {};
+  if (settings.pushNotificationConfig ?? settings.taskPushNotificationConfig)
+    return refuse(A2A_CODES.pushNotSupported, "Push notifications are not supported; leave their configuration out");
+  const [task, context] = ids.map((id) => id || undefined);
+  return { taskId: task, contextId: context, parts, payment: readPaymentMessage(isObject(metadata) ? metadata : {}) };
+}
+
+/** Reads the id in the params of `tasks/get` and its like. */
+export const readTaskId = ({ id }: RpcParams): string | Refusal =>
+  isId(id) && id !== "" ? id : invalid("params.id must be a task's id");
+
+/** The service and the input that a message's parts name. */
+export function readWork(parts: readonly unknown[], services: ReadonlyMap<string, Service>): Work | Refusal {
+  if (parts.some(isFile)) return refuse(A2A_CODES.contentTypeNotSupported, `Files are not taken. ${HOW}`);
+  const data = parts.map((part) => (isObject(part) ? part.data : undefined)).find(isObject);
+  const text = parts.map((part) => (isObject(part) ? part.text : undefined)).find((said) => typeof said === "string");
+  const said = readText(text ?? "");
+  const { skill, input } = { ...said, ...(data && ("skill" in data ? data : { input: data })) };
+  if (typeof skill !== "string") return invalid(HOW);
+  const service = services.get(skill);
+  if (!service) {
+    const name = skill.slice(0, 80);
+    return invalid(
+      `There is no skill ${JSON.stringify(name)}${didYouMean(name, services.keys()) || "; the agent card lists them"}`,
+    );
+  }
+  return { service, input: input ?? {} };
+}
+
+/** `{"skill": …, "input": …}`, or `skill {…}`. */
+function readText(text: string): { readonly skill?: unknown; readonly input?: unknown } {
+  const whole = parseJsonText(text);
+  if (isObject(whole)) return whole;
+  const [, skill, rest] = FIRST_WORD.exec(text) ?? [];
+  const input = rest === undefined ? undefined : parseJsonText(rest);
+  return { ...(skill !== undefined && { skill }), ...(isObject(input) && { input }) };
+}
+
+const isFile = (part: unknown): boolean =>
+  isObject(part) && (part.kind === "file" || ["file", "raw", "url"].some((kind) => part[kind] !== undefined));
+
+const isId = (id: unknown): id is string => typeof id === "string" && id.length <= LONGEST_ID && id.isWellFormed();
+
+const invalid = (message: string): Refusal => refuse(A2A_CODES.invalidParams, message);

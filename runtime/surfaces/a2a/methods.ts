@@ -1,0 +1,70 @@
+import { A2A_CODES, type Refusal, refuse } from "./errors.ts";
+
+/** How a task is written: as A2A 0.3 does, or as 1.0 does. A method is answered in the dialect of its name. */
+export type Dialect = "0.3" | "1.0";
+
+/** What a standard method asks for. */
+export type Verb = "send" | "get" | "cancel";
+
+/** A method by its name: what it does here, or why it is not done. */
+export type Method = { readonly dialect: Dialect } & ({ readonly verb: Verb } | { readonly refusal: Refusal });
+
+const { pushNotSupported, unsupportedOperation, extendedCardNotConfigured } = A2A_CODES;
+const noStream = refuse(unsupportedOperation, "Streaming is not supported; the answer to message/send is complete");
+const noPush = refuse(pushNotSupported, "Push notifications are not supported");
+const noList = refuse(
+  unsupportedOperation,
+  "Tasks are not listed: nobody is known by name here; ask for one by its id",
+);
+const noCard = "There is no extended agent card: the public one is complete";
+
+/** A2A 0.3, section 7; 1.0, section 9.4. */
+const METHODS: Readonly<Record<Dialect, Readonly<Record<string, Verb | Refusal>>>> = {
+  "0.3": {
+    "message/send": "send",
+    "tasks/get": "get",
+    "tasks/cancel": "cancel",
+    "message/stream": noStream,
+    "tasks/resubscribe": noStream,
+    "tasks/pushNotificationConfig/set": noPush,
+    "tasks/pushNotificationConfig/get": noPush,
+    "tasks/pushNotificationConfig/list": noPush,
+    "tasks/pushNotificationConfig/delete": noPush,
+    "agent/getAuthenticatedExtendedCard": refuse(extendedCardNotConfigured, noCard),
+  },
+  "1.0": {
+    SendMessage: "send",
+    GetTask: "get",
+    CancelTask: "cancel",
+    SendStreamingMessage: noStream,
+    SubscribeToTask: noStream,
+    ListTasks: noList,
+    CreateTaskPushNotificationConfig: noPush,
+    GetTaskPushNotificationConfig: noPush,
+    ListTaskPushNotificationConfigs: noPush,
+    DeleteTaskPushNotificationConfig: noPush,
+    GetExtendedAgentCard: refuse(unsupportedOperation, noCard), // Section 3.3.4: it is not declared.
+  },
+};
+
+const BY_NAME: ReadonlyMap<string, Method> = new Map(
+  (Object.keys(METHODS) as Dialect[]).flatMap((dialect) =>
+    Object.entries(METHODS[dialect]).map(([name, what]): [string, Method] => [
+      name,
+      typeof what === "string" ? { dialect, verb: what } : { dialect, refusal: what },
+    ]),
+  ),
+);
+
+/** The standard method of this name. */
+export const findMethod = (name: string): Method | undefined => BY_NAME.get(name);
+
+/** Patch versions say nothing of compatibility (1.0, section 3.6). */
+const SERVED = /^(?:0\.3|1\.0)(?:\.\d{1,4})?$/;
+
+/** Why a request cannot be answered in the version that its `A2A-Version` names; none, or an empty one, is 0.3. */
+export function checkVersion(version: string | undefined): Refusal | undefined {
+  if (!version || SERVED.test(version)) return undefined;
+  const message = `A2A version ${JSON.stringify(version.slice(0, 40))} is not served; 0.3 and 1.0 are`;
+  return refuse(A2A_CODES.versionNotSupported, message);
+}

@@ -1,0 +1,68 @@
+import type { Refusal } from "../../core/x402/read-payment.ts";
+import { isObject } from "../json-rpc.ts";
+import { type McpHeaders, readHeader } from "../mcp/headers.ts";
+
+/** The x402 extension's URIs that are in use; whoever activates one means the same protocol. */
+export const X402_EXTENSIONS = [
+  "https://github.com/google-agentic-commerce/a2a-x402/blob/main/spec/v0.2",
+  "https://github.com/google-a2a/a2a-x402/v0.1",
+] as const;
+
+/** The metadata keys of a message (A2A x402 extension, section 7). */
+export const X402_KEYS = {
+  status: "x402.payment.status",
+  required: "x402.payment.required",
+  payload: "x402.payment.payload",
+  receipts: "x402.payment.receipts",
+  error: "x402.payment.error",
+} as const;
+
+/** The codes of section 9.1. */
+const CODES: Readonly<Record<Refusal, string>> = {
+  invalid_payload: "INVALID_SIGNATURE",
+  unsupported_version: "INVALID_SIGNATURE",
+  unsupported_network: "NETWORK_MISMATCH",
+  no_matching_offer: "INVALID_AMOUNT",
+  wrong_resource: "INVALID_AMOUNT",
+  payment_expired: "EXPIRED_PAYMENT",
+  payment_not_yet_valid: "EXPIRED_PAYMENT",
+  payment_valid_too_long: "EXPIRED_PAYMENT",
+  insufficient_funds: "INSUFFICIENT_FUNDS",
+  invalid_signature: "INVALID_SIGNATURE",
+  authorization_used: "DUPLICATE_NONCE",
+  payment_rejected: "SETTLEMENT_FAILED",
+};
+
+/** Somebody else's call was paid with the same payment. */
+export const DUPLICATE_NONCE = CODES.authorization_used;
+
+/** The code for a challenge's `error`, whose first word is a Refusal. */
+export function toPaymentCode(error: string): string {
+  const [word = ""] = error.split(":");
+  return (CODES as Readonly<Record<string, string>>)[word] ?? CODES.payment_rejected;
+}
+
+/** What a message says of the payment: a payload, that none will come, or nothing. */
+export type PaymentMessage = { readonly payment: string | object } | "rejected" | undefined;
+
+/** Reads a message's metadata (sections 5.4 and 5.5). A payload counts whatever the status beside it is called. */
+export function readPaymentMessage(metadata: Readonly<Record<string, unknown>>): PaymentMessage {
+  const payload = metadata[X402_KEYS.payload] ?? undefined;
+  // What is no payload at all is refused where payments are read, as one without any of its parts.
+  if (payload !== undefined) return { payment: typeof payload === "string" || isObject(payload) ? payload : {} };
+  const status = metadata[X402_KEYS.status];
+  if (status === "payment-submitted") return { payment: {} };
+  return status === "payment-rejected" ? "rejected" : undefined;
+}
+
+/** The headers in which requests activate extensions: of 1.0, and of 0.3. */
+const ACTIVATION = ["a2a-extensions", "x-a2a-extensions"];
+
+/** Echoes the extensions that a request activates and that are known here (1.0, section 4.6). */
+export function toActivated(headers: McpHeaders): Record<string, string> {
+  const echoes = ACTIVATION.map((name): [string, string] => {
+    const asked = (readHeader(headers, name) ?? "").split(",").map((uri) => uri.trim());
+    return [name, X402_EXTENSIONS.filter((uri) => asked.includes(uri)).join(", ")];
+  });
+  return Object.fromEntries(echoes.filter(([, known]) => known !== ""));
+}

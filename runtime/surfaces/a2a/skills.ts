@@ -1,0 +1,47 @@
+import type { Service } from "../../core/service.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+
+/** A service as agent cards list it (A2A 0.3 and 1.0, AgentSkill): what both versions know, and nothing else. */
+export interface Skill {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  /** Data parts as JSON text. */
+  readonly examples: readonly string[];
+  readonly inputModes: readonly string[];
+  readonly outputModes: readonly string[];
+}
+
+export const MODES = { input: ["application/json", "text/plain"], output: ["application/json"] } as const;
+
+/** A service as a skill; what it costs stands in its description. */
+export function toSkill({ manifest, job }: Service): Skill {
+  const { id, title, description, price, tags, examples } = manifest;
+  const cost = price === undefined ? "Free." : `Costs ${price} USD a call, paid with x402.`;
+  const wait = job ? ` A job of about ${job.manifest.eta_seconds} s: its task is working until then.` : "";
+  return {
+    ...{ id, name: title, description: `${description} ${cost}${wait}`, tags },
+    examples: examples.map(({ input }) => JSON.stringify({ skill: id, input })),
+    ...{ inputModes: MODES.input, outputModes: MODES.output },
+  };
+}
+
+/** A service as `capabilities/list` shows it to peers: with where it is and what it costs; 0 is free. */
+export function toCapability(service: Service, baseUrl: string): object {
+  const { manifest, routes, path } = service;
+  return {
+    ...toSkill(service),
+    url: baseUrl + path,
+    method: routes[0]?.method ?? "POST",
+    price_usd: Number(manifest.price ?? 0),
+  };
+}
+
+/** How peers are told that payments are made. Of a facilitator's URL only the origin is shown: the rest may hold a key. */
+export function toX402Block({ rails }: Pick<SiteManifest, "rails">, settler: string): object {
+  const facilitator = URL.parse(settler)?.origin ?? settler;
+  const [first] = rails;
+  const networks = rails.filter(({ symbol }) => symbol === first?.symbol).map(({ network }) => network);
+  return { version: 2, facilitator, networks, asset: first?.symbol ?? null, discovery_extension: "bazaar" };
+}

@@ -1,0 +1,120 @@
+import type { Service } from "../../core/service.ts";
+import type { RpcParams } from "../json-rpc.ts";
+import { toResult } from "./dialects.ts";
+import { A2A_CODES, type Refusal, refuse } from "./errors.ts";
+import type { FollowJob } from "./jobs.ts";
+import { readMessageParams, readTaskId, readWork, type SentMessage } from "./messages.ts";
+import type { Dialect, Verb } from "./methods.ts";
+import type { Task, TaskBook } from "./task-book.ts";
+import type { Step, TaskCalls, TaskContext } from "./tasks.ts";
+
+export interface StandardOptions {
+  readonly services: ReadonlyMap<string, Service>;
+  readonly book: TaskBook;
+  readonly calls: TaskCalls;
+  readonly follow: FollowJob;
+}
+
+/** The result of a standard method, and the step that was made for it. */
+export interface Answered {
+  readonly result: object;
+  readonly step: Step;
+}
+
+/** The standard methods of A2A, in either dialect. */
+export type Standard = (
+  method: { readonly verb: Verb; readonly dialect: Dialect },
+  params: RpcParams,
+  context: TaskContext,
+) => Promise<Answered | Refusal>;
+
+const ENDED: readonly Task["state"][] = ["completed", "canceled", "failed", "rejected"];
+
+export function createStandard({ services, book, calls, follow }: StandardOptions): Standard {
+  const verbs = { send, get, cancel };
+  return async ({ verb, dialect }, params, context) => {
+    const step = await verbs[verb](params, context);
+    return "error" in step ? step : { result: toResult(step, dialect, verb), step };
+  };
+
+  async function send(params: RpcParams, context: TaskContext): Promise<Step | Refusal> {
+    const message = readMessageParams(params);
+    if ("error" in message) return message;
+    return message.taskId === undefined ? begin(message, context) : goOn(message.taskId, message, context);
+  }
+
+  async function begin({ parts, contextId, payment }: SentMessage, context: TaskContext): Promise<Step | Refusal> {
+    const work = readWork(parts, services);
+    if ("error" in work) return work;
+    const { service, input } = work;
+    const head = book.draft(service.manifest.id, contextId);
+    if (service.manifest.price === undefined) return calls.run(head, service, input, context);
+    const offered = await calls.offer(head, service, input, context);
+    return typeof payment === "object" ? pay(offered.task, payment.payment, context) : offered;
+  }
+
+  async function goOn(id: string, { contextId, payment }: SentMessage, context: TaskContext): Promise<Step | Refusal> {
+    const task = await find(id, context);
+    if (!task) return unknownTask(id);
+    if (contextId !== undefined && contextId !== task.contextId)
+      return refuse(
+        A2A_CODES.invalidParams,
+        "The task belongs to another context; leave contextId out, or send its own",
+      );
+    if (ENDED.includes(task.state))
+      return refuse(
+        A2A_CODES.unsupportedOperation,
+        `The task is ${task.state} and takes no more messages; send a new one`,
+      );
+    if (payment === "rejected") return giveUp(task, context);
+    return payment && !task.job ? pay(task, payment.payment, context) : calls.show(task, context);
+  }
+
+  async function find(id: string, context: TaskContext): Promise<Task | undefined> {
+    const task = await book.read(id);
+    return task?.job ? follow(task, context) : task;
+  }
+
+  async function get(params: RpcParams, context: TaskContext): Promise<Step | Refusal> {
+    const id = readTaskId(params);
+    if (typeof id !== "string") return id;
+    const task = await find(id, context);
+    if (!task) return unknownTask(id);
+    // What was paid for and has no end yet goes on, whoever asks.
+    const payment = ENDED.includes(task.state) || task.job ? undefined : (await book.bond(id))?.payment;
+    return payment ? calls.pay(task, payment, context) : calls.show(task, context);
+  }
+
+  async function cancel(params: RpcParams, context: TaskContext): Promise<Step | Refusal> {
+    const id = readTaskId(params);
+    if (typeof id !== "string") return id;
+    const task = await find(id, context);
+    if (!task) return unknownTask(id);
+    return ENDED.includes(task.state) ? refuseCancel(`is ${task.state}`) : giveUp(task, context);
+  }
+
+  /** A task takes one payment: another one beside it would be charged for the same work. */
+  async function pay(task: Task, payment: string | object, context: TaskContext): Promise<Step | Refusal> {
+    if (await book.bind(task.id, { payment })) return calls.pay(task, payment, context);
+    return refuse(
+      A2A_CODES.unsupportedOperation,
+      "The task is being paid for, or was canceled; ask for it with tasks/get",
+    );
+  }
+
+  async function giveUp(task: Task, context: TaskContext): Promise<Step | Refusal> {
+    if (task.job) return refuseCancel("is a job that has begun");
+    if (!(await book.bind(task.id, { payment: null }))) return refuseCancel("is being paid for");
+    const payment = { status: "payment-rejected" as const, receipts: task.payment?.receipts ?? [] };
+    return calls.show(
+      await book.write(task, { state: "canceled", text: "Canceled; nothing was charged.", payment }),
+      context,
+    );
+  }
+}
+
+const unknownTask = (id: string): Refusal =>
+  refuse(A2A_CODES.taskNotFound, `There is no task ${JSON.stringify(id)}; it may have been forgotten`);
+
+const refuseCancel = (why: string): Refusal =>
+  refuse(A2A_CODES.taskNotCancelable, `The task ${why} and cannot be canceled`);

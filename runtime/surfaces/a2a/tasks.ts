@@ -1,0 +1,166 @@
+import { Problem, type ProblemCode } from "../../api/problem.ts";
+import type { Outcome } from "../../core/call.ts";
+import type { Invoke } from "../../core/invoke.ts";
+import type { Service } from "../../core/service.ts";
+import type { SettleResponse } from "../../core/x402/x402.ts";
+import type { ShownTask } from "./dialects.ts";
+import { toAnswered } from "./jobs.ts";
+import { DUPLICATE_NONCE, toPaymentCode } from "./payment.ts";
+import type { Task, TaskBook, TaskChange, TaskPayment, TaskState } from "./task-book.ts";
+
+/** One request, as far as calls need to know it. */
+export interface TaskContext {
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+  /** The exchange between peers that a payment is for. */
+  readonly exchange: string | undefined;
+}
+
+/** A task, and how the call went that was made for it, if one was. */
+export interface Step extends ShownTask {
+  readonly receipt?: SettleResponse;
+  readonly problem?: Problem;
+}
+
+/** The calls of services behind tasks. Everything that is bought goes through `invoke`. */
+export interface TaskCalls {
+  /** The task of a free service: it ends at once, or its job begins. */
+  run(head: Head, service: Service, input: unknown, context: TaskContext): Promise<Step>;
+  /** The task of a paid service, waiting for its payment. @throws Problem `unavailable` when no rail is up. */
+  offer(head: Head, service: Service, input: unknown, context: TaskContext): Promise<Step>;
+  /** A task as it is, with the offers of now while it waits. */
+  show(task: Task, context: TaskContext): Promise<Step>;
+  /** Brings the task that is bound to a payment forward; the same payment again goes on where it was. */
+  pay(task: Task, payment: string | object, context: TaskContext): Promise<Step>;
+}
+
+type Head = Pick<Task, "id" | "contextId" | "skill">;
+
+export interface TaskCallsOptions {
+  readonly services: ReadonlyMap<string, Service>;
+  readonly invoke: Invoke;
+  readonly book: TaskBook;
+  /** The URL of the door: the resource that is paid for. */
+  readonly endpoint: string;
+}
+
+/** The payment is being worked on, or was sent and has no known outcome. */
+const PENDING: readonly ProblemCode[] = ["payment-in-progress", "settlement-unknown"];
+/** The payment was not touched: the task waits as before. */
+const UNTOUCHED: readonly ProblemCode[] = ["facilitator-unavailable"];
+
+export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsOptions): TaskCalls {
+  const call = (service: Service, input: unknown, payment: string | object | undefined, context: TaskContext) => {
+    const { requestId: id, signal, exchange } = context;
+    const read = async () => ({ value: input, from: "body" as const });
+    return invoke(service, { id, input: read, payment, resource: endpoint, signal, exchange });
+  };
+  /** What a task waits for, while it does. An unpaid call is answered from bytes made before. */
+  const requiredFor = async (
+    { skill, input, state, payment }: Task,
+    context: TaskContext,
+  ): Promise<ShownTask["required"]> => {
+    const service = services.get(skill);
+    if (state !== "input-required" || payment?.status === "payment-submitted" || !service) return undefined;
+    const outcome = await call(service, input, undefined, context);
+    return outcome.kind === "challenge" ? outcome.challenge.required : undefined;
+  };
+  const show = async (task: Task, context: TaskContext): Promise<Step> => {
+    const required = await requiredFor(task, context).catch(() => undefined); // No rail is up: the task is shown without.
+    return { task, required };
+  };
+
+  return {
+    show,
+    async run(head, service, input, context) {
+      try {
+        // Nobody is asked to pay for what has no price.
+        const { output } = (await call(service, input, undefined, context)) as Extract<Outcome, { kind: "result" }>;
+        return { task: await book.write(head, toAnswered(service, output, "Done.")) };
+      } catch (thrown) {
+        const problem = Problem.from(thrown);
+        return { task: await book.write(head, toEnd(problem, context)), problem };
+      }
+    },
+    async offer(head, service, input, context) {
+      const outcome = await call(service, input, undefined, context);
+      const required = outcome.kind === "challenge" ? outcome.challenge.required : undefined;
+      const text = `Payment is required: ${service.manifest.price} USD, in one of the accepted ways.`;
+      const payment = { status: "payment-required" as const, receipts: [] };
+      return { task: await book.write(head, { state: "input-required", text, input, payment }), required };
+    },
+    async pay(task, payment, context) {
+      const outcome = await buy(task, payment, context);
+      return outcome instanceof Problem ? fail(task, payment, outcome, context) : conclude(task, payment, outcome);
+    },
+  };
+
+  /** What goes wrong after this was paid must not look like a failed purchase. */
+  async function buy(task: Task, payment: string | object, context: TaskContext): Promise<Outcome | Problem> {
+    const service = services.get(task.skill);
+    if (!service) return new Problem("not-found", `The skill "${task.skill}" is not offered any more`);
+    return call(service, task.input, payment, context).catch((thrown: unknown) => Problem.from(thrown));
+  }
+
+  async function conclude(task: Task, payment: string | object, outcome: Outcome): Promise<Step> {
+    const { receipt } = outcome;
+    const receipts = [...(task.payment?.receipts ?? []), ...(receipt ? [receipt] : [])];
+    const note = receipt && { receipt };
+    if (outcome.kind === "result") {
+      const answered = toAnswered(services.get(task.skill), outcome.output, "Paid and done.");
+      const paid = { status: "payment-completed" as const, receipts };
+      return { task: await book.write(task, { ...answered, payment: paid }), ...note };
+    }
+    const { required } = outcome.challenge;
+    const text = `The payment was not accepted (${required.error}); nothing was charged.`;
+    const refused = { status: "payment-failed" as const, error: toPaymentCode(required.error), receipts };
+    const waiting = await book.write(task, { state: "input-required", text, input: task.input, payment: refused });
+    await book.free(task.id, { payment });
+    return { task: waiting, required, ...note };
+  }
+
+  async function fail(task: Task, payment: string | object, problem: Problem, context: TaskContext): Promise<Step> {
+    const { code, message } = problem;
+    const { input } = task;
+    const receipts = task.payment?.receipts ?? [];
+    const wait = (
+      text: string,
+      of: Omit<TaskPayment, "receipts">,
+      state: TaskState = "input-required",
+    ): TaskChange => ({
+      ...{ state, text, input },
+      payment: { ...of, receipts },
+    });
+    if (PENDING.includes(code)) {
+      const again = `${toSentence(message)} Ask for this task again, or send the same payment again.`;
+      const working = { ...task, ...wait(again, { status: "payment-submitted" }, "working") };
+      return { task: code === "settlement-unknown" ? await book.write(task, working) : working, problem };
+    }
+    if (code === "unavailable") {
+      // Maybe the store has failed in the middle of it: the task stays bound, and takes no other payment.
+      const again = `${toSentence(message)} Send the same payment again: it is charged once at most.`;
+      return { task: await book.write(task, wait(again, { status: "payment-submitted" })), problem };
+    }
+    const left = UNTOUCHED.includes(code)
+      ? wait(toSentence(message), { status: "payment-required" })
+      : code === "payment-conflict"
+        ? wait(toSentence(message), { status: "payment-failed", error: DUPLICATE_NONCE })
+        : { ...toEnd(problem, context), payment: { status: "payment-failed" as const, receipts } };
+    const freed = await book.write(task, left);
+    await book.free(task.id, { payment });
+    return { ...(await show(freed, context)), problem };
+  }
+}
+
+/** How a task ends that got no result: rejected for a fault of the caller's, failed for one of ours. */
+function toEnd(problem: Problem, { requestId }: TaskContext): TaskChange {
+  const isTheirs = problem.status < 500;
+  const text = isTheirs ? `The task was rejected: ${problem.message}` : `The task failed: ${problem.message}`;
+  return {
+    state: isTheirs ? "rejected" : "failed",
+    text: `${toSentence(text)} Nothing was charged.`,
+    problem: { ...problem.toJSON(), request_id: requestId },
+  };
+}
+
+const toSentence = (text: string): string => text.replace(/\.?$/, ".");

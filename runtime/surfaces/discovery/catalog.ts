@@ -1,0 +1,96 @@
+import type { Service } from "../../core/service.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+import { amountOn } from "../../core/set/price.ts";
+
+/** What the catalogue says of the site. */
+export type CatalogSite = Pick<
+  SiteManifest,
+  "name" | "title" | "description" | "version" | "catalog_version" | "contact" | "rails" | "yen_tiers"
+> & {
+  /** The public base URL, without a trailing slash. */
+  readonly baseUrl: string;
+};
+
+/** What is for sale, where, for how much and on which rails: the JSON at `GET /`. `payphone call` finds services by their ids here. */
+export interface Catalog {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+  readonly catalog_version: string;
+  readonly x402Version: 2;
+  readonly contact: SiteManifest["contact"];
+  readonly rails: readonly CatalogRail[];
+  readonly services: readonly CatalogEntry[];
+  /** Absolute URLs of what else is here, by name. */
+  readonly links: Readonly<Record<string, string>>;
+}
+
+export interface CatalogRail {
+  readonly id: string;
+  readonly title: string;
+  /** CAIP-2. */
+  readonly network: string;
+  readonly asset: string;
+  readonly symbol: string;
+  readonly decimals: number;
+}
+
+export interface CatalogEntry {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly url: string;
+  /** More routes of the same service, as `METHOD /path`. */
+  readonly aliases: readonly string[];
+  /** Decimal text; null means free. */
+  readonly price_usd: string | null;
+  /** Ids of the rails on which it can be paid, in the order of its offers. */
+  readonly rails: readonly string[];
+  readonly tags: readonly string[];
+  readonly category: string | null;
+  /** The names of the schemas; null where a schema has none. */
+  readonly input: string | null;
+  readonly output: string | null;
+}
+
+/** The catalogue of these services. `links` are paths by name. */
+export function toCatalog(
+  services: readonly Service[],
+  site: CatalogSite,
+  links: Readonly<Record<string, string>>,
+): Catalog {
+  const { name, title, description, version, catalog_version, contact, baseUrl } = site;
+  return {
+    ...{ name, title, description, version, catalog_version, x402Version: 2, contact },
+    rails: site.rails.map((rail) => ({
+      ...{ id: rail.id, title: rail.title, network: rail.network },
+      ...{ asset: rail.asset, symbol: rail.symbol, decimals: rail.decimals },
+    })),
+    services: services.map((service) => toEntry(service, site)),
+    links: Object.fromEntries(Object.entries(links).map(([key, path]) => [key, `${baseUrl}${path}`])),
+  };
+}
+
+function toEntry({ manifest, routes, path }: Service, { baseUrl, rails, yen_tiers }: CatalogSite): CatalogEntry {
+  const { id, title, description, price, tags, category, input, output } = manifest;
+  const payable = price === undefined ? [] : rails.filter((rail) => amountOn(rail, price, yen_tiers) !== undefined);
+  return {
+    ...{ id, title, description, method: routes[0]?.method ?? "POST", path, url: `${baseUrl}${path}` },
+    aliases: routes.slice(1).map((route) => `${route.method} ${route.path}`),
+    price_usd: price ?? null,
+    rails: payable.map((rail) => rail.id),
+    tags,
+    category: category ?? null,
+    input: toName(input),
+    output: toName(output),
+  };
+}
+
+/** A schema that is written in its manifest may still have a title. */
+function toName(schema: string | object): string | null {
+  if (typeof schema === "string") return schema;
+  return "title" in schema && typeof schema.title === "string" ? schema.title : null;
+}

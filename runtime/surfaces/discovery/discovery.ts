@@ -1,0 +1,116 @@
+import { createSchemaNodes } from "../../core/schema/nodes.ts";
+import type { Service } from "../../core/service.ts";
+import type { RailManifest, SiteManifest } from "../../core/set/manifest.ts";
+import { amountOn, toAtomic, toDecimal } from "../../core/set/price.ts";
+import { parametersOf, type Route } from "../../core/set/route.ts";
+import { MCP_PATH } from "../mcp/mcp.ts";
+import { toSelfContained } from "../mcp/schemas.ts";
+
+export interface DiscoveryOptions {
+  readonly services: readonly Service[];
+  readonly site: SiteManifest;
+  /** The set's schemas by name. */
+  readonly schemas: ReadonlyMap<string, object>;
+  /** The public base URL, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Absolute URLs of what else is here, by name. */
+  readonly links: Readonly<Record<string, string>>;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * The document at `/.well-known/x402` (specification 9, "Route catalog version"): every route with its price on every rail
+ * and its schemas. Its `version` is the catalogue's; readers of its older forms take `resources`, the URLs that cost
+ * something.
+ */
+export function toDiscovery({ services, site, schemas, baseUrl, links }: DiscoveryOptions): object {
+  const { resolve, add } = createSchemaNodes(schemas);
+  for (const { input, output } of services) for (const { document } of [input, output]) add(document);
+  const paid = services.filter(({ manifest }) => manifest.price !== undefined);
+  const free = services.filter(({ manifest }) => manifest.price === undefined);
+  const toRoutes = (service: Service): object[] =>
+    service.routes.map((route) => ({
+      ...toHead(service, route, baseUrl),
+      ...toPrices(service, site),
+      ...toPathParameters(service),
+      input: {
+        in: route.method === "POST" ? "body" : "query",
+        schema: toSelfContained(service.input.document, resolve),
+      },
+      output: { schema: toSelfContained(service.output.document, resolve) },
+      ...toExample(service),
+    }));
+  return {
+    ...{ version: site.catalog_version, x402Version: 2 },
+    ...{ name: site.name, title: site.title, description: site.description, contact: site.contact },
+    resources: paid.map(({ path }) => baseUrl + path),
+    networks: site.rails.map((rail) => toNetwork(rail, site)),
+    ...toYenPricing(site),
+    free_endpoints: [
+      ...free.flatMap((service) => service.routes.map((route) => toHead(service, route, baseUrl))),
+      ...OWN_ENDPOINTS.map(([method, path, description]) => ({ method, path, url: baseUrl + path, description })),
+    ],
+    routes: paid.flatMap(toRoutes),
+    links,
+  };
+}
+
+/** What payphone itself answers free of charge (specification 1). */
+const OWN_ENDPOINTS = [
+  ["GET", "/health", "Liveness: answers as long as the process does."],
+  ["GET", "/ready", "Readiness of the store, the rails and the services."],
+  ["GET", "/openapi.json", "Machine-readable description of all services."],
+  ["GET", "/docs", "Interactive explorer."],
+  ["POST", MCP_PATH, "Model Context Protocol endpoint; only tools/call is paid."],
+  ["POST", "/v1/a2a", "Agent-to-agent JSON-RPC door."],
+] as const;
+
+function toHead({ manifest, path }: Service, { method }: Route, baseUrl: string): Json {
+  const { id, title, description, category, tags } = manifest;
+  return { id, title, description, method, path, url: baseUrl + path, category: category ?? null, tags };
+}
+
+function toPrices({ manifest: { price = "" } }: Service, { rails, yen_tiers }: SiteManifest): Json {
+  const amounts = rails.flatMap((rail) => {
+    const amount = amountOn(rail, price, yen_tiers);
+    if (amount === undefined) return [];
+    const { network, asset, symbol, decimals } = rail;
+    return [{ network, asset, symbol, amount: amount.toString(), display: `${toDecimal(amount, decimals)} ${symbol}` }];
+  });
+  return { price_usd: price, scheme: "exact", accepts: amounts };
+}
+
+function toPathParameters({ path }: Service): Json {
+  const path_parameters = parametersOf(path);
+  return path_parameters.length > 0 ? { path_parameters } : {};
+}
+
+function toExample({ manifest: { examples } }: Service): Json {
+  const [first] = examples;
+  return first ? { example: first } : {};
+}
+
+function toNetwork(rail: RailManifest, { limits }: SiteManifest): Json {
+  const { id, title, network, asset, symbol, decimals, currency, facilitator } = rail;
+  const max_timeout_seconds = limits.offer_seconds;
+  return { id, title, network, asset, symbol, decimals, currency, scheme: "exact", facilitator, max_timeout_seconds };
+}
+
+/** Specification 5, "Yen pricing": the tiers are fixed. The rate is what the highest of them implies, and no more than that. */
+function toYenPricing({ rails, yen_tiers }: SiteManifest): Json {
+  const tiers = Object.entries(yen_tiers);
+  if (tiers.length === 0 || rails.every(({ currency }) => currency !== "jpy")) return {};
+  const rates = tiers
+    .map(([usd, jpy]) => ({ usd: toAtomic(usd, 18), jpy: toAtomic(jpy, 18) }))
+    .sort((a, b) => (a.usd < b.usd ? 1 : -1));
+  const [highest] = rates as [(typeof rates)[number]];
+  return {
+    yen_pricing: {
+      pricing_model: "fixed-yen-tiers",
+      implied_rate_jpy_per_usd: Number((highest.jpy * 100n) / highest.usd) / 100,
+      fx_oracle: false,
+      tiers: tiers.map(([price_usd, jpy]) => ({ price_usd, jpy })),
+    },
+  };
+}

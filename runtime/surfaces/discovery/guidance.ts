@@ -1,0 +1,26 @@
+import { isJobService, type Service } from "../../core/service.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+
+export interface GuidanceOptions {
+  readonly services: readonly Service[];
+  readonly site: Pick<SiteManifest, "title" | "rails">;
+  /** The public base URL, without a trailing slash. */
+  readonly baseUrl: string;
+}
+
+/** How an agent buys a call, in a few lines: for `x-guidance` (at most 4000 characters) and llms.txt. */
+export function toGuidance({ services, site: { title, rails }, baseUrl }: GuidanceOptions): string {
+  const ways = rails.map((rail) => `${rail.title} (${rail.network})`).join(", ");
+  return [
+    `${title} sells single calls to AI agents. There are no accounts and no API keys: each call is paid with x402.`,
+    "Send a request without a payment: the answer is 402 with the price in `accepts` and in the PAYMENT-REQUIRED header.",
+    `Sign one of the offers (${ways}) and repeat the identical request with the PAYMENT-SIGNATURE header.`,
+    "A stock x402 client does both steps. An input that is refused (422) and a call that fails are never charged.",
+    "After a broken connection or a 503 `settlement-unknown`, repeat the same request with the same payment: the answer is kept and you are charged once.",
+    ...(services.some(isJobService) ? [JOBS] : []),
+    `The same services are tools of the MCP endpoint ${baseUrl}/mcp and skills of the A2A agent at ${baseUrl}/.well-known/agent-card.json.`,
+  ].join("\n");
+}
+
+const JOBS =
+  "What takes longer answers a `job_id` and a `status_url` at once: ask there, free of charge, until the status is DELIVERED or FAILED.";

@@ -1,0 +1,40 @@
+import type { Service } from "../../core/service.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+import { toGuidance } from "./guidance.ts";
+
+export interface LlmsTxtOptions {
+  readonly services: readonly Service[];
+  readonly site: SiteManifest;
+  /** The public base URL, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Absolute URLs of what else is here, by name. */
+  readonly links: Readonly<Record<string, string>>;
+}
+
+/** What a language model should read first (llmstxt.org): what this is, how a call is bought, and a list of the services. */
+export function toLlmsTxt({ services, site, baseUrl, links }: LlmsTxtOptions): string {
+  const line = ({ manifest, routes, path }: Service): string => {
+    const methods = routes.map(({ method }) => method).join(" or ");
+    const price = manifest.price === undefined ? "free" : `${manifest.price} USD`;
+    return `- [${manifest.title}](${baseUrl}${path}): ${methods}, ${price}. ${manifest.description.replaceAll(/\s+/g, " ")}`;
+  };
+  const [paid, free] = [true, false].map((wanted) =>
+    services.filter(({ manifest }) => (manifest.price !== undefined) === wanted).map(line),
+  );
+  return [
+    `# ${site.title}`,
+    `> ${site.description}`,
+    toGuidance({ services, site, baseUrl }),
+    ...toSection("Paid services", paid),
+    ...toSection("Free services", free),
+    ...toSection(
+      "More",
+      Object.entries(links).map(([name, url]) => `- [${name}](${url})`),
+    ),
+  ]
+    .join("\n\n")
+    .concat("\n");
+}
+
+const toSection = (title: string, lines: readonly string[] = []): string[] =>
+  lines.length > 0 ? [`## ${title}`, lines.join("\n")] : [];

@@ -1,0 +1,47 @@
+import type { Invoke } from "../../core/invoke.ts";
+import type { Service } from "../../core/service.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+import { createMcpServer, type Mcp } from "./server.ts";
+import { createServiceTools } from "./tools.ts";
+import type { McpIcon } from "./versions.ts";
+
+export interface McpOptions {
+  readonly services: readonly Service[];
+  /** The set's schemas by name. */
+  readonly schemas: ReadonlyMap<string, object>;
+  readonly invoke: Invoke;
+  readonly site: Pick<SiteManifest, "name" | "title" | "version" | "description" | "rails">;
+  /** The public base URL, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Whether the server listens on a loopback address alone. */
+  readonly loopback: boolean;
+  /** Origins of web pages that may call; see `McpAccess`. */
+  readonly origins?: readonly string[];
+  readonly icons?: readonly McpIcon[];
+  /** What a model should know before it calls; left out, how tools are paid. */
+  readonly instructions?: string;
+}
+
+export const MCP_PATH = "/mcp";
+
+const INSTRUCTIONS = [
+  "Every tool that names a price is paid per call, with x402; there is no account and no API key.",
+  "Call a tool with its arguments: the first answer is a challenge (isError, with structuredContent.accepts) and costs nothing.",
+  'Sign one of the accepted payments and repeat the identical call with it in _meta["x402/payment"], or in the',
+  "PAYMENT-SIGNATURE header.",
+  "Only results are charged: refused arguments and failures are not.",
+  "The same call with the same payment gets the same answer again, without a second charge.",
+].join(" ");
+
+/** The MCP endpoint of a set of services (specification 4.4 and 5.4), to be mounted at `MCP_PATH`. */
+export function createMcp(options: McpOptions): Mcp {
+  const { services, schemas, invoke, site, baseUrl, loopback, origins, icons, instructions = INSTRUCTIONS } = options;
+  const { name, title, version, description } = site;
+  const endpoint = baseUrl + MCP_PATH;
+  return createMcpServer({
+    identity: { name, title, version, description, websiteUrl: baseUrl, ...(icons && { icons }) },
+    instructions,
+    access: { baseUrl, loopback, origins },
+    tools: createServiceTools({ services, schemas, invoke, site, endpoint }),
+  });
+}

@@ -1,0 +1,161 @@
+import { Problem } from "../../api/problem.ts";
+import {
+  parseJsonText,
+  RPC_CODES,
+  type RpcError,
+  type RpcId,
+  type RpcMessage,
+  readMessage,
+  toErrorText,
+  toResultText,
+} from "../json-rpc.ts";
+import { createAccessCheck, type McpAccess } from "./access.ts";
+import { type McpHeaders, readHeader } from "./headers.ts";
+import { createMcpMethods, type McpMethodsOptions } from "./methods.ts";
+import { headerPaymentOf, type McpCall, type McpPayment, metaPaymentOf, toPaymentHeaders } from "./payment.ts";
+import { checkNamedVersion, openRequest } from "./request.ts";
+import { isStateless, UNNAMED } from "./versions.ts";
+
+/** One HTTP request, with its body read: within the limits of size and depth, and as text. */
+export interface McpHttpRequest {
+  readonly method: string;
+  readonly headers: McpHeaders;
+  readonly body: string;
+  /** As in the log and in problem documents. */
+  readonly requestId: string;
+  /** Aborted when the caller is gone. */
+  readonly signal: AbortSignal;
+}
+
+export interface McpHttpReply {
+  readonly status: number;
+  /** By lower-cased name. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The tools that were called, for the log and the limits. */
+  readonly calls: readonly McpCall[];
+}
+
+/** An MCP endpoint (Streamable HTTP, stateless) as a function. It never rejects. */
+export interface Mcp {
+  handle(request: McpHttpRequest): Promise<McpHttpReply>;
+}
+
+export interface McpServerOptions extends McpMethodsOptions {
+  readonly access: McpAccess;
+}
+
+/** The answer to one message; one without text is accepted and not answered. */
+interface Answer {
+  readonly status: number;
+  readonly text?: string;
+  readonly call?: McpCall;
+}
+
+const MAX_BATCH = 20;
+const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i;
+
+export function createMcpServer({ access, ...options }: McpServerOptions): Mcp {
+  const checkAccess = createAccessCheck(access);
+  const dispatch = createMcpMethods(options);
+
+  return {
+    async handle(http) {
+      const { method, headers, body } = http;
+      const unwelcome = checkAccess(headers);
+      if (unwelcome !== undefined) return toReply(fail(403, RPC_CODES.invalidRequest, unwelcome));
+      if (method !== "POST") return toReply(failWith(new Problem("method-not-allowed")), { allow: "POST" });
+      if (!JSON_TYPE.test(readHeader(headers, "content-type") ?? ""))
+        return toReply(failWith(new Problem("unsupported-media-type")));
+      const value = parseJsonText(body);
+      if (value === undefined) return toReply(fail(400, RPC_CODES.parseError, "The body is not JSON"));
+      const payment = headerPaymentOf(headers);
+      if (Array.isArray(value)) return answerBatch(value.map(readMessage), http, payment);
+      const reply = await answer(readMessage(value), http, payment);
+      return toReply(reply, reply.call && toPaymentHeaders(reply.call, payment?.legacy ?? false));
+    },
+  };
+
+  /** Lists of messages exist in one version only. Their calls run side by side. */
+  async function answerBatch(
+    messages: readonly RpcMessage[],
+    http: McpHttpRequest,
+    payment: McpPayment | undefined,
+  ): Promise<McpHttpReply> {
+    const version = readHeader(http.headers, "mcp-protocol-version") ?? UNNAMED;
+    const fault = explainBatch(messages.length, version);
+    if (fault !== undefined) return toReply(fail(400, RPC_CODES.invalidRequest, fault));
+    // The payment headers speak of one call, in both directions: the first that brings no payment of its own.
+    const payable = messages.findIndex(isPayableByHeader);
+    const answers = await Promise.all(
+      messages.map((message, at) =>
+        isRequest(message, "initialize")
+          ? fail(400, RPC_CODES.invalidRequest, "initialize must come alone", message.id)
+          : answer(message, http, at === payable ? payment : undefined),
+      ),
+    );
+    const texts = answers.flatMap(({ text }) => text ?? []);
+    const calls = answers.flatMap(({ call }) => call ?? []);
+    const paid = answers[payable]?.call;
+    const headers = paid && toPaymentHeaders(paid, payment?.legacy ?? false);
+    if (texts.length === 0) return toReply({ status: 202 });
+    return { ...toReply({ status: 200, text: `[${texts.join(",")}]` }, headers), calls };
+  }
+
+  async function answer(
+    message: RpcMessage,
+    { headers, requestId, signal }: McpHttpRequest,
+    headerPayment: McpPayment | undefined,
+  ): Promise<Answer> {
+    if (message.kind === "invalid") return { status: 400, text: toErrorText(message.id, message.error) };
+    if (message.kind !== "request") return accept(message, headers);
+    const request = openRequest(message, headers);
+    if ("error" in request) return { status: request.status, text: toErrorText(message.id, request.error) };
+    const payment = (metaPaymentOf(request.params) ?? headerPayment)?.value;
+    const outcome = await dispatch(request, { payment, requestId, signal });
+    if ("error" in outcome) return { status: outcome.status, text: toErrorText(message.id, outcome.error) };
+    const { result, call } = outcome;
+    return { status: 200, text: toResultText(message.id, result), ...(call && { call }) };
+  }
+}
+
+/** Notifications, and responses to requests that we never make: taken and dropped. */
+function accept({ kind }: RpcMessage, headers: McpHeaders): Answer {
+  const refusal = checkNamedVersion(headers);
+  if (refusal) return { status: refusal.status, text: toErrorText(undefined, refusal.error) };
+  if (kind === "response" && isStateless(readHeader(headers, "mcp-protocol-version") ?? ""))
+    return fail(400, RPC_CODES.invalidRequest, "Servers of this version make no requests, and so take no responses");
+  return { status: 202 };
+}
+
+function explainBatch(length: number, version: string): string | undefined {
+  if (version !== UNNAMED) return `Lists of messages exist in ${UNNAMED} only; send each message alone`;
+  if (length === 0) return "The list of messages is empty";
+  return length > MAX_BATCH ? `The list has ${length} messages; at most ${MAX_BATCH} are taken at once` : undefined;
+}
+
+const isRequest = (message: RpcMessage, method: string): message is RpcMessage & { kind: "request" } =>
+  message.kind === "request" && message.method === method;
+
+const isPayableByHeader = (message: RpcMessage): boolean =>
+  isRequest(message, "tools/call") && metaPaymentOf(message.params) === undefined;
+
+const fail = (status: number, code: number, message: string, id?: RpcId): Answer => ({
+  status,
+  text: toErrorText(id, { code, message } satisfies RpcError),
+});
+
+const failWith = (problem: Problem): Answer => ({
+  status: problem.status,
+  text: toErrorText(undefined, problem.toRpcError()),
+});
+
+function toReply({ status, text, call }: Answer, headers: Readonly<Record<string, string>> = {}): McpHttpReply {
+  const fixed = { "cache-control": "no-store", ...(text !== undefined && { "content-type": "application/json" }) };
+  return {
+    status,
+    headers: { ...fixed, ...headers },
+    ...(text !== undefined && { body: text }),
+    calls: call ? [call] : [],
+  };
+}

@@ -1,0 +1,75 @@
+import type { Resolve } from "../../core/schema/nodes.ts";
+import type { Service } from "../../core/service.ts";
+import { toStatusId } from "../../core/set/job-manifests.ts";
+import { toSelfContained } from "./schemas.ts";
+import { knows, type McpVersion } from "./versions.ts";
+
+export interface ToolOptions {
+  readonly resolve: Resolve;
+  /** The rails in words. */
+  readonly payable: string;
+  readonly version: McpVersion;
+}
+
+/** A tool as a version knows it, with its price, if it has one, in the three places where clients look for it. */
+export function toTool(service: Service, { resolve, payable, version }: ToolOptions): object {
+  const { manifest, input, output } = service;
+  const { id, title, price } = manifest;
+  const { $schema } = input.document;
+  const { $defs, ...result } = toSelfContained(output.document, resolve);
+  return {
+    name: id,
+    ...(knows(version, "structure") && { title }),
+    description: toDescription(service, payable),
+    inputSchema: { ...($schema !== undefined && { $schema }), ...toSelfContained(input.document, resolve) },
+    ...(knows(version, "structure") && {
+      // A client may hold every `structuredContent` to this, the challenge's too.
+      outputSchema: {
+        type: "object",
+        ...(price === undefined ? result : { anyOf: [result, PAYMENT_REQUIRED] }),
+        ...($defs !== undefined && { $defs }),
+      },
+    }),
+    annotations: toAnnotations(manifest),
+    ...(price !== undefined &&
+      knows(version, "structure") && {
+        _meta: { "agents-x402/paymentRequired": true, "agents-x402/priceUSD": Number(price) },
+      }),
+  };
+}
+
+/** What it does, what it costs, and how to go on where its answer is the beginning of a job. */
+function toDescription({ manifest: { id, description, price }, job }: Service, payable: string): string {
+  const cost = price === undefined ? "Free." : `Costs ${price} USD a call, paid with x402 in ${payable}.`;
+  if (!job) return `${description} ${cost}`;
+  const { eta_seconds, refund } = job.manifest;
+  const back = price !== undefined && refund ? " A job that fails is paid back." : "";
+  return `${description} ${cost} Answers a job_id at once: ask ${toStatusId(id)} for it, free of charge, until it is DELIVERED or FAILED, in about ${eta_seconds} s.${back}`;
+}
+
+/** All four, since two of them default to true; what a manifest does not say is what the protocol assumes. */
+function toAnnotations({ title, hints = {} }: Service["manifest"]): object {
+  const { readOnly = false, destructive = !readOnly, idempotent = false, openWorld = true } = hints;
+  return {
+    title,
+    readOnlyHint: readOnly,
+    destructiveHint: destructive,
+    idempotentHint: idempotent,
+    openWorldHint: openWorld,
+  };
+}
+
+/** The challenge (x402 version 2, PaymentRequired), as far as a client must know it to recognize it. */
+const PAYMENT_REQUIRED = {
+  title: "PaymentRequired",
+  description: "What an unpaid call, or one whose payment was refused, is answered with (x402 version 2).",
+  type: "object",
+  properties: {
+    x402Version: { const: 2 },
+    error: { type: "string", description: "Why payment is required, or why it was refused." },
+    resource: { type: "object", description: "What is paid for." },
+    accepts: { type: "array", items: { type: "object" }, description: "The payments that are accepted; one suffices." },
+    extensions: { type: "object" },
+  },
+  required: ["x402Version", "resource", "accepts"],
+};

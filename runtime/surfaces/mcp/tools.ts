@@ -1,0 +1,92 @@
+import { Problem } from "../../api/problem.ts";
+import type { Invoke } from "../../core/invoke.ts";
+import { createSchemaNodes } from "../../core/schema/nodes.ts";
+import { isJobService, type Service } from "../../core/service.ts";
+import { toStatusId } from "../../core/set/job-manifests.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+import type { Challenge } from "../../core/x402/challenge.ts";
+import { RPC_CODES } from "../json-rpc.ts";
+import type { ToolCall, Tools } from "./methods.ts";
+import { toChallengeResult, toPaidResult } from "./payment.ts";
+import { refuse } from "./request.ts";
+import { toTool } from "./tool.ts";
+import type { McpVersion } from "./versions.ts";
+
+export interface ServiceToolsOptions {
+  readonly services: readonly Service[];
+  /** The set's schemas by name, for the `$ref`s between them. */
+  readonly schemas: ReadonlyMap<string, object>;
+  readonly invoke: Invoke;
+  readonly site: Pick<SiteManifest, "rails">;
+  /** The URL of the MCP endpoint: the resource that is paid for. */
+  readonly endpoint: string;
+}
+
+/**
+ * Every paid service as a tool, and what tells how their jobs stand. Other free services are no tools: they need no payment
+ * and so no door of their own, and specification 4.4 promises the paid ones. Payments are taken in dollars alone
+ * (specification 5, "Settlement rails").
+ */
+export function createServiceTools({ services, schemas, invoke, site, endpoint }: ServiceToolsOptions): Tools {
+  const paid = services.filter(({ manifest }) => manifest.price !== undefined);
+  const tellers = paid.filter(isJobService).map(({ manifest }) => toStatusId(manifest.id));
+  const shown = services.filter((service) => paid.includes(service) || tellers.includes(service.manifest.id));
+  const byName = new Map(shown.map((service) => [service.manifest.id, service]));
+  const rails = site.rails.filter(({ currency }) => currency === "usd");
+  const networks = rails.map(({ network }) => network);
+  const payable = rails.map(({ title }) => title).join(" or ");
+  const { resolve, add } = createSchemaNodes(schemas);
+  for (const { input, output } of shown) for (const { document } of [input, output]) add(document);
+  const writeChallenge = createChallengeWriter();
+
+  return {
+    list: (version) => shown.map((service) => toTool(service, { resolve, payable, version })),
+    async call(call) {
+      const service = byName.get(call.name);
+      if (!service) return refuse(RPC_CODES.invalidParams, `Unknown tool: ${JSON.stringify(call.name.slice(0, 80))}`);
+      const { args, payment, requestId, signal, version, write } = call;
+      const input = async () => ({ value: args, from: "body" as const });
+      try {
+        const outcome = await invoke(service, {
+          id: requestId,
+          input,
+          payment,
+          resource: endpoint,
+          networks,
+          signal,
+        });
+        const note = { service: call.name, ...(outcome.receipt && { receipt: outcome.receipt }) };
+        if (outcome.kind === "result")
+          return { result: write(toPaidResult(outcome.output, outcome.receipt, version)), call: note };
+        const { challenge, receipt } = outcome;
+        const result = receipt ? write(toChallengeResult(challenge, receipt)) : writeChallenge(challenge, call);
+        return { result, call: { ...note, challenge } };
+      } catch (error) {
+        const problem = Problem.from(error);
+        return { result: write(toProblemResult(problem, requestId)), call: { service: call.name, problem } };
+      }
+    },
+  };
+}
+
+/** Writes each challenge once for each version, for as long as it is the same. */
+function createChallengeWriter(): (challenge: Challenge, call: ToolCall) => string {
+  const written = new WeakMap<Challenge, Map<McpVersion, string>>();
+  return (challenge, { version, write }) => {
+    const texts = written.get(challenge) ?? new Map<McpVersion, string>();
+    const text = texts.get(version) ?? write(toChallengeResult(challenge));
+    written.set(challenge, texts.set(version, text));
+    return text;
+  };
+}
+
+/** A failure that is not about payment. It has no `structuredContent`: clients would hold it to the output's schema. */
+function toProblemResult(problem: Problem, requestId: string): object {
+  const { retryAfter } = problem.options;
+  const document = {
+    ...problem.toJSON(),
+    ...(retryAfter !== undefined && { retry_after: retryAfter }),
+    request_id: requestId,
+  };
+  return { content: [{ type: "text", text: JSON.stringify(document) }], isError: true };
+}

@@ -1,0 +1,66 @@
+import type { Service } from "../../core/service.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+import { toGuidance } from "../discovery/guidance.ts";
+import { OTHER, toOperations } from "./operations.ts";
+import { ERROR_RESPONSES, OWN_SCHEMAS } from "./responses.ts";
+import type { NamedSchemas } from "./schemas.ts";
+
+export interface OpenApiOptions {
+  readonly services: readonly Service[];
+  readonly site: SiteManifest;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  readonly schemas: NamedSchemas;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * The machine-readable description (OpenAPI 3.1). A service stands in it once, by its main route; further routes of the
+ * same service stay callable and are listed in the catalogue. The same services give the same bytes.
+ */
+export function toOpenApi({ services, site, baseUrl, schemas }: OpenApiOptions): object {
+  const operations = toOperations(services, schemas);
+  const categories = [...new Set(services.map(({ manifest }) => manifest.category ?? OTHER))].sort();
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: site.title,
+      version: site.version,
+      description: site.description,
+      contact: site.contact,
+      license: { name: "MIT", identifier: "MIT" },
+      "x-guidance": toGuidance({ services, site, baseUrl }),
+    },
+    externalDocs: { description: "Try every service", url: `${baseUrl}/docs` },
+    servers: [{ url: baseUrl }],
+    tags: [
+      ...categories.map((name) => ({ name, description: `Services: ${name}` })),
+      { name: PROBES, description: "How the server is" },
+    ],
+    paths: { ...operations.paths, ...OWN_PATHS },
+    components: { schemas: { ...operations.schemas, ...OWN_SCHEMAS }, responses: ERROR_RESPONSES },
+  };
+}
+
+const PROBES = "probes";
+
+const OWN_PATHS: Json = {
+  "/health": toProbe("health", "Liveness", "Answers as long as the process does.", {
+    "200": toProbeAnswer("Alive", "Health"),
+  }),
+  "/ready": toProbe("ready", "Readiness", "How the store, each payment rail and each service are.", {
+    "200": toProbeAnswer("Ready to sell, at least in part", "Readiness"),
+    "503": toProbeAnswer("Not ready to sell anything", "Readiness"),
+  }),
+};
+
+function toProbe(operationId: string, summary: string, description: string, responses: Json): Json {
+  const tooLong = { $ref: "#/components/responses/Problem414" };
+  const operation = { operationId, summary, description, tags: [PROBES], security: [] };
+  return { get: { ...operation, responses: { ...responses, "414": tooLong } } };
+}
+
+function toProbeAnswer(description: string, schema: string): Json {
+  return { description, content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } } };
+}

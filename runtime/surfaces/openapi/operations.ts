@@ -1,0 +1,114 @@
+import { createSchemaNodes, isObject } from "../../core/schema/nodes.ts";
+import type { Service } from "../../core/service.ts";
+import { toStatusId } from "../../core/set/job-manifests.ts";
+import { parametersOf } from "../../core/set/route.ts";
+import { toSelfContained } from "../mcp/schemas.ts";
+import { splitInput, splitSchema } from "../path-fields.ts";
+import { toErrorResponses } from "./responses.ts";
+import { type Components, createComponents, type NamedSchemas } from "./schemas.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The services of a description: their operations by path and method, and the schemas that these refer to. */
+export interface Operations {
+  readonly paths: Readonly<Record<string, Json>>;
+  readonly schemas: ReturnType<Components["list"]>;
+}
+
+/** Every service once, by its main route. */
+export function toOperations(services: readonly Service[], schemas: NamedSchemas): Operations {
+  const components = createComponents(schemas);
+  const { resolve, add } = createSchemaNodes(schemas);
+  const paths: Record<string, Json> = {};
+  for (const service of services) {
+    const [route] = service.routes;
+    if (!route) continue;
+    add(service.input.document);
+    const input = toSelfContained(service.input.document, resolve);
+    const operation = { ...toHead(service), ...toInput(service, input, components), ...toAnswers(service, components) };
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
+  }
+  return { paths, schemas: components.list() };
+}
+
+/** Where services without a category stand. */
+export const OTHER = "other";
+
+function toHead({ manifest, routes }: Service): Json {
+  const { id, title, description, category, price } = manifest;
+  const aliases = routes.slice(1).map(({ method }) => `Also answers ${method}, with the same fields in the query.`);
+  return {
+    operationId: id,
+    summary: title,
+    description: [description, ...aliases].join(" "),
+    tags: [category ?? OTHER],
+    security: [],
+    ...(price !== undefined && { "x-payment-info": toPaymentInfo(price) }),
+  };
+}
+
+/** What directories read a price from: dollars with at least six decimals. */
+function toPaymentInfo(price: string): Json {
+  const [whole, fraction = ""] = price.split(".");
+  const amount = `${whole}.${fraction.padEnd(6, "0")}`;
+  return { price: { mode: "fixed", currency: "USD", amount }, protocols: [{ x402: {} }] };
+}
+
+/** The parameters, each a field of the input; for POST all that does not stand in the path is the body. */
+function toInput({ manifest, routes, path }: Service, schema: Json, components: Components): Json {
+  const names = parametersOf(path);
+  const { inPath, rest } = splitSchema(schema, names);
+  const isPosted = routes[0]?.method === "POST";
+  const parameters = [...toParameters("path", inPath), ...(isPosted ? [] : toParameters("query", rest))];
+  const examples = manifest.examples.map(({ input }) => splitInput(input as Json, names).rest);
+  const body = names.length > 0 ? rest : components.refer(manifest, "input");
+  return {
+    ...(parameters.length > 0 && { parameters }),
+    ...(isPosted && { requestBody: { required: true, content: toContent(body, examples) } }),
+  };
+}
+
+function toParameters(place: "path" | "query", schema: Json): Json[] {
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, field]) => {
+    const { description, ...rest } = isObject(field) ? field : {};
+    return {
+      name,
+      in: place,
+      ...(description !== undefined && { description }),
+      required: place === "path" || required.includes(name),
+      schema: rest,
+    };
+  });
+}
+
+function toAnswers({ manifest, routes, job }: Service, components: Components): Json {
+  const { price, title, examples } = manifest;
+  const isPaid = price !== undefined;
+  const shown = examples.flatMap(({ output }) => (output === undefined ? [] : [output]));
+  return {
+    responses: {
+      "200": {
+        description: `What ${title} returns`,
+        ...(isPaid && { headers: { "PAYMENT-RESPONSE": RECEIPT } }),
+        content: toContent(components.refer(manifest, "output"), shown),
+        ...(job && { links: { status: toStatusLink(manifest.id) } }),
+      },
+      ...toErrorResponses({ isPaid, isPosted: routes[0]?.method === "POST" }),
+    },
+  };
+}
+
+/** How a job is followed, for clients that are made from this description. */
+const toStatusLink = (id: string): Json => ({
+  operationId: toStatusId(id),
+  parameters: { job_id: "$response.body#/job_id" },
+  description: "How the job stands, free of charge.",
+});
+
+const RECEIPT = { description: "Base64 of the JSON SettleResponse", schema: { type: "string" } };
+
+function toContent(schema: object, values: readonly unknown[]): Json {
+  const examples = Object.fromEntries(values.map((value, at) => [`example${at + 1}`, { value }]));
+  return { "application/json": { schema, ...(values.length > 0 && { examples }) } };
+}

@@ -1,0 +1,133 @@
+import { PROBLEMS } from "../../api/problem.ts";
+
+type Json = Record<string, unknown>;
+
+const text = { type: "string" };
+const json = (schema: string): Json => ({ "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } });
+
+const UP_OR_DOWN = { enum: ["up", "down"] };
+
+function toPart(names: readonly string[]): Json {
+  const fields = Object.fromEntries(names.map((name) => [name, text]));
+  const properties = { ...fields, state: UP_OR_DOWN, reason: { type: "string", description: "Why it is down." } };
+  return { type: "object", properties, required: [...names, "state"] };
+}
+
+/** What every API of payphone's shares: errors, the x402 challenge, and the two probes. */
+export const OWN_SCHEMAS: Json = {
+  HTTPValidationError: {
+    type: "object",
+    description: "Every fault of the input at once.",
+    properties: { detail: { type: "array", items: { $ref: "#/components/schemas/ValidationError" } } },
+    required: ["detail"],
+  },
+  ValidationError: {
+    type: "object",
+    properties: {
+      loc: {
+        type: "array",
+        items: { anyOf: [text, { type: "integer" }] },
+        description: "`body`, `query` or `path`, then the field.",
+      },
+      msg: text,
+      type: text,
+      input: { description: "The value that was refused." },
+      ctx: { type: "object", description: "The bound that was broken." },
+    },
+    required: ["loc", "msg", "type"],
+  },
+  Problem: {
+    type: "object",
+    description: "A problem document (RFC 9457).",
+    properties: {
+      type: text,
+      title: text,
+      status: { type: "integer" },
+      detail: { type: "string", description: "What went wrong, and what would be right." },
+      code: { type: "string", enum: Object.keys(PROBLEMS) },
+      request_id: { type: "string", description: "Name it when you report the problem." },
+    },
+    required: ["type", "title", "status", "detail", "code"],
+  },
+  PaymentRequirements: {
+    type: "object",
+    description: "One offer (x402 version 2).",
+    properties: {
+      scheme: text,
+      network: { type: "string", description: "CAIP-2." },
+      asset: text,
+      amount: { type: "string", pattern: "^[0-9]+$", description: "Atomic units of the asset." },
+      payTo: text,
+      maxTimeoutSeconds: { type: "integer" },
+      extra: { type: "object" },
+    },
+    required: ["scheme", "network", "asset", "amount", "payTo", "maxTimeoutSeconds", "extra"],
+  },
+  PaymentRequired: {
+    type: "object",
+    description: "The challenge (x402 version 2).",
+    properties: {
+      x402Version: { const: 2 },
+      error: text,
+      resource: { type: "object", properties: { url: text, description: text, mimeType: text }, required: ["url"] },
+      accepts: { type: "array", minItems: 1, items: { $ref: "#/components/schemas/PaymentRequirements" } },
+      extensions: { type: "object" },
+    },
+    required: ["x402Version", "resource", "accepts"],
+  },
+  Health: { type: "object", properties: { status: { const: "ok" }, service: text }, required: ["status", "service"] },
+  Readiness: {
+    type: "object",
+    properties: {
+      status: { enum: ["ready", "degraded", "unavailable"] },
+      store: UP_OR_DOWN,
+      rails: { type: "array", items: toPart(["id", "network"]) },
+      upstreams: { type: "array", items: toPart(["id"]) },
+      services: { type: "array", items: toPart(["id"]) },
+    },
+    required: ["status", "store", "rails", "upstreams", "services"],
+  },
+};
+
+const ANY = [400, 404, 408, 414, 429, 431, 500, 502, 503, 504];
+const POSTED = [413, 415];
+const PAID = [409];
+const RETRIED = new Set([409, 429, 502, 503]);
+
+/** Titles of one status, from the same table that answers are made from. */
+const titlesOf = (status: number): string =>
+  Object.entries(PROBLEMS)
+    .filter(([, row]) => row.status === status)
+    .map(([code, row]) => `\`${code}\`: ${row.title}`)
+    .join(". ");
+
+const problemOf = (status: number): Json => ({
+  description: titlesOf(status),
+  ...(RETRIED.has(status) && { headers: { "Retry-After": { description: "Seconds", schema: { type: "integer" } } } }),
+  content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+});
+
+/** The shared responses, by name. */
+export const ERROR_RESPONSES: Json = {
+  PaymentRequired: {
+    description: "Not paid, or the payment was not accepted: `error` says why. The header holds the same challenge.",
+    headers: { "PAYMENT-REQUIRED": { description: "Base64 of the JSON PaymentRequired", schema: text } },
+    content: json("PaymentRequired"),
+  },
+  ValidationError: {
+    description: "The input does not match the schema. Not charged.",
+    content: json("HTTPValidationError"),
+  },
+  ...Object.fromEntries([...ANY, ...POSTED, ...PAID].sort().map((status) => [`Problem${status}`, problemOf(status)])),
+};
+
+/** Every other status that an operation can answer. */
+export function toErrorResponses({ isPaid, isPosted }: { isPaid: boolean; isPosted: boolean }): Json {
+  const ref = (name: string): Json => ({ $ref: `#/components/responses/${name}` });
+  const statuses = [...ANY, ...(isPosted ? POSTED : []), ...(isPaid ? PAID : [])].sort();
+  return {
+    ...(isPaid && { "402": ref("PaymentRequired") }),
+    "422": ref("ValidationError"),
+    ...Object.fromEntries(statuses.map((status) => [String(status), ref(`Problem${status}`)])),
+  };
+}

@@ -1,0 +1,87 @@
+import { isObject } from "../../core/schema/nodes.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** One field of a schema, as a person reads it. */
+export interface Field {
+  /** With the way to it: `base.tx`, `errors[].source`. */
+  readonly name: string;
+  /** `string or null`, `list of integer`. */
+  readonly type: string;
+  readonly isRequired: boolean;
+  /** `1 to 100`, `default 1`, `one of a, b`. */
+  readonly rules: readonly string[];
+  readonly description: string;
+}
+
+/** Deeper fields are described by their parents' types alone. */
+const DEEPEST = 3;
+
+/** The fields of an object's schema (self-contained), those of nested objects and lists after their parents. */
+export function toFields(schema: Json, prefix = ""): Field[] {
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(isObject(schema.properties) ? schema.properties : {}).flatMap(([key, given]) => {
+    const field = isObject(given) ? given : {};
+    const name = prefix + key;
+    const { inner, suffix } = innerOf(field);
+    const nested = name.split(".").length < DEEPEST ? toFields(inner, `${name}${suffix}.`) : [];
+    const { description } = { ...inner, ...field };
+    return [
+      {
+        name,
+        type: typeOf(field),
+        isRequired: required.includes(key),
+        rules: rulesOf({ ...inner, ...field }),
+        description: typeof description === "string" ? description : "",
+      },
+      ...nested,
+    ];
+  });
+}
+
+/** The schema whose fields are nested in a field: its own, or that of its list's items, or the one beside `null`. */
+function innerOf(field: Json): { inner: Json; suffix: string } {
+  if (isObject(field.items)) return { inner: innerOf(field.items).inner, suffix: "[]" };
+  const branches = branchesOf(field);
+  const [only] = branches;
+  return branches.length === 1 && only ? innerOf(only) : { inner: field, suffix: "" };
+}
+
+/** What a field may be, besides null. */
+const branchesOf = ({ anyOf, oneOf }: Json): Json[] =>
+  [anyOf, oneOf].flatMap((list) =>
+    Array.isArray(list) ? list.filter((one) => isObject(one) && one.type !== "null") : [],
+  );
+
+function typeOf(field: Json): string {
+  const { type, anyOf, oneOf, items, enum: values } = field;
+  const branches = (anyOf ?? oneOf) as readonly Json[] | undefined;
+  if (Array.isArray(branches)) return [...new Set(branches.map(typeOf))].join(" or ");
+  if (type === "array") return isObject(items) && items.type !== undefined ? `list of ${typeOf(items)}` : "list";
+  if (type !== undefined) return [type].flat().join(" or ");
+  if (field.const !== undefined) return typeof field.const;
+  return Array.isArray(values) ? [...new Set(values.map((value) => typeof value))].join(" or ") : "any JSON";
+}
+
+function rulesOf(field: Json): string[] {
+  const { enum: values, const: only, default: usual, pattern } = field;
+  return [
+    Array.isArray(values) && `one of ${values.filter((value) => value !== null).join(", ")}`,
+    only !== undefined && `always ${String(only)}`,
+    rangeOf(field.minimum, field.maximum, ""),
+    rangeOf(field.minLength, field.maxLength, " characters"),
+    rangeOf(field.minItems, field.maxItems, " items"),
+    typeof pattern === "string" && `matches ${pattern}`,
+    usual !== undefined && usual !== null && `default ${JSON.stringify(usual)}`,
+  ].filter((rule) => typeof rule === "string");
+}
+
+function rangeOf(least: unknown, most: unknown, unit: string): string | undefined {
+  const isBound = (value: unknown): value is number =>
+    typeof value === "number" && Math.abs(value) < Number.MAX_SAFE_INTEGER;
+  const [low, high] = [isBound(least) ? least : undefined, isBound(most) ? most : undefined];
+  if (low !== undefined && low === high) return `exactly ${low}${unit}`;
+  if (low !== undefined && high !== undefined) return `${low} to ${high}${unit}`;
+  if (low !== undefined) return `at least ${low}${unit}`;
+  return high === undefined ? undefined : `at most ${high}${unit}`;
+}

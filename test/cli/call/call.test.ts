@@ -1,0 +1,181 @@
+import { expect } from "chai";
+import type { Hex } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { recoverTypedDataAddress } from "viem/utils";
+import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
+import { run } from "./run.ts";
+import { JPYC_OFFER, PAY_TO, RESULT, type Seller, startSeller, TRANSACTION, USDC_OFFER } from "./seller.ts";
+
+interface Authorization {
+  readonly from: Hex;
+  readonly to: Hex;
+  readonly value: string;
+  readonly validAfter: string;
+  readonly validBefore: string;
+  readonly nonce: Hex;
+}
+
+const TYPES = {
+  TransferWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" },
+  ],
+} as const;
+
+/** Who signed an EIP-3009 payment. */
+function signerOf({ accepted, payload }: PaymentPayload): Promise<string> {
+  const { from, to, nonce, ...numbers } = payload.authorization as Authorization;
+  return recoverTypedDataAddress({
+    domain: {
+      name: String(accepted.extra.name),
+      version: String(accepted.extra.version),
+      chainId: Number(accepted.network.split(":")[1]),
+      verifyingContract: accepted.asset as Hex,
+    },
+    types: TYPES,
+    primaryType: "TransferWithAuthorization",
+    message: {
+      from,
+      to,
+      nonce,
+      value: BigInt(numbers.value),
+      validAfter: BigInt(numbers.validAfter),
+      validBefore: BigInt(numbers.validBefore),
+    },
+    signature: payload.signature as Hex,
+  });
+}
+
+describe("payphone call", () => {
+  let seller: Seller;
+  beforeEach(async () => {
+    seller = await startSeller();
+  });
+  afterEach(() => seller.stop());
+
+  it("stops at the challenge on a dry run, and shows its price on every rail", async () => {
+    const { code, out, err } = await run({ url: seller.url, dryRun: true });
+    expect([code, out]).to.deep.equal([0, ""]);
+    expect(err.split("\n")).to.deep.equal([
+      `POST ${seller.url}/v1/roll`,
+      "402 Payment required: Rolls [2J dice",
+      "",
+      "  rail     price                        pay to",
+      `  base     0.001 USDC  USDC on Base     ${PAY_TO}`,
+      `  polygon  0.1 JPYC    JPYC on Polygon  ${PAY_TO}`,
+      "",
+      "Dry run: nothing was paid.",
+    ]);
+    expect(seller.met.map(({ method, url }) => `${method} ${url}`)).to.deep.equal(["GET /", "POST /v1/roll"]);
+  });
+
+  it("pays with the sandbox's buyer, and shows the result, the receipt and the explorer's link", async () => {
+    const { code, out, err } = await run({ url: seller.url });
+    expect(code).to.equal(0);
+    expect(JSON.parse(out)).to.deep.equal(RESULT);
+    const [payment] = seller.paid();
+    expect(payment?.body).to.deep.equal({ low: 1, high: 6 });
+    expect(payment?.decoded.accepted).to.deep.equal(USDC_OFFER);
+    expect(payment?.decoded.resource?.url).to.equal(`${seller.url}/v1/roll`);
+    expect(await signerOf(payment!.decoded)).to.equal(seller.buyer);
+    expect(payment?.decoded.payload.authorization).to.include({ to: PAY_TO, value: "1000", from: seller.buyer });
+    expect(err).to.include("  paid         0.001 USDC\n  network      USDC on Base, eip155:8453\n  payer        0x1\n");
+    expect(err).to.include(`  transaction  ${TRANSACTION}\n  explorer     https://basescan.org/tx/${TRANSACTION}\n`);
+    expect(err).to.match(/\n {2}time {9}\d+ ms$/);
+  });
+
+  it("says what it pays, and from whose wallet, before it pays", async () => {
+    const said: string[] = [];
+    let before = 0;
+    seller.script.onPaid = () => {
+      before = said.length;
+    };
+    await run({ url: seller.url }, { heard: (line) => said.push(line) });
+    expect(said[before - 1]).to.equal(
+      `Paying 0.001 USDC (USDC on Base) from ${seller.buyer} (the sandbox's buyer: no real money) to ${PAY_TO}`,
+    );
+  });
+
+  it("pays on the rail that is asked for", async () => {
+    const { code } = await run({ url: seller.url, rail: "polygon" });
+    expect(code).to.equal(0);
+    const [payment] = seller.paid();
+    expect(payment?.decoded.accepted).to.deep.equal(JPYC_OFFER);
+    expect(await signerOf(payment!.decoded)).to.equal(seller.buyer);
+  });
+
+  it("pays a live seller from the environment's key", async () => {
+    seller.script.sandbox = { status: 404, body: {} };
+    const key = generatePrivateKey();
+    const { code, err } = await run({ url: seller.url }, { env: { BUYER_EVM_KEY: key } });
+    expect(code).to.equal(0);
+    expect(await signerOf(seller.paid()[0]!.decoded)).to.equal(privateKeyToAddress(key));
+    expect(err).to.include(`from ${privateKeyToAddress(key)} (your wallet) to ${PAY_TO}`);
+  });
+
+  it("never signs with a real key in a sandbox, whose tokens stand at the real addresses", async () => {
+    await run({ url: seller.url }, { env: { BUYER_EVM_KEY: generatePrivateKey() } });
+    expect(await signerOf(seller.paid()[0]!.decoded)).to.equal(seller.buyer);
+  });
+
+  it("prints the result of a free service, without asking for a wallet", async () => {
+    const { code, out } = await run({ url: seller.url, service: "verify", input: undefined });
+    expect([code, JSON.parse(out)]).to.deep.equal([0, { valid: true }]);
+    expect(seller.met.map(({ url, body }) => [url, body])).to.deep.equal([
+      ["/", undefined],
+      ["/v1/verify", {}],
+    ]);
+  });
+
+  it("finds a service by its path and by its URL as well", async () => {
+    for (const service of ["/v1/roll", "v1/roll", `${seller.url}/v1/roll`]) {
+      const { code } = await run({ url: seller.url, service });
+      expect(code, service).to.equal(0);
+    }
+    expect(seller.paid()).to.have.length(3);
+  });
+
+  it("puts the input of a GET into its path and query", async () => {
+    const input = JSON.stringify({ job_id: "a/b", page: 2, tags: ["x"], none: null });
+    const { code } = await run({ url: seller.url, service: "job", input });
+    expect(code).to.equal(0);
+    expect(seller.met[1]).to.include({ method: "GET", url: "/v1/jobs/a%2Fb?page=2&tags=%5B%22x%22%5D" });
+  });
+
+  it("prints one JSON document with --json", async () => {
+    const { code, out } = await run({ url: seller.url, json: true });
+    expect(code).to.equal(0);
+    const { offers, elapsed_ms, ...rest } = JSON.parse(out);
+    expect(offers[0]).to.deep.equal({ ...USDC_OFFER, rail: "base", price: "0.001", symbol: "USDC" });
+    expect(elapsed_ms).to.be.a("number");
+    expect(rest).to.deep.equal({
+      request: { method: "POST", url: `${seller.url}/v1/roll` },
+      payment: {
+        rail: "base",
+        title: "USDC on Base",
+        symbol: "USDC",
+        explorer: "https://basescan.org/tx/{tx}",
+        amount: "0.001",
+        payer: seller.buyer,
+        wallet: "sandbox",
+      },
+      receipt: {
+        success: true,
+        transaction: TRANSACTION,
+        network: "eip155:8453",
+        payer: "0x1",
+        explorer_url: `https://basescan.org/tx/${TRANSACTION}`,
+      },
+      result: RESULT,
+    });
+  });
+
+  it("lets no control character of a seller's through to the terminal", async () => {
+    const { out, err } = await run({ url: seller.url });
+    expect((out + err).replaceAll("\n", "")).not.to.match(/[\p{Cc}\p{Cf}]/u);
+  });
+});

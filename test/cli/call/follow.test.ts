@@ -1,0 +1,78 @@
+import { expect } from "chai";
+import { follow } from "../../../runtime/cli/call/follow.ts";
+import { run } from "./run.ts";
+import { PAID, type Said, type Seller, startSeller } from "./seller.ts";
+
+const poll = (body: object): Said => ({ status: 200, body });
+
+describe("payphone call for a job", () => {
+  let seller: Seller;
+  let statusUrl: string;
+  beforeEach(async () => {
+    seller = await startSeller();
+    statusUrl = `${seller.url}/v1/jobs/1`;
+    seller.script.answers = [{ ...PAID, body: { job_id: "1", status: "accepted", status_url: statusUrl } }];
+  });
+  afterEach(() => seller.stop());
+  const polls = (): number => seller.met.filter(({ url }) => url === "/v1/jobs/1").length;
+
+  it("says where it stands, and does not wait unless it is told to", async () => {
+    const { code, out, err } = await run({ url: seller.url });
+    expect([code, JSON.parse(out).job_id, polls()]).to.deep.equal([0, "1", 0]);
+    expect(err).to.contain(`A job: --follow waits for it; ${statusUrl} tells how it stands, free of charge.`);
+  });
+
+  it("follows it to its deliverable", async () => {
+    seller.script.polls = [poll({ status: "DELIVERED", deliverable: { sum: 4 } })];
+    const { code, out } = await run({ url: seller.url, follow: true });
+    expect(code).to.equal(0);
+    expect(JSON.parse(out)).to.deep.equal({ status: "DELIVERED", deliverable: { sum: 4 } });
+  });
+
+  it("tells each step once, and waits out what is no status", async () => {
+    seller.script.polls = [
+      poll({ status: "DISPATCHING", eta_seconds: 9 }),
+      { status: 429, body: {} },
+      undefined,
+      poll({ status: "IN_PROGRESS", step: "count\u001b[2J", eta_seconds: 8 }),
+      poll({ status: "IN_PROGRESS", step: "count\u001b[2J", eta_seconds: 7 }),
+      poll({ status: "DELIVERED" }),
+    ];
+    const steps: string[] = [];
+    const onStep = (text: string): void => void steps.push(text);
+    const { signal } = new AbortController();
+    await follow(statusUrl, { onStep, signal, pauseMs: 1 });
+    expect(steps[0]).to.equal("DISPATCHING (about 9 s left)");
+    expect(steps[1]).to.equal("status 429");
+    expect(steps[2]).to.match(/does not answer/);
+    expect(steps.slice(3)).to.deep.equal(["count [2J (about 8 s left)"]);
+  });
+
+  it("fails with the job's own words, and says what was paid back", async () => {
+    seller.script.polls = [poll({ status: "FAILED", error: "no source answered", refund_tx: "0xab" })];
+    const { code, out, err } = await run({ url: seller.url, follow: true });
+    expect([code, JSON.parse(out).refund_tx]).to.deep.equal([1, "0xab"]);
+    expect(err).to.contain("the job is FAILED: no source answered; paid back in 0xab");
+    seller.script.polls = [poll({ status: "FAILED", error: "no source answered", refund_pending: "manual" })];
+    const other = await run({ url: seller.url, follow: true });
+    expect(other.err).to.contain("the job is FAILED: no source answered; the seller pays it back by hand");
+  });
+
+  it("says that it is paid for and goes on when the buyer leaves", async () => {
+    seller.script.polls = [poll({ status: "IN_PROGRESS", step: "count" })];
+    const stop = new AbortController();
+    const heard = (line: string): void => void (line === "count" && stop.abort());
+    const { code, err } = await run({ url: seller.url, follow: true }, { signal: stop.signal, heard });
+    expect(code).to.equal(1);
+    expect(err).to.contain(`interrupted: it is paid for, and goes on; ${statusUrl} tells how it stands`);
+    expect(err).not.to.contain("nothing was paid");
+  });
+
+  it("asks no other server than the one that was paid", async () => {
+    const body = { job_id: "1", status: "accepted", status_url: "http://169.254.169.254/latest" };
+    seller.script.answers = [{ ...PAID, body }];
+    const { code, err } = await run({ url: seller.url, follow: true });
+    expect(code).to.equal(0);
+    expect(err).not.to.contain("Following");
+  });
+});

@@ -1,0 +1,242 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { run } from "./run.ts";
+import { JPYC_OFFER, PAID, PAY_TO, type Seller, startSeller, USDC_OFFER } from "./seller.ts";
+
+const NO_SANDBOX = { status: 404, body: {} };
+
+describe("payphone call refuses", () => {
+  let seller: Seller;
+  beforeEach(async () => {
+    seller = await startSeller();
+  });
+  afterEach(() => seller.stop());
+
+  /** Expects that nothing is paid, with this exit code and this last word. */
+  async function refusal(code: number, options: Parameters<typeof run>[0], more?: Parameters<typeof run>[1]) {
+    const one = await run({ url: seller.url, ...options }, more);
+    expect(one.code, one.err).to.equal(code);
+    expect(one.out).to.equal("");
+    expect(seller.paid()).to.deep.equal([]);
+    return one.err.slice(one.err.lastIndexOf("payphone: "));
+  }
+
+  it("a price above --max-usd, naming the flag", async () => {
+    seller.script.offers = [{ ...USDC_OFFER, amount: "1770000" }];
+    expect(await refusal(3, {})).to.equal(
+      "payphone: this call costs 1.77 USD, more than the 1 that --max-usd allows; use --max-usd 1.77 to pay it. Nothing was paid.",
+    );
+    expect((await run({ url: seller.url, limits: { usd: "1.77", jpy: "200" } })).code).to.equal(0);
+  });
+
+  it("an amount that no limit can hold", async () => {
+    seller.script.offers = [{ ...USDC_OFFER, amount: "9".repeat(60) }];
+    expect(await refusal(3, {})).to.include("more than the 1 that --max-usd allows");
+  });
+
+  it("yen above --max-jpy, whatever the seller says of dollars", async () => {
+    seller.script.offers = [{ ...JPYC_OFFER, amount: `350${"0".repeat(18)}` }];
+    expect(await refusal(3, {})).to.equal(
+      "payphone: this call costs 350 JPYC, more than the 200 that --max-jpy allows; use --max-jpy 350 to pay it. Nothing was paid.",
+    );
+    expect((await run({ url: seller.url, limits: { usd: "1", jpy: "350" } })).code).to.equal(0);
+  });
+
+  it("yen for a call whose price in dollars is above --max-usd", async () => {
+    seller.script.offers = [JPYC_OFFER];
+    seller.script.priceUsd = "5.00";
+    expect(await refusal(3, {})).to.include("this call costs 5 USD, more than the 1 that --max-usd allows");
+    seller.script.offers = [{ ...USDC_OFFER, amount: "2000000" }, JPYC_OFFER];
+    expect(await refusal(3, { rail: "polygon" })).to.include("this call costs 2 USD");
+    seller.script.offers = [JPYC_OFFER];
+    seller.script.priceUsd = "call us";
+    expect((await run({ url: seller.url })).code).to.equal(0);
+  });
+
+  it("to pay without a wallet", async () => {
+    seller.script.sandbox = NO_SANDBOX;
+    expect(await refusal(3, {})).to.equal(
+      'payphone: there is no wallet to pay with: set BUYER_EVM_KEY (or BUYER_EVM_KEY_FILE); a sandbox ("npm start") lends its own. Nothing was paid.',
+    );
+  });
+
+  it("to pay where it is not said whether this is a sandbox", async () => {
+    seller.script.sandbox = { status: 503 };
+    expect(await refusal(1, {}, { env: { BUYER_EVM_KEY: "5".repeat(64) } })).to.equal(
+      `payphone: ${seller.url} does not say whether it is a sandbox (503). Nothing was paid.`,
+    );
+  });
+
+  it("a rail on which the call is not sold", async () => {
+    expect(await refusal(3, { rail: "solana" })).to.equal(
+      "payphone: this call is not sold on solana; use --rail base or --rail polygon. Nothing was paid.",
+    );
+  });
+
+  const strange: [string, object][] = [
+    ["another token", { ...USDC_OFFER, asset: PAY_TO }],
+    ["another chain", { ...USDC_OFFER, network: "eip155:1" }],
+    ["another scheme", { ...USDC_OFFER, scheme: "upto" }],
+    [
+      "another way to move the token",
+      { ...USDC_OFFER, extra: { ...USDC_OFFER.extra, assetTransferMethod: "permit2" } },
+    ],
+    ["an amount that is no number", { ...USDC_OFFER, amount: "1e3" }],
+  ];
+  for (const [what, offer] of strange)
+    it(`${what} than a known rail's`, async () => {
+      seller.script.offers = [offer];
+      expect(await refusal(3, {})).to.equal(
+        "payphone: none of the offers is on a rail that this command pays. Nothing was paid.",
+      );
+    });
+
+  it("a challenge that is not x402 version 2", async () => {
+    seller.script.unpaid = { status: 402, body: { x402Version: 1, accepts: [] } };
+    expect(await refusal(1, {})).to.equal(
+      "payphone: the seller asks for payment, but it speaks only x402 version 1: nothing was paid",
+    );
+    seller.script.unpaid = { status: 402, body: "pay me", headers: { "payment-required": "e30=" } };
+    expect(await refusal(1, {})).to.equal(
+      "payphone: the seller asks for payment, but its challenge is malformed: nothing was paid",
+    );
+  });
+
+  it("a service that the seller does not have, with what it has", async () => {
+    expect(await refusal(2, { service: "rol" })).to.equal(
+      `payphone: ${seller.url} has no service "rol": it sells roll, verify, job; did you mean "roll"?`,
+    );
+  });
+
+  it("a poll whose address lacks its parameter", async () => {
+    expect(await refusal(2, { service: "job", input: "{}" })).to.equal(
+      `payphone: the address holds {job_id}: give it in the input, like '{"job_id":"…"}'`,
+    );
+  });
+
+  it("input that is no JSON object", async () => {
+    expect(await refusal(2, { input: "{low:1}" })).to.match(
+      /^payphone: the input is not JSON \(.+\); quote it for your shell, like '\{"low":1,"high":6\}'$/,
+    );
+    expect(await refusal(2, { input: "[1]" })).to.equal(
+      `payphone: the input must be a JSON object, like '{"low":1,"high":6}'`,
+    );
+    expect(await refusal(2, { input: "@/nowhere" })).to.equal("payphone: cannot read /nowhere (ENOENT)");
+    expect(seller.met).to.deep.equal([]);
+  });
+
+  it("a file that holds no payment", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "payphone-test-"));
+    const file = join(directory, "payment.json");
+    await writeFile(file, '{"request":{"url":"x"}}');
+    expect(await refusal(2, { resume: file })).to.equal(
+      `payphone: --resume: ${file} holds no payment of "payphone call"`,
+    );
+    await rm(directory, { recursive: true });
+    expect(await refusal(2, { resume: file })).to.match(/^payphone: --resume cannot read .+ENOENT/);
+  });
+
+  it("to go by rails that it cannot read", async () => {
+    expect(await refusal(2, { dir: "/nowhere" })).to.match(
+      /^payphone: cannot read the rails in .+_site\.yaml \(ENOENT/,
+    );
+  });
+
+  it("to go on when nothing answers", async () => {
+    const { url } = seller;
+    await seller.stop();
+    const { code, err } = await run({ url });
+    seller = await startSeller();
+    expect([code, err]).to.deep.equal([1, `payphone: ${url} does not answer (ECONNREFUSED)`]);
+  });
+});
+
+describe("payphone call, when the seller gives no result,", () => {
+  let seller: Seller;
+  beforeEach(async () => {
+    seller = await startSeller();
+  });
+  afterEach(() => seller.stop());
+
+  /** The last words after one paid request. */
+  async function lastWords(): Promise<string> {
+    const { code, out, err } = await run({ url: seller.url });
+    expect([code, out, seller.paid().length]).to.deep.equal([1, "", 1]);
+    return err.slice(err.lastIndexOf("payphone: "));
+  }
+
+  it("prints each fault of the input on its own line", async () => {
+    const detail = [
+      { loc: ["body", "high"], msg: "Field required", type: "missing" },
+      { loc: ["body", "tags", 0], msg: "Input should be a valid string", type: "string_type" },
+    ];
+    seller.script.answers = [{ status: 422, body: { detail }, headers: { "x-request-id": "r-1" } }];
+    expect(await lastWords()).to.equal(
+      [
+        "payphone: 422 The input was refused:",
+        "  body.high: Field required",
+        "  body.tags.0: Input should be a valid string",
+        "Request id: r-1",
+      ].join("\n"),
+    );
+  });
+
+  it("says why a payment was refused", async () => {
+    const body = { x402Version: 2, error: "insufficient_funds", accepts: [] };
+    seller.script.answers = [{ status: 402, body }];
+    expect(await lastWords()).to.equal("payphone: 402 The payment was refused: insufficient_funds");
+  });
+
+  it("says why it was refused by a stock server, which says so only in headers", async () => {
+    const toBase64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64");
+    const settled = { success: false, errorReason: "invalid_nonce", transaction: "", network: "eip155:8453" };
+    const headers = {
+      "payment-required": toBase64({ x402Version: 2, error: "Settlement failed" }),
+      "payment-response": toBase64(settled),
+    };
+    seller.script.answers = [{ status: 402, body: {}, headers }];
+    expect(await lastWords()).to.equal(
+      "payphone: 402 The payment was refused: Settlement failed\nSettlement: invalid_nonce",
+    );
+  });
+
+  it("prints a problem's title, detail and request id", async () => {
+    const body = { title: "A source failed", detail: "The\u0007 source answered 500", code: "upstream-failed" };
+    seller.script.answers = [{ status: 502, body: { ...body, request_id: "r-2" } }];
+    expect(await lastWords()).to.equal("payphone: 502 A source failed: The  source answered 500\nRequest id: r-2");
+  });
+
+  it("follows no redirect with a payment in hand", async () => {
+    seller.script.answers = [{ status: 307, headers: { location: "https://elsewhere.example/" } }];
+    expect(await lastWords()).to.equal(
+      "payphone: 307 without a word\nIt points to https://elsewhere.example/, which was not followed.",
+    );
+  });
+
+  it("says that nothing was paid, by the seller's account, when no receipt comes", async () => {
+    seller.script.answers = [{ status: 422, body: { detail: [] } }];
+    const { err } = await run({ url: seller.url });
+    expect(err).to.include("\nNo receipt came: by the seller's account, nothing was paid.\npayphone: 422 ");
+  });
+
+  it("shows the receipt of a call that was charged all the same", async () => {
+    seller.script.answers = [{ ...PAID, status: 410, body: { title: "Gone" } }];
+    const { code, err } = await run({ url: seller.url });
+    expect(code).to.equal(1);
+    expect(err).to.include("Receipt\n").and.include("payphone: 410 Gone").and.not.include("No receipt");
+  });
+
+  it("puts the answer into the document of --json", async () => {
+    seller.script.answers = [{ status: 402, body: { error: "expired" } }];
+    const { code, out } = await run({ url: seller.url, json: true });
+    expect(code).to.equal(1);
+    expect(JSON.parse(out).error).to.deep.equal({
+      code: "upstream-failed",
+      message: "402 The payment was refused: expired",
+      status: 402,
+      answer: { error: "expired" },
+    });
+  });
+});

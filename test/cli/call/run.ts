@@ -1,0 +1,56 @@
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { type CallOptions, runCall } from "../../../runtime/cli/call/call.ts";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
+import type { Env } from "../../../runtime/cli/config/reader.ts";
+
+/** How one `payphone call` went. */
+export interface Run {
+  readonly code: number;
+  readonly out: string;
+  /** Without colours. */
+  readonly err: string;
+}
+
+/** What `payphone call` is told unless a test says otherwise. */
+const OPTIONS: CallOptions = {
+  service: "roll",
+  input: '{"low":1,"high":6}',
+  url: undefined,
+  method: undefined,
+  rail: undefined,
+  limits: { usd: "1", jpy: "200" },
+  dryRun: false,
+  json: false,
+  follow: false,
+  waitSeconds: 10,
+  resume: undefined,
+  dir: join(import.meta.dirname, "../../.."),
+};
+
+/** Runs `payphone call` in this process. `heard` is told each line for people as it is said. */
+export async function run(
+  options: Partial<CallOptions>,
+  {
+    env = {},
+    signal = new AbortController().signal,
+    heard = () => {},
+  }: { env?: Env; signal?: AbortSignal; heard?: (line: string) => void } = {},
+): Promise<Run> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await runCall(
+    readConfig(env),
+    { ...OPTIONS, ...options },
+    {
+      out: (text) => void out.push(text),
+      err: (text) => {
+        const plain = stripVTControlCharacters(text);
+        err.push(plain);
+        heard(plain);
+      },
+      signal,
+    },
+  );
+  return { code, out: out.join("\n"), err: err.join("\n") };
+}

@@ -1,0 +1,152 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
+
+/** A request that a seller has met. */
+export interface Met {
+  readonly method: string;
+  readonly url: string;
+  readonly body: unknown;
+  /** The PAYMENT-SIGNATURE header as it came. */
+  readonly payment: string | undefined;
+}
+
+/** An answer; `undefined` cuts the connection instead. */
+export type Said =
+  | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | undefined;
+
+export const TRANSACTION = `0x${"ab".repeat(32)}`;
+export const PAY_TO = "0x2222222222222222222222222222222222222222";
+const NETWORK = "eip155:8453";
+
+export const USDC_OFFER = {
+  scheme: "exact",
+  network: NETWORK,
+  asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+  amount: "1000",
+  payTo: PAY_TO,
+  maxTimeoutSeconds: 300,
+  extra: { name: "USD Coin", version: "2" },
+};
+export const JPYC_OFFER = {
+  ...USDC_OFFER,
+  network: "eip155:137",
+  asset: "0xE7C3D8C9a439feDe00D2600032D5dB0Be71C3c29",
+  amount: "100000000000000000",
+  extra: { name: "JPY Coin", version: "1" },
+};
+
+const toBase64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");
+
+export const RESULT = { result: [4], label: "\u009b31mred\u202e\u{e0041}" };
+export const PAID = {
+  status: 200,
+  body: RESULT,
+  headers: {
+    "payment-response": toBase64({ success: true, transaction: TRANSACTION, network: NETWORK, payer: "0x1" }),
+  },
+} satisfies Said;
+export const NOT_YET = {
+  status: 503,
+  body: { title: "Not known yet", detail: "The outcome is not known yet", code: "settlement-unknown" },
+  headers: { "retry-after": "0" },
+} satisfies Said;
+
+export interface Seller {
+  readonly url: string;
+  readonly met: Met[];
+  /** The requests that carried a payment. */
+  paid(): (Met & { readonly decoded: PaymentPayload })[];
+  /** The sandbox's buyer. */
+  readonly buyer: string;
+  /** What may be changed by a test. */
+  script: {
+    offers: readonly object[];
+    /** Answers to paid requests in their order; the last one stays. */
+    answers: Said[];
+    /** Answers to polls, likewise. */
+    polls: Said[];
+    sandbox: Said;
+    unpaid: Said;
+    priceUsd: string | null;
+    onPaid: () => void;
+  };
+  stop(): Promise<void>;
+}
+
+/** A seller of one paid service (roll), one free one (verify) and one poll, whose every word a test decides. */
+export async function startSeller({ rpc = {} }: { rpc?: Record<string, string> } = {}): Promise<Seller> {
+  const key = generatePrivateKey();
+  const buyer = privateKeyToAddress(key);
+  const met: Met[] = [];
+  const script: Seller["script"] = {
+    offers: [USDC_OFFER, JPYC_OFFER],
+    answers: [PAID],
+    polls: [{ status: 200, body: { status: "DELIVERED" } }],
+    sandbox: { status: 200, body: { mode: "sandbox", buyer: { evm: { address: buyer, private_key: key } }, rpc } },
+    unpaid: undefined,
+    priceUsd: "0.001",
+    onPaid: () => {},
+  };
+
+  function challenge(url: string): Said {
+    const resource = { url, description: "Rolls\u001b[2J dice", mimeType: "application/json" };
+    const body = { x402Version: 2, error: "Payment required", resource, accepts: script.offers };
+    return { status: 402, body, headers: { "payment-required": toBase64(body) } };
+  }
+
+  function answer({ url, method, payment }: Met): Said {
+    if (url === "/") return { status: 200, body: { services: catalogue(script.priceUsd) } };
+    if (url === "/sandbox") return script.sandbox;
+    if (url.startsWith("/v1/jobs/")) return script.polls.length > 1 ? script.polls.shift() : script.polls[0];
+    if (url !== "/v1/roll" || method !== "POST") return { status: 200, body: { valid: true } };
+    if (payment === undefined) return script.unpaid ?? challenge(`${address()}/v1/roll`);
+    script.onPaid();
+    return script.answers.length > 1 ? script.answers.shift() : script.answers[0];
+  }
+
+  const server = createServer(async (request, response) => {
+    const one = await toMet(request);
+    met.push(one);
+    send(response, answer(one));
+  });
+  const address = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  return {
+    url: address(),
+    met,
+    buyer,
+    script,
+    paid: () =>
+      met.flatMap((one) => (one.payment ? [{ ...one, decoded: JSON.parse(atob(one.payment)) as PaymentPayload }] : [])),
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+const catalogue = (price: string | null): object[] => [
+  { id: "roll", method: "POST", path: "/v1/roll", price_usd: price },
+  { id: "verify", method: "POST", path: "/v1/verify", price_usd: null },
+  { id: "job", method: "GET", path: "/v1/jobs/{job_id}", price_usd: null },
+];
+
+async function toMet(request: IncomingMessage): Promise<Met> {
+  const payment = request.headers["payment-signature"];
+  return {
+    method: request.method ?? "",
+    url: request.url ?? "",
+    body: request.method === "POST" ? await json(request) : undefined,
+    payment: Array.isArray(payment) ? payment[0] : payment,
+  };
+}
+
+function send(response: ServerResponse, said: Said): void {
+  if (said === undefined) return void response.destroy();
+  response.writeHead(said.status, { "content-type": "application/json", ...said.headers });
+  response.end(said.body === undefined ? "" : JSON.stringify(said.body));
+}

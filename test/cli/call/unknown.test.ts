@@ -1,0 +1,111 @@
+import { existsSync, rmSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { expect } from "chai";
+import { run } from "./run.ts";
+import { NOT_YET, PAID, RESULT, type Said, type Seller, startSeller } from "./seller.ts";
+
+describe("a payment whose outcome is not known", () => {
+  let seller: Seller;
+  beforeEach(async () => {
+    seller = await startSeller();
+  });
+  afterEach(() => seller.stop());
+
+  const distinctPayments = (): number => new Set(seller.paid().map(({ payment }) => payment)).size;
+
+  const passing: [string, Said][] = [
+    ["settlement-unknown", NOT_YET],
+    ["payment-in-progress", { status: 409, body: { code: "payment-in-progress" }, headers: { "retry-after": "0" } }],
+    ["a broken connection", undefined],
+    ["a gateway's 502", { status: 502, body: "<html>", headers: { "retry-after": "0" } }],
+    ["too many requests", { status: 429, headers: { "retry-after": "0" } }],
+  ];
+  for (const [what, answer] of passing)
+    it(`is sent again, the same, after ${what}`, async () => {
+      seller.script.answers = [answer, PAID];
+      const { code, out, err } = await run({ url: seller.url });
+      expect([code, JSON.parse(out)]).to.deep.equal([0, RESULT]);
+      expect([seller.paid().length, distinctPayments()]).to.deep.equal([2, 1]);
+      expect(err).to.match(/No result yet \(.+\)\. The same payment is sent again in (0\.2|1) s\./);
+    });
+
+  const final: [string, Said][] = [
+    ["payment-conflict", { status: 409, body: { code: "payment-conflict" }, headers: { "retry-after": "0" } }],
+    ["deadline-exceeded", { status: 504, body: { code: "deadline-exceeded" } }],
+    ["a refusal", { status: 402, body: { error: "insufficient_funds" } }],
+  ];
+  for (const [what, answer] of final)
+    it(`is not sent again after ${what}, and is forgotten`, async () => {
+      seller.script.answers = [answer, PAID];
+      const { code, err } = await run({ url: seller.url });
+      expect([code, seller.paid().length]).to.deep.equal([1, 1]);
+      expect(err).not.to.include("--resume");
+    });
+
+  it("is kept for --resume when the time is up, in a file of the buyer's own", async () => {
+    seller.script.answers = [NOT_YET];
+    const one = await run({ url: seller.url, waitSeconds: 0 });
+    expect(one.code).to.equal(4);
+    expect(one.err).to.include(
+      "payphone: the payment was sent, and its outcome is not known (503 The outcome is not known yet)",
+    );
+    const file = /payphone call --resume (\S+)$/.exec(one.err)?.[1] ?? "";
+    expect(statSync(file).mode & 0o777).to.equal(0o600);
+    expect(await readFile(file, "utf8")).not.to.include("private");
+
+    const still = await run({ service: undefined, waitSeconds: 0, resume: file });
+    expect(still.code).to.equal(4);
+    expect(still.err).to.match(new RegExp(`--resume ${file}$`));
+
+    seller.script.answers = [PAID];
+    const two = await run({ service: undefined, resume: file });
+    expect([two.code, JSON.parse(two.out)]).to.deep.equal([0, RESULT]);
+    expect(two.err).to.include("paid         0.001 USDC");
+    expect([seller.paid().length, distinctPayments()]).to.deep.equal([3, 1]);
+    expect(existsSync(file)).to.equal(false);
+  });
+
+  it("is kept when it is refused long after it was signed", async () => {
+    seller.script.answers = [NOT_YET];
+    const { out } = await run({ url: seller.url, waitSeconds: 0, json: true });
+    const file: string = JSON.parse(out).resume;
+    seller.script.answers = [{ status: 402, body: { error: "expired" } }];
+    const { code, err } = await run({ service: undefined, resume: file });
+    expect(code).to.equal(1);
+    expect(err).to.match(/402 The payment was refused: expired\n.*--resume/);
+    seller.script.answers = [PAID];
+    expect((await run({ service: undefined, resume: file })).code).to.equal(0);
+  });
+
+  it("is kept when it is refused after an outcome that was not known", async () => {
+    seller.script.answers = [undefined, { status: 402, body: { error: "nonce_already_used" } }];
+    const { code, out } = await run({ url: seller.url, json: true });
+    const { resume } = JSON.parse(out);
+    expect([code, existsSync(resume)]).to.deep.equal([1, true]);
+    rmSync(resume);
+  });
+
+  it("is kept when the buyer interrupts the wait", async () => {
+    seller.script.answers = [{ status: 503, headers: { "retry-after": "5" } }];
+    const stop = new AbortController();
+    const heard = (line: string): void => {
+      if (line.startsWith("No result yet")) stop.abort();
+    };
+    const { code, out } = await run({ url: seller.url, json: true }, { signal: stop.signal, heard });
+    expect(code).to.equal(4);
+    const { resume, error } = JSON.parse(out);
+    expect(error).to.deep.equal({
+      code: "settlement-unknown",
+      message: "the payment was sent, and its outcome is not known (interrupted)",
+    });
+    seller.script.answers = [PAID];
+    expect((await run({ service: undefined, resume })).code).to.equal(0);
+    expect(distinctPayments()).to.equal(1);
+  });
+
+  it("is not there when the buyer interrupts before paying", async () => {
+    const { code, err } = await run({ url: seller.url }, { signal: AbortSignal.abort() });
+    expect([code, err]).to.deep.equal([1, "payphone: interrupted: nothing was paid"]);
+    expect(seller.met).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,115 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { parse } from "yaml";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
+import type { Env } from "../../../runtime/cli/config/reader.ts";
+import { missingForServe, railVariables } from "../../../runtime/cli/config/serve.ts";
+import type { Manifest, SiteManifest } from "../../../runtime/core/set/manifest.ts";
+
+const site = parse(readFileSync(join(import.meta.dirname, "../../../manifests/_site.yaml"), "utf8")) as SiteManifest;
+
+const EVM_KEY = `0x${"5".repeat(64)}`;
+const SOLANA_KEY = "3oufoLfFN2rT9z4rgJCa4JG7UqRNbFdEZVqkJ4fhEWxBMyQZhTqL9kwndkcLurvGqvcUd4PF2E3WRxzkNwHtSv7T";
+const EVM_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const SOLANA_ADDRESS = "4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM";
+const WEB_URL = "a web address that begins with https:// or http://";
+const CDP = { CDP_API_KEY_ID: "7a1b2c3d-0000", CDP_API_KEY_SECRET: "A".repeat(86) };
+
+const LIVE: Env = {
+  PUBLIC_BASE_URL: "https://pay.example.com",
+  TREASURY_EVM_KEY: EVM_KEY,
+  TREASURY_SOLANA_KEY: SOLANA_KEY,
+  FACILITATOR_URL: "https://x402.example",
+  BASE_PAYMENT_ADDRESS: EVM_ADDRESS,
+  SOLANA_PAYMENT_ADDRESS: SOLANA_ADDRESS,
+  POLYGON_PAYMENT_ADDRESS: EVM_ADDRESS.toLowerCase(),
+  BASE_RPC_URL: "https://base.example/v2/key",
+  SOLANA_RPC_URL: "https://solana.example/?key=x",
+  POLYGON_RPC_URL: "http://polygon.internal:8545/",
+};
+
+const EVM_PAY_TO =
+  "an EVM address (0x and 40 hex characters whose upper and lower case fit its checksum), not USDC's own";
+const SOLANA_PAY_TO = "a Solana address (32 bytes in base58), not USDC's own";
+
+const INCOMPLETE: readonly [env: Env, ...faults: string[]][] = [
+  [{}],
+  [{ FACILITATOR_URL: "", ...CDP }],
+  [{ PUBLIC_BASE_URL: "http://127.0.0.1:4021" }],
+  [
+    { PUBLIC_BASE_URL: "http://pay.example.com" },
+    'PUBLIC_BASE_URL is "http://pay.example.com", but must begin with https://: on plain http, payments can be read on the way',
+  ],
+  [
+    { PUBLIC_BASE_URL: "http://127.example.com" },
+    'PUBLIC_BASE_URL is "http://127.example.com", but must begin with https://: on plain http, payments can be read on the way',
+  ],
+  [
+    { BASE_PAYMENT_ADDRESS: EVM_ADDRESS.replace("5aAeb", "5aaeb") },
+    `BASE_PAYMENT_ADDRESS is "0x5aaeb6053F3E94C9b9A09f33669435E7Ef1BeAed", but must be ${EVM_PAY_TO}`,
+  ],
+  [
+    { BASE_PAYMENT_ADDRESS: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913" },
+    `BASE_PAYMENT_ADDRESS is "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", but must be ${EVM_PAY_TO}`,
+  ],
+  [{ BASE_PAYMENT_ADDRESS: EVM_KEY }, `BASE_PAYMENT_ADDRESS is "…", but must be ${EVM_PAY_TO}`],
+  [{ SOLANA_PAYMENT_ADDRESS: EVM_ADDRESS }, `SOLANA_PAYMENT_ADDRESS is "${EVM_ADDRESS}", but must be ${SOLANA_PAY_TO}`],
+  [{ SOLANA_RPC_URL: "wss://solana.example/key" }, `SOLANA_RPC_URL (not shown) must be ${WEB_URL}`],
+];
+
+describe("what a live server needs", () => {
+  it("is listed completely", () => {
+    expect(missingForServe(readConfig({}), { site, manifests: [] })).to.deep.equal([
+      "PUBLIC_BASE_URL is not set: the address that buyers use, like https://pay.example.com",
+      "TREASURY_EVM_KEY (or TREASURY_EVM_KEY_FILE) is not set: it signs, anchors and settles yen",
+      "TREASURY_SOLANA_KEY (or TREASURY_SOLANA_KEY_FILE) is not set: it anchors on Solana",
+      "FACILITATOR_URL is not set: the x402 facilitator, or set CDP_API_KEY_ID and CDP_API_KEY_SECRET for Coinbase's",
+      "BASE_PAYMENT_ADDRESS is not set: the address that receives USDC on Base",
+      "BASE_RPC_URL is not set: the RPC URL of eip155:8453",
+      "SOLANA_PAYMENT_ADDRESS is not set: the address that receives USDC on Solana",
+      "SOLANA_RPC_URL is not set: the RPC URL of solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+      "POLYGON_PAYMENT_ADDRESS is not set: the address that receives JPYC on Polygon",
+      "POLYGON_RPC_URL is not set: the RPC URL of eip155:137",
+    ]);
+  });
+
+  for (const [env, ...faults] of INCOMPLETE)
+    it(`${faults.length ? "refuses" : "accepts"} a complete environment with ${JSON.stringify(env)}`, () =>
+      expect(missingForServe(readConfig({ ...LIVE, ...env }), { site, manifests: [] })).to.deep.equal(faults));
+
+  it("asks nothing of rails that the site does not have", () => {
+    const evmOnly = { ...site, rails: site.rails.filter(({ id }) => id === "polygon") };
+    const { POLYGON_PAYMENT_ADDRESS, POLYGON_RPC_URL, PUBLIC_BASE_URL, TREASURY_EVM_KEY } = LIVE;
+    const config = readConfig({ POLYGON_PAYMENT_ADDRESS, POLYGON_RPC_URL, PUBLIC_BASE_URL, TREASURY_EVM_KEY });
+    expect(missingForServe(config, { site: evmOnly, manifests: [] })).to.deep.equal([]);
+  });
+
+  it("names the sources that somebody sells from and that have no address, and no others", () => {
+    const manifests = [{ id: "names", upstreams: ["ethereum", "base", "coingecko"] }] as unknown as Manifest[];
+    expect(missingForServe(readConfig(LIVE), { site, manifests })).to.deep.equal([
+      "ETHEREUM_RPC_URL is not set: the URL of Ethereum node, which is read by names",
+    ]);
+    const wrong = readConfig({ ...LIVE, ETHEREUM_RPC_URL: "x", COINGECKO_URL: "y" });
+    expect(missingForServe(wrong, { site, manifests }).join()).to.match(
+      /^ETHEREUM_RPC_URL .* must be .*COINGECKO_URL .* must be /,
+    );
+  });
+
+  it("is no credential of a source that cannot be sent, and the credential is not shown", () => {
+    const manifests = [{ id: "prices", upstreams: ["coingecko"] }] as unknown as Manifest[];
+    const wrong = readConfig({ ...LIVE, COINGECKO_API_KEY: "CG-one two" });
+    expect(missingForServe(wrong, { site, manifests })).to.deep.equal([
+      "COINGECKO_API_KEY (not shown) must be a credential of printable characters without spaces",
+    ]);
+    expect(missingForServe(wrong, { site, manifests: [] })).to.deep.equal([]);
+  });
+
+  it("is given for each rail", () => {
+    expect(site.rails.map((rail) => railVariables(readConfig(LIVE), rail))).to.deep.equal([
+      { payTo: EVM_ADDRESS, rpc: "https://base.example/v2/key" },
+      { payTo: SOLANA_ADDRESS, rpc: "https://solana.example/?key=x" },
+      { payTo: EVM_ADDRESS.toLowerCase(), rpc: "http://polygon.internal:8545" },
+    ]);
+  });
+});

@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import { expect } from "chai";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
+import { locate, openSources, type Sources } from "../../../runtime/cli/serve/sources.ts";
+import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+const ENDPOINT = { LLM_BASE_URL: "http://127.0.0.1:9/v1", LLM_MODEL: "m" };
+
+describe("the sources of services", () => {
+  let set: ManifestSet;
+  before(async () => {
+    set = await loadSet(join(import.meta.dirname, "../../.."));
+  });
+
+  const open = (env: Record<string, string>): Sources =>
+    openSources({ set, config: readConfig(env), store: createMemoryStore(), clock: { now: Date.now }, log: silentLog });
+  const explained = async (env: Record<string, string>): Promise<string[]> => {
+    const sources = open(env);
+    const ids = set.manifests.filter((manifest) => sources.explain(manifest) !== undefined).map(({ id }) => id);
+    await sources.close();
+    return ids;
+  };
+
+  it("are missed by the services that cannot do without a language model, and by no others", async () => {
+    expect(await explained({})).to.deep.equal(["aura", "grade", "oracle", "roast", "tldr"]);
+    expect(await explained(ENDPOINT)).to.deep.equal([]);
+  });
+
+  it("say which variable is not set where nothing says where they are", async () => {
+    const sources = open({});
+    const status = sources.upstreams.get("ethereum")?.status();
+    await sources.close();
+    expect(status).to.deep.equal({
+      state: "down",
+      reason: "Ethereum node needs ETHEREUM_RPC_URL, which is not set",
+    });
+  });
+
+  it("are where the environment says, with its credential, and else where the site says", () => {
+    const source = {
+      ...{ id: "prices", title: "Prices", url: "https://prices.example", variable: "PRICES_URL" },
+      key: { variable: "PRICES_KEY", header: "x-key" },
+    };
+    expect(locate(source, {})).to.deep.equal({ url: "https://prices.example", headers: {} });
+    expect(locate(source, { PRICES_URL: "https://own.example/v1/", PRICES_KEY: "s3cret" })).to.deep.equal({
+      url: "https://own.example/v1",
+      headers: { "x-key": "s3cret" },
+    });
+  });
+});

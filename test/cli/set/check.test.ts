@@ -1,0 +1,63 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { expect } from "chai";
+import { checkDir, toIdleLent, toReport } from "../../../runtime/cli/set/check.ts";
+import { loadSet } from "../../../runtime/cli/set/load.ts";
+import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+
+const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
+
+describe("the check of a directory", () => {
+  after(removeDirectories);
+
+  it("reports every fault of every file at once, in the order of the files and lines, and counts them", async () => {
+    let files = edit(TOSS, "manifests/toss.yaml", "POST", "PSOT");
+    files = edit(files, "manifests/toss.yaml", "title:", "titel:");
+    files = edit(files, "manifests/toss.yaml", "toss.toss", "toss.flip");
+    files = edit(files, "manifests/_site.yaml", "decimals: 6", "decimals: six");
+    files = edit(files, "schemas/Side.json", '"heads"', "heads");
+    expect(toReport(await checkDir(await makeDirectory(files)))).to.equal(
+      `manifests/_site.yaml:13:15 wrong-type rails[0].decimals "six": must be a whole number
+manifests/toss.yaml:1:1 missing-key title: is missing
+manifests/toss.yaml:2:1 unknown-key titel: no such key; did you mean "title"?
+manifests/toss.yaml:4:8 bad-route route "PSOT /v1/toss": no such method; did you mean "POST"?
+manifests/toss.yaml:6:10 unknown-handler handler "toss.flip": the plugin has no handler "flip"
+schemas/Side.json:1:30 syntax-error Unexpected token 'h'
+6 faults in 3 files; nothing starts until they are mended`,
+    );
+  });
+
+  it("reports recordings that cannot be read, too, and fails", async () => {
+    const recording = { source: "x", exchanges: [{ case: "sucess", request: {}, response: {} }] };
+    const file = "plugins/toss/recordings/prices/one.json";
+    const dir = await makeDirectory({ ...TOSS, [file]: JSON.stringify(recording) });
+    const { status, stdout } = spawnSync(process.execPath, [LAUNCHER, "check", "--dir", dir], { encoding: "utf8" });
+    expect(status).to.equal(1);
+    expect(stdout).to.match(/^plugins\/toss\/recordings\/prices\/one\.json: exchanges\[0\]\.case: /m);
+    expect(stdout).not.to.contain("no faults");
+  });
+
+  it("says so when there is none", async () => {
+    expect(toReport(await checkDir(await makeDirectory(TOSS)))).to.equal("no faults");
+  });
+
+  it("lends plugins the variables that it is given, so that a setup that needs one can be checked", async () => {
+    const strict = `import { definePlugin } from "#plugin";
+export default definePlugin("toss", ({ env }) => {
+  const url = new URL(env.COIN_URL);
+  return { toss: () => url };
+});
+`;
+    const needing = edit(TOSS, "manifests/toss.yaml", "tags:", "needs: [COIN_URL]\ntags:");
+    const dir = await makeDirectory({ ...needing, "plugins/toss.ts": strict });
+    expect(await checkDir(dir, { COIN_URL: "https://example.com" })).to.deep.equal([]);
+    expect((await checkDir(dir)).map(({ code }) => code)).to.deep.equal(["plugin-failed"]);
+  });
+
+  it("lends a host that can be kept and awaited, but not used", async () => {
+    const { treasury, evm, site } = toIdleLent(await loadSet(await makeDirectory(TOSS))).host;
+    expect(site.name).to.equal("corner-shop");
+    expect(await Promise.resolve(treasury)).to.equal(treasury);
+    expect(() => evm.transaction("0x", AbortSignal.abort())).to.throw("evm.transaction() was called during setup");
+  });
+});

@@ -1,0 +1,152 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { Host, Run } from "../../../runtime/api/plugin.ts";
+import { toIdleLent } from "../../../runtime/cli/set/check.ts";
+import { type Lent, loadPlugins, loadSet } from "../../../runtime/cli/set/load.ts";
+import { bindServices, type Service } from "../../../runtime/core/service.ts";
+import { toLine } from "../../../runtime/core/set/faults.ts";
+import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { toCall } from "../../support/sellers/call.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const CALL = toCall();
+
+/** payphone's own site, schemas and one manifest of it, as an operator would copy them. */
+function copyOf(manifest: string): Files {
+  const schemas = readdirSync(join(ROOT, "schemas")).filter((name) => /^[A-Z].*\.json$/.test(name));
+  const names = ["manifests/_site.yaml", `manifests/${manifest}`, ...schemas.map((name) => `schemas/${name}`)];
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(ROOT, name), "utf8")]));
+}
+
+async function openServices(dir: string, lent: Partial<Lent> = {}): Promise<readonly Service[]> {
+  const set = await loadSet(dir);
+  const { handlers, faults } = await loadPlugins(set, { ...toIdleLent(set), env: {}, ...lent });
+  expect([...set.faults, ...faults].map(toLine)).to.deep.equal([]);
+  return bindServices(set.manifests, { site: set.site, compile: set.compile, handlers });
+}
+
+const run = ({ handler }: Service, input: unknown): unknown => (handler as Run<unknown, unknown>)(input, CALL);
+
+/** The toss plugin with another body. */
+const withPlugin = (setup: string): Files => ({
+  ...TOSS,
+  "plugins/toss.ts": `import { definePlugin } from "#plugin";\nexport default definePlugin("toss", ${setup});\n`,
+});
+
+describe("a directory of services", () => {
+  after(removeDirectories);
+
+  it("sells what an operator copied, renamed, repriced and gave ten lines of code, from outside the repository", async () => {
+    const copied = copyOf("roll.yaml");
+    const manifest = (copied["manifests/roll.yaml"] as string)
+      .replace("id: roll", "id: draw")
+      .replace("POST /v1/roll", "POST /v1/draw")
+      .replace('price: "0.001"', 'price: "0.25"')
+      .replace("handler: roll.roll", "handler: draw.lots");
+    const { "manifests/roll.yaml": _, ...rest } = copied;
+    const dir = await makeDirectory({
+      ...rest,
+      "manifests/draw.yaml": manifest,
+      "plugins/draw.ts": `import { randomInt } from "node:crypto";
+import { definePlugin } from "#plugin";
+
+export default definePlugin("draw", ({ site }) => ({
+  lots({ low, high, count, commitment = null, label = null }) {
+    const result = Array.from({ length: count }, () => randomInt(low, high + 1));
+    const rest = { input_hash: "", result_hash: "", signature: "", signer: "", scheme: "eip191" };
+    return { range: [low, high], count, commitment, label, result, ...rest, domain: site.name + "/roll/v1" };
+  },
+}));
+`,
+    });
+    const [service, ...others] = await openServices(dir);
+    expect(others).to.deep.equal([]);
+    expect(service).to.deep.include({ path: "/v1/draw", deadlineMs: 30_000 });
+    expect(service?.manifest).to.deep.include({ id: "draw", price: "0.25" });
+    const output = run(service as Service, { low: 5, high: 5, count: 2 });
+    expect(output).to.deep.include({ result: [5, 5], domain: "payphone/roll/v1" });
+    expect(service?.output.check(output, "body").issues).to.deep.equal([]);
+  });
+
+  it("is bound to frozen services, with every route, the own deadline, and defaults", async () => {
+    const dir = await makeDirectory(
+      edit(TOSS, "manifests/toss.yaml", "tags:", "aliases: [GET /v1/toss]\ndeadline_seconds: 2.5\ntags:"),
+    );
+    const [service] = (await openServices(dir)) as [Service];
+    expect(service.routes).to.deep.equal([
+      { method: "POST", path: "/v1/toss" },
+      { method: "GET", path: "/v1/toss" },
+    ]);
+    expect(service.deadlineMs).to.equal(2500);
+    expect(service.input.check({}, "body").value).to.deep.equal({ coins: 1 });
+    expect([service, service.routes, service.manifest, service.manifest.examples[0]]).to.satisfy((parts: object[]) =>
+      parts.every(Object.isFrozen),
+    );
+  });
+
+  it("may be a symbolic link, and may be served twice in one process, each time set up anew", async () => {
+    const setup = "() => { let calls = 0; return { toss: () => ({ sides: [], calls: ++calls }) }; }";
+    const dir = await makeDirectory(withPlugin(setup));
+    const home = await mkdtemp(join(tmpdir(), "payphone-link-"));
+    await symlink(dir, join(home, "shop"));
+    for (const path of [dir, join(home, "shop")]) {
+      const [service] = (await openServices(path)) as [Service];
+      expect(run(service, {}), path).to.deep.equal({ sides: [], calls: 1 });
+    }
+    await rm(home, { recursive: true });
+  });
+});
+
+describe("a plugin that is loaded", () => {
+  after(removeDirectories);
+
+  it("is lent exactly the variables that its manifests need, where they are set", async () => {
+    const files = edit(
+      withPlugin("({ env }) => ({ toss: () => env })"),
+      "manifests/toss.yaml",
+      "tags:",
+      "needs: [COIN, EDGE]\ntags:",
+    );
+    const env = { COIN: "euro", SECRET: "x", PATH: "/bin" };
+    const [service] = (await openServices(await makeDirectory(files), { env })) as [Service];
+    expect(run(service, {})).to.deep.equal({ COIN: "euro" });
+  });
+
+  it("opens of the host only what it takes", async () => {
+    const opened: string[] = [];
+    const lend = (name: string): PropertyDescriptor => ({ enumerable: true, get: () => opened.push(name) });
+    const names = ["anchor", "clock", "evm", "log", "site", "treasury"];
+    const host = Object.defineProperties({}, Object.fromEntries(names.map((name) => [name, lend(name)]))) as Host;
+    const dir = await makeDirectory(withPlugin("({ clock }) => ({ toss: () => clock })"));
+    await openServices(dir, { host });
+    expect(opened).to.deep.equal(["clock"]);
+  });
+
+  it("finds the packages of its own directory first, then those that come with payphone", async () => {
+    const files = {
+      ...TOSS,
+      "node_modules/commander/package.json": '{ "name": "commander", "type": "module", "exports": "./own.js" }',
+      "node_modules/commander/own.js": 'export const whose = "the operator\'s";',
+      "plugins/toss.ts": `import { base58 } from "@scure/base";
+import { whose } from "commander";
+import { Problem, definePlugin } from "#plugin";
+import { side } from "./sides.ts";
+export default definePlugin("toss", () => ({ toss: () => ({ sides: [side], whose, base58: typeof base58.encode, Problem }) }));
+`,
+      "plugins/sides.ts": 'export { side } from "./side.ts";',
+      "plugins/side.ts": 'import { Problem } from "#plugin";\nexport const side = Problem.name;',
+    };
+    const [service] = (await openServices(await makeDirectory(files))) as [Service];
+    const { Problem } = await import("../../../runtime/api/problem.ts");
+    const expected = { sides: ["Problem"], whose: "the operator's", base58: "function", Problem };
+    expect(run(service, {})).to.deep.equal(expected);
+  });
+
+  it("is not imported when no manifest names it", async () => {
+    const files = { ...TOSS, "plugins/idle.ts": 'throw new Error("imported");' };
+    expect(await openServices(await makeDirectory(files))).to.have.length(1);
+  });
+});

@@ -1,0 +1,119 @@
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { toIdleLent } from "../../../runtime/cli/set/check.ts";
+import { loadPlugins, loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
+import { digestSet, readSoundSet } from "../../../runtime/cli/set/sound-set.ts";
+import {
+  edit,
+  type Files,
+  makeDirectory,
+  removeDirectories,
+  TOSS,
+  writeFiles,
+} from "../../core/set/served-directory.ts";
+import { sharedSandbox } from "../../support/chains/chains.ts";
+import { createDataDir, startSeller } from "../../support/sellers/seller.ts";
+
+const REQUEST = "schemas/TossRequest.json";
+const misspelt = edit(TOSS, REQUEST, '"minimum"', '"minimun"');
+
+/** A plugin whose own rules refuse every example. */
+const REFUSING = `import { definePlugin } from "#plugin";
+export default definePlugin("toss", () => ({
+  toss: { check() { throw new Error("no coins"); }, run: () => ({ sides: [] }) },
+}));
+`;
+
+async function faultsOf(set: ManifestSet): Promise<string[]> {
+  const plugins = await loadPlugins(set, { ...toIdleLent(set), env: {} });
+  return [...set.faults, ...plugins.faults].map(({ code }) => code);
+}
+
+const digestOf = async (files: Files): Promise<string | undefined> => digestSet(await makeDirectory(files));
+
+describe("a set that was found sound", () => {
+  after(removeDirectories);
+
+  it("is known again wherever it lies", async () => {
+    const sound = await digestOf(TOSS);
+    expect(sound).to.match(/^[0-9a-f]{64}$/);
+    expect(await digestOf(TOSS)).to.equal(sound);
+  });
+
+  it("checks what it is called with as before", async () => {
+    const set = await loadSet(await makeDirectory(TOSS), true);
+    const { check, coerce } = set.compile("TossRequest");
+    expect(check(coerce({ coins: "2" }), "query").value).to.deep.equal({ coins: 2 });
+    expect(check({}, "body").value).to.deep.equal({ coins: 1 });
+    expect(check({ coins: 0 }, "body").issues).to.have.length(1);
+    expect(set.compile("TossResponse").check({ sides: ["edge"] }, "body").issues).to.have.length(1);
+  });
+
+  it("is not tried again: neither its schemas nor its examples, by schema or by the handler's own rules", async () => {
+    const files = edit(TOSS, "manifests/toss.yaml", "heads", "edge");
+    const broken = { "schemas/Broken.json": '{ "type": "object", "propertys": {} }', "plugins/toss.ts": REFUSING };
+    const dir = await makeDirectory({ ...files, ...broken });
+    expect(await faultsOf(await loadSet(dir))).to.have.members(["bad-schema", "bad-example", "bad-example"]);
+    expect(await faultsOf(await loadSet(dir, true))).to.deep.equal([]);
+  });
+
+  const changes: Record<string, Files> = {
+    "a schema": edit(TOSS, REQUEST, "100", "99"),
+    "a key that is none": edit(TOSS, "manifests/toss.yaml", "tags:", "tagz: [a]\ntags:"),
+    "a manifest": edit(TOSS, "manifests/toss.yaml", '"0.01"', '"0.02"'),
+    "the site": edit(TOSS, "manifests/_site.yaml", "title: ", "title: A "),
+    "a plugin": { ...TOSS, "plugins/toss.ts": REFUSING },
+    "a file of a plugin's folder": { ...TOSS, "plugins/toss/rules.ts": "export const LIMIT = 1;" },
+    "the version of a package": { ...TOSS, "package.json": '{ "dependencies": { "coins": "2.0.0" } }' },
+    "the name of a schema": { ...TOSS, "schemas/Edge.json": TOSS["schemas/Side.json"] as string },
+  };
+  for (const [what, files] of Object.entries(changes))
+    it(`is another one when ${what} changes`, async () => {
+      expect(await digestOf(files)).to.not.equal(await digestOf(TOSS));
+    });
+
+  it("is not known when a part of it cannot be read", async () => {
+    const dir = await makeDirectory(TOSS);
+    await symlink(join(dir, "schemas"), join(dir, "plugins", "linked"));
+    expect(digestSet(dir)).to.equal(undefined);
+  });
+
+  it("is refused all the same when a file says it twice, or when a file is there that belongs to no set", async () => {
+    const twice = edit(TOSS, "manifests/toss.yaml", "tags:", "title: Coin toss\ntags:");
+    const dir = await makeDirectory({ ...twice, "schemas/notes.txt": "" });
+    const { faults } = await loadSet(dir, true);
+    expect(faults.map(({ code }) => code)).to.deep.equal(["duplicate-key", "unexpected-file"]);
+  });
+});
+
+describe("a server that starts again", function () {
+  this.timeout(60_000);
+  after(removeDirectories);
+
+  it("has noted the set that it sells, sells it again, and refuses to sell one whose schema or plugin was broken", async () => {
+    const sandbox = await sharedSandbox();
+    const dir = await makeDirectory(TOSS);
+    const data = createDataDir();
+    const begin = () => startSeller({ sandbox, dataDir: data.path, dir });
+    try {
+      await (await begin()).stop();
+      expect(await readSoundSet(data.path)).to.equal(digestSet(dir));
+      const again = await begin();
+      const answer = await fetch(`${again.url}/v1/toss`, { method: "POST" });
+      expect(answer.status).to.equal(402);
+      await again.stop();
+      const fail = (): Promise<string | undefined> => begin().then(() => undefined, String);
+      await writeFiles(dir, { ...TOSS, "plugins/toss.ts": REFUSING });
+      expect(await fail())
+        .to.contain("ended with code 2")
+        .and.to.contain("no coins");
+      await writeFiles(dir, misspelt);
+      expect(await fail())
+        .to.contain("ended with code 2")
+        .and.to.contain('no such keyword; did you mean "minimum"?');
+    } finally {
+      data.remove();
+    }
+  });
+});

@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect } from "chai";
+import type { AcceptedJob } from "../../../runtime/core/jobs/jobs.ts";
+import type { JobStatus } from "../../../runtime/core/jobs/status.ts";
+import type { TestSandbox } from "../../support/chains/chains.ts";
+import { eventually } from "../../support/eventually.ts";
+import { findFreePort } from "../../support/free-port.ts";
+import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
+import { startRedis } from "../../support/store/redis.ts";
+
+export type Engine = "SQLite" | "Redis";
+
+/** Where the processes of one round keep their state, and how they are started. */
+export interface Scene {
+  /** @param crashAt see crash-hook.ts. */
+  start(crashAt?: number): Promise<Seller>;
+  remove(): Promise<void>;
+}
+
+export interface Errand {
+  readonly what: string;
+  readonly fail?: boolean;
+  readonly pause_ms?: number;
+}
+
+/** A paid request that can be sent again, to any process. */
+export type Send = (seller: Seller) => Promise<Response>;
+
+/** A job may be asked for 120 times a minute. */
+const POLL_MS = 150;
+const HOOK = pathToFileURL(join(import.meta.dirname, "crash-hook.ts")).href;
+
+export async function openScene(
+  engine: Engine,
+  { sandbox, dir, log }: { sandbox: TestSandbox; dir: string; log: string },
+): Promise<Scene> {
+  const data = createDataDir();
+  const redis = engine === "Redis" ? await startRedis() : undefined;
+  const port = await findFreePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const env = { ERRAND_LOG: log, LOG_LEVEL: "error", ...(redis && { REDIS_URL: redis.url }) };
+  return {
+    start(crashAt) {
+      const crash = { NODE_OPTIONS: `--import ${HOOK}`, CRASH_AT: String(crashAt) };
+      const hooked = crashAt === undefined ? env : { ...env, ...crash };
+      return startSeller({ sandbox, dir, dataDir: data.path, baseUrl, env: hooked });
+    },
+    async remove() {
+      await redis?.stop();
+      data.remove();
+    },
+  };
+}
+
+/** Lets the stock client make the payment of an errand, without sending it. */
+export async function makePayment(sandbox: TestSandbox, seller: Seller, errand: Errand): Promise<Send> {
+  let signature: string | null = null;
+  const tapped: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    signature = request.headers.get("payment-signature");
+    return signature === null ? fetch(request) : new Response("{}");
+  };
+  const pay = await stockFetch(sandbox, "base", tapped);
+  await pay(`${seller.url}/v1/errand`, json(errand));
+  const headers = { "content-type": "application/json", "payment-signature": signature ?? "" };
+  return ({ url }) => fetch(`${url}/v1/errand`, { ...json(errand), headers });
+}
+
+/** Repeats the same payment, as the answers tell, until the job is accepted. */
+export async function insist(send: Send, seller: Seller): Promise<string> {
+  let accepted: AcceptedJob | undefined;
+  await eventually(async () => {
+    const response = await send(seller);
+    const body = (await response.json()) as AcceptedJob;
+    if (response.status === 200) accepted = body;
+    else expect([409, 503], JSON.stringify(body)).to.include(response.status);
+    return accepted !== undefined;
+  });
+  return (accepted as AcceptedJob).job_id;
+}
+
+/** Waits for the end of a job, and for the refund of one that has failed. */
+export async function follow(seller: Seller, id: string): Promise<JobStatus> {
+  let status: JobStatus | undefined;
+  await eventually(async () => {
+    status = (await (await fetch(`${seller.url}/v1/errand/${id}`)).json()) as JobStatus;
+    return status.status === "DELIVERED" || (status.status === "FAILED" && status.refund_tx !== null);
+  }, POLL_MS);
+  return status as JobStatus;
+}
+
+/** How often each step of an errand was done. */
+export function countSteps(log: string, { what }: Errand): number[] {
+  const lines = readFileSync(log, "utf8").split("\n");
+  return ["one", "two", "three"].map((step) => lines.filter((line) => line === `${what} ${step}`).length);
+}

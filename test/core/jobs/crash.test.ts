@@ -1,0 +1,134 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import {
+  countSteps,
+  type Engine,
+  type Errand,
+  follow,
+  insist,
+  makePayment,
+  openScene,
+  type Scene,
+} from "./crash-round.ts";
+import { openErrands } from "./errands.ts";
+
+/** `npm test` tries some crashes; `npm run test:crash` says how many are to be tried of each kind, on each engine. */
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 0);
+/** How many writes there are at most from the record of a job to the end of its refund, each with a before and an after. */
+const POINTS = 44;
+/** The points of the short form lie so far apart. */
+const STRIDE = 5;
+const LANES = 2;
+const PRICE = 1000n;
+
+/** Every point in turn, first with jobs that succeed, then with jobs that fail; in short, some of them with either. */
+const toRounds = (): { point: number; fail: boolean }[] =>
+  ROUNDS > 0
+    ? Array.from({ length: ROUNDS }, (_, at) => ({ point: at % POINTS, fail: Math.floor(at / POINTS) % 2 === 1 }))
+    : Array.from({ length: POINTS / STRIDE }, (_, at) => ({ point: at * STRIDE, fail: at % 4 > 1 }));
+
+/** How long the next process took at most to deliver, or to pay back, from when it listened. */
+const tell = (hits: readonly { fail: boolean; recoveryMs: number }[]): string =>
+  [false, true]
+    .map((kind) => Math.max(0, ...hits.filter(({ fail }) => fail === kind).map(({ recoveryMs }) => recoveryMs)))
+    .map((ms, at) => `${at ? "refunded" : "delivered"} within ${Math.round(ms)} ms`)
+    .join(", ");
+
+for (const engine of ["SQLite", "Redis"] as const)
+  describe(`a paid job and a crash, on ${engine}`, () => {
+    let sandbox: TestSandbox;
+    let shop: ReturnType<typeof openErrands>;
+    before(async () => {
+      sandbox = await sharedSandbox();
+      shop = openErrands();
+    });
+    after(() => shop.remove());
+
+    const openRound = (): Promise<Scene> => openScene(engine as Engine, { sandbox, ...shop });
+    const spent = async (): Promise<bigint> => -(await sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address));
+
+    /** One crash, and what became of the job: whether there was one, and how long the next process took to end it. */
+    async function crashAt(point: number, fail: boolean): Promise<{ isHit: boolean; recoveryMs: number }> {
+      const scene = await openRound();
+      const errand = { what: randomUUID(), fail };
+      const label = `crash at ${point}, ${fail ? "a job that fails" : "a job that succeeds"}`;
+      try {
+        const first = await scene.start(point);
+        const send = await makePayment(sandbox, first, errand);
+        const before = await insist(send, first).catch(() => undefined);
+        const isHit = before === undefined || (await follow(first, before).catch(() => undefined)) === undefined;
+        await first.kill();
+        const second = await scene.start();
+        const beganAt = performance.now();
+        const id = await insist(send, second);
+        if (before !== undefined) expect(id, label).to.equal(before);
+        const status = await follow(second, id);
+        const recoveryMs = performance.now() - beganAt;
+        expect(status.status, label).to.equal(fail ? "FAILED" : "DELIVERED");
+        expect(status.deliverable, label).to.deep.equal(fail ? null : { done: errand.what });
+        expect(status.refund_tx !== null, label).to.equal(fail);
+        const steps = countSteps(shop.log, errand);
+        expect(Math.min(...steps), label).to.equal(1);
+        expect(
+          steps.reduce((sum, count) => sum + count),
+          `${label}: only the step in which it died is repeated`,
+        ).to.be.at.most(4);
+        await second.stop();
+        return { isHit, recoveryMs };
+      } finally {
+        await scene.remove();
+      }
+    }
+
+    it("is delivered once or refunded once, wherever kill -9 has met it, and charged once", async function () {
+      this.timeout(ROUNDS > 0 ? 0 : 180_000);
+      const rounds = toRounds();
+      const before = await spent();
+      const hits: { fail: boolean; recoveryMs: number }[] = [];
+      const queue = [...rounds];
+      const lane = async (): Promise<void> => {
+        for (let next = queue.shift(); next; next = queue.shift()) {
+          const { isHit, recoveryMs } = await crashAt(next.point, next.fail);
+          if (isHit) hits.push({ fail: next.fail, recoveryMs });
+        }
+      };
+      await Promise.all(Array.from({ length: LANES }, lane));
+      const delivered = rounds.filter(({ fail }) => !fail).length;
+      expect((await spent()) - before, "each delivered job was paid for, each failed one was paid back").to.equal(
+        BigInt(delivered) * PRICE,
+      );
+      expect(hits.length).to.be.greaterThan(0);
+      if (ROUNDS > 0) console.log(`      ${hits.length} of ${rounds.length} died; ${tell(hits)}`);
+    });
+
+    it("is handed back on SIGTERM: no step is done twice, and nobody who was charged goes without", async function () {
+      this.timeout(ROUNDS > 0 ? 0 : 60_000);
+      for (let round = 0; round < (ROUNDS > 0 ? 20 : 1); round += 1) {
+        const scene = await openRound();
+        const first = await scene.start();
+        const errands = Array.from({ length: 10 }, (): Errand => ({ what: randomUUID(), pause_ms: 60 }));
+        const before = await spent();
+        const sends = await Promise.all(errands.map((errand) => makePayment(sandbox, first, errand)));
+        const calls = sends.map((send) => send(first).catch(() => undefined));
+        await Promise.race(calls);
+        await new Promise((done) => setTimeout(done, round * 15));
+        const code = first.stop();
+        const answers = await Promise.all(calls);
+        expect(await code).to.equal(0);
+        const charged = (await spent()) - before;
+        expect(charged, "whoever was charged was answered").to.equal(
+          BigInt(answers.filter((answer) => answer?.status === 200).length) * PRICE,
+        );
+        const second = await scene.start();
+        for (const [at, answer] of answers.entries()) {
+          if (answer?.status !== 200) continue;
+          const { job_id } = (await answer.json()) as { job_id: string };
+          expect((await follow(second, job_id)).deliverable).to.deep.equal({ done: errands[at]?.what });
+          expect(countSteps(shop.log, errands[at] as Errand)).to.deep.equal([1, 1, 1]);
+        }
+        await second.stop();
+        await scene.remove();
+      }
+    });
+  });

@@ -1,0 +1,81 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { stringify } from "yaml";
+import { site } from "../../support/chains/chains.ts";
+
+const JOB = `
+job:
+  status_route: GET /v1/errand/{job_id}
+  eta_seconds: 5
+  deadline_seconds: 30
+  attempts: 2
+  concurrency: 4
+  queue_limit: 1000
+  refund: true`;
+
+/** The files of the directory. A job does three steps, each with a pause, and then fails where it is told to. */
+const FILES: Readonly<Record<string, string>> = {
+  "manifests/_site.yaml": stringify({
+    ...site,
+    rails: site.rails.filter(({ id }) => id === "base"),
+    upstreams: [],
+    refunds: { rail: "base", screen: "look" },
+  }),
+  "manifests/errand.yaml": `id: errand
+title: Errand
+description: Does something in three steps.
+route: POST /v1/errand
+price: "0.001"
+handler: errand.run
+needs: [ERRAND_LOG]
+input:
+  type: object
+  properties: { what: { type: string }, fail: { type: boolean, default: false }, pause_ms: { type: integer, default: 0 } }
+  required: [what]
+output: { type: object, properties: { done: { type: string } }, required: [done] }
+tags: [errand]
+examples: [{ input: { what: x }, output: { done: x } }]${JOB}
+`,
+  "manifests/look.yaml": `id: look
+title: Look
+description: Looks a wallet up.
+route: POST /v1/look
+price: "0.001"
+handler: errand.look
+input: { type: object, properties: { wallet: { type: string } }, required: [wallet] }
+output: { type: object, properties: { sanctions_match: { type: boolean } }, required: [sanctions_match] }
+tags: [errand]
+examples: [{ input: { wallet: "0x1" }, output: { sanctions_match: false } }]
+`,
+  "plugins/errand.ts": `import { appendFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { definePlugin, Problem } from "#plugin";
+
+export default definePlugin("errand", ({ env }) => ({
+  async run({ what, fail, pause_ms }, call) {
+    for (const name of ["one", "two", "three"])
+      await call.step(name, async () => {
+        appendFileSync(env.ERRAND_LOG, \`\${what} \${name}\\n\`);
+        await sleep(pause_ms);
+        return name;
+      });
+    if (fail) throw new Problem("unparseable-input", "There is no such thing");
+    return { done: what };
+  },
+  look: () => ({ sanctions_match: false }),
+}));
+`,
+};
+
+/** A directory that sells the errands, and the file in which its plugin writes down each step that it does. */
+export function openErrands(): { dir: string; log: string; remove: () => void } {
+  const dir = mkdtempSync(join(tmpdir(), "payphone-errands-"));
+  for (const [path, text] of Object.entries(FILES)) {
+    mkdirSync(dirname(join(dir, path)), { recursive: true });
+    writeFileSync(join(dir, path), text);
+  }
+  const log = join(dir, "log");
+  writeFileSync(log, "");
+  return { dir, log, remove: () => rmSync(dir, { recursive: true }) };
+}

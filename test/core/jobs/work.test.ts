@@ -1,0 +1,256 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { eventually } from "../../support/eventually.ts";
+import { openStage, type Stage } from "./stage.ts";
+
+describe("the work of a job", () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await openStage();
+  });
+  afterEach(() => stage.close());
+
+  const isOutOfLine = (): Promise<void> =>
+    eventually(() => ![...stage.store.entries.keys()].some((key) => key.startsWith("queue:")));
+  /** When the only job in line may have its next turn. */
+  const notBefore = (): number => {
+    const [held] = [...stage.store.entries].flatMap(([key, value]) => (key.startsWith("queue:") ? [value] : []));
+    return held ? (JSON.parse((held as { text: string }).text) as { notBefore: number }).notBefore : 0;
+  };
+  const passing = (): Problem => new Problem("upstream-failed", "The source answered 503");
+
+  it("is given by a step what the next attempt would be given: JSON", async () => {
+    const seen: unknown[] = [];
+    stage.work = async ({ what }, { step }) => {
+      seen.push(await step("one", async () => ({ at: new Date(0), none: undefined })));
+      if (seen.length === 1) throw passing();
+      return { found: what };
+    };
+    await stage.ended(await stage.buy("x"));
+    const json = { at: "1970-01-01T00:00:00.000Z" };
+    expect(seen).to.deep.equal([json, json]);
+  });
+
+  it("is tried again when what it met may pass, and does no step twice", async () => {
+    const steps: string[] = [];
+    stage.work = async ({ what }, call) => {
+      const one = await call.step("one", async () => ({ token: steps.push("one") }));
+      const two = await call.step("two", async () => {
+        steps.push("two");
+        if (steps.length < 4) throw passing();
+        return undefined;
+      });
+      return { found: `${what} ${one.token} ${two}` };
+    };
+    const told = await stage.ended(await stage.buy("x"));
+    expect(told.deliverable).to.deep.equal({ found: "x 1 undefined" });
+    expect([steps, stage.attempts]).to.deep.equal([
+      ["one", "two", "two", "two"],
+      ["x", "x", "x"],
+    ]);
+    expect(stage.refunds).to.deep.equal([]);
+  });
+
+  it("has failed after as many attempts as were said, and its price is paid back once", async () => {
+    stage.work = () => {
+      throw passing();
+    };
+    const id = await stage.buy("x");
+    expect(await stage.ended(id)).to.include({ status: "FAILED", error: "The source answered 503", deliverable: null });
+    await isOutOfLine();
+    expect(stage.attempts).to.have.length(3);
+    expect(stage.refunds.map((refund) => refund.id)).to.deep.equal([id]);
+    expect(stage.refunds[0]?.service).to.equal("search");
+  });
+
+  it("has failed at once when another attempt would meet the same", async () => {
+    stage.work = () => {
+      throw new Problem("unparseable-input", "There is no such address");
+    };
+    expect(await stage.ended(await stage.buy("x"))).to.include({ status: "FAILED", error: "There is no such address" });
+    expect(stage.attempts).to.have.length(1);
+  });
+
+  it("is not paid back where its manifest says so", async () => {
+    await stage.restart({ job: { refund: false } });
+    stage.work = () => {
+      throw new Problem("unparseable-input", "There is no such address");
+    };
+    await stage.ended(await stage.buy("x"));
+    await isOutOfLine();
+    expect(stage.refunds).to.deep.equal([]);
+  });
+
+  it("tells nothing of what a handler threw by accident", async () => {
+    stage.work = () => {
+      throw new Error("secret at https://node.example/key");
+    };
+    const { error } = await stage.ended(await stage.buy("x"));
+    expect(error).to.equal("Something went wrong on our side");
+  });
+
+  it("delivers nothing that breaks its schema", async () => {
+    stage.work = () => ({ found: 5 });
+    expect(await stage.ended(await stage.buy("x"))).to.include({ status: "FAILED", deliverable: null });
+    expect(stage.attempts).to.have.length(3);
+  });
+
+  it("waits for as long as a source has asked for", async () => {
+    stage.work = ({ what }) => {
+      if (stage.attempts.length > 1) return { found: what };
+      throw new Problem("rate-limited", "Too many requests", { retryAfter: 200 });
+    };
+    const id = await stage.buy("x");
+    await eventually(() => notBefore() > 0);
+    expect(notBefore() - stage.clock.now()).to.be.within(150_000, 200_000);
+    stage.clock.advance(201_000);
+    expect(await stage.ended(id)).to.include({ status: "DELIVERED" });
+  });
+
+  describe("that takes too long", () => {
+    beforeEach(() => stage.restart({ job: { deadline_seconds: 0.2, attempts: 2 } }));
+
+    it("is told to end at its deadline, has another attempt, and fails", async () => {
+      const ended: boolean[] = [];
+      stage.work = (_input, { signal }) =>
+        new Promise(() => signal.addEventListener("abort", () => ended.push(signal.aborted)));
+      const told = await stage.ended(await stage.buy("x"));
+      expect(told).to.include({ status: "FAILED", error: "The service did not answer within 0.2 seconds" });
+      expect(ended).to.deep.equal([true, true]);
+      expect(stage.refunds).to.have.length(1);
+    });
+
+    it("begins no step after its deadline", async () => {
+      const late = Promise.withResolvers<unknown>();
+      let steps = 0;
+      stage.work = async (_input, { signal, step }) => {
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+        await new Promise((done) => setTimeout(done, 20));
+        const step2 = step("late", async () => {
+          steps += 1;
+        });
+        step2.catch(late.resolve);
+        return step2;
+      };
+      await stage.ended(await stage.buy("x"));
+      expect(await late.promise).to.be.instanceOf(Problem);
+      expect(steps).to.equal(0);
+    });
+
+    it("knows in its next attempt what a step did that was begun before its deadline", async () => {
+      let anchors = 0;
+      stage.work = async ({ what }, { step }) => {
+        await step("anchor", async () => {
+          anchors += 1;
+          await new Promise((done) => setTimeout(done, 350));
+        });
+        return { found: what };
+      };
+      expect(await stage.ended(await stage.buy("x"))).to.include({ status: "DELIVERED" });
+      expect([anchors, stage.attempts.length]).to.deep.equal([1, 2]);
+    });
+  });
+
+  describe("on a store that fails", () => {
+    beforeEach(() => stage.restart({ job: { attempts: 1 } }));
+
+    for (const [method, prefix] of [
+      ["incr", "job-turns:"],
+      ["set", "job-progress:"],
+      ["get", "job-step:"],
+      ["putIfAbsent", "job-step:"],
+      ["putIfAbsent", "job-end:"],
+    ] as const)
+      it(`is not held to have failed (${method} ${prefix})`, async () => {
+        stage.work = async ({ what }, { step }) => {
+          // A handler may take any failure for its own.
+          await step("one", async () => 1).catch((error: unknown) => {
+            throw new Error("step failed", { cause: error });
+          });
+          return { found: what };
+        };
+        stage.rail.script.settle = () => {
+          stage.fail(method, prefix);
+          return { success: true, transaction: "0x01", network: "eip155:8453" };
+        };
+        const id = await stage.buy("x");
+        await eventually(async () => (await stage.status(id)).status === "DELIVERED");
+        expect(stage.refunds).to.deep.equal([]);
+      });
+
+    it("is paid back when the refund could not be put on record at first", async () => {
+      stage.work = () => {
+        throw passing();
+      };
+      stage.fail("refund", "", 2);
+      await stage.ended(await stage.buy("x"));
+      await isOutOfLine();
+      expect([stage.refunds.length, stage.attempts.length]).to.deep.equal([1, 1]);
+    });
+  });
+
+  it("goes on in the next process where this one was closed, and ends once", async () => {
+    const steps: string[] = [];
+    stage.work = async ({ what }, { step, signal }) => {
+      await step("one", async () => void steps.push("one"));
+      await step("two", async () => {
+        steps.push("two");
+        if (steps.length === 2) await new Promise((done) => signal.addEventListener("abort", done));
+      });
+      if (steps.length === 2) await new Promise(() => {});
+      return { found: what };
+    };
+    const id = await stage.buy("x");
+    await eventually(() => steps.length === 2);
+    stage.work = async ({ what }, { step }) => {
+      await step("one", async () => void steps.push("one again"));
+      await step("two", async () => void steps.push("two again"));
+      return { found: what };
+    };
+    await stage.restart();
+    expect(await stage.ended(id)).to.include({ status: "DELIVERED" });
+    expect(steps, "what was begun was finished, and known").to.deep.equal(["one", "two"]);
+    await isOutOfLine();
+  });
+
+  it("has one end, whatever a worker says that was stalled: what was refunded is not delivered", async () => {
+    stage.work = async ({ what }) => {
+      const end = { state: "FAILED", at: stage.clock.now(), error: "another worker gave it up" };
+      await stage.store.set(`job-end:${stage.ids()[0]}`, end);
+      return { found: what };
+    };
+    const id = await stage.buy("x");
+    expect(await stage.ended(id)).to.include({ status: "FAILED", deliverable: null });
+    await isOutOfLine();
+    expect([(await stage.status(id)).status, stage.refunds.length]).to.deep.equal(["FAILED", 1]);
+  });
+
+  it("is given up when it takes its worker with it again and again", async () => {
+    stage.rail.script.settle = async () => {
+      await stage.store.set(`job-turns:${stage.ids()[0]}`, 25);
+      return { success: true, transaction: "0x01", network: "eip155:8453" };
+    };
+    const told = await stage.ended(await stage.buy("poison"));
+    expect(told).to.include({ status: "FAILED", error: "The work broke off again and again" });
+    await isOutOfLine();
+    expect([stage.attempts.length, stage.refunds.length]).to.deep.equal([0, 1]);
+  });
+
+  it("waits an hour for a process that offers its service, and is paid back when none does", async () => {
+    const end = Promise.withResolvers<void>();
+    stage.work = async ({ what }, { signal }) => {
+      await Promise.race([end.promise, new Promise((done) => signal.addEventListener("abort", done))]);
+      return { found: what };
+    };
+    const id = await stage.buy("x");
+    await eventually(() => stage.attempts.length === 1);
+    await stage.restart({ id: "other" });
+    stage.clock.advance(50 * 60_000);
+    await eventually(() => notBefore() > 0);
+    expect(stage.store.entries.has(`job-end:${id}`)).to.equal(false);
+    stage.clock.advance(11 * 60_000);
+    await isOutOfLine();
+    expect(stage.refunds.map((refund) => refund.id)).to.deep.equal([id]);
+    end.resolve();
+  });
+});

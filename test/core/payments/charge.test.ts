@@ -1,0 +1,154 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { move } from "../../support/chains/scripted-rail.ts";
+import { openShop, type Shop } from "../../support/sellers/shop.ts";
+
+const ROLL = { low: 1, high: 6 };
+
+describe("a paid request", () => {
+  let shop: Shop;
+  beforeEach(async () => {
+    shop = await openShop();
+  });
+  afterEach(() => shop.close());
+
+  it("is answered and receipted once it is paid", async () => {
+    const response = await shop.buy("/v1/roll", ROLL);
+    expect(response.status).to.equal(200);
+    expect(await response.json()).to.deep.equal({ value: 1, executions: 1 });
+    expect(shop.receipt(response)).to.deep.include({ success: true, network: "eip155:8453" });
+    expect(response.headers.get("cache-control")).to.match(/private/);
+    expect(shop.rail.asked).to.include({ verify: 1, settle: 1 });
+  });
+
+  it("is not charged for an input that is refused, and the facilitator is not asked", async () => {
+    const payment = await shop.pay("/v1/roll");
+    const response = await shop.post("/v1/roll", { low: "one" }, { "payment-signature": payment });
+    expect(response.status).to.equal(422);
+    expect(await response.json())
+      .to.have.nested.property("detail[0].loc")
+      .that.deep.equals(["body", "low"]);
+    expect(shop.rail.asked).to.include({ verify: 0, settle: 0 });
+    expect(
+      (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status,
+      "the payment is still good",
+    ).to.equal(200);
+  });
+
+  it("is not charged when the handler's own rules refuse the input", async () => {
+    const response = await shop.buy("/v1/roll", { low: 6, high: 1 });
+    expect(response.status).to.equal(422);
+    expect(shop.rail.asked.verify).to.equal(0);
+  });
+
+  it("is not charged when the handler fails, and the same payment can be used again", async () => {
+    const payment = await shop.pay("/v1/roll");
+    shop.handler = () => {
+      throw new Problem("upstream-failed", "The dice fell off the table");
+    };
+    const failed = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+    expect(failed.status).to.equal(502);
+    expect(shop.rail.asked.settle).to.equal(0);
+    shop.handler = undefined;
+    expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(200);
+  });
+
+  it("is not charged when the output breaks its schema, which is told to nobody", async () => {
+    shop.handler = () => ({ value: "secret" });
+    const response = await shop.buy("/v1/roll", ROLL);
+    expect(response.status).to.equal(500);
+    expect(await response.text()).not.to.contain("secret");
+    expect(shop.rail.asked.settle).to.equal(0);
+  });
+
+  it("ends with 504 at its deadline and is not charged", async () => {
+    shop.handler = () => new Promise(() => {});
+    const response = await shop.buy("/v1/roll", ROLL);
+    expect(response.status).to.equal(504);
+    expect(shop.rail.asked.settle).to.equal(0);
+  });
+
+  it("is not charged when the caller leaves before the settlement", async () => {
+    const payment = await shop.pay("/v1/roll");
+    const started = Promise.withResolvers<void>();
+    shop.handler = (_input, { signal }) =>
+      new Promise((_resolve, reject) => {
+        started.resolve();
+        signal.addEventListener("abort", () => reject(signal.reason as Error));
+      });
+    const leaving = new AbortController();
+    const call = shop.post("/v1/roll", ROLL, { "payment-signature": payment }, leaving.signal).catch(() => "left");
+    await started.promise;
+    leaving.abort();
+    expect(await call).to.equal("left");
+    shop.handler = undefined;
+    const again = await shop.retry("/v1/roll", ROLL, payment);
+    expect(again.status).to.equal(200);
+    expect(shop.rail.asked.settle).to.equal(1);
+  });
+
+  it("keeps its result for a caller who leaves during the settlement", async () => {
+    const payment = await shop.pay("/v1/roll");
+    const reached = Promise.withResolvers<void>();
+    const proceed = Promise.withResolvers<void>();
+    shop.rail.script.settle = async (paid, offer) => {
+      reached.resolve();
+      await proceed.promise;
+      return move(shop.rail, paid, offer);
+    };
+    const leaving = new AbortController();
+    const call = shop.post("/v1/roll", ROLL, { "payment-signature": payment }, leaving.signal).catch(() => "left");
+    await reached.promise;
+    leaving.abort();
+    expect(await call).to.equal("left");
+    proceed.resolve();
+    const again = await shop.retry("/v1/roll", ROLL, payment);
+    expect(await again.json()).to.deep.equal({ value: 1, executions: 1 });
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  describe("when the facilitator fails to verify", () => {
+    it("answers 503 with Retry-After, runs nothing and charges nobody", async () => {
+      shop.rail.script.verify = () => {
+        throw new Problem("facilitator-unavailable", undefined, { retryAfter: 5 });
+      };
+      const response = await shop.buy("/v1/roll", ROLL);
+      expect(response.status).to.equal(503);
+      expect(response.headers.get("retry-after")).to.equal("5");
+      expect(shop.executions).to.equal(0);
+      expect(shop.rail.asked.settle).to.equal(0);
+    });
+  });
+
+  describe("when the settlement fails after the handler", () => {
+    it("withholds the result and says why, in a fresh challenge and in PAYMENT-RESPONSE", async () => {
+      shop.rail.script.settle = (_payment, { network }) => ({
+        success: false,
+        errorReason: "insufficient_funds",
+        transaction: "",
+        network,
+      });
+      const response = await shop.buy("/v1/roll", ROLL);
+      expect(response.status).to.equal(402);
+      const body = (await response.json()) as object;
+      expect(body).to.have.property("error", "insufficient_funds");
+      expect(body).not.to.have.property("value");
+      expect(shop.receipt(response)).to.deep.include({ success: false, errorReason: "insufficient_funds" });
+    });
+
+    it("delivers the kept result, without a second run, once the same payment can be settled", async () => {
+      shop.rail.script.settle = (_payment, { network }) => ({
+        success: false,
+        errorReason: "insufficient_funds",
+        transaction: "",
+        network,
+      });
+      const payment = await shop.pay("/v1/roll");
+      await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      delete shop.rail.script.settle;
+      const again = await shop.retry("/v1/roll", ROLL, payment);
+      expect(await again.json()).to.deep.equal({ value: 1, executions: 1 });
+      expect(shop.rail.moved.size).to.equal(1);
+    });
+  });
+});

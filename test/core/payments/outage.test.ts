@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { openShop, type Shop } from "../../support/sellers/shop.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+const ROLL = { low: 1, high: 6 };
+
+describe("a paid request", () => {
+  let shop: Shop;
+  afterEach(() => shop.close());
+
+  describe("while no rail is up", () => {
+    it("is never free: 503, until the facilitator is there, and then recovers by itself", async () => {
+      const rail = createScriptedRail();
+      rail.script.supported = () => {
+        throw new Problem("facilitator-unavailable");
+      };
+      shop = await openShop({ rail });
+      const down = await fetch(`${shop.url}/v1/roll`, { method: "POST" });
+      expect(down.status).to.equal(503);
+      delete rail.script.supported;
+      await shop.until(async () => (await fetch(`${shop.url}/v1/roll`, { method: "POST" })).status === 402);
+      expect(shop.executions).to.equal(0);
+    });
+  });
+
+  describe("when the store fails", () => {
+    it("fails closed at the reservation: 503, nothing run, nobody charged", async () => {
+      const store = createMemoryStore();
+      shop = await openShop({ store });
+      const payment = await shop.pay("/v1/roll");
+      store.putIfAbsent = () => Promise.reject(new Problem("unavailable", "The store is gone"));
+      const response = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      expect(response.status).to.equal(503);
+      expect(shop.rail.asked).to.include({ verify: 0, settle: 0 });
+    });
+
+    it("does not settle what it could not put on record", async () => {
+      const store = createMemoryStore();
+      shop = await openShop({ store });
+      const payment = await shop.pay("/v1/roll");
+      const putIfAbsent = store.putIfAbsent.bind(store);
+      store.putIfAbsent = (key, value, ttlMs) =>
+        key.startsWith("payment:") ? Promise.reject(new Problem("unavailable")) : putIfAbsent(key, value, ttlMs);
+      const response = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      expect(response.status).to.equal(503);
+      expect(shop.rail.asked.settle).to.equal(0);
+    });
+
+    it("still answers whoever has paid when only the last note of it fails, and once only", async () => {
+      const store = createMemoryStore();
+      shop = await openShop({ store });
+      const payment = await shop.pay("/v1/roll");
+      const set = store.set.bind(store);
+      store.set = (key, value, ttlMs) =>
+        key.startsWith("payment:") ? Promise.reject(new Problem("unavailable")) : set(key, value, ttlMs);
+      expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(200);
+      store.set = set;
+      const again = await shop.retry("/v1/roll", ROLL, payment);
+      expect(await again.json()).to.deep.equal({ value: 1, executions: 1 });
+      expect(shop.rail.moved.size).to.equal(1);
+    });
+  });
+});

@@ -1,0 +1,127 @@
+import { expect } from "chai";
+import { nonceOf } from "../../support/chains/scripted-rail.ts";
+import { openShop, type Shop } from "../../support/sellers/shop.ts";
+
+const ROLL = { low: 1, high: 6 };
+
+describe("a paid request", () => {
+  let shop: Shop;
+  beforeEach(async () => {
+    shop = await openShop();
+  });
+  afterEach(() => shop.close());
+
+  describe("with the same payment again", () => {
+    it("gets the same answer, without a second run or a second charge", async () => {
+      const payment = await shop.pay("/v1/roll");
+      const first = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      const second = await shop.retry("/v1/roll", ROLL, payment);
+      expect(await second.json()).to.deep.equal(await first.json());
+      expect(shop.receipt(second)).to.deep.equal(shop.receipt(first));
+      expect(shop.executions).to.equal(1);
+      expect(shop.rail.asked.settle).to.equal(1);
+    });
+
+    it("gets the same answer when defaults are written out or keys change places", async () => {
+      const payment = await shop.pay("/v1/roll");
+      await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      const second = await shop.retry("/v1/roll", { count: 1, high: 6, low: 1 }, payment);
+      expect(second.status).to.equal(200);
+      expect(shop.executions).to.equal(1);
+    });
+
+    it("is executed and settled once, for 200 copies at the same moment", async () => {
+      const payment = await shop.pay("/v1/roll");
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, () => shop.post("/v1/roll", ROLL, { "payment-signature": payment })),
+      );
+      expect(shop.executions).to.equal(1);
+      expect(shop.rail.asked.settle).to.equal(1);
+      const statuses = new Set(answers.map(({ status }) => status));
+      expect([...statuses].sort()).to.satisfy((seen: number[]) =>
+        seen.every((status) => status === 200 || status === 409),
+      );
+      expect(statuses).to.include(200);
+      const conflict = answers.find(({ status }) => status === 409);
+      if (conflict) expect(conflict.headers.get("retry-after")).to.match(/^\d+$/);
+    });
+
+    it("is refused with 409 for another input", async () => {
+      const payment = await shop.pay("/v1/roll");
+      await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      const other = await shop.retry("/v1/roll", { low: 1, high: 100 }, payment);
+      expect(other.status).to.equal(409);
+      expect(await other.json()).to.have.property("code", "payment-conflict");
+      expect(shop.executions).to.equal(1);
+    });
+
+    it("is refused to someone who copied the authorization but not the signature", async () => {
+      const payment = await shop.pay("/v1/roll", { nonce: 7 });
+      await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      const forged = await shop.pay("/v1/roll", { nonce: 7, signature: `0x${"99".repeat(65)}` });
+      const response = await shop.retry("/v1/roll", ROLL, forged);
+      expect(response.status).to.equal(409);
+    });
+
+    it("gets its stored answer after the authorization and its offer have run out", async () => {
+      const payment = await shop.pay("/v1/roll");
+      const first = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      await first.json();
+      shop.clock.advance(14 * 60_000);
+      const second = await shop.retry("/v1/roll", ROLL, payment);
+      expect(second.status).to.equal(200);
+      expect(shop.executions).to.equal(1);
+    });
+
+    it("gets the same answer after a restart", async () => {
+      const payment = await shop.pay("/v1/roll");
+      const first = await (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).json();
+      await shop.restart();
+      const second = await shop.retry("/v1/roll", ROLL, payment);
+      expect(await second.json()).to.deep.equal(first);
+      expect(shop.executions, "since the restart").to.equal(0);
+    });
+  });
+
+  describe("in two processes that share a store", () => {
+    it("is executed once, and a stalled process cannot settle what the other one has begun", async () => {
+      const payment = await shop.pay("/v1/roll");
+      const twin = await openShop({ store: shop.store, rail: shop.rail, clock: shop.clock, baseUrl: shop.url });
+      try {
+        const both = [shop, twin].flatMap((one) =>
+          Array.from({ length: 50 }, () => one.post("/v1/roll", ROLL, { "payment-signature": payment })),
+        );
+        await Promise.all(both);
+        expect(shop.executions + twin.executions).to.equal(1);
+        expect(shop.rail.asked.settle).to.equal(1);
+        expect(shop.rail.moved.size).to.equal(1);
+      } finally {
+        await twin.close();
+      }
+    });
+
+    it("is settled once even when a lease lapses under a stalled process", async () => {
+      const payment = await shop.pay("/v1/roll");
+      const twin = await openShop({ store: shop.store, rail: shop.rail, clock: shop.clock, baseUrl: shop.url });
+      try {
+        const started = Promise.withResolvers<void>();
+        const proceed = Promise.withResolvers<void>();
+        shop.handler = async () => {
+          started.resolve();
+          await proceed.promise;
+          return { value: 1, executions: 1 };
+        };
+        const stalled = shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+        await started.promise;
+        for (const key of [...shop.store.entries.keys()]) if (key.startsWith("lease:")) await shop.store.delete(key);
+        expect((await twin.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(200);
+        proceed.resolve();
+        expect((await stalled).status).to.be.oneOf([200, 409]);
+        expect(shop.rail.asked.settle).to.equal(1);
+        expect(nonceOf(JSON.parse(Buffer.from(payment, "base64").toString()))).to.equal([...shop.rail.moved.keys()][0]);
+      } finally {
+        await twin.close();
+      }
+    });
+  });
+});

@@ -1,0 +1,101 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { move } from "../../support/chains/scripted-rail.ts";
+import { openShop, type Shop } from "../../support/sellers/shop.ts";
+
+const ROLL = { low: 1, high: 6 };
+
+describe("a paid request", () => {
+  let shop: Shop;
+  beforeEach(async () => {
+    shop = await openShop();
+  });
+  afterEach(() => shop.close());
+
+  describe("when the outcome of the settlement is unknown", () => {
+    const timesOut = (): never => {
+      throw new Problem("facilitator-unavailable", "The facilitator did not answer to settle");
+    };
+
+    it("is never called unpaid: 503 settlement-unknown with Retry-After, and no fresh challenge", async () => {
+      shop.rail.script.settle = timesOut;
+      const response = await shop.buy("/v1/roll", ROLL);
+      expect(response.status).to.equal(503);
+      expect(await response.json()).to.have.property("code", "settlement-unknown");
+      expect(response.headers.get("retry-after")).to.match(/^\d+$/);
+      expect(response.headers.get("payment-required")).to.equal(null);
+    });
+
+    it("is delivered at once when the chain shows that the money has moved", async () => {
+      shop.rail.script.settle = (payment, offer) => {
+        move(shop.rail, payment, offer);
+        return timesOut();
+      };
+      const response = await shop.buy("/v1/roll", ROLL);
+      expect(response.status).to.equal(200);
+      expect(shop.receipt(response))
+        .to.have.property("transaction")
+        .that.matches(/^0x0+1$/);
+    });
+
+    it("is delivered to the same payment later, with one run and one charge", async () => {
+      const payment = await shop.pay("/v1/roll");
+      shop.rail.script.settle = timesOut;
+      expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(503);
+      delete shop.rail.script.settle;
+      const again = await shop.retry("/v1/roll", ROLL, payment);
+      expect(again.status).to.equal(200);
+      expect(shop.executions).to.equal(1);
+      expect(shop.rail.moved.size).to.equal(1);
+    });
+
+    it("does not believe a success on another network, without a transaction, or of another amount", async () => {
+      const lies = [{ network: "eip155:1" }, { transaction: "" }, { amount: "999" }];
+      for (const lie of lies) {
+        shop.rail.script.settle = (_payment, { network }) => ({ success: true, transaction: "0x1", network, ...lie });
+        const response = await shop.buy("/v1/roll", ROLL);
+        expect(response.status, JSON.stringify(lie)).to.equal(503);
+      }
+    });
+
+    it("is settled by the reconciler, also when nobody asks again", async () => {
+      const payment = await shop.pay("/v1/roll");
+      shop.rail.script.settle = timesOut;
+      await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      delete shop.rail.script.settle;
+      await shop.until(() => shop.rail.moved.size === 1);
+      await shop.until(() => ![...shop.store.entries.keys()].some((key) => key.startsWith("open:")));
+    });
+
+    it("is taken up after a restart by the reconciler", async () => {
+      shop.rail.script.settle = timesOut;
+      await shop.buy("/v1/roll", ROLL);
+      await shop.restart();
+      delete shop.rail.script.settle;
+      await shop.until(() => shop.rail.moved.size === 1);
+    });
+
+    it("ends as refused, and never as charged, when the chain says that the authorization is dead", async () => {
+      const payment = await shop.pay("/v1/roll");
+      shop.rail.script.settle = timesOut;
+      await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+      shop.rail.script.find = () => ({ state: "dead" });
+      const again = await shop.retry("/v1/roll", ROLL, payment);
+      expect(again.status).to.equal(402);
+      expect(shop.rail.moved.size).to.equal(0);
+    });
+
+    it("takes an authorization that somebody else brought to the chain as what it is: paid", async () => {
+      shop.rail.script.settle = (payment, offer) => {
+        move(shop.rail, payment, offer);
+        return {
+          success: false,
+          errorReason: "invalid_exact_evm_nonce_already_used",
+          transaction: "",
+          network: offer.network,
+        };
+      };
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    });
+  });
+});

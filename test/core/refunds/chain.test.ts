@@ -1,0 +1,118 @@
+import { expect } from "chai";
+import { encodeFunctionData, type Hex, parseAbi } from "viem";
+import { sha256 } from "../../../runtime/core/digest.ts";
+import { openRefundDesk } from "./desk.ts";
+import { base, failedJob, PRICE } from "./rail.ts";
+import { until } from "./stage.ts";
+
+describe("a refund and a chain in trouble", () => {
+  const desk = openRefundDesk();
+  const { createProcess, expectPaidOnce, expectDelayed, balanceOf, sentBy, record } = desk;
+
+  it("is not sent a second time while the first is on its way", async () => {
+    const refunds = createProcess({ attemptMs: 50 });
+    const job = failedJob();
+    await desk.stage.chain.rpc("evm_setAutomine", [false]);
+    await refunds.open(job);
+    await until(() => desk.events.filter((event) => event === "refund.delayed").length >= 3);
+    expect(desk.proxy.calls.filter((method) => method === "eth_estimateGas")).to.have.length(1);
+    expect(await sentBy(desk.treasury.address)).to.equal(1);
+    await desk.stage.chain.rpc("evm_mine", []);
+    await expectPaidOnce(refunds, job);
+    expect(await sentBy(desk.treasury.address)).to.equal(1);
+  });
+
+  it("waits for a node that is away", async () => {
+    desk.proxy.intervene(() => "lose");
+    const refunds = createProcess();
+    const job = failedJob();
+    await refunds.open(job);
+    await expectDelayed(job, /Base chain could not be asked/);
+    desk.proxy.intervene(() => "pass");
+    await expectPaidOnce(refunds, job);
+  });
+
+  for (const method of ["eth_sendRawTransaction", "eth_getTransactionReceipt", "eth_getLogs", "eth_call"])
+    it(`is made once when the answers to ${method} are lost`, async () => {
+      let lost = 0;
+      desk.proxy.intervene((asked) => (asked === method && lost++ < 8 ? "lose-answer" : "pass"));
+      const refunds = createProcess();
+      const job = failedJob();
+      await refunds.open(job);
+      await expectPaidOnce(refunds, job);
+      expect(lost).to.be.above(0);
+    });
+
+  it("is made again when a reorganisation has taken it back, and is on the chain once in the end", async () => {
+    const job = failedJob();
+    const before = await desk.stage.chain.rpc("evm_snapshot", []);
+    const refunds = createProcess();
+    await refunds.open(job);
+    await until(async () => (await refunds.status(job.id)).refund_tx !== null);
+    await desk.stage.chain.rpc("evm_setAutomine", [false]);
+    await desk.stage.chain.rpc("evm_revert", [before]);
+    await until(async () => (await refunds.status(job.id)).refund_tx === null);
+    expect(desk.events).to.include("refund.taken-back");
+    await desk.stage.chain.rpc("evm_setAutomine", [true]);
+    await desk.stage.chain.rpc("evm_mine", []);
+    await until(async () => (await balanceOf(job)) === PRICE);
+    await until(async () => (await record(job)) === undefined);
+    await expectPaidOnce(refunds, job);
+  });
+
+  it("is watched until no reorganisation can take it back any more", async () => {
+    let now = 1000;
+    const looks = (): number => desk.proxy.calls.filter((method) => method === "eth_getLogs").length;
+    const job = failedJob();
+    const refunds = createProcess({ clock: { now: () => now }, guardMs: 20 });
+    await refunds.open(job);
+    await expectPaidOnce(refunds, job);
+    const enough = looks() + 3;
+    await until(() => looks() >= enough);
+    expect(await record(job)).to.have.nested.property("held.at", 1000);
+    now += 20;
+    await until(async () => (await record(job)) === undefined);
+    await expectPaidOnce(refunds, job);
+  });
+
+  it("goes on under a new key with what the old one has signed", async () => {
+    desk.proxy.intervene((method) => (method === "eth_sendRawTransaction" ? "lose" : "pass"));
+    const job = failedJob();
+    const old = createProcess({ attemptMs: 100 });
+    await old.open(job);
+    await until(async () => (await desk.records.readWay(job.id)) !== undefined);
+    await desk.closeAll();
+    desk.proxy.intervene(() => "pass");
+    const refunds = createProcess({}, (await desk.stage.fund(0n)).key);
+    refunds.start();
+    await expectPaidOnce(refunds, job);
+    expect(await desk.stage.token.balanceOf(desk.treasury.address)).to.equal(999n * PRICE);
+  });
+
+  it("is left to a person when its authorization was cancelled", async () => {
+    const job = failedJob();
+    const nonce: Hex = `0x${sha256(`payphone/refund/v1|${job.id}`)}`;
+    const { asset, domain } = base;
+    const message = { authorizer: desk.treasury.address, nonce };
+    const types = {
+      CancelAuthorization: [
+        { name: "authorizer", type: "address" },
+        { name: "nonce", type: "bytes32" },
+      ],
+    } as const;
+    const signature = await desk.treasury.signTypedData({
+      domain: { ...domain, chainId: 8453, verifyingContract: asset as Hex },
+      ...{ types, primaryType: "CancelAuthorization", message },
+    });
+    const abi = parseAbi(["function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)"]);
+    const args = [desk.treasury.address, nonce, signature] as const;
+    await desk.stage.chain.transact(
+      asset as Hex,
+      encodeFunctionData({ abi, functionName: "cancelAuthorization", args }),
+    );
+    const refunds = createProcess();
+    await refunds.open(job);
+    await until(async () => (await refunds.status(job.id)).refund_pending === "manual");
+    expect(await sentBy(desk.treasury.address)).to.equal(0);
+  });
+});

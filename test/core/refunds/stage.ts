@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Hex, pad } from "viem";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { type EvmChain, startEvmChain } from "../../../runtime/sandbox/evm/chain.ts";
+import { placeToken, type Token } from "../../../runtime/sandbox/evm/tokens.ts";
+import { base, PRICE } from "./rail.ts";
+
+/** The chain of the rail `base` with USDC on it. */
+export interface RefundStage {
+  readonly chain: EvmChain;
+  readonly token: Token;
+  /** A new treasury with so many atomic units and so many wei. */
+  fund(units?: bigint, wei?: bigint): Promise<PrivateKeyAccount & { readonly key: Hex }>;
+  /** The transactions in which the chain holds a transfer of the token to this address. */
+  transfersTo(address: string): Promise<Hex[]>;
+}
+
+export async function openRefundStage(): Promise<RefundStage> {
+  const { asset, symbol, decimals, domain } = base;
+  const chain = await startEvmChain({ chainId: 8453 });
+  const token = await placeToken(chain, { address: asset, symbol, decimals, ...domain! });
+  let minting = Promise.resolve(); // The chain's own account sends one transaction at a time.
+  return {
+    ...{ chain, token },
+    async fund(units = 1000n * PRICE, wei = 10n ** 20n) {
+      const key = generatePrivateKey();
+      const account = privateKeyToAccount(key);
+      minting = minting.then(() => (units > 0n ? token.mint(account.address, units) : undefined));
+      await Promise.all([minting, chain.setBalance(account.address, wei)]);
+      return { ...account, key };
+    },
+    async transfersTo(address) {
+      const topics = [TRANSFER, null, pad(address.toLowerCase() as Hex)];
+      const logs = await chain.rpc("eth_getLogs", [{ address: asset, topics, fromBlock: "0x0", toBlock: "latest" }]);
+      return (logs as { transactionHash: Hex }[]).map(({ transactionHash }) => transactionHash);
+    },
+  };
+}
+
+/** keccak256 of `Transfer(address,address,uint256)`. */
+const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+
+/** Waits until a condition holds; the test's own timeout is the limit. */
+export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await holds())) await sleep(10);
+}

@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { expect } from "chai";
+import { createCompiler } from "../../../runtime/core/schema/validator.ts";
+
+const folder = join(import.meta.dirname, "../../../schemas");
+const schemas = new Map(
+  readdirSync(folder)
+    .filter((name) => /^[A-Z].*\.json$/.test(name))
+    .map((name) => [name.replace(".json", ""), JSON.parse(readFileSync(join(folder, name), "utf8")) as object]),
+);
+const SIZE = 256 * 1024;
+
+interface Result {
+  readonly issues: readonly string[];
+  /** The length of the issues as JSON. */
+  readonly answer: number;
+}
+
+/** Checks in a thread, so that a check which never ends makes a test fail instead of all tests hang. */
+async function check(checks: readonly { schema: string | object; json: string }[]): Promise<Result[]> {
+  const worker = new Worker(new URL("./check-worker.ts", import.meta.url), {
+    workerData: { schemas, checks },
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<Result[]>();
+  worker.once("message", resolve).once("error", reject);
+  const timer = setTimeout(() => reject(new Error("a check does not end")), 15_000);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    return worker.terminate();
+  });
+}
+
+const deep = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
+const list = (item: string, length: number): string => `[${Array(Math.ceil(length)).fill(item).join()}]`;
+
+const UNITS = ["a", "0", "0x", "1.", " ", "é", "\ud83d\ude00", "https://a.", "2027-01-01T", "/roll/v1"];
+/** JSON of a long text that is nearly what some pattern or format wants. */
+const texts = (size: number): string[] => UNITS.map((unit) => JSON.stringify(`${unit.repeat(size / unit.length)}!`));
+
+/** JSON of about this size: long, deep and wide values, and some that are treacherous. */
+const hostile = (size: number): string[] => [
+  ...texts(size),
+  deep(250),
+  deep(size / 2),
+  `${'{"a":'.repeat(size / 6)}1${"}".repeat(size / 6)}`,
+  list("{}", size / 3),
+  list("1", size / 2),
+  `{${Array.from({ length: size / 12 }, (_, at) => `"k${at}":1`).join()}}`,
+  '{"__proto__":{"tx":1},"constructor":{"prototype":1},"toString":null}',
+  "1e400",
+  "-0",
+];
+
+describe("a hostile body", () => {
+  it("meets every schema without an exception, and gets a short answer", async () => {
+    const checks = [...schemas].flatMap(([schema, document]) => {
+      const names = Object.keys((document as { properties: object }).properties);
+      const inEach = hostile(SIZE / names.length);
+      const everywhere = inEach.map((json) => `{${names.map((name) => `"${name}":${json}`).join()}}`);
+      return [...hostile(SIZE), ...everywhere].map((json) => ({ schema, json }));
+    });
+    const results = await check(checks);
+    expect(results).to.have.length(checks.length);
+    for (const { issues, answer } of results) {
+      expect(issues.length).to.be.at.most(100);
+      expect(answer).to.be.below(SIZE);
+    }
+  });
+
+  it("is not held against a pattern when it is longer than its schema allows", async () => {
+    const schema = { type: "string", maxLength: 10, pattern: "^(a+)+$" };
+    const [result] = await check([{ schema, json: JSON.stringify(`${"a".repeat(60)}!`) }]);
+    expect(result?.issues).to.deep.equal(["string_too_long"]);
+  });
+
+  it("is not compared pair by pair where its items must differ", async () => {
+    const items = Array.from({ length: 20_000 }, (_, at) => ({ at, a: { b: "c" } }));
+    const schema = { type: "array", items: { type: "object" }, uniqueItems: true };
+    const checks = [items, [...items, items[0]]].map((value) => ({ schema, json: JSON.stringify(value) }));
+    expect((await check(checks)).map(({ issues }) => issues)).to.deep.equal([[], ["value_error"]]);
+  });
+
+  it("meets no format when it is longer than any format's text", async () => {
+    const formats = ["date-time", "date", "time", "duration", "uri", "uri-reference", "uri-template", "url", "email"];
+    const more = ["hostname", "ipv4", "ipv6", "regex", "uuid", "json-pointer", "relative-json-pointer", "byte"];
+    const checks = [...formats, ...more].flatMap((format) =>
+      texts(SIZE).map((json) => ({ schema: { type: "string", format }, json })),
+    );
+    for (const { issues } of await check(checks)) expect(issues).to.have.length(1);
+  });
+
+  it("nested too deeply is told so", () => {
+    const { check: checkAnchor } = createCompiler(schemas)("AnchorRequest");
+    const [issue, ...others] = checkAnchor({ data: JSON.parse(deep(400)) }, "body").issues;
+    expect(others).to.deep.equal([]);
+    expect(issue).to.deep.include({ type: "value_error", msg: "Value error, nested more than 300 levels deep" });
+    expect(checkAnchor({ data: JSON.parse(deep(250)) }, "body").issues).to.deep.equal([]);
+  });
+});

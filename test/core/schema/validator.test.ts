@@ -1,0 +1,245 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import fc from "fast-check";
+import { createCompiler } from "../../../runtime/core/schema/validator.ts";
+
+const folder = join(import.meta.dirname, "../../../schemas");
+/** The schemas of requests and responses; those of the manifests have a lower-case name. */
+const schemas = new Map(
+  readdirSync(folder)
+    .filter((name) => /^[A-Z].*\.json$/.test(name))
+    .map((name) => [name.replace(".json", ""), JSON.parse(readFileSync(join(folder, name), "utf8")) as object]),
+);
+const text = { type: "string" };
+const Leaf = { type: "object", properties: { name: text, note: text }, required: ["name"] };
+const Tree = {
+  type: "object",
+  properties: { value: { type: "integer", default: 0 }, children: { type: "array", items: { $ref: "Tree.json" } } },
+};
+const compile = createCompiler(new Map<string, object>([...schemas, ["Leaf", Leaf], ["Tree", Tree]]));
+const object = (properties: object, more: object = {}): object => ({ type: "object", properties, ...more });
+
+/** The checked value of an input that has no fault. */
+function checked(schema: string | object, value: unknown): unknown {
+  const { value: result, issues } = compile(schema).check(value, "body");
+  expect(issues).to.deep.equal([]);
+  return result;
+}
+
+describe("a schema", () => {
+  it("fills defaults in, at every depth, and leaves the given value alone", () => {
+    const given = { low: 1, high: 6 };
+    expect(checked("RollRequest", given)).to.deep.equal({ low: 1, high: 6, count: 1 });
+    expect(given).to.deep.equal({ low: 1, high: 6 });
+    expect(checked("Tree", { children: [{}, { value: 2, children: [{}] }] })).to.deep.equal({
+      value: 0,
+      children: [{ value: 0 }, { value: 2, children: [{ value: 0 }] }],
+    });
+  });
+
+  it("fills defaults into what may also be null, and into no branch that may not be meant", () => {
+    const withDefault = object({ a: { type: "integer", default: 1 } });
+    const schema = object({
+      x: { anyOf: [{ $ref: "Tree.json" }, { type: "null" }] },
+      y: { oneOf: [{ type: "null" }, withDefault], default: null },
+      z: { anyOf: [withDefault, object({ b: text }, { required: ["b"] })] },
+    });
+    expect(checked(schema, { x: {}, z: { b: "" } })).to.deep.equal({ x: { value: 0 }, y: null, z: { b: "" } });
+    expect(checked(schema, { x: null, y: { a: null } })).to.deep.equal({ x: null, y: { a: 1 } });
+  });
+
+  it("gives each call a default of its own", () => {
+    const schema = compile(object({ list: { type: "array", items: text, default: [] } }));
+    const first = schema.check({}, "body").value as { list: string[] };
+    first.list.push("mine");
+    expect(schema.check({}, "body").value).to.deep.equal({ list: [] });
+  });
+
+  it("takes null in an optional field as absent, and fills the default in", () => {
+    expect(checked("RollRequest", { low: 1, high: 6, count: null })).to.deep.equal({ low: 1, high: 6, count: 1 });
+    expect(checked(object({ leaf: { $ref: "Leaf.json" } }), { leaf: { name: "a", note: null } })).to.deep.equal({
+      leaf: { name: "a" },
+    });
+    expect(
+      checked(object({ leaves: { type: "array", items: Leaf } }), { leaves: [{ name: "a", note: null }] }),
+    ).to.deep.equal({ leaves: [{ name: "a" }] });
+  });
+
+  it("keeps the null that it allows, and refuses one where a value is due", () => {
+    const given = { low: 1, high: 6, label: null };
+    expect(checked("RollRequest", given)).to.deep.equal({ ...given, count: 1 });
+    expect(checked(object({ a: { type: ["string", "null"], default: "x" } }), { a: null })).to.deep.equal({ a: null });
+    const branch = {
+      anyOf: [object({ kind: { const: 1 }, a: { type: ["string", "null"] } }, { required: ["a"] }), text],
+    };
+    expect(checked(object({ b: branch }), { b: { kind: 1, a: null } })).to.deep.equal({ b: { kind: 1, a: null } });
+    expect(compile("RollRequest").check({ low: null, high: 6 }, "body").issues).to.have.length(1);
+    expect(compile("Leaf").check({ name: null }, "body").issues[0]).to.deep.include({
+      type: "string_type",
+      input: null,
+    });
+  });
+
+  it("takes null as absent where fields exclude each other", () => {
+    const either = { oneOf: [{ required: ["a"] }, { required: ["b"] }] };
+    const schema = object({ a: { type: ["string", "null"] }, b: {} }, either);
+    expect(checked(schema, { a: null, b: 1 })).to.deep.equal({ a: null, b: 1 });
+  });
+
+  it("drops fields that it does not name", () => {
+    expect(checked("RollRequest", { low: 1, high: 6, high_: 7 })).to.deep.equal({ low: 1, high: 6, count: 1 });
+    expect(checked(object({ a: text }, { additionalProperties: false }), { a: "1", b: 2 })).to.deep.equal({ a: "1" });
+    expect(checked(object({}, { additionalProperties: false }), { b: 2 })).to.deep.equal({});
+    expect(checked(object({ leaf: { $ref: "Leaf.json" } }), { leaf: { name: "a", age: 3 } })).to.deep.equal({
+      leaf: { name: "a" },
+    });
+  });
+
+  it("keeps whatever stands in a field of free JSON", () => {
+    const data = JSON.parse('{"a":[null,{"__proto__":{"x":1},"constructor":null}],"":0.1,"é":"\\ud800"}');
+    const { value } = compile("AnchorRequest").check({ data, more: 1 }, "body");
+    expect(value).to.deep.equal({ data });
+    expect(JSON.stringify(value)).to.equal(JSON.stringify({ data }));
+    const open = object({ a: { type: "object" }, b: object({ c: text }, { additionalProperties: true }) });
+    const free = { a: { x: { y: null } }, b: { c: "1", d: { e: null } } };
+    expect(checked(open, free)).to.deep.equal(free);
+  });
+
+  it("keeps any JSON there, whatever it is", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: "binary" }), (data) => {
+        expect(JSON.stringify(checked("AnchorRequest", { data }))).to.equal(JSON.stringify({ data }));
+      }),
+    );
+  });
+
+  it("keeps the fields that any of its branches names", () => {
+    const cat = object({ kind: { const: "cat" }, lives: { type: "integer" } }, { required: ["lives"] });
+    const dog = { allOf: [object({ kind: { const: "dog" } }), object({ tricks: { type: "array" } })] };
+    const schema = object({ pet: { oneOf: [cat, dog, { type: "null" }] } });
+    expect(checked(schema, { pet: { kind: "cat", lives: 9, age: 1 } })).to.deep.equal({
+      pet: { kind: "cat", lives: 9 },
+    });
+    expect(checked(schema, { pet: { kind: "dog", tricks: [1], lives: null } })).to.deep.equal({
+      pet: { kind: "dog", tricks: [1] },
+    });
+  });
+
+  it("copies what it checks, so that nobody can change it afterwards", () => {
+    const given = { data: { list: [1] } };
+    const value = checked("AnchorRequest", given);
+    given.data.list.push(2);
+    expect(value).to.deep.equal({ data: { list: [1] } });
+  });
+
+  it("reports what is not JSON at its place", () => {
+    const issuesOf = (data: unknown) =>
+      compile("AnchorRequest")
+        .check({ data }, "body")
+        .issues.map(({ type, loc }) => [type, ...loc]);
+    expect(issuesOf([1n])).to.deep.equal([["value_error", "body", "data", 0]]);
+    expect(issuesOf({ at: new Date() })).to.deep.equal([["value_error", "body", "data", "at"]]);
+    expect(issuesOf([undefined, Number.NaN])).to.deep.equal([
+      ["value_error", "body", "data", 0],
+      ["finite_number", "body", "data", 1],
+    ]);
+    expect(issuesOf({ gone: undefined })).to.deep.equal([]);
+  });
+
+  it("can be asked for the fields that every object inherits", () => {
+    const schema = object({ constructor: text, toString: text }, { required: ["constructor"] });
+    expect(
+      compile(schema)
+        .check({}, "body")
+        .issues.map(({ loc }) => loc),
+    ).to.deep.equal([["body", "constructor"]]);
+    expect(checked(schema, { constructor: "a" })).to.deep.equal({ constructor: "a" });
+  });
+
+  it("refers to other files and to its own parts", () => {
+    const $defs = { "a/b": { type: "object", properties: { leaf: { $ref: "Leaf.json" } } } };
+    const schema = object({ x: { $ref: "#/$defs/a~1b" }, y: { $ref: "Leaf.json#/properties/name" } }, { $defs });
+    expect(checked(schema, { x: { leaf: { name: "a", note: null, z: 1 } }, y: "b" })).to.deep.equal({
+      x: { leaf: { name: "a" } },
+      y: "b",
+    });
+    expect(
+      compile(schema)
+        .check({ x: { leaf: {} }, y: 1 }, "body")
+        .issues.map(({ loc }) => loc),
+    ).to.deep.equal([
+      ["body", "x", "leaf", "name"],
+      ["body", "y"],
+    ]);
+  });
+
+  it("that is unknown or unusable is refused when it is compiled, with its name", () => {
+    expect(() => compile("RollRequst")).to.throw('there is no schema "RollRequst"');
+    const broken = createCompiler(new Map([["Broken", { type: "object", propertys: {} }]]));
+    expect(() => broken("Broken")).to.throw("schemas/Broken.json is no usable schema");
+    expect(() => broken({ $ref: "Nothing.json" })).to.throw("an inline schema is no usable schema");
+  });
+});
+
+describe("the texts of a query", () => {
+  const schema = compile(
+    object({
+      count: { type: "integer", minimum: 1, default: 1 },
+      share: { type: "number" },
+      deep: { type: "boolean" },
+      name: { type: ["string", "null"] },
+      tags: { type: "array", items: { type: "integer" } },
+      limit: { anyOf: [{ type: "integer" }, { type: "null" }] },
+    }),
+  );
+  const read = (texts: Record<string, unknown>): unknown => schema.check(schema.coerce(texts), "query").value;
+
+  it("become what the schema names", () => {
+    expect(read({ count: "5", share: "0.5", deep: "true", name: "5", limit: "7" })).to.deep.equal({
+      count: 5,
+      share: 0.5,
+      deep: true,
+      name: "5",
+      limit: 7,
+    });
+  });
+
+  it("are a list where one is due, repeated or not", () => {
+    expect(read({ tags: "1" })).to.deep.include({ tags: [1] });
+    expect(read({ tags: ["1", "2"] })).to.deep.include({ tags: [1, 2] });
+  });
+
+  it("stay texts where they do not fit, and are reported as they were sent", () => {
+    const texts = { count: "many", share: "", deep: "maybe", name: ["a", "b"], tags: ["1", "x"] };
+    const issues = schema.check(schema.coerce(texts), "query").issues;
+    expect(issues.map(({ type, loc, input }) => [type, loc.join("."), input])).to.deep.equal([
+      ["int_parsing", "query.count", "many"],
+      ["float_parsing", "query.share", ""],
+      ["bool_parsing", "query.deep", "maybe"],
+      ["string_type", "query.name", ["a", "b"]],
+      ["int_parsing", "query.tags.1", "x"],
+    ]);
+  });
+
+  it("are empty texts where a text is due, and absent where null is allowed", () => {
+    expect(read({ name: "", limit: "" })).to.deep.equal({ count: 1, name: "", limit: null });
+  });
+
+  it("meet the bounds of the numbers that they become", () => {
+    const { issues } = schema.check(schema.coerce({ count: "0" }), "query");
+    expect(issues).to.deep.include({
+      type: "greater_than_equal",
+      loc: ["query", "count"],
+      msg: "Input should be greater than or equal to 1",
+      input: 0,
+      ctx: { ge: 1 },
+    });
+  });
+
+  it("are not changed themselves, and get no defaults", () => {
+    const texts = { share: "0.5", tags: ["1"] };
+    expect(schema.coerce(texts)).to.deep.equal({ share: 0.5, tags: [1] });
+    expect(texts).to.deep.equal({ share: "0.5", tags: ["1"] });
+  });
+});

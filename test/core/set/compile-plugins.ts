@@ -1,0 +1,30 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { writeTypes } from "../../../runtime/cli/set/types.ts";
+import { type Files, ROOT, readFilesOf, writeFiles } from "./served-directory.ts";
+
+/**
+ * What `tsc` says of a served directory beside payphone, with the package.json and the tsconfig.json that the README for
+ * authors shows; empty when it compiles.
+ */
+export async function compilePlugins(files: Files): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), "payphone-home-"));
+  const dir = join(home, "shop");
+  try {
+    await symlink(ROOT, join(home, "payphone"));
+    await writeFiles(dir, { ...(await readFilesOf("plugins/README.md")), ...files });
+    await writeTypes(dir);
+    return await runTsc(dir);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+function runTsc(cwd: string): Promise<string> {
+  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+  return new Promise((resolve) => {
+    execFile(process.execPath, [tsc, "--pretty", "false"], { cwd }, (_error, stdout) => resolve(stdout));
+  });
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { parse } from "yaml";
+import { checkDir } from "../../../runtime/cli/set/check.ts";
+import { FAULT_CODES, toLine } from "../../../runtime/core/set/faults.ts";
+import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "./served-directory.ts";
+
+/** One way to break the set, and the whole report of it. */
+interface Case {
+  readonly what: string;
+  readonly edits?: readonly { readonly file: string; readonly from: string; readonly to: string }[];
+  /** Files that are added, or taken away by null. */
+  readonly files?: Readonly<Record<string, string | null>>;
+  readonly faults: readonly string[];
+}
+
+const TABLES = ["manifests", "sites", "schemas", "plugins", "sets"];
+
+function readCases(table: string): readonly Case[] {
+  return parse(readFileSync(join(import.meta.dirname, `../../fixtures/manifests/faulty-${table}.yaml`), "utf8"));
+}
+
+function toBroken({ edits = [], files = {} }: Case): Files {
+  const edited = edits.reduce<Files>((all, { file, from, to }) => edit(all, file, from, to), TOSS);
+  const all = Object.entries({ ...edited, ...files });
+  return Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
+describe("a faulty set", () => {
+  after(removeDirectories);
+
+  for (const table of TABLES)
+    for (const faulty of readCases(table))
+      it(`is refused for ${faulty.what} (${table})`, async () => {
+        const faults = await checkDir(await makeDirectory(toBroken(faulty)));
+        expect(faults.map(toLine)).to.deep.equal(faulty.faults);
+      });
+
+  it("is refused with every code that there is, in one case or another", () => {
+    const found = TABLES.flatMap(readCases).flatMap(({ faults }) => faults.map((line) => line.split(" ")[1]));
+    // These two need letters of a file system, or a site without dollars: test/core/set/manifests.test.ts.
+    expect([...new Set([...found, "duplicate-id", "no-rail"])].sort()).to.deep.equal(Object.keys(FAULT_CODES).sort());
+  });
+});
+
+describe("a sound set", () => {
+  after(removeDirectories);
+
+  it("has no faults", async () => {
+    expect(await checkDir(await makeDirectory(TOSS))).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,45 @@
+import { expect } from "chai";
+import { toLine } from "../../../runtime/core/set/faults.ts";
+import type { Manifest, RailManifest, SiteManifest } from "../../../runtime/core/set/manifest.ts";
+import { checkManifests, type Draft } from "../../../runtime/core/set/manifests.ts";
+
+const NO_SCHEMAS = { documents: new Map(), names: new Set<string>() };
+const YEN_RAIL = { currency: "jpy", decimals: 18, title: "JPYC on Polygon" } as RailManifest;
+
+const locate = (): { line: number; column: number } => ({ line: 1, column: 1 });
+const draft = (file: string, data: Partial<Manifest>): Draft => ({ file: `manifests/${file}`, data, locate });
+
+function report(manifests: readonly Draft[], site?: Partial<SiteManifest>): string[] {
+  const source = site && { file: "manifests/_site.yaml", data: site, locate };
+  return checkManifests({ manifests, schemas: NO_SCHEMAS, ...(source && { site: source }) }).map(toLine);
+}
+
+describe("manifests among each other", () => {
+  it("may not have ids that differ only in capitals, which some file systems cannot tell apart", () => {
+    expect(report([draft("Roll.yaml", { id: "Roll" }), draft("roll.yaml", { id: "roll" })])).to.deep.equal([
+      'manifests/roll.yaml:1:1 duplicate-id id "roll": manifests/Roll.yaml has the same id but for capitals',
+    ]);
+  });
+
+  it("share no path, whatever the methods and the parameters' names", () => {
+    const routes = [
+      "GET /v1/jobs/{id}",
+      "POST /v1/jobs/{name}",
+      "GET /v1/jobs/all",
+      "GET /v1/jobs/{id}/log",
+      "GET /v1/jobs",
+    ];
+    const clashes = report(routes.map((route, at) => draft(`${at}.yaml`, { route })));
+    expect(clashes.map((line) => line.split(":")[0])).to.deep.equal(["manifests/1.yaml", "manifests/2.yaml"]);
+  });
+
+  it("need a rail for each price: dollars, or a yen tier of exactly this price", () => {
+    const site = { rails: [YEN_RAIL], yen_tiers: { "0.010": "2" } };
+    const priced = (price: string): string[] => report([draft("roll.yaml", { price })], site);
+    expect(priced("0.01")).to.deep.equal([]);
+    expect(priced("0.02")).to.deep.equal([
+      'manifests/roll.yaml:1:1 no-rail price "0.02": no rail of _site.yaml can be paid with it: none counts dollars, and it has no yen tier',
+    ]);
+    expect(report([draft("roll.yaml", {})], site), "what is free needs none").to.deep.equal([]);
+  });
+});

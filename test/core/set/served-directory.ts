@@ -1,0 +1,89 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+/** Files of a served directory, by their paths in it. */
+export type Files = Readonly<Record<string, string>>;
+
+/** Where payphone is. */
+export const ROOT = join(import.meta.dirname, "../../..");
+
+const made: string[] = [];
+
+/** A sound set of one service, small enough to break in every way. */
+export const TOSS: Files = {
+  "manifests/_site.yaml": await readFile(join(ROOT, "test/fixtures/manifests/_site.yaml"), "utf8"),
+  "manifests/toss.yaml": `id: toss
+title: Coin toss
+description: Tosses fair coins.
+route: POST /v1/toss
+price: "0.01"
+handler: toss.toss
+input: TossRequest
+output: TossResponse
+tags: [random, games]
+examples:
+  - input: { coins: 2 }
+    output: { sides: [heads, tails] }
+`,
+  "schemas/TossRequest.json": `{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "type": "object",
+  "properties": {
+    "coins": { "type": "integer", "minimum": 1, "maximum": 100, "default": 1 },
+    "label": { "type": ["string", "null"], "maxLength": 20, "pattern": "^[a-z]+$" }
+  }
+}
+`,
+  "schemas/TossResponse.json": `{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "type": "object",
+  "properties": { "sides": { "type": "array", "items": { "$ref": "Side.json" } } },
+  "required": ["sides"]
+}
+`,
+  "schemas/Side.json": `{ "type": "string", "enum": ["heads", "tails"] }
+`,
+  "plugins/toss.ts": `import { randomInt } from "node:crypto";
+import { definePlugin } from "#plugin";
+
+export default definePlugin("toss", () => ({
+  toss({ coins }) {
+    return { sides: Array.from({ length: coins }, () => (randomInt(2) === 0 ? "heads" : "tails")) };
+  },
+}));
+`,
+};
+
+/** The blocks of a README that are files, by the paths beside their fences: ```yaml manifests/toss.yaml */
+export async function readFilesOf(readme: string): Promise<Files> {
+  const text = await readFile(join(ROOT, readme), "utf8");
+  return Object.fromEntries([...text.matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)].map(([, file, block]) => [file, block]));
+}
+
+/** Writes a directory outside the repository, as an operator would keep one. */
+export async function makeDirectory(files: Files): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), "payphone-set-"));
+  made.push(dir);
+  await writeFiles(dir, files);
+  return dir;
+}
+
+export async function writeFiles(dir: string, files: Files): Promise<void> {
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(dir, file)), { recursive: true });
+    await writeFile(join(dir, file), text);
+  }
+}
+
+/** For `after`: takes away every directory that was made. */
+export async function removeDirectories(): Promise<void> {
+  for (const dir of made.splice(0)) await rm(dir, { recursive: true, force: true });
+}
+
+/** The files with one text in one of them replaced; a text that is not there is a mistake of the test's. */
+export function edit(files: Files, file: string, from: string, to: string): Files {
+  const text = files[file];
+  if (!text?.includes(from)) throw new Error(`${file} has no ${JSON.stringify(from)}`);
+  return { ...files, [file]: text.replace(from, () => to) };
+}

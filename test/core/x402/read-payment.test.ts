@@ -1,0 +1,136 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { readPayment, toRefusal } from "../../../runtime/core/x402/read-payment.ts";
+
+const NETWORKS = new Map([
+  ["base", "eip155:8453"],
+  ["solana", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"],
+]);
+const ACCEPTED = {
+  scheme: "exact",
+  network: "eip155:8453",
+  asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+  amount: "1000",
+  payTo: "0x2222222222222222222222222222222222222222",
+  maxTimeoutSeconds: 300,
+  extra: { name: "USD Coin", version: "2" },
+};
+const EVM = {
+  signature: `0x${"ab".repeat(65)}`,
+  authorization: {
+    from: "0x1111111111111111111111111111111111111111",
+    to: "0x2222222222222222222222222222222222222222",
+    value: "1000",
+    validAfter: "0",
+    validBefore: "1800000000",
+    nonce: `0x${"0c".repeat(32)}`,
+  },
+};
+const payment = { x402Version: 2, accepted: ACCEPTED, resource: { url: "https://api.test/v1/roll" }, payload: EVM };
+const header = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");
+
+describe("reading a payment", () => {
+  it("takes a V2 payment as header text or as an object", () => {
+    const fromText = readPayment(header(payment), NETWORKS);
+    expect(fromText).to.deep.equal(readPayment(payment, NETWORKS));
+    expect(fromText).to.include({ x402Version: 2, network: "eip155:8453", resourceUrl: "https://api.test/v1/roll" });
+    expect(fromText).to.have.nested.property("authorization.amount", 1000n);
+    expect(fromText).to.have.nested.property("authorization.validBefore", 1_800_000_000);
+  });
+
+  it("takes a V1 payment and translates its network", () => {
+    const v1 = { x402Version: 1, scheme: "exact", network: "base", payload: EVM };
+    expect(readPayment(header(v1), NETWORKS)).to.include({
+      x402Version: 1,
+      network: "eip155:8453",
+      accepted: undefined,
+    });
+  });
+
+  it("gives the same authorization the same identity, however its hex is written", () => {
+    const upper = { ...EVM.authorization, nonce: EVM.authorization.nonce.replaceAll("c", "C") };
+    const [one, other] = [EVM, { ...EVM, authorization: upper }].map((payload) =>
+      readPayment({ ...payment, payload }, NETWORKS),
+    );
+    expect(one).to.have.nested.property(
+      "authorization.id",
+      (other as { authorization: { id: string } }).authorization.id,
+    );
+  });
+
+  it("tells another signature over the same authorization apart", () => {
+    const other = readPayment({ ...payment, payload: { ...EVM, signature: `0x${"ac".repeat(65)}` } }, NETWORKS);
+    const one = readPayment(payment, NETWORKS);
+    expect(one).to.have.nested.property(
+      "authorization.id",
+      (other as { authorization: { id: string } }).authorization.id,
+    );
+    expect(one).not.to.have.nested.property(
+      "authorization.fingerprint",
+      (other as { authorization: { fingerprint: string } }).authorization.fingerprint,
+    );
+  });
+
+  it("keeps nothing of a payload but its authorization: what else stood there could be settled instead", () => {
+    const smuggled = { ...EVM, permit2Authorization: { nonce: "1" }, authorization: { ...EVM.authorization, more: 1 } };
+    expect(readPayment({ ...payment, payload: smuggled, extensions: { any: 1 } }, NETWORKS)).to.deep.equal(
+      readPayment(payment, NETWORKS),
+    );
+  });
+
+  it("says in one word why a payment cannot be read", () => {
+    const cases: [unknown, string][] = [
+      ["", "invalid_payload"],
+      ["%%%", "invalid_payload"],
+      [header("text"), "invalid_payload"],
+      [header([]), "invalid_payload"],
+      [header({ ...payment, x402Version: 3 }), "unsupported_version"],
+      [header({ ...payment, accepted: undefined }), "invalid_payload"],
+      [header({ ...payment, accepted: { ...ACCEPTED, network: "eip155:1" } }), "unsupported_network"],
+      [header({ ...payment, payload: {} }), "invalid_payload"],
+      [header({ ...payment, payload: { ...EVM, signature: "0xzz" } }), "invalid_payload"],
+      [
+        header({ ...payment, payload: { ...EVM, authorization: { ...EVM.authorization, value: "-1" } } }),
+        "invalid_payload",
+      ],
+      [
+        header({ ...payment, payload: { ...EVM, authorization: { ...EVM.authorization, value: 1.5 } } }),
+        "invalid_payload",
+      ],
+      [
+        header({ x402Version: 1, scheme: "exact", network: "solana", payload: { transaction: "AAAA" } }),
+        "invalid_payload",
+      ],
+      [header({ x402Version: 1, scheme: "exact", network: "dogecoin", payload: EVM }), "unsupported_network"],
+    ];
+    for (const [raw, refusal] of cases) expect(readPayment(raw as string, NETWORKS), String(raw)).to.equal(refusal);
+  });
+
+  it("survives 10 000 mutated headers without ever throwing", () => {
+    const good = header(payment);
+    const mutate = fc.tuple(fc.nat(good.length - 1), fc.string({ maxLength: 4 }), fc.nat(8));
+    fc.assert(
+      fc.property(fc.array(mutate, { minLength: 1, maxLength: 6 }), (edits) => {
+        const text = edits.reduce((raw, [at, insert, cut]) => raw.slice(0, at) + insert + raw.slice(at + cut), good);
+        const read = readPayment(text, NETWORKS);
+        if (typeof read !== "string") expect(read.authorization.id).to.be.a("string");
+      }),
+      { numRuns: 5000 },
+    );
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        if (typeof value === "object" && value !== null)
+          readPayment({ ...payment, payload: value as object }, NETWORKS);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it("puts the reasons of facilitators into a closed list", () => {
+    expect(toRefusal("invalid_exact_evm_insufficient_balance")).to.equal("insufficient_funds");
+    expect(toRefusal("invalid_exact_evm_nonce_already_used")).to.equal("authorization_used");
+    expect(toRefusal("invalid_exact_evm_payload_signature")).to.equal("invalid_signature");
+    expect(toRefusal("invalid_exact_evm_payload_authorization_valid_before")).to.equal("payment_expired");
+    expect(toRefusal(undefined)).to.equal("payment_rejected");
+  });
+});

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { ETHER, GWEI, NOBODY, never, stageSender, text, toHex, until } from "./sender-stage.ts";
+
+describe("the EVM sender", () => {
+  const stage = stageSender();
+  const { open, mine, history } = stage;
+
+  it("gives a nonce back when the account cannot pay, and says that it is not available", async () => {
+    await stage.chain.setBalance(stage.account.address, 1n);
+    const sender = open();
+    const refusal = await sender
+      .send({ to: NOBODY, data: text(1), gas: 30_000n }, never)
+      .catch((error: unknown) => error);
+    expect(refusal).to.include({
+      code: "unavailable",
+      message: "The service cannot pay for a transaction on Base now",
+    });
+    await stage.chain.setBalance(stage.account.address, ETHER);
+    await sender.send({ to: NOBODY, data: text(2) }, never);
+    expect((await history()).map(({ nonce, input }) => [nonce, input])).to.deep.equal([[0, text(2)]]);
+  });
+
+  it("sends nothing while the chain asks for more than the cap", async () => {
+    await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(500n * GWEI)]);
+    await mine();
+    const sender = open({ feeCapWei: 30_000n * 100n * GWEI });
+    const refusal = await sender.send({ to: NOBODY, data: text(1) }, never).catch((error: unknown) => error);
+    expect(refusal).to.include({
+      ...{ code: "unavailable", message: "Transactions on Base cost more now than this service may pay" },
+    });
+    expect(stage.store.entries.size, "signed forms").to.equal(0);
+  });
+
+  it("never exceeds the cap for what is stuck, and sends it on when the price has come down", async () => {
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    const feeCapWei = 30_000n * 8n * GWEI;
+    const sender = open({ feeCapWei });
+    const waiting = sender.send({ to: NOBODY, data: text(1), gas: 30_000n }, never);
+    await until(() => stage.store.entries.size > 0);
+    while (!stage.events.includes("evm.fee-cap")) {
+      await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(100n * GWEI)]);
+      await mine();
+      await sleep(50);
+    }
+    await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(GWEI)]);
+    await mine();
+    await stage.chain.rpc("evm_setAutomine", [true]);
+    await waiting;
+    const [sent] = await history();
+    expect(sent!.maxFeePerGas * sent!.gas <= feeCapWei).to.equal(true);
+  });
+});

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { GWEI, NOBODY, never, stageSender, text, until } from "./sender-stage.ts";
+
+describe("the EVM sender", () => {
+  const stage = stageSender();
+  const { open, history, pooled } = stage;
+
+  it("sends a transaction once when the node takes it and its answer is lost", async () => {
+    let lost = 0;
+    stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" && lost++ === 0 ? "lose-answer" : "pass"));
+    const { hash } = await open().send({ to: NOBODY, data: text(1) }, never);
+    expect((await history()).map((sent) => sent.hash)).to.deep.equal([hash]);
+  });
+
+  it("hands the same bytes over again when the node never got them", async () => {
+    let lost = 0;
+    stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" && lost++ < 6 ? "lose" : "pass"));
+    const { hash } = await open({ stuckMs: 10_000 }).send({ to: NOBODY, data: text(1) }, never);
+    expect((await history()).map((sent) => sent.hash)).to.deep.equal([hash]);
+    expect(stage.store.entries.size, "signed forms").to.equal(1);
+  });
+
+  it("takes up after a crash what was signed and not broadcast, and leaves no gap", async () => {
+    stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" ? "lose" : "pass"));
+    const crashed = open();
+    const left = [await crashed.submit({ to: NOBODY, data: text(1) }, never)];
+    left.push(await crashed.submit({ to: NOBODY, data: text(2) }, never));
+    crashed.close();
+    stage.proxy.intervene(() => "pass");
+    await open({ rebroadcastMs: 60_000 }).send({ to: NOBODY, data: text(3) }, never);
+    const sent = await history();
+    expect(sent.map(({ input }) => input)).to.deep.equal([text(1), text(2), text(3)]);
+    expect(sent.slice(0, 2).map(({ hash }) => hash)).to.deep.equal(left.map(({ hash }) => hash));
+  });
+
+  it("takes up what another process left behind while it was itself at work", async () => {
+    const [living, other] = [open(), open()];
+    await living.send({ to: NOBODY, data: text(1) }, never);
+    stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" ? "lose" : "pass"));
+    await other.submit({ to: NOBODY, data: text(2) }, never);
+    other.close();
+    stage.proxy.intervene(() => "pass");
+    await living.send({ to: NOBODY, data: text(3) }, never);
+    expect((await history()).map(({ input }) => input)).to.deep.equal([text(1), text(2), text(3)]);
+  });
+
+  it("fills a hole that other hands left, so that nothing waits behind it for ever", async () => {
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    const foreign = await stage.account.signTransaction({
+      ...{ type: "eip1559", chainId: 8453, nonce: 0, to: NOBODY, gas: 21_000n, maxFeePerGas: 5n * GWEI },
+    });
+    const hash = await stage.chain.rpc("eth_sendRawTransaction", [foreign]);
+    const ours = open().send({ to: NOBODY, data: text(1) }, never);
+    await until(async () => (await pooled()).length === 2);
+    await stage.chain.rpc("anvil_dropTransaction", [hash]);
+    await stage.chain.rpc("evm_setAutomine", [true]);
+    await ours;
+    expect((await history()).map(({ nonce, input }) => [nonce, input])).to.deep.equal([
+      [0, "0x"],
+      [1, text(1)],
+    ]);
+  });
+
+  it("goes on behind transactions that other hands sent with its key", async () => {
+    const sender = open();
+    await sender.send({ to: NOBODY, data: text(1) }, never);
+    const foreign = await stage.account.signTransaction({
+      ...{ type: "eip1559", chainId: 8453, nonce: 1, to: NOBODY, gas: 21_000n, maxFeePerGas: 5n * GWEI },
+    });
+    await stage.chain.rpc("eth_sendRawTransaction", [foreign]);
+    await sleep(600);
+    await sender.send({ to: NOBODY, data: text(2) }, never);
+    expect((await history()).map(({ input }) => input)).to.deep.equal([text(1), "0x", text(2)]);
+  });
+
+  it("says so when other hands took the very nonce that it had signed for", async () => {
+    stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" ? "lose" : "pass"));
+    const ours = open().send({ to: NOBODY, data: text(1) }, never);
+    const refusal = ours.catch((error: unknown) => error);
+    await until(() => stage.store.entries.size > 0);
+    const foreign = await stage.account.signTransaction({
+      ...{ type: "eip1559", chainId: 8453, nonce: 0, to: NOBODY, gas: 21_000n, maxFeePerGas: 5n * GWEI },
+    });
+    await stage.chain.rpc("eth_sendRawTransaction", [foreign]);
+    expect(await refusal).to.include({ code: "upstream-failed" });
+    expect(stage.events).to.include("evm.nonce-lost");
+  });
+});

@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { NOBODY, never, stageSender, text, until } from "./sender-stage.ts";
+
+describe("the EVM sender", () => {
+  const stage = stageSender();
+  const { open, mine, history, pooled } = stage;
+
+  for (const depth of [1, 2, 3])
+    it(`believes an inclusion only as deep as asked, and sends again what a reorganisation of depth ${depth} took back`, async () => {
+      await stage.chain.rpc("evm_setAutomine", [false]);
+      const waiting = open({ confirmations: depth + 1 }).send({ to: NOBODY, data: text(1) }, never);
+      await until(async () => (await pooled()).length > 0);
+      for (let block = 0; block < depth; block++) await mine();
+      expect(await history()).to.have.length(1);
+      expect(await Promise.race([waiting, sleep(200, "waits")])).to.equal("waits");
+      await stage.chain.rpc("anvil_reorg", [depth, []]);
+      expect(await history()).to.have.length(0);
+      const [included] = await Promise.all([waiting, mineUntil(waiting)]);
+      const now = await history();
+      expect(now.map(({ input }) => input)).to.deep.equal([text(1)]);
+      expect(included.hash).to.equal(now[0]?.hash);
+    });
+
+  it("brings back what a reorganisation took, also after nobody waits for it any more", async () => {
+    await open().send({ to: NOBODY, data: text(1) }, never);
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    await stage.chain.rpc("anvil_reorg", [1, []]);
+    expect(await history()).to.have.length(0);
+    await until(async () => {
+      await mine();
+      return (await history()).length === 1;
+    });
+    expect((await history()).map(({ input }) => input)).to.deep.equal([text(1)]);
+  });
+
+  async function mineUntil(settled: Promise<unknown>): Promise<void> {
+    let done = false;
+    void settled.finally(() => {
+      done = true;
+    });
+    while (!done) {
+      await mine();
+      await sleep(50);
+    }
+  }
+});

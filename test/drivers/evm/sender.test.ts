@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { inspect } from "node:util";
+import { expect } from "chai";
+import { parseTransaction } from "viem";
+import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
+import { GWEI, NOBODY, never, stageSender, text, toHex, until } from "./sender-stage.ts";
+
+describe("the EVM sender", () => {
+  const stage = stageSender();
+  const { open, mine, history, pooled } = stage;
+
+  it("sends what it is given, and says where it stands", async () => {
+    const { hash, blockNumber, status, sentAt } = await open().send({ to: NOBODY, data: text(7), value: 3n }, never);
+    const [sent] = await history();
+    expect(sent).to.include({ hash, nonce: 0, input: text(7) });
+    expect(Number(blockNumber)).to.equal(Number(await stage.chain.rpc("eth_blockNumber", [])));
+    expect(status).to.equal("success");
+    expect(sentAt).to.be.closeTo(Date.now(), 15_000);
+  });
+
+  it("sends 500 at once through drops, gas x 20 and stuck transactions: no gap, no reuse, the cap held", async function () {
+    this.timeout(60_000);
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    const feeCapWei = 30_000n * 60n * GWEI;
+    const sender = open({ feeCapWei, includeMs: 50_000 });
+    const all = Promise.all(
+      Array.from({ length: 500 }, (_, index) => sender.send({ to: NOBODY, data: text(index) }, never)),
+    );
+    let done = false;
+    let dropped = 0;
+    void all.finally(() => {
+      done = true;
+    });
+    for (let round = 0; !done; round++) {
+      await sleep(100);
+      if (round % 5 === 2)
+        for (const hash of (await pooled()).slice(0, 5)) {
+          dropped += (await stage.chain.rpc("anvil_dropTransaction", [hash])) ? 1 : 0;
+        }
+      if (round > 3 && round < 20) await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(20n * GWEI)]);
+      if (round > 3 && round % 2 === 0) await mine();
+    }
+    const receipts = await all;
+    expect(dropped, "drops").to.be.above(0);
+    expect(stage.events, "replacements").to.include("evm.replaced");
+    const sent = await history();
+    expect(sent.map(({ nonce }) => nonce)).to.deep.equal(Array.from({ length: 500 }, (_, nonce) => nonce));
+    expect(sent.map(({ input }) => input).sort()).to.deep.equal(Array.from({ length: 500 }, (_, index) => text(index)));
+    expect(new Set(receipts.map(({ hash }) => hash))).to.deep.equal(new Set(sent.map(({ hash }) => hash)));
+    expect(sent.filter(({ maxFeePerGas, gas }) => maxFeePerGas * gas > feeCapWei)).to.deep.equal([]);
+    expect(payloadsByNonce().filter((payloads) => payloads.size !== 1)).to.deep.equal([]);
+  });
+
+  it("shares one key between two processes on one store without a collision", async () => {
+    const [one, two] = [open(), open()];
+    await Promise.all(
+      Array.from({ length: 120 }, (_, index) => (index % 2 ? one : two).send({ to: NOBODY, data: text(index) }, never)),
+    );
+    const sent = await history();
+    expect(sent.map(({ nonce }) => nonce)).to.deep.equal(Array.from({ length: 120 }, (_, nonce) => nonce));
+    expect(new Set(sent.map(({ input }) => input)).size).to.equal(120);
+  });
+
+  it("leaves no gap when a caller goes away, before or after the signature", async () => {
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    const sender = open();
+    const early = AbortSignal.abort(new Error("gone early"));
+    expect(await sender.send({ to: NOBODY, data: text(1) }, early).catch(String)).to.equal("Error: gone early");
+    const late = new AbortController();
+    const left = sender.send({ to: NOBODY, data: text(2) }, late.signal).catch(String);
+    await until(() => stage.store.entries.size > 0);
+    late.abort(new Error("gone late"));
+    expect(await left).to.equal("Error: gone late");
+    const stayed = sender.send({ to: NOBODY, data: text(3) }, never);
+    await until(() => stage.store.entries.size === 2);
+    await stage.chain.rpc("evm_setAutomine", [true]);
+    await mine();
+    await stayed;
+    expect((await history()).map(({ nonce, input }) => [nonce, input])).to.deep.equal([
+      [0, text(2)],
+      [1, text(3)],
+    ]);
+  });
+
+  it("reports an RPC outage as such, without the secret in the RPC's URL", async () => {
+    const url = "http://operator:hunter2@127.0.0.1:9/v2/secret-key";
+    const client = createEvmClient({ url, chainId: 8453, retries: 0 });
+    const error = await open({ client })
+      .send({ to: NOBODY }, never)
+      .catch((thrown: unknown) => thrown);
+    expect(error).to.include({ code: "upstream-failed", message: "The Base chain could not be asked" });
+    expect(inspect(error, { depth: 9, showHidden: true })).not.to.match(/hunter2|secret-key/);
+  });
+
+  /** For every nonce, the different things that were ever signed for it. */
+  function payloadsByNonce(): Set<string>[] {
+    const found = new Map<number, Set<string>>();
+    for (const { text } of stage.store.entries.values() as Iterable<{ text: string }>) {
+      const { nonce = 0, to, data, value } = parseTransaction((JSON.parse(text) as { raw: `0x02${string}` }).raw);
+      const payloads = found.get(nonce) ?? new Set();
+      found.set(nonce, payloads.add(`${to} ${data} ${value}`));
+    }
+    return [...found.values()];
+  }
+});

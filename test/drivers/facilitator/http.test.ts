@@ -1,0 +1,179 @@
+import { generateKeyPairSync } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import type { PaymentPayload, PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
+import { createCdpFacilitator } from "../../../runtime/drivers/facilitator/cdp.ts";
+import { createHttpFacilitator, type HttpFacilitator } from "../../../runtime/drivers/facilitator/http.ts";
+
+const OFFER: PaymentRequirements = {
+  scheme: "exact",
+  network: "eip155:8453",
+  asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+  amount: "1000",
+  payTo: "0x2222222222222222222222222222222222222222",
+  maxTimeoutSeconds: 300,
+  extra: {},
+};
+const PAYMENT: PaymentPayload = { x402Version: 2, accepted: OFFER, payload: {} };
+
+type Respond = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+describe("a facilitator over HTTP", () => {
+  let server: Server;
+  let respond: Respond;
+  let facilitator: HttpFacilitator;
+  const soon = (): AbortSignal => AbortSignal.timeout(300);
+  const verify = () => facilitator.verify(PAYMENT, OFFER, soon());
+  const settle = () => facilitator.settle(PAYMENT, OFFER, soon());
+  const answer = (status: number, body: string): void => {
+    respond = (_request, response) => response.writeHead(status, { "content-type": "application/json" }).end(body);
+  };
+
+  before(async () => {
+    server = createServer((request, response) => {
+      let body = "";
+      request.on("data", (chunk) => {
+        body += chunk;
+      });
+      request.on("end", () => respond(request, response, body));
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/x402`;
+  beforeEach(() => {
+    facilitator = createHttpFacilitator({
+      url: url(),
+      headers: async (action) => ({ authorization: `Bearer ${action}` }),
+    });
+  });
+  afterEach(() => facilitator.close());
+
+  const isOutage = async (promise: Promise<unknown>, what: string): Promise<void> => {
+    const error = await promise.then(
+      (value) => expect.fail(`${what} was taken for an answer: ${JSON.stringify(value)}`),
+      (reason: unknown) => reason,
+    );
+    expect(error, what).to.be.instanceOf(Problem).with.property("code", "facilitator-unavailable");
+  };
+
+  it("is asked as x402 version 2 says, with its own headers for each action", async () => {
+    const seen: unknown[] = [];
+    respond = ({ method, url: path, headers }, response, body) => {
+      seen.push([method, path, headers.authorization, body && Object.keys(JSON.parse(body))]);
+      response.end(
+        path?.endsWith("/supported")
+          ? '{"kinds":[]}'
+          : path?.endsWith("/verify")
+            ? '{"isValid":true}'
+            : '{"success":true,"transaction":"0x1","network":"eip155:8453"}',
+      );
+    };
+    await facilitator.supported(soon());
+    expect(await verify()).to.deep.equal({ isValid: true });
+    expect(await settle()).to.include({ success: true, transaction: "0x1" });
+    const keys = ["x402Version", "paymentPayload", "paymentRequirements"];
+    expect(seen).to.deep.equal([
+      ["GET", "/x402/supported", "Bearer supported", ""],
+      ["POST", "/x402/verify", "Bearer verify", keys],
+      ["POST", "/x402/settle", "Bearer settle", keys],
+    ]);
+  });
+
+  it("may refuse with a 4xx status, as some do", async () => {
+    answer(400, '{"isValid":false,"invalidReason":"invalid_signature"}');
+    expect(await verify()).to.include({ isValid: false, invalidReason: "invalid_signature" });
+    answer(402, '{"success":false,"errorReason":"insufficient_funds","transaction":"","network":"eip155:8453"}');
+    expect(await settle()).to.include({ success: false, errorReason: "insufficient_funds" });
+  });
+
+  it("is out of order, and gives no verdict, whenever its answer makes no sense", async () => {
+    const nonsense: [number, string][] = [
+      [500, '{"isValid":true}'],
+      [503, ""],
+      [200, ""],
+      [200, "garbage"],
+      [200, '"true"'],
+      [200, "true"],
+      [200, "[]"],
+      [200, "null"],
+      [200, '{"isValid":"true"}'],
+      [200, '{"isValid":true,"payer":7}'],
+      [200, '{"isValid":false,"invalidReason":{"a":1}}'],
+      [401, '{"isValid":true}'],
+      [302, '{"isValid":true}'],
+      [404, "<html>"],
+    ];
+    for (const [status, body] of nonsense) {
+      answer(status, body);
+      await isOutage(verify(), `verify ${status} ${body}`);
+    }
+    for (const body of [
+      "",
+      "{}",
+      '{"success":true}',
+      '{"success":"yes","transaction":"0x1","network":"eip155:8453"}',
+      "null",
+    ]) {
+      answer(200, body);
+      await isOutage(settle(), `settle ${body}`);
+    }
+    answer(200, '{"kinds":"all"}');
+    await isOutage(facilitator.supported(soon()), "supported");
+  });
+
+  it("is out of order when it says nothing, hangs up, or drips", async () => {
+    respond = () => {};
+    await isOutage(verify(), "silence");
+    respond = (request) => request.socket.destroy();
+    await isOutage(verify(), "a reset");
+    respond = (_request, response) => void response.writeHead(200, { "content-length": "100" }).write('{"isV');
+    await isOutage(verify(), "half an answer");
+  });
+
+  it("cannot fill the memory with a huge answer", async () => {
+    respond = (_request, response) => {
+      const chunk = Buffer.alloc(1 << 20, 0x20);
+      const pour = (): void => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on("drain", pour);
+      pour();
+    };
+    await isOutage(facilitator.verify(PAYMENT, OFFER, AbortSignal.timeout(5000)), "an endless answer");
+  });
+
+  it("is out of order when nobody listens", async () => {
+    const nobody = createHttpFacilitator({ url: "http://127.0.0.1:1" });
+    await isOutage(nobody.verify(PAYMENT, OFFER, soon()), "a closed port");
+    await nobody.close();
+  });
+
+  it("of Coinbase's gets every request signed for exactly its method, host and path", async () => {
+    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+    const raw = (key: { export(options: { format: "jwk" }): { d?: string; x?: string } }, part: "d" | "x"): Buffer =>
+      Buffer.from(key.export({ format: "jwk" })[part] ?? "", "base64url");
+    const apiKeySecret = Buffer.concat([raw(privateKey, "d"), raw(publicKey, "x")]).toString("base64");
+    const tokens: string[] = [];
+    respond = ({ headers }, response) => {
+      tokens.push(String(headers.authorization).replace("Bearer ", ""));
+      response.end('{"isValid":true}');
+    };
+    const cdp = createCdpFacilitator({ apiKeyId: "organizations/o/apiKeys/k", apiKeySecret, url: url() });
+    await cdp.verify(PAYMENT, OFFER, AbortSignal.timeout(5000));
+    await cdp.verify(PAYMENT, OFFER, AbortSignal.timeout(5000));
+    await cdp.close();
+    const claims = JSON.parse(Buffer.from(tokens[0]?.split(".")[1] ?? "", "base64url").toString()) as {
+      uris: string[];
+      sub: string;
+    };
+    expect(claims.sub).to.equal("organizations/o/apiKeys/k");
+    expect(claims.uris).to.deep.equal([`POST ${new URL(url()).host}/x402/verify`]);
+    expect(tokens[0]).not.to.equal(tokens[1]);
+  });
+});

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { toHex } from "viem";
+import type { SettleResponse } from "../../../runtime/core/x402/x402.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+import { ETHER, GWEI, never, offer, second, seller, stageFacilitator, thrown, treasury } from "./stage.ts";
+
+describe("the in-process facilitator", () => {
+  const stage = stageFacilitator();
+  const { open, pay } = stage;
+
+  for (const method of ["eth_call", "eth_getCode"]) {
+    it(`calls an outage of ${method} an outage, never an invalid signature`, async () => {
+      const facilitator = open();
+      const payment = await pay();
+      stage.proxy.intervene((asked) => (asked === method ? "lose" : "pass"));
+      const error = await thrown(facilitator.verify(payment, offer, never));
+      expect(error).to.include({ code: "facilitator-unavailable" });
+      stage.proxy.intervene(() => "pass");
+      expect(await facilitator.verify(payment, offer, never)).to.include({ isValid: true });
+    });
+  }
+
+  for (const method of ["eth_getCode", "eth_estimateGas", "eth_getTransactionCount"])
+    it(`calls a settlement unknown when ${method} is not answered`, async () => {
+      const facilitator = open();
+      const payment = await pay();
+      await facilitator.verify(payment, offer, never);
+      stage.proxy.intervene((asked) => (asked === method ? "lose" : "pass"));
+      expect(await thrown(facilitator.settle(payment, offer, never))).to.include({ code: "settlement-unknown" });
+    });
+
+  it("keeps the hash of what is not confirmed in time, and resolves it when asked again", async () => {
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    const store = createMemoryStore();
+    const payment = await pay();
+    const pending = await open(store, 200).settle(payment, offer, never);
+    expect(pending).to.include({ success: false, errorReason: "settlement_pending" });
+    expect(pending.transaction).to.match(/^0x[0-9a-f]{64}$/);
+    stage.sender.close();
+    await stage.chain.rpc("evm_setAutomine", [true]);
+    await stage.chain.rpc("evm_mine", []);
+    expect(await open(store).settle(payment, offer, never)).to.include({
+      success: true,
+      transaction: pending.transaction,
+    });
+  });
+
+  it("names the transaction that is in the chain when its fee had to be raised", async () => {
+    await stage.chain.rpc("evm_setAutomine", [false]);
+    const store = createMemoryStore();
+    const settling = open(store, 15_000).settle(await pay(), offer, never);
+    let receipt: SettleResponse | undefined;
+    void settling.then((settled) => {
+      receipt = settled;
+    });
+    while (!receipt) {
+      await sleep(50);
+      await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(50n * GWEI)]);
+      await stage.chain.rpc("evm_mine", []);
+    }
+    const [first] = [...store.entries].filter(([key]) => key.endsWith(":0")).map(([, value]) => JSON.stringify(value));
+    expect(receipt).to.include({ success: true });
+    expect(first, "the first form").not.to.include(receipt.transaction);
+    expect(await stage.chain.rpc("eth_getTransactionReceipt", [receipt.transaction])).to.include({ status: "0x1" });
+    await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(GWEI)]);
+    await stage.chain.rpc("evm_mine", []);
+  });
+
+  it("settles once when the node takes the transaction and its answer is lost", async () => {
+    let lost = 0;
+    stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" && lost++ === 0 ? "lose-answer" : "pass"));
+    const before = await stage.jpyc.balanceOf(seller);
+    expect(await open().settle(await pay(), offer, never)).to.include({ success: true });
+    expect((await stage.jpyc.balanceOf(seller)) - before).to.equal(ETHER);
+  });
+
+  it("does not call a payment refused that an earlier attempt has settled", async () => {
+    const payment = await pay();
+    await open().settle(payment, offer, never);
+    stage.sender.close();
+    expect(await thrown(open().settle(payment, offer, never))).to.include({ code: "settlement-unknown" });
+  });
+
+  it("calls it unknown, not refused, when the treasury cannot pay for the gas", async () => {
+    await stage.chain.setBalance(treasury.address, 0n);
+    const error = await thrown(open().settle(await pay(), offer, never));
+    await stage.chain.setBalance(treasury.address, 100n * ETHER);
+    expect(error).to.include({ code: "settlement-unknown" });
+  });
+
+  it("survives the death of its node without an unhandled rejection", async () => {
+    const facilitator = open();
+    const fresh = { ...offer, asset: second }; // The SDK remembers for a while which tokens are contracts.
+    const payment = await pay(fresh);
+    await facilitator.supported(never);
+    stage.proxy.intervene(() => "lose");
+    expect(await thrown(facilitator.verify(payment, fresh, never))).to.include({ code: "facilitator-unavailable" });
+    expect(await thrown(facilitator.settle(payment, fresh, never))).to.include({ code: "settlement-unknown" });
+    await sleep(100);
+  });
+});

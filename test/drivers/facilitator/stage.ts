@@ -1,0 +1,137 @@
+import { ExactEvmScheme } from "@x402/evm/exact/client";
+import { expect } from "chai";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import type { Facilitator, PaymentPayload, PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
+import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
+import { createEvmSender, type EvmSender } from "../../../runtime/drivers/evm/sender.ts";
+import { createLocalFacilitator } from "../../../runtime/drivers/facilitator/local.ts";
+import type { TokenFacts } from "../../../runtime/drivers/facilitator/local-token.ts";
+import { type EvmChain, startEvmChain } from "../../../runtime/sandbox/evm/chain.ts";
+import { placeToken, type Token } from "../../../runtime/sandbox/evm/tokens.ts";
+import { rail } from "../../support/chains/chains.ts";
+import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+export const GWEI = 10n ** 9n;
+export const ETHER = 10n ** 18n;
+export const never: AbortSignal = new AbortController().signal;
+export const seller = "0x5e11e40000000000000000000000000000005e11";
+export const polygon = rail("polygon");
+/** A second token with the same words as the first. */
+export const second = "0x431d5dff03120afa4bdf332c61a6e1766ef37bdb";
+const { name, version } = polygon.domain!;
+export const jpycFacts: TokenFacts = { asset: polygon.asset, decimals: 18, name, version };
+
+/** What a promise fails with, or else its value. */
+export const thrown = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    (value) => value,
+    (error: unknown) => error,
+  );
+
+export const offer: PaymentRequirements = {
+  ...{ scheme: "exact", network: "eip155:137", asset: polygon.asset, amount: String(ETHER), payTo: seller },
+  ...{ maxTimeoutSeconds: 300, extra: { name, version } },
+};
+
+export const treasury: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
+
+/** A chain with the token for all tests; for each test a buyer, and a sender that is closed after it. */
+export interface FacilitatorStage {
+  readonly chain: EvmChain;
+  /** Stands between the facilitator and the chain. */
+  readonly proxy: RpcProxy;
+  readonly jpyc: Token;
+  readonly buyer: PrivateKeyAccount;
+  /** Of the facilitator that was opened last. */
+  readonly sender: EvmSender;
+  open(store?: ReturnType<typeof createMemoryStore>, confirmationMs?: number): Facilitator;
+  pay(accepted?: PaymentRequirements, from?: PrivateKeyAccount): Promise<PaymentPayload>;
+}
+
+/** To be called in a `describe`: starts the chain before its tests and stops it after them. */
+export function stageFacilitator(): FacilitatorStage {
+  let chain: EvmChain;
+  let proxy: RpcProxy;
+  let jpyc: Token;
+  let buyer: PrivateKeyAccount;
+  let sender: EvmSender;
+  const unhandled: unknown[] = [];
+  const note = (error: unknown): void => void unhandled.push(error);
+
+  before(async () => {
+    process.on("unhandledRejection", note);
+    chain = await startEvmChain({ chainId: 137 });
+    proxy = await startRpcProxy(chain.url);
+    jpyc = await placeToken(chain, { ...jpycFacts, address: polygon.asset, symbol: polygon.symbol });
+    await placeToken(chain, { ...jpycFacts, address: second, symbol: polygon.symbol });
+    await chain.setBalance(treasury.address, 100n * ETHER);
+  });
+  after(async () => {
+    process.off("unhandledRejection", note);
+    await proxy.stop();
+    await chain.stop();
+  });
+  beforeEach(async () => {
+    buyer = privateKeyToAccount(generatePrivateKey());
+    await jpyc.mint(buyer.address, 1000n * ETHER);
+  });
+  afterEach(async () => {
+    proxy.intervene(() => "pass");
+    await chain.rpc("anvil_dropAllTransactions", []);
+    await chain.rpc("evm_setAutomine", [true]);
+    sender?.close(); // A test need not open one.
+    expect(unhandled).to.deep.equal([]);
+  });
+
+  function open(store = createMemoryStore(), confirmationMs = 5000) {
+    const client = createEvmClient({ url: proxy.url, chainId: 137, retries: 1, retryDelayMs: 5 });
+    sender = createEvmSender({
+      ...{
+        client,
+        treasury: { evmAccount: async () => treasury },
+        store,
+        feeCapWei: ETHER,
+        clock: Date,
+        log: silentLog,
+      },
+      ...{ pollMs: 25, rebroadcastMs: 100, stuckMs: 500 },
+    });
+    return createLocalFacilitator({
+      ...{ network: "eip155:137", client, sender, treasury: { evmAddress: async () => treasury.address }, store },
+      ...{ tokens: [jpycFacts, { ...jpycFacts, asset: second }], confirmationMs },
+    });
+  }
+
+  async function pay(accepted = offer, from = buyer): Promise<PaymentPayload> {
+    const requirements = accepted as Parameters<ExactEvmScheme["createPaymentPayload"]>[1];
+    const { payload } = await new ExactEvmScheme(from).createPaymentPayload(2, requirements);
+    return { x402Version: 2, accepted, payload };
+  }
+
+  return {
+    get chain() {
+      return chain;
+    },
+    get proxy() {
+      return proxy;
+    },
+    get jpyc() {
+      return jpyc;
+    },
+    get buyer() {
+      return buyer;
+    },
+    get sender() {
+      return sender;
+    },
+    ...{ open, pay },
+  };
+}
+
+/** The payment with these parts of its authorization changed after the signature. */
+export const change = (payment: PaymentPayload, parts: object): PaymentPayload => ({
+  ...payment,
+  payload: { ...payment.payload, authorization: { ...(payment.payload.authorization as object), ...parts } },
+});

@@ -1,0 +1,218 @@
+import { inspect } from "node:util";
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { FIRST, GOOD, openQuestions, type Questions, SCHEMA, SECOND } from "../../support/sources/llm-questions.ts";
+import { type Behaviour, type LlmServer, openLlmServer, refuse, say } from "../../support/sources/llm-server.ts";
+
+describe("a language model", () => {
+  let server: LlmServer;
+  let llm: Questions;
+  before(async () => {
+    server = await openLlmServer();
+  });
+  after(() => server.close());
+  beforeEach(() => {
+    llm = openQuestions(server);
+  });
+
+  describe("that is asked", () => {
+    it("is told our instructions, the schema with its bounds and the limit, and shown the data as data", async () => {
+      server.behave(say(GOOD));
+      expect(await llm.ask("some\ntext")).to.deep.equal(GOOD);
+      expect(server.asked[0]).to.have.property("path", "/v1/chat/completions");
+      expect(server.asked[0]?.headers).to.have.property("authorization", "Bearer sk-of-ours");
+      const [body] = llm.bodies();
+      expect(body).to.deep.include({ model: FIRST, max_tokens: 300 });
+      const [system, user, ...further] = body?.messages ?? [];
+      expect([system?.role, user?.role, ...further]).to.deep.equal(["system", "user"]);
+      expect(system?.content)
+        .to.match(/^Judge the text\.\n/)
+        .and.to.contain(JSON.stringify(SCHEMA));
+      expect(user?.content).to.match(/^BEGIN ([0-9a-f]{32})\nsome\ntext\nEND \1$/);
+    });
+
+    it("is held to a strict form of the schema: all fields, no others, and no bounds that some endpoints refuse", async () => {
+      server.behave(say(GOOD));
+      await llm.ask();
+      const strict = {
+        type: "object",
+        properties: {
+          word: { type: "string", description: "One word." },
+          score: { type: "integer" },
+          notes: { type: "array", items: { type: "string" } },
+          extra: { type: ["string", "null"] },
+        },
+        required: ["word", "score", "notes", "extra"],
+        additionalProperties: false,
+      };
+      const json_schema = { name: "ser_vice", strict: true, schema: strict };
+      expect(llm.bodies()[0]?.response_format).to.deep.equal({ type: "json_schema", json_schema });
+    });
+
+    it("is held to the question's own schema where it brings one", async () => {
+      const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+      server.behave(say({ n: 1 }));
+      expect(await llm.ask("x", { schema })).to.deep.equal({ n: 1 });
+      expect(llm.bodies()[0]?.response_format?.json_schema?.schema).to.have.nested.property("properties.n");
+    });
+
+    it("is asked with the name and the password that its URL has, which no log ever sees", async () => {
+      const url = server.url.replace("//", "//name:open%20sesame@");
+      llm = openQuestions({ ...server, url }, { apiKey: undefined });
+      server.behave(say(GOOD), refuse(401));
+      expect(await llm.ask()).to.deep.equal(GOOD);
+      const basic = `Basic ${Buffer.from("name:open sesame").toString("base64")}`;
+      expect(server.asked[0]?.headers).to.have.property("authorization", basic);
+      await llm.fail();
+      expect(inspect(llm.lines, { depth: null })).not.to.contain("sesame");
+    });
+
+    it("is asked without a key where the endpoint needs none", async () => {
+      llm = openQuestions(server, { apiKey: undefined });
+      server.behave(say(GOOD));
+      await llm.ask();
+      expect(server.asked[0]?.headers).not.to.have.property("authorization");
+    });
+
+    it("is asked the same words for the same data, and gets lone surrogates mended", async () => {
+      server.behave(say(GOOD));
+      await llm.ask("a\ud800b");
+      await llm.ask("a\ufffdb");
+      const [one, other] = llm.bodies();
+      expect(one?.messages).to.deep.equal(other?.messages);
+    });
+
+    it("gives back what the schema names, and drops what it does not", async () => {
+      server.behave(say('{"word":"yes","reasoning":"I think","score":7,"__proto__":{"extra":"polluted"}}'));
+      expect(await llm.ask()).to.deep.equal(GOOD);
+    });
+  });
+
+  describe("whose answer cannot be used", () => {
+    const faulty: readonly [why: string, behaviour: Behaviour, fault: RegExp][] = [
+      ["breaks a bound", say({ word: "yes", score: 10 }), /score: Input should be less than or equal to 9/],
+      ["lacks a field", say({ word: "yes" }), /score: Field required/],
+      ["has a blank where a text should be", say({ word: " \n", score: 1 }), /word: String should match pattern/],
+      ["is prose", say("Yes, by all means!"), /It holds no JSON object/],
+      ["is a list", say("[1, 2]"), /It holds no JSON object/],
+      ["is empty", say(""), /It holds no JSON object/],
+      ["is nothing", say(null), /It holds no JSON object/],
+      ["calls a tool", say(null, { finish: "tool_calls" }), /It holds no JSON object/],
+      ["is broken JSON", say('{"word": "yes", "score": 7'), /It holds no JSON object/],
+      ["is nothing but braces", say("{".repeat(900_000)), /It holds no JSON object/],
+      ["was cut off", say('{"word": "ye', { finish: "length" }), /cut off/],
+    ];
+    for (const [why, behaviour, fault] of faulty)
+      it(`because it ${why}, is shown the fault and asked once more`, async () => {
+        server.behave(behaviour, say(GOOD));
+        expect(await llm.ask()).to.deep.equal(GOOD);
+        const [first, second] = llm.bodies();
+        const [, , answer, correction] = second?.messages ?? [];
+        expect([answer?.role, correction?.role]).to.deep.equal(["assistant", "user"]);
+        expect(answer?.content, "an answer that some endpoints refuse").not.to.equal("");
+        expect(correction?.content).to.match(fault);
+        expect(second?.messages.slice(0, 2)).to.deep.equal(first?.messages);
+      });
+
+    it("twice, is given up: the caller is told, and the log knows the faults", async () => {
+      server.behave(say({ word: "yes", score: 10 }));
+      const problem = await llm.fail();
+      expect(problem).to.include({ code: "upstream-failed", message: "The language model gave no usable answer" });
+      expect(server.asked).to.have.length(2);
+      const faults = llm.lines.filter(({ event }) => event === "llm.unusable").map(({ fault }) => fault);
+      expect(faults).to.deep.equal(Array(2).fill("score: Input should be less than or equal to 9"));
+    });
+
+    it("twice, makes room for the fallback model, which is asked afresh", async () => {
+      llm = openQuestions(server, { fallbackModel: SECOND });
+      server.behave(say("no"), say("no"), say(GOOD));
+      expect(await llm.ask()).to.deep.equal(GOOD);
+      expect(llm.models()).to.deep.equal([FIRST, FIRST, SECOND]);
+      expect(llm.bodies()[2]?.messages).to.deep.equal(llm.bodies()[0]?.messages);
+    });
+
+    it("because it declines, is not pressed: the fallback model is asked, or the caller told", async () => {
+      for (const refusal of [say(null, { refusal: "I'd rather not." }), say("", { finish: "content_filter" })]) {
+        llm = openQuestions(server);
+        server.behave(refusal);
+        const problem = await llm.fail();
+        expect(problem).to.include({ code: "upstream-failed", message: "The language model declined to answer" });
+        expect(server.asked).to.have.length(1);
+        llm = openQuestions(server, { fallbackModel: SECOND });
+        server.behave(refusal, say(GOOD));
+        expect(await llm.ask()).to.deep.equal(GOOD);
+      }
+    });
+  });
+
+  describe("behind an endpoint with its own ways", () => {
+    const noSchema = refuse(400, { message: "response_format of type json_schema is not supported" });
+    const noJson = refuse(422, { message: "response_format: json_object is unknown" });
+
+    it("is asked in JSON mode where structured outputs are refused, and from then on", async () => {
+      server.behave(noSchema, say(GOOD));
+      expect(await llm.ask()).to.deep.equal(GOOD);
+      expect(await llm.ask()).to.deep.equal(GOOD);
+      expect(llm.formats()).to.deep.equal(["json_schema", "json_object", "json_object"]);
+    });
+
+    it("is asked for plain text where both are refused, and its object is found among the prose", async () => {
+      const notes = ['"}"', "{{"];
+      const prose = `Sure {as you wish}:\n\`\`\`json\n${JSON.stringify({ ...GOOD, notes })}\n\`\`\`\nBye {}`;
+      server.behave(noSchema, noJson, say(prose));
+      expect(await llm.ask()).to.deep.include(GOOD);
+      expect(await llm.ask()).to.have.deep.property("notes", notes);
+      expect(llm.formats()).to.deep.equal(["json_schema", "json_object", undefined, undefined]);
+    });
+
+    it("is told its limit by the newer name where the older one is refused, and from then on", async () => {
+      server.behave(refuse(400, { param: "max_tokens", code: "unsupported_parameter" }), say(GOOD));
+      await llm.ask();
+      await llm.ask();
+      const limits = llm.bodies().map((body) => [body.max_tokens, body.max_completion_tokens]);
+      const newer = [undefined, 300];
+      expect(limits).to.deep.equal([[300, undefined], newer, newer]);
+      expect(llm.formats()).to.deep.equal(Array(3).fill("json_schema"));
+    });
+
+    it("is asked in no more than four ways, whatever it complains of", async () => {
+      server.behave(refuse(400, { param: "max_tokens" }));
+      await llm.fail();
+      expect(llm.formats()).to.deep.equal(["json_schema", "json_schema", "json_object", undefined]);
+    });
+
+    it("is not thought less of for a request that is refused in every way", async () => {
+      server.behave(refuse(400));
+      expect((await llm.fail()).message).to.equal("The language model answered with status 400");
+      expect(llm.formats()).to.deep.equal(["json_schema", "json_object", undefined]);
+      server.behave(say(GOOD));
+      await llm.ask();
+      expect(llm.formats().at(-1)).to.equal("json_schema");
+    });
+
+    it("keeps each model's ways apart", async () => {
+      llm = openQuestions(server, { fallbackModel: SECOND });
+      server.behave(noSchema, say("no"), say("no"), say(GOOD));
+      await llm.ask();
+      expect(llm.models()).to.deep.equal([FIRST, FIRST, FIRST, SECOND]);
+      expect(llm.formats()).to.deep.equal(["json_schema", "json_object", "json_object", "json_schema"]);
+    });
+  });
+
+  it("fails in the words of what carries its requests, where that has its own", async () => {
+    const problem = new Problem("unavailable", "There is no recording of this question");
+    llm = openQuestions(server, { options: { fetch: () => Promise.reject(problem) } });
+    expect(await llm.fail()).to.equal(problem);
+  });
+
+  it("is unavailable where none is configured", async () => {
+    llm = openQuestions(server, { options: { endpoint: undefined, limitsOf: () => undefined } });
+    expect(await llm.fail()).to.include({ code: "unavailable", message: "No language model is configured" });
+  });
+
+  it("is not asked for a service whose manifest does not say how", async () => {
+    llm = openQuestions(server, { options: { limitsOf: () => undefined } });
+    expect(await llm.ask().catch((reason: unknown) => reason)).to.be.instanceOf(RangeError);
+    expect(server.asked).to.have.length(0);
+  });
+});

@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect } from "chai";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import type { Store } from "../../../runtime/core/store.ts";
+import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
+import { eventually } from "../../support/eventually.ts";
+import { testQueue } from "../../support/queue/suite.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+testQueue("SQLite", async () => {
+  const { path, remove } = createDataDir();
+  let lock: DatabaseSync | undefined;
+  return {
+    place: { dataDir: path },
+    outage: {
+      async begin() {
+        lock = new DatabaseSync(join(path, "payphone.sqlite"), { timeout: 1000 });
+        lock.exec("BEGIN IMMEDIATE");
+      },
+      async end() {
+        lock?.close();
+      },
+    },
+    dispose: async () => remove(),
+  };
+});
+
+describe("a line of jobs in a store, and a process that was stalled for longer than its lease", () => {
+  const LEASE_MS = 200;
+  const stall = (): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LEASE_MS * 2);
+
+  async function work(onStalled: (store: Store) => Promise<void>): Promise<{ turns: number; stopped: number }> {
+    const store = createMemoryStore();
+    const terms = { clock: { now: Date.now }, log: silentLog, concurrencyOf: () => 1 };
+    const queue = createStoreQueue({ store, ...terms, leaseMs: LEASE_MS, sweepMs: 20 });
+    const seen = { turns: 0, stopped: 0 };
+    queue.start(async (_job, signal) => {
+      seen.turns += 1;
+      if (seen.turns > 1) return "done";
+      stall();
+      await onStalled(store);
+      await Promise.race([
+        new Promise((done) => setTimeout(done, LEASE_MS * 2)),
+        new Promise((done) => signal.addEventListener("abort", done)),
+      ]);
+      if (signal.aborted) seen.stopped += 1;
+      return signal.aborted ? { againMs: 0 } : "done";
+    });
+    await queue.add({ id: "job", service: "one", at: 1 });
+    await eventually(async () => (await queue.count("one")) === 0);
+    await queue.close();
+    return seen;
+  }
+
+  it("goes on with its job when nobody else has it", async () => {
+    expect(await work(async () => {})).to.deep.equal({ turns: 1, stopped: 0 });
+  });
+
+  it("is told to stop when another process has it, and the job has another turn when that one is gone", async () => {
+    const takeAway = (store: Store): Promise<void> =>
+      store.set(`queue-lease:queue:one:${"1".padStart(13, "0")}:job`, 1, LEASE_MS * 3);
+    expect(await work(takeAway)).to.deep.equal({ turns: 2, stopped: 1 });
+  });
+});

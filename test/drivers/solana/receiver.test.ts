@@ -1,0 +1,38 @@
+import { Keypair } from "@solana/web3.js";
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { createSolanaClient } from "../../../runtime/drivers/solana/client.ts";
+import { withReceiver } from "../../../runtime/drivers/solana/receiver.ts";
+import { type SvmChain, startSvmChain } from "../../../runtime/sandbox/svm/chain.ts";
+import { rail } from "../../support/chains/chains.ts";
+import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+
+const { network, asset, symbol } = rail("solana");
+
+describe("a Solana receiving address", () => {
+  let chain: SvmChain;
+  before(async () => {
+    chain = await startSvmChain();
+    chain.putMint(asset, 6);
+  });
+  after(() => chain.stop());
+  const receive = (payTo: string, url = chain.url) => {
+    const client = createSolanaClient({ url, network, retries: 0, timeoutMs: 300 });
+    return withReceiver(createScriptedRail({ network }).facilitator, { client, payTo, mint: asset, symbol });
+  };
+  const ask = (facilitator: ReturnType<typeof receive>) => facilitator.supported(AbortSignal.timeout(3000));
+
+  it("without an account for the token keeps its rail down, and says what to do, until there is one", async () => {
+    const payTo = Keypair.generate().publicKey.toBase58();
+    const facilitator = receive(payTo);
+    const refusal = await ask(facilitator).catch((error: unknown) => error);
+    expect(refusal).to.be.instanceOf(Problem).with.property("code", "unavailable");
+    expect(refusal).to.have.property("message").that.contains(`${payTo} has no account for USDC`);
+    chain.putTokenAccount(payTo, 0n);
+    expect(await ask(facilitator)).to.have.length(1);
+  });
+
+  it("is taken at its word while the chain cannot be asked", async () => {
+    expect(await ask(receive(Keypair.generate().publicKey.toBase58(), "http://127.0.0.1:1"))).to.have.length(1);
+  });
+});

@@ -1,0 +1,162 @@
+import { createKeyPairSignerFromBytes } from "@solana/kit";
+import { Connection, Keypair, VersionedTransaction } from "@solana/web3.js";
+import { ExactSvmScheme } from "@x402/svm/exact/client";
+import { expect } from "chai";
+import type { PaymentPayload, PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
+import { createSolanaClient } from "../../../runtime/drivers/solana/client.ts";
+import { createSolanaSettlements } from "../../../runtime/drivers/solana/settlements.ts";
+import { type SvmChain, startSvmChain } from "../../../runtime/sandbox/svm/chain.ts";
+import { rail } from "../../support/chains/chains.ts";
+import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
+
+const never = new AbortController().signal;
+const thrown = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    (value) => value,
+    (error: unknown) => error,
+  );
+
+describe("the settlements on Solana", () => {
+  const { asset, decimals } = rail("solana");
+  const [seller, feePayer] = [Keypair.generate(), Keypair.generate()];
+  let buyer: Keypair;
+  let chain: SvmChain;
+  let proxy: RpcProxy;
+  let node: Connection;
+  let now: number;
+
+  before(async () => {
+    chain = await startSvmChain();
+    proxy = await startRpcProxy(chain.url);
+    node = new Connection(chain.url, "confirmed");
+    chain.putMint(asset, decimals);
+    chain.putTokenAccount(seller.publicKey.toBase58(), 0n);
+    chain.airdrop(feePayer.publicKey.toBase58(), 10n ** 9n);
+  });
+  after(async () => {
+    await proxy.stop();
+    await chain.stop();
+  });
+  beforeEach(() => {
+    now = Date.now();
+    buyer = Keypair.generate();
+    chain.putTokenAccount(buyer.publicKey.toBase58(), 1_000_000n);
+  });
+  afterEach(() => proxy.intervene(() => "pass"));
+
+  const offer = (amount = "1000", payTo = seller): PaymentRequirements => ({
+    ...{ scheme: "exact", network: chain.network, asset, amount, payTo: payTo.publicKey.toBase58() },
+    ...{ maxTimeoutSeconds: 300, extra: { feePayer: feePayer.publicKey.toBase58() } },
+  });
+
+  async function pay(accepted = offer()): Promise<PaymentPayload> {
+    const signer = await createKeyPairSignerFromBytes(buyer.secretKey);
+    const requirements = accepted as Parameters<ExactSvmScheme["createPaymentPayload"]>[1];
+    const { payload } = await new ExactSvmScheme(signer, { rpcUrl: chain.url }).createPaymentPayload(2, requirements);
+    return { x402Version: 2, accepted, payload };
+  }
+
+  const toTransaction = ({ payload }: PaymentPayload): VersionedTransaction =>
+    VersionedTransaction.deserialize(Buffer.from(payload.transaction as string, "base64"));
+
+  /** What a facilitator does: signs as the fee's payer, and broadcasts. */
+  async function settle(payment: PaymentPayload): Promise<string> {
+    const transaction = toTransaction(payment);
+    transaction.sign([feePayer]);
+    return node.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
+  }
+
+  function open(graceMs = 0) {
+    const client = createSolanaClient({ url: proxy.url, network: chain.network, retries: 0 });
+    const reader = createSolanaSettlements({ client, clock: { now: () => now }, graceMs });
+    return (payment: PaymentPayload, accepted = payment.accepted) => reader.find(payment, accepted, never);
+  }
+
+  it("are open while the transaction can still land", async () => {
+    expect(await open()(await pay())).to.deep.equal({ state: "open" });
+  });
+
+  it("are found by the message alone, among the payer's other transactions, also after its time", async () => {
+    const payments = [await pay(), await pay(), await pay()];
+    const signatures: string[] = [];
+    for (const payment of payments) signatures.push(await settle(payment));
+    expect(await open()(payments[1]!)).to.deep.equal({ state: "settled", transaction: signatures[1] });
+    chain.expireBlockhash();
+    expect(await open()(payments[1]!)).to.deep.equal({ state: "settled", transaction: signatures[1] });
+  });
+
+  it("are dead when the blockhash has expired and nothing landed", async () => {
+    const payment = await pay();
+    await settle(await pay());
+    chain.expireBlockhash();
+    expect(await open()(payment)).to.deep.equal({ state: "dead" });
+  });
+
+  it("are not dead before a blockhash has been invalid for a while: the node may be behind", async () => {
+    const find = open(30_000);
+    const payment = await pay();
+    chain.expireBlockhash();
+    expect(await find(payment)).to.deep.equal({ state: "open" });
+    now += 29_999;
+    expect(await find(payment)).to.deep.equal({ state: "open" });
+    now += 1;
+    expect(await find(payment)).to.deep.equal({ state: "dead" });
+  });
+
+  it("are dead when the transaction landed and failed", async () => {
+    const payment = await pay(offer("2000000"));
+    await settle(payment);
+    expect(await open()(payment)).to.deep.equal({ state: "dead" });
+  });
+
+  it("are dead when the transaction paid less, or somebody else", async () => {
+    const other = Keypair.generate();
+    chain.putTokenAccount(other.publicKey.toBase58(), 0n);
+    for (const accepted of [offer("999"), offer("1000", other)]) {
+      const payment = await pay(accepted);
+      await settle(payment);
+      expect(await open()(payment, offer())).to.deep.equal({ state: "dead" });
+    }
+  });
+
+  it("are not those of another message that pays the same", async () => {
+    const payment = await pay();
+    await settle(await pay());
+    expect(await open()(payment)).to.deep.equal({ state: "open" });
+  });
+
+  it("are looked for only among transactions with the payment's own memo, where the node tells the memos", async () => {
+    const payment = await pay();
+    const transaction = await settle(payment);
+    await settle(await pay());
+    const listed = await node.getSignaturesForAddress(buyer.publicKey);
+    const { compiledInstructions } = toTransaction(payment).message;
+    const own = Buffer.from(compiledInstructions.at(-1)!.data).toString("utf8");
+    const result = listed.map((entry) => ({
+      ...entry,
+      memo: entry.signature === transaction ? `[32] ${own}` : "[5] other",
+    }));
+    const body = JSON.stringify({ jsonrpc: "2.0", id: "1", result });
+    proxy.intervene((method) => (method === "getSignaturesForAddress" ? { status: 200, body } : "pass"));
+    const from = proxy.calls.length;
+    expect(await open()(payment)).to.deep.equal({ state: "settled", transaction });
+    expect(proxy.calls.slice(from).filter((method) => method === "getTransaction")).to.have.length(1);
+  });
+
+  it("are not known when the chain cannot be read", async () => {
+    const payment = await pay();
+    await settle(payment);
+    for (const lost of ["isBlockhashValid", "getSignaturesForAddress", "getTransaction"]) {
+      proxy.intervene((method) => (method === lost ? "lose" : "pass"));
+      expect(await thrown(open()(payment)), lost).to.include({ code: "upstream-failed" });
+    }
+  });
+
+  it("are not known when the node lists a transaction that it does not have", async () => {
+    const payment = await pay();
+    await settle(payment);
+    const nothing = JSON.stringify({ jsonrpc: "2.0", id: "1", result: null });
+    proxy.intervene((method) => (method === "getTransaction" ? { status: 200, body: nothing } : "pass"));
+    expect(await thrown(open()(payment))).to.include({ code: "upstream-failed" });
+  });
+});

@@ -1,0 +1,213 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { inspect } from "node:util";
+import { base58 } from "@scure/base";
+import { Connection, Keypair, PublicKey } from "@solana/web3.js";
+import { expect } from "chai";
+import type { Clock } from "../../../runtime/api/capabilities.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { createSolanaClient } from "../../../runtime/drivers/solana/client.ts";
+import {
+  createSolanaSender,
+  type SolanaInstruction,
+  type SolanaSenderOptions,
+} from "../../../runtime/drivers/solana/sender.ts";
+import { createTreasury } from "../../../runtime/drivers/treasury.ts";
+import { type SvmChain, startSvmChain } from "../../../runtime/sandbox/svm/chain.ts";
+import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
+
+const never = new AbortController().signal;
+const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
+const memo = (text: string): SolanaInstruction => ({ program: MEMO, accounts: [], data: Buffer.from(text) });
+const thrown = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    (value) => value,
+    (error: unknown) => error,
+  );
+
+describe("a Solana chain", () => {
+  let chain: SvmChain;
+  let proxy: RpcProxy;
+  let treasury: ReturnType<typeof createTreasury>;
+  let node: Connection;
+
+  before(async () => {
+    chain = await startSvmChain();
+    proxy = await startRpcProxy(chain.url);
+    node = new Connection(chain.url, "confirmed");
+  });
+  after(async () => {
+    await proxy.stop();
+    await chain.stop();
+  });
+  beforeEach(() => {
+    treasury = createTreasury({
+      evmKey: `0x${"11".repeat(32)}`,
+      solanaKey: base58.encode(Keypair.generate().secretKey),
+    });
+    chain.airdrop(treasury.solanaAddress, 10n ** 9n);
+    proxy.calls.length = proxy.params.length = 0;
+  });
+  afterEach(() => {
+    proxy.intervene(() => "pass");
+    chain.release();
+    chain.drop(0);
+  });
+
+  const open = (url = proxy.url, network: string = chain.network) =>
+    createSolanaClient({ url, network, retries: 1, retryDelayMs: 5, timeoutMs: 500 });
+
+  const send = (text: string, signal = never, options: Partial<SolanaSenderOptions> = {}) =>
+    createSolanaSender({
+      ...{ client: open(), treasury, clock: Date as Clock, log: silentLog, pollMs: 20, resendMs: 60 },
+      ...options,
+    }).send([memo(text)], signal);
+
+  /** The signatures of everything that the treasury has in the chain, the airdrop aside. */
+  const history = async (): Promise<string[]> =>
+    (await node.getSignaturesForAddress(new PublicKey(treasury.solanaAddress)))
+      .map(({ signature }) => signature)
+      .slice(0, -1);
+
+  /** The bytes of every broadcast that came by, in order. */
+  const broadcasts = (): unknown[] =>
+    proxy.params
+      .filter((_, index) => proxy.calls[index] === "sendTransaction")
+      .map((params) => (params as unknown[])[0]);
+
+  describe("'s client", () => {
+    it("asks for nothing before it is used, and for the genesis once", async () => {
+      const client = open();
+      expect(proxy.calls).to.deep.equal([]);
+      await client.ask((connection) => connection.getSlot());
+      await client.ask((connection) => connection.getBlockHeight());
+      expect(proxy.calls).to.deep.equal(["getGenesisHash", "getSlot", "getBlockHeight"]);
+    });
+
+    it("refuses an RPC URL of another chain", async () => {
+      const client = open(proxy.url, "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1");
+      expect(await thrown(client.ask((connection) => connection.getSlot()))).to.include({
+        ...{
+          code: "upstream-failed",
+          message: "The RPC URL of Solana leads to another chain than solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+        },
+      });
+    });
+
+    it("asks again, gives up as an outage, and keeps the secrets of its URL to itself", async () => {
+      const client = open(`${proxy.url.replace("//", "//operator:hunter2@")}/v2/secret-key`);
+      let lost = 0;
+      proxy.intervene(() => (lost++ === 0 ? "lose" : "pass"));
+      expect(await client.ask((connection) => connection.getSlot())).to.be.a("number");
+      for (const fate of ["lose", { status: 503, body: "busy" }, { status: 200, body: "<html>" }] as const) {
+        proxy.intervene(() => fate);
+        const error = await thrown(client.ask((connection) => connection.getSlot()));
+        expect(error).to.include({ code: "upstream-failed", message: "The Solana chain could not be asked" });
+        expect(inspect(error, { depth: 9, showHidden: true })).not.to.match(/hunter2|secret-key/);
+      }
+    });
+  });
+
+  describe("'s sender", () => {
+    it("sends once what lands at once", async () => {
+      const { signature, slot } = await send("a memo");
+      expect(await history()).to.deep.equal([signature]);
+      const landed = await node.getTransaction(signature, { maxSupportedTransactionVersion: 0 });
+      expect(landed).to.include({ slot });
+      expect(landed?.meta?.logMessages?.join("\n")).to.include("a memo");
+      expect(broadcasts()).to.have.length(1);
+    });
+
+    it("sends the same bytes again while they are dropped, and never signs twice for them", async () => {
+      chain.drop(3);
+      const { signature } = await send("dropped thrice");
+      expect(await history()).to.deep.equal([signature]);
+      expect(broadcasts()).to.have.length(4);
+      expect(new Set(broadcasts()).size).to.equal(1);
+    });
+
+    it("waits for what lands late, and does not double it", async () => {
+      chain.hold();
+      const sending = send("late");
+      await sleep(250);
+      expect(broadcasts().length).to.be.above(2);
+      chain.release();
+      const { signature } = await sending;
+      expect(await history()).to.deep.equal([signature]);
+      expect(new Set(broadcasts()).size).to.equal(1);
+    });
+
+    it("signs anew only after the last valid block height has passed", async () => {
+      chain.drop(1_000_000);
+      const sending = send("expired");
+      await sleep(250);
+      expect(new Set(broadcasts()).size).to.equal(1);
+      chain.expireBlockhash();
+      while (new Set(broadcasts()).size < 2) await sleep(10);
+      chain.drop(0);
+      const { signature } = await sending;
+      expect(await history()).to.deep.equal([signature]);
+      expect(new Set(broadcasts()).size).to.equal(2);
+    });
+
+    it("finds what landed in its last block, instead of signing anew", async () => {
+      const client = open();
+      proxy.intervene((method) => (method === "getSignatureStatuses" ? "lose" : "pass"));
+      const sending = send("unseen", never, { client });
+      while ((await history()).length === 0) await sleep(10);
+      chain.expireBlockhash();
+      await sleep(200);
+      proxy.intervene(() => "pass");
+      const { signature } = await sending;
+      expect(await history()).to.deep.equal([signature]);
+      expect(new Set(broadcasts()).size).to.equal(1);
+    });
+
+    it("half of 40 sends dropped: each lands exactly once", async () => {
+      let count = 0;
+      proxy.intervene((method) => (method === "sendTransaction" && count++ % 2 === 0 ? "lose" : "pass"));
+      const texts = Array.from({ length: 40 }, (_, index) => `memo ${index}`);
+      const sent = await Promise.all(texts.map((text) => send(text)));
+      expect(new Set(await history())).to.deep.equal(new Set(sent.map(({ signature }) => signature)));
+      expect(await history()).to.have.length(40);
+    });
+
+    it("gives up after as many expiries as it may sign for", async () => {
+      chain.drop(1_000_000);
+      const sending = thrown(send("hopeless", never, { attempts: 2 }));
+      const timer = setInterval(() => chain.expireBlockhash(), 30);
+      const error = await sending;
+      clearInterval(timer);
+      expect(error).to.include({ code: "upstream-failed", message: "Solana let a transaction expire 2 times" });
+      expect(await history()).to.deep.equal([]);
+    });
+
+    it("is not available without money for the fee, and sends nothing", async () => {
+      treasury = createTreasury({
+        evmKey: `0x${"11".repeat(32)}`,
+        solanaKey: base58.encode(Keypair.generate().secretKey),
+      });
+      expect(await thrown(send("no money"))).to.include({ code: "unavailable" });
+      expect(broadcasts()).to.deep.equal([]);
+    });
+
+    it("refuses what cannot succeed, and sends nothing", async () => {
+      const client = open();
+      const sender = createSolanaSender({ client, treasury, clock: Date as Clock, log: silentLog });
+      const broken: SolanaInstruction = { program: MEMO, accounts: [], data: Buffer.from([0xff]) };
+      expect(await thrown(sender.send([broken], never))).to.include({
+        code: "upstream-failed",
+        message: "Solana refused a transaction",
+      });
+      expect(broadcasts()).to.deep.equal([]);
+    });
+
+    it("ends with the caller's reason when the caller goes", async () => {
+      chain.drop(1_000_000);
+      const gone = new AbortController();
+      const sending = thrown(send("left", gone.signal));
+      await sleep(100);
+      gone.abort(new Error("gone"));
+      expect(await sending).to.have.property("message", "gone");
+    });
+  });
+});

@@ -1,0 +1,110 @@
+import { setTimeout } from "node:timers/promises";
+import { createClient } from "@keyv/redis";
+import { expect } from "chai";
+import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
+import { openRedisStore } from "../../../runtime/drivers/store/redis.ts";
+import { startRedis, type TestRedis } from "../../support/store/redis.ts";
+import { expectUnavailable, listKeys, testStore } from "../../support/store/suite.ts";
+
+testStore("Redis", async () => {
+  const redis = await startRedis();
+  return { options: { redisUrl: redis.url, dataDir: "/nowhere" }, dispose: () => redis.stop() };
+});
+
+describe("a store in a Redis", () => {
+  let redis: TestRedis;
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(() => redis?.stop());
+  afterEach(() => redis.restart());
+  const open = (namespace = "test"): Promise<OpenStore> => openRedisStore({ url: redis.url, namespace });
+
+  /** Nothing may look as if the key were absent. */
+  async function expectAllUnavailable(store: OpenStore): Promise<void> {
+    const works = [store.get("a"), store.set("a", 2), store.delete("a"), store.putIfAbsent("a", 2), store.incr("n")];
+    await Promise.all([...works, store.ping(), listKeys(store, "")].map(expectUnavailable));
+  }
+
+  async function untilBack(store: OpenStore): Promise<void> {
+    const isBack = await store.ping().then(
+      () => true,
+      () => false,
+    );
+    if (isBack) return;
+    await setTimeout(50);
+    return untilBack(store);
+  }
+
+  it("cannot be opened while Redis is gone, and says where it was looked for, but no password", async () => {
+    await redis.kill();
+    const url = redis.url.replace("//", "//user:secret@");
+    const { message } = await expectUnavailable(openRedisStore({ url, namespace: "test" }));
+    expect(message).to.include(new URL(url).host).and.to.include("ECONNREFUSED").and.not.to.include("secret");
+  });
+
+  it("cannot be opened with a password that is refused, or while nothing answers", async () => {
+    const url = redis.url.replace("//", "//user:secret@");
+    const { message } = await expectUnavailable(openRedisStore({ url, namespace: "test" }));
+    expect(message).to.include("WRONGPASS").and.not.to.include("secret");
+    redis.pause();
+    await expectUnavailable(open());
+    redis.resume();
+  });
+
+  it("fails closed when Redis dies, and finds it again by itself", async () => {
+    const store = await open();
+    await store.set("a", 1);
+    await redis.kill();
+    await expectAllUnavailable(store);
+    await expectAllUnavailable(store);
+    await redis.restart();
+    await untilBack(store);
+    expect(await store.get("a")).to.equal(1);
+    expect(await store.putIfAbsent("a", 2)).to.equal(false);
+    await store.close();
+  });
+
+  it("fails closed when Redis hangs, and works again when it does", async () => {
+    const store = await open();
+    await store.set("a", 1);
+    redis.pause();
+    await expectAllUnavailable(store);
+    redis.resume();
+    await untilBack(store);
+    await store.set("a", 3);
+    expect(await store.get("a")).to.equal(3);
+    await store.close();
+  });
+
+  it("can be closed while Redis is gone", async () => {
+    const store = await open();
+    await redis.kill();
+    await store.close();
+    await expectUnavailable(store.get("a"));
+  });
+
+  it("keeps to its namespace, whatever that is called", async () => {
+    const stores = await Promise.all(["one", "on*", "o[n]e", "one::two"].map(open));
+    const [first, ...others] = stores as [OpenStore, ...OpenStore[]];
+    await first.set("a", 1);
+    await first.set("two::a", 1);
+    for (const other of others.slice(0, 2)) expect(await listKeys(other, "")).to.deep.equal([]);
+    for (const other of others) await other.set("b", 2);
+    expect(await first.get("b")).to.equal(undefined);
+    expect(await others[0]!.get("a")).to.equal(undefined);
+    expect(await listKeys(others[0]!, "")).to.deep.equal(["b"]);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  it("is refused where Redis may forget what has not expired", async () => {
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    await client.configSet({ maxmemory: "100mb", "maxmemory-policy": "volatile-lru" });
+    const { message } = await expectUnavailable(open());
+    expect(message).to.equal("Redis may forget payments: its maxmemory-policy is volatile-lru, set it to noeviction");
+    await client.configSet({ "maxmemory-policy": "noeviction" });
+    await (await open()).close();
+    await client.close();
+  });
+});

@@ -1,0 +1,162 @@
+import { once } from "node:events";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
+import { expect } from "chai";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
+import { expectUnavailable, listKeys, startChild, testStore } from "../../support/store/suite.ts";
+
+/** A shell in which no file can grow beyond 1 MB, as on a disk that is full. */
+const LITTLE_ROOM = ["sh", "-c", 'ulimit -f 2048; exec "$0" "$@"'];
+
+const makeFolder = (): Promise<string> => mkdtemp(join(tmpdir(), "payphone-store-"));
+const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
+
+testStore("a file", async () => {
+  const folder = await makeFolder();
+  return { options: { dataDir: join(folder, "data") }, dispose: () => remove(folder) };
+});
+
+describe("a store in a file", () => {
+  let folder: string;
+  let file: string;
+  beforeEach(async () => {
+    folder = await makeFolder();
+    file = join(folder, "payphone.sqlite");
+  });
+  afterEach(() => remove(folder));
+
+  it("belongs to its user alone", async () => {
+    const dataDir = join(folder, "new", "data");
+    const store = await openStore({ dataDir });
+    await store.set("a", 1);
+    for (const name of ["payphone.sqlite", "payphone.sqlite-wal"]) {
+      expect((await stat(join(dataDir, name))).mode & 0o777, name).to.equal(0o600);
+    }
+    expect((await stat(dataDir)).mode & 0o777).to.equal(0o700);
+    await store.close();
+  });
+
+  it("is the same after it was closed and opened", async () => {
+    const first = await openSqliteStore({ file });
+    await first.set("a", { b: "é" });
+    await first.incr("n", 7);
+    await first.close();
+    const second = await openSqliteStore({ file });
+    expect([await second.get("a"), await second.incr("n")]).to.deep.equal([{ b: "é" }, 8]);
+    await second.close();
+  });
+
+  it("writes to the disk once what is asked for at once", async () => {
+    const store = await openSqliteStore({ file });
+    const { size } = await stat(`${file}-wal`);
+    await Promise.all(Array.from({ length: 200 }, (_, at) => store.putIfAbsent(`claim:${at}`, at)));
+    const written = (await stat(`${file}-wal`)).size - size;
+    expect(written).to.be.above(0);
+    expect(written, "a commit writes a page of 4096 bytes at least").to.be.below(200 * 4096);
+    await store.close();
+  });
+
+  it("loses no write that it has acknowledged, however its process ends", async () => {
+    const options = { dataDir: folder };
+    for (let round = 0; round < 8; round++) {
+      const child = startChild(options, ["write", String(round)]);
+      let printed = "";
+      child.stdout!.on("data", (chunk: Buffer) => {
+        printed += chunk;
+      });
+      await once(child.stdout!, "data");
+      await setTimeout(20 + Math.random() * 120);
+      const exit = once(child, "close");
+      child.kill("SIGKILL");
+      await exit;
+      const acknowledged = printed.split("\n").slice(0, -1);
+      expect(acknowledged).not.to.deep.equal([]);
+      const store = await openStore(options);
+      for (const key of acknowledged) expect(await store.get(key)).to.deep.equal({ key });
+      await store.close();
+    }
+  });
+
+  it("fails closed while another process keeps it locked, changes nothing, and works again afterwards", async () => {
+    const store = await openSqliteStore({ file });
+    await store.set("a", 1);
+    const rival = new DatabaseSync(file);
+    rival.exec("BEGIN IMMEDIATE");
+    const works = [store.putIfAbsent("b", 1), store.incr("n"), store.set("a", 2), store.ping()];
+    expect(await store.get("c")).to.equal(undefined);
+    const problems = await Promise.all(works.map(expectUnavailable));
+    expect(problems[0]!.options.retryAfter).to.equal(1);
+    rival.exec("ROLLBACK");
+    expect([await store.get("a"), await store.get("b"), await store.get("n")]).to.deep.equal([1, undefined, undefined]);
+    expect(await store.putIfAbsent("b", 2)).to.equal(true);
+    await store.ping();
+    rival.close();
+    await store.close();
+  });
+
+  it("waits for another process that holds the lock for a while, without stopping this one", async () => {
+    const store = await openSqliteStore({ file });
+    const rival = new DatabaseSync(file);
+    rival.exec("BEGIN IMMEDIATE");
+    const write = store.putIfAbsent("a", 1);
+    let turns = 0;
+    const ticking = setInterval(() => turns++, 10);
+    await setTimeout(500);
+    rival.exec("COMMIT");
+    expect(await write).to.equal(true);
+    clearInterval(ticking);
+    expect(turns).to.be.above(5);
+    rival.close();
+    await store.close();
+  });
+
+  it("fails closed when the disk is full, applies no half of anything, and works again when there is room", async () => {
+    const child = startChild({ dataDir: folder }, ["fill"], LITTLE_ROOM);
+    let printed = "";
+    child.stdout!.on("data", (chunk: Buffer) => {
+      printed += chunk;
+    });
+    await once(child, "close");
+    const { times, said, after } = JSON.parse(printed);
+    expect(times).to.be.within(1, 10);
+    expect(said).to.equal("unavailable");
+    expect(after).to.deep.equal([times, null]);
+    const store = await openStore({ dataDir: folder });
+    expect(await listKeys(store, "large:")).to.have.length(times);
+    expect([await store.get("filled"), await store.get("small")]).to.deep.equal([times, 1]);
+    await store.close();
+  });
+
+  it("forgets by its own clock, and sweeps away what has expired a little at a time", async () => {
+    let time = 1_000_000;
+    const store = await openSqliteStore({ file, now: () => time });
+    const reader = new DatabaseSync(file, { readOnly: true });
+    const rows = (): number => Number(reader.prepare("SELECT count(*) AS rows FROM entries").get()?.rows);
+    await Promise.all(Array.from({ length: 450 }, (_, at) => store.set(`brief:${at}`, at, 1000)));
+    await store.set("long", 1, 10 ** 9);
+    expect(rows()).to.equal(451);
+    time += 1001;
+    expect(await store.get("brief:0")).to.equal(undefined);
+    expect(rows()).to.equal(451);
+    time += 60_000;
+    const counts: number[] = [];
+    for (let at = 0; at < 4; at++) {
+      await store.set("tick", at);
+      counts.push(rows());
+    }
+    expect(counts).to.deep.equal([252, 52, 2, 2]);
+    reader.close();
+    await store.close();
+  });
+
+  it("says why it cannot be opened", async () => {
+    await writeFile(file, "this is a text, and was never a database ".repeat(100));
+    const { message } = await expectUnavailable(openSqliteStore({ file }));
+    expect(message).to.include(file).and.to.include("not a database");
+    await expectUnavailable(openSqliteStore({ file: join(file, "below") }));
+  });
+});

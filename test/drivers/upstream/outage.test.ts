@@ -1,0 +1,266 @@
+import { expect } from "chai";
+import type { Problem } from "../../../runtime/api/problem.ts";
+import type { LiveUpstream } from "../../../runtime/drivers/upstream/upstream.ts";
+import { problemOf } from "../../plugins/host.ts";
+import { findFreePort } from "../../support/free-port.ts";
+import { until } from "../../support/http.ts";
+import { type Bench, NEVER, openBench } from "../../support/sources/live-upstream.ts";
+import { breaks, hangs, type Line, stalls } from "../../support/sources/scripted-source.ts";
+
+const OPEN_MS = 15_000;
+
+/** Sends a part of its body for ever, and a little more often than the patience would end. */
+const drips: Line = (response) => {
+  response.writeHead(200);
+  const timer = setInterval(() => response.write("x"), 10);
+  response.on("close", () => clearInterval(timer));
+};
+
+/** Says that it sends more than it does. */
+const breaksOff: Line = (response) =>
+  void response.writeHead(200, { "content-length": "100" }).write("{", () => response.socket?.destroy());
+
+describe("an upstream that fails", () => {
+  let bench: Bench;
+  let upstream: LiveUpstream;
+  beforeEach(async () => {
+    bench = await openBench();
+    upstream = bench.open();
+  });
+  afterEach(() => bench.close());
+  const get = (): Promise<unknown> => upstream.get("", { signal: NEVER });
+  const fail = (): Promise<Problem> => problemOf(get());
+
+  const passing: Record<string, Line> = { 408: 408, 425: 425, 500: 500, 502: 502, 503: 503, breaks, breaksOff };
+  for (const [name, line] of Object.entries(passing))
+    it(`is asked again after ${name}, which may pass`, async () => {
+      bench.source.script(line, line, "{}");
+      await get();
+      expect(bench.source.asked).to.have.length(3);
+    });
+
+  it("is asked no more often than its manifest says", async () => {
+    bench.source.script(503);
+    const { code, message, options } = await fail();
+    expect([code, message]).to.deep.equal(["upstream-failed", "Source answered with status 503"]);
+    expect(options.retryAfter, "nobody knows when").to.equal(undefined);
+    expect(bench.source.asked).to.have.length(3);
+    expect(bench.lines).to.deep.include({
+      ...{ level: "warn", event: "upstream.failed", upstream: "source", reason: "answered with status 503" },
+      ...{ rest_ms: undefined, error: undefined },
+    });
+  });
+
+  for (const status of [400, 401, 403, 404, 409, 422])
+    it(`is not asked again after ${status}, which is an answer`, async () => {
+      bench.source.script(status);
+      expect(await upstream.get("", { signal: NEVER })).to.have.property("status", status);
+      expect(bench.source.asked).to.have.length(1);
+    });
+
+  for (const [name, line] of Object.entries({ hangs, stalls, drips }))
+    it(`is given up when it ${name} for longer than an attempt may take`, async () => {
+      upstream = bench.open({ timeoutMs: 100, retries: 1 });
+      await get(); // so that nothing has to be loaded any more
+      bench.source.script(line);
+      expect((await fail()).message).to.equal("Source did not answer in time");
+      expect(bench.source.asked).to.have.length(3);
+    });
+
+  describe("five times in a row", () => {
+    const trip = async (line: Line = 500): Promise<void> => {
+      bench.source.script(line);
+      for (let failed = 0; failed < 5; failed++) await fail();
+    };
+    const askedWhile = async (work: () => Promise<unknown>): Promise<number> => {
+      const before = bench.source.asked.length;
+      await work();
+      return bench.source.asked.length - before;
+    };
+
+    it("is left alone for 15 seconds, and says so", async () => {
+      await trip();
+      bench.wait(OPEN_MS - 1);
+      expect(await askedWhile(fail)).to.equal(0);
+      bench.wait(1 - OPEN_MS);
+      const { code, message, options } = await fail();
+      expect([code, message]).to.deep.equal(["upstream-failed", "Source has failed several times in a row"]);
+      expect(options.retryAfter).to.equal(15);
+      expect(upstream.status()).to.deep.equal({ state: "down", reason: message });
+      expect(bench.lines.filter(({ event }) => event === "upstream.down")).to.have.length(1);
+    });
+
+    it("tells when to come back with the failure that was one too many", async () => {
+      bench.source.script(500);
+      const failures = [await fail(), await fail(), await fail(), await fail(), await fail()];
+      expect(failures.map(({ options }) => options.retryAfter)).to.deep.equal([...Array(4).fill(undefined), 15]);
+    });
+
+    it("is asked by one request alone when the time is over, and by all when that was answered", async () => {
+      await trip();
+      bench.wait(OPEN_MS);
+      expect(upstream.status().state, "may be asked").to.equal("up");
+      const { promise: isAsked, resolve: hear } = Promise.withResolvers<void>();
+      const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>();
+      bench.source.script(async (response) => {
+        hear();
+        await isAllowed;
+        response.end("{}");
+      }, "{}");
+      const before = bench.source.asked.length;
+      const paths = (): string[] => bench.source.asked.slice(before).map(({ path }) => path);
+      const probe = get();
+      await isAsked;
+      const waiting = upstream.get("/waiting", { signal: NEVER });
+      await bench.open().get("/meanwhile", { signal: NEVER });
+      expect(paths()).to.deep.equal(["/", "/meanwhile"]);
+      allow();
+      await Promise.all([probe, waiting]);
+      expect(paths()).to.deep.equal(["/", "/meanwhile", "/waiting"]);
+      expect(upstream.status()).to.deep.equal({ state: "up" });
+      expect(bench.lines.at(-1)).to.include({ level: "info", event: "upstream.up" });
+    });
+
+    it("fails all who have waited for the one request when that has failed", async () => {
+      await trip();
+      bench.wait(OPEN_MS);
+      const asked = await askedWhile(async () => {
+        const failures = await Promise.all([fail(), problemOf(upstream.get("/waiting", { signal: NEVER }))]);
+        expect(failures.map(({ options }) => options.retryAfter)).to.deep.equal([15, 15]);
+      });
+      expect(asked).to.equal(1);
+    });
+
+    it("is not left alone for longer because the clock was set back", async () => {
+      await trip();
+      bench.wait(-3_600_000);
+      expect(await askedWhile(fail)).to.equal(1);
+    });
+
+    it("is left alone again when the one request failed, which is not repeated", async () => {
+      await trip();
+      bench.wait(OPEN_MS);
+      expect(await askedWhile(fail)).to.equal(1);
+      expect(await askedWhile(fail)).to.equal(0);
+      bench.wait(OPEN_MS);
+      expect(await askedWhile(fail)).to.equal(1);
+    });
+
+    it("is asked by the next when the one request was given up by its caller", async () => {
+      await trip();
+      bench.wait(OPEN_MS);
+      const caller = new AbortController();
+      bench.source.script(() => caller.abort(), 500);
+      await upstream.get("", { signal: caller.signal }).catch(() => {});
+      await until(() => upstream.status().state === "up");
+      expect(await askedWhile(fail)).to.equal(1);
+      expect(await askedWhile(fail), "nobody has said that it lives").to.equal(0);
+    });
+
+    it("is left alone although its callers did not wait for all attempts", async () => {
+      for (let left = 1; left <= 5; left++) {
+        const caller = new AbortController();
+        bench.source.script(500, () => caller.abort());
+        await upstream.get("", { signal: caller.signal }).catch(() => {});
+        await until(() => bench.lines.filter(({ event }) => event === "upstream.failed").length === left);
+      }
+      expect(await askedWhile(fail)).to.equal(0);
+    });
+
+    it("stays in use when answers lie in between", async () => {
+      upstream = bench.open({ retries: 0 });
+      const lines: Line[] = [500, 500, 500, 500, 404, 500, 500, 500, 500, 429, 500, 500, 500, 500];
+      bench.source.script(...lines);
+      for (const _ of lines) await get().catch(() => {});
+      expect(bench.source.asked).to.have.length(lines.length);
+      expect(upstream.status()).to.deep.equal({ state: "up" });
+    });
+
+    it("is left alone when nothing listens any more", async () => {
+      const port = await findFreePort();
+      upstream = bench.open({ url: `http://127.0.0.1:${port}` });
+      for (let failed = 0; failed < 5; failed++)
+        expect((await fail()).message).to.equal("Source could not be reached, or broke off");
+      expect((await fail()).message).to.equal("Source has failed several times in a row");
+    });
+  });
+
+  describe("because it is asked too often", () => {
+    const limit = (retryAfter: string, status = 429): Line => ({ status, headers: { "retry-after": retryAfter } });
+
+    it("is asked again with pauses of our own when it asks for none", async () => {
+      bench.source.script(429, 429, "{}");
+      await get();
+      bench.source.script(429);
+      const { message, options } = await fail();
+      expect([message, options.retryAfter]).to.deep.equal(["Source has been asked too often", undefined]);
+      expect(bench.source.asked).to.have.length(6);
+    });
+
+    for (const [form, text, seconds] of [
+      ["seconds", "30", 30],
+      ["a date", "Fri, 15 Jan 2027 08:01:00 GMT", 60],
+    ] as const)
+      it(`is not asked before a long pause in ${form} is over`, async () => {
+        bench.source.script(limit(text), "{}");
+        const first = await fail();
+        expect([first.message, first.options.retryAfter]).to.deep.equal(["Source has been asked too often", seconds]);
+        bench.wait(seconds * 1000 - 1);
+        const second = await fail();
+        expect([second.message, second.options.retryAfter]).to.deep.equal(["Source has asked for a pause", 1]);
+        expect(upstream.status()).to.deep.equal({ state: "down", reason: "Source has asked for a pause" });
+        expect(bench.source.asked, "none of this was sent").to.have.length(1);
+        bench.wait(1);
+        await get();
+      });
+
+    it("is not asked sooner because another request, at the same time, was given a shorter pause", async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const late: Line = async (response) => {
+        await promise;
+        response.writeHead(429, { "retry-after": "5" }).end();
+      };
+      bench.source.script(late, limit("30"));
+      const first = fail();
+      await until(() => bench.source.asked.length === 1);
+      await problemOf(upstream.get("/other", { signal: NEVER }));
+      resolve();
+      await first;
+      expect((await fail()).options.retryAfter).to.equal(30);
+    });
+
+    it("is heard by requests that wait for their next attempt", async () => {
+      upstream = bench.open({ pauseMs: 600 });
+      const { promise: isPausing, resolve: pausing } = Promise.withResolvers<void>();
+      bench.source.script((response) => {
+        response.writeHead(503).end();
+        response.on("close", () => pausing());
+      }, limit("30"));
+      const waiting = fail();
+      await isPausing;
+      await problemOf(upstream.get("/other", { signal: NEVER }));
+      expect((await waiting).options.retryAfter).to.equal(30);
+      expect(bench.source.asked).to.have.length(2);
+    });
+
+    it("is given the pause that it asks for with a 503, too", async () => {
+      bench.source.script(limit("30", 503));
+      expect((await fail()).options.retryAfter).to.equal(30);
+      await fail();
+      expect(bench.source.asked).to.have.length(1);
+    });
+
+    it("is asked again after a quarter of an hour, however long the pause that it asks for", async () => {
+      bench.source.script(limit("31536000"), "{}");
+      expect((await fail()).options.retryAfter).to.equal(900);
+      bench.wait(900_000);
+      await get();
+    });
+
+    for (const text of ["", "soon", "-5", "1e9"])
+      it(`is not left alone for a pause of "${text}"`, async () => {
+        bench.source.script(limit(text), "{}");
+        await get();
+      });
+  });
+});

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { createDataDir } from "../../../support/sellers/seller.ts";
+import { type Bought, openScene, type Scene, type Shop } from "./support/scene.ts";
+
+/** On OFAC's list as it is recorded, and not among the addresses that are built in. */
+const LISTED = { wallet: "TNiq9AXBp9EjUqhDhrwrfvAA8U3GUQZH81" };
+
+describe("OFAC's list", function () {
+  this.timeout(60_000);
+  let scene: Scene;
+  let data: ReturnType<typeof createDataDir>;
+  before(async () => {
+    scene = await openScene();
+  });
+  beforeEach(() => {
+    data = createDataDir();
+  });
+  afterEach(async () => {
+    await scene.clear();
+    data.remove();
+  });
+  after(() => scene?.close());
+
+  it("is read after the start, and still searched after kill -9 and a start without its source", async () => {
+    const first = await scene.start({ dataDir: data.path });
+    const { body } = await untilRead(first);
+    await first.kill();
+    await scene.source("ofac").fail("refuses connections");
+    const second = await scene.start({ dataDir: data.path });
+    const again = await second.buy("screen", LISTED);
+    expect(again.body).to.include({ sanctions_match: true, recommendation: "block" });
+    expect(again.body.corpus_version).to.equal(body.corpus_version);
+  });
+
+  it("is read once for two processes on the same store", async () => {
+    const first = await scene.start({ dataDir: data.path });
+    const { body } = await untilRead(first);
+    const asked = scene.source("ofac").asked();
+    const second = await scene.start({ dataDir: data.path, baseUrl: first.url });
+    expect((await second.buy("screen", LISTED)).body.corpus_version).to.equal(body.corpus_version);
+    expect(scene.source("ofac").asked()).to.equal(asked);
+  });
+
+  async function untilRead(shop: Shop): Promise<Bought> {
+    for (;;) {
+      const answer = await shop.buy("screen", LISTED);
+      expect(answer.status).to.equal(200);
+      if (answer.body.sanctions_match) return answer;
+      await sleep(50);
+    }
+  }
+});

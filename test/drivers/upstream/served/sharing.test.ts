@@ -1,0 +1,54 @@
+import { expect } from "chai";
+import { createDataDir } from "../../../support/sellers/seller.ts";
+import { startRedis } from "../../../support/store/redis.ts";
+import { openScene, priceOf, type Scene, type Shop } from "./support/scene.ts";
+
+const BUYERS = 300;
+const ETH = { symbol: "ETH" };
+
+describe("what sources have said", function () {
+  this.timeout(120_000);
+  let scene: Scene;
+  before(async () => {
+    scene = await openScene();
+  });
+  afterEach(() => scene.clear());
+  after(() => scene?.close());
+
+  it(`costs one question when ${BUYERS} buyers pay for the same price at once, and each of them pays`, async () => {
+    const shop = await scene.start();
+    const [asked, before] = [scene.source("coingecko").asked(), await received()];
+    const answers = await shop.buyMany("price_token", ETH, BUYERS);
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array(BUYERS).fill(200));
+    expect(scene.source("coingecko").asked() - asked).to.equal(1);
+    expect((await received()) - before).to.equal(BigInt(BUYERS) * priceOf("price_token"));
+  });
+
+  it("is known to a second process on the same SQLite file", async () => {
+    const data = createDataDir();
+    const first = await scene.start({ dataDir: data.path });
+    await isShared(first, await scene.start({ dataDir: data.path, baseUrl: first.url }));
+    data.remove();
+  });
+
+  it("is known to a second process on the same Redis", async () => {
+    const redis = await startRedis();
+    const env = { REDIS_URL: redis.url };
+    const first = await scene.start({ env });
+    await isShared(first, await scene.start({ env, baseUrl: first.url }));
+    await scene.clear();
+    await redis.stop();
+  });
+
+  async function isShared(first: Shop, second: Shop): Promise<void> {
+    const { body } = await first.buy("price_token", ETH);
+    const asked = scene.source("coingecko").asked();
+    const again = await second.buy("price_token", ETH);
+    expect(again.status).to.equal(200);
+    expect(again.body.fetched_at).to.equal(body.fetched_at);
+    expect(scene.source("coingecko").asked()).to.equal(asked);
+  }
+
+  const received = (): Promise<bigint> =>
+    scene.sandbox.usdc.balanceOf(scene.sandbox.env.BASE_PAYMENT_ADDRESS ?? expect.fail("nobody is paid"));
+});

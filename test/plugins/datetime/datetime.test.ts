@@ -1,0 +1,164 @@
+import { expect } from "chai";
+import datetime from "../../../plugins/datetime/index.ts";
+import { createHost, faultsOf, NOW, problemOf, readManifest, type Serve, serve } from "../host.ts";
+import { REFUSED, SCENES } from "./table.ts";
+
+const FRIDAY = "2026-11-20T14:30:00Z";
+const DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+describe("a parsed date and time", () => {
+  let ask: Serve;
+  before(async () => {
+    ask = await serve("parse_datetime", datetime, createHost());
+  });
+
+  for (const { zone, base, rows } of SCENES)
+    for (const [input, iso, confidence] of rows)
+      it(`is ${iso} (${confidence}) for "${input}" in ${zone}`, async () => {
+        const answer = await ask({ input, base_time: base, timezone: zone });
+        expect(answer).to.deep.include({ iso, confidence, timezone: zone, parsed_input: input });
+        expect(answer.unix).to.equal(toUnix(iso));
+        expect(answer.relative_seconds).to.equal(toUnix(iso) - toUnix(base));
+        expect(answer.components).to.deep.equal(toComponents(iso));
+      });
+
+  for (const input of REFUSED)
+    it(`is refused for "${input}"`, async () => {
+      const problem = await problemOf(ask({ input, base_time: FRIDAY }));
+      expect(problem.code).to.equal("unparseable-input");
+      expect(problem.message).to.match(/^[A-Z"\d].{15,}/);
+    });
+
+  it("is the same in whatever zone the process runs", async () => {
+    const own = process.env.TZ;
+    try {
+      for (const zone of ["Pacific/Apia", "America/New_York", "America/Sao_Paulo"]) {
+        process.env.TZ = zone;
+        for (const scene of SCENES)
+          for (const [input, iso] of scene.rows)
+            expect((await ask({ input, base_time: scene.base, timezone: scene.zone })).iso, input).to.equal(iso);
+      }
+    } finally {
+      if (own === undefined) delete process.env.TZ;
+      else process.env.TZ = own;
+    }
+  });
+
+  it("is refused when a word that it does not know is put anywhere into a text in words", async () => {
+    const texts = SCENES.flatMap(({ rows }) => rows.filter(([input]) => / [a-z]/i.test(input) && !/\(/.test(input)));
+    expect(texts.length).to.be.above(90);
+    for (const [text] of texts) {
+      const words = text.split(" ");
+      for (let i = 0; i <= words.length; i++) {
+        const input = words.toSpliced(i, 0, "perhaps").join(" ");
+        expect((await problemOf(ask({ input, base_time: FRIDAY }))).code, input).to.equal("unparseable-input");
+      }
+    }
+  });
+
+  it("is relative to the clock, in whole seconds, when there is no base time", async () => {
+    ask = await serve("parse_datetime", datetime, createHost({ clock: { now: () => NOW + 789 } }));
+    expect(await ask({ input: "in 3 hours" })).to.include({
+      iso: new Date(NOW + 3 * 3_600_000).toISOString().replace(".000Z", "+00:00"),
+      timezone: "UTC",
+      relative_seconds: 10_800,
+      relative_human: "in 3 hours",
+    });
+    expect(await ask({ input: "now", base_time: null })).to.include({ relative_seconds: 0, relative_human: "now" });
+  });
+
+  it("reads a base time without an offset in the given zone, and any ISO 8601 form", async () => {
+    for (const base_time of ["2027-06-01T09:00", "2027-06-01T09:00-04:00", "2027-W22-2T13:00:00Z", "20270601T0900"])
+      expect(await ask({ input: "in 1 hour", base_time, timezone: "America/New_York" })).to.include({
+        iso: "2027-06-01T10:00:00-04:00",
+      });
+    expect(await ask({ input: "now", base_time: "2027-06-01", timezone: "Asia/Tokyo" })).to.include({
+      iso: "2027-06-01T00:00:00+09:00",
+    });
+  });
+
+  it("takes zones in any case and says their proper names", async () => {
+    expect(await ask({ input: "0", timezone: "europe/london" })).to.include({
+      timezone: "Europe/London",
+      iso: "1970-01-01T01:00:00+01:00",
+    });
+  });
+
+  it("refuses unknown zones and base times that are not ISO 8601, both at once", async () => {
+    expect(await faultsOf(ask({ input: "now", timezone: "Mars/Base", base_time: "yesterday" }))).to.deep.equal([
+      "body.timezone: Value error, unknown IANA time zone: Mars/Base",
+      "body.base_time: Value error, base_time must be an ISO 8601 date or date and time",
+    ]);
+    for (const timezone of ["", "+05:30", "EST5EDT4", "UTC+1", "Z", "../etc", "constructor"])
+      expect(await faultsOf(ask({ input: "now", timezone })), timezone).to.have.length(1);
+    for (const base_time of ["", "1700000000", "2027-02-30", "2027-03-04T10:30+05:00[America/New_York]", "tomorrow"])
+      expect(await faultsOf(ask({ input: "now", base_time })), base_time).to.have.length(1);
+  });
+
+  it("does not take an empty text, or one of 501 characters", async () => {
+    for (const input of ["", "x".repeat(501)]) expect((await problemOf(ask({ input }))).code).to.equal("invalid-input");
+  });
+
+  const distances: Record<string, string> = {
+    "in 1 second": "in 1 second",
+    "59 seconds ago": "59 seconds ago",
+    "in 90 seconds": "in 2 minutes",
+    "90 seconds ago": "2 minutes ago",
+    "in 59 minutes and 40 seconds": "in 1 hour",
+    "2 hours ago": "2 hours ago",
+    "in 23 hours and 40 minutes": "in 1 day",
+    "in 3 days": "in 3 days",
+    "in 29 days": "in 29 days",
+    "in 6 weeks": "in 1 month",
+    "200 days ago": "7 months ago",
+    "in 360 days": "in 1 year",
+    "in 500 years": "in 500 years",
+  };
+  for (const [input, words] of Object.entries(distances))
+    it(`says "${words}" for "${input}"`, async () => {
+      expect(await ask({ input, base_time: FRIDAY })).to.include({ relative_human: words });
+    });
+
+  it("answers its manifest's examples, word for word where the base time is given", async () => {
+    for (const { input, output } of readManifest("parse_datetime").examples) {
+      const answer = await ask(input);
+      if (output) expect(answer).to.deep.equal(output);
+    }
+  });
+
+  it("takes a bounded time over the longest and worst texts", async () => {
+    const units = [
+      "1",
+      "1 day ",
+      "an ",
+      "march 5 ",
+      "last monday of ",
+      "half past 5 ",
+      "+1",
+      "a/b ",
+      "new york ",
+      " ",
+      "ﷺ",
+      "[",
+    ];
+    const unit = ["the day after ", "1-", "1:", "5 past 5 ", "in the morning ", "twenty-one ", "(", "and ", "2027 "];
+    for (const text of [...units, ...unit].flatMap((repeated) =>
+      [120, 500].map((length) => repeated.repeat(length).slice(0, length)),
+    ))
+      await ask({ input: text, base_time: FRIDAY }).catch((error) => expect(error.code).to.equal("unparseable-input"));
+  }).timeout(5000);
+
+  /** Date.parse knows no offsets with seconds. */
+  function toUnix(iso: string): number {
+    const [, wall = "", sign, hours = 0, minutes = 0, seconds = 0] =
+      /^(.{19}(?:\.\d+)?)(?:Z|([+-])(\d\d):(\d\d)(?::(\d\d))?)$/.exec(iso) ?? expect.fail(iso);
+    const offset = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds);
+    return Math.floor(Date.parse(`${wall}Z`) / 1000) - (sign === "-" ? -offset : offset);
+  }
+
+  function toComponents(iso: string): object {
+    const [year, month, day, hour, minute, second] = (iso.slice(0, 19).match(/\d+/g) ?? []).map(Number);
+    const weekday = (new Date(`${iso.slice(0, 10)}T00:00:00Z`).getUTCDay() + 6) % 7;
+    return { year, month, day, hour, minute, second, weekday, day_name: DAYS[weekday] };
+  }
+});

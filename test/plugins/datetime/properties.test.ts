@@ -1,0 +1,149 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { Temporal } from "temporal-polyfill";
+import datetime from "../../../plugins/datetime/index.ts";
+import { createHost, problemOf, type Serve, serve } from "../host.ts";
+
+const ZONES = [
+  "UTC",
+  "America/New_York",
+  "America/St_Johns",
+  "America/Sao_Paulo",
+  "Europe/London",
+  "Europe/Dublin",
+  "Africa/Casablanca",
+  "Africa/Monrovia",
+  "Asia/Kathmandu",
+  "Asia/Tehran",
+  "Australia/Lord_Howe",
+  "Pacific/Apia",
+  "Pacific/Kiritimati",
+  "Antarctica/Troll",
+];
+const zones = fc.constantFrom(...ZONES);
+const secondsFrom = (first: string, last: string): fc.Arbitrary<number> =>
+  fc.integer({ min: Date.parse(first) / 1000, max: Date.parse(last) / 1000 });
+const anySeconds = secondsFrom("0001-01-03T00:00:00Z", "9999-12-29T00:00:00Z");
+const modernSeconds = secondsFrom("1990-01-01T00:00:00Z", "2060-01-01T00:00:00Z");
+
+const inZone = (seconds: number, zone: string): Temporal.ZonedDateTime =>
+  Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toZonedDateTimeISO(zone);
+
+describe("any date and time", () => {
+  let ask: Serve;
+  before(async () => {
+    ask = await serve("parse_datetime", datetime, createHost());
+  });
+
+  /** Every way of writing a moment in a zone that a machine would choose. */
+  const forms: Record<string, (at: Temporal.ZonedDateTime) => string> = {
+    "ISO 8601": (at) => `${at.toPlainDateTime().toString({ smallestUnit: "second" })}${at.offset}`,
+    "ISO 8601 in UTC": (at) => at.toInstant().toString(),
+    "basic ISO 8601": (at) => at.toInstant().toString().replaceAll(/[-:]/g, ""),
+    "an ISO week date": (at) => {
+      const utc = at.withTimeZone("UTC");
+      const [year, week] = [String(utc.yearOfWeek).padStart(4, "0"), String(utc.weekOfYear).padStart(2, "0")];
+      return `${year}-W${week}-${utc.dayOfWeek}T${utc.toPlainTime()}Z`;
+    },
+    "an ISO ordinal date": (at) => {
+      const utc = at.withTimeZone("UTC");
+      const [year, day] = [String(utc.year).padStart(4, "0"), String(utc.dayOfYear).padStart(3, "0")];
+      return `${year}-${day}T${utc.toPlainTime()}Z`;
+    },
+    "Unix seconds": (at) => `@${at.epochMilliseconds / 1000}`,
+    "an HTTP date": (at) => new Date(at.epochMilliseconds).toUTCString(),
+  };
+  for (const [name, write] of Object.entries(forms))
+    it(`comes back as it was, with high confidence, from ${name} in any zone`, async () => {
+      await fc.assert(
+        fc.asyncProperty(anySeconds, zones, zones, async (seconds, zone, timezone) => {
+          const answer = await ask({ input: write(inZone(seconds, zone)), timezone });
+          expect(answer).to.include({ unix: seconds, confidence: "high", timezone });
+        }),
+        { numRuns: 150 },
+      );
+    });
+
+  it("gives an ISO text that means the same, in any zone", async () => {
+    await fc.assert(
+      fc.asyncProperty(anySeconds, zones, async (seconds, timezone) => {
+        const { iso } = await ask({ input: `@${seconds}`, timezone });
+        expect(await ask({ input: iso, timezone: "UTC" })).to.include({ unix: seconds, confidence: "high" });
+        expect(await ask({ input: "now", base_time: iso, timezone })).to.include({ unix: seconds, iso });
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("is the day's first moment when there is only a date, in any zone", async () => {
+    await fc.assert(
+      fc.asyncProperty(modernSeconds, zones, async (seconds, timezone) => {
+        const at = inZone(seconds, timezone);
+        const start = at.startOfDay().epochMilliseconds / 1000;
+        expect(await ask({ input: at.toPlainDate().toString(), timezone })).to.include({ unix: start });
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("is read the same in words as in figures", async () => {
+    await fc.assert(
+      fc.asyncProperty(modernSeconds, zones, async (seconds, timezone) => {
+        const at = inZone(seconds, timezone);
+        const date = at
+          .toPlainDate()
+          .toLocaleString("en", { weekday: "long", year: "numeric", month: "long", day: "numeric" });
+        const time = at.toPlainTime().toLocaleString("en", { hour: "numeric", minute: "2-digit", second: "2-digit" });
+        const [words, figures] = await Promise.all([
+          ask({ input: `${date} at ${time}`, timezone }),
+          ask({ input: at.toPlainDateTime().toString(), timezone }),
+        ]);
+        expect(words.iso).to.equal(figures.iso);
+        expect(words.confidence).to.equal(figures.confidence === "high" ? "medium" : "low");
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("moves by real hours and by calendar days, across every change of clocks", async () => {
+    const counts = fc.integer({ min: 1, max: 500 });
+    await fc.assert(
+      fc.asyncProperty(modernSeconds, zones, counts, fc.boolean(), async (seconds, timezone, count, isAhead) => {
+        const base = inZone(seconds, timezone);
+        const say = (unit: string): Promise<Record<string, unknown>> =>
+          ask({
+            input: isAhead ? `in ${count} ${unit}` : `${count} ${unit} ago`,
+            base_time: base.toInstant().toString(),
+            timezone,
+          });
+        const sign = isAhead ? count : -count;
+        expect((await say("hours")).unix).to.equal(seconds + sign * 3600);
+        expect((await say("days")).unix).to.equal(base.add({ days: sign }).epochMilliseconds / 1000);
+        expect((await say("months")).unix).to.equal(base.add({ months: sign }).epochMilliseconds / 1000);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("is either parsed or refused as unparseable, whatever the text", async () => {
+    const word = fc.constantFrom(
+      ..."last next monday of march 5 17:30 pm in day the at 2027 - / + . week half past tomorrow utc time end".split(
+        " ",
+      ),
+    );
+    const text = fc.oneof(
+      fc.string({ unit: "binary", minLength: 1, maxLength: 120 }),
+      fc.array(word, { minLength: 1, maxLength: 8 }).map((words) => words.join(" ")),
+    );
+    await fc.assert(
+      fc.asyncProperty(text, zones, async (input, timezone) => {
+        const answer = await ask({ input, timezone }).catch(
+          async (error) => (await problemOf(Promise.reject(error))).code,
+        );
+        if (typeof answer === "string") expect(answer).to.equal("unparseable-input");
+        else expect(answer.parsed_input).to.equal(input);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -1,0 +1,195 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { verifyMessage } from "viem";
+import { toMarkdown } from "../../../plugins/ledger/report/markdown.ts";
+import type { LedgerQuery } from "../../../plugins/ledger/request.ts";
+import { summarize } from "../../../plugins/ledger/summary.ts";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { offline } from "../../support/sources/replay.ts";
+import { NOW, problemOf, TREASURY } from "../host.ts";
+import { toAddress, WALLET } from "./base-node.ts";
+import { make, readGolden } from "./report-stage.ts";
+
+const COMMAND = "node test/plugins/ledger/write-golden.ts";
+const sha256 = (text: string | undefined): string =>
+  createHash("sha256")
+    .update(text ?? "", "utf8")
+    .digest("hex");
+
+describe("a spend report", () => {
+  offline();
+
+  for (const name of ["report.md", "report.html", "transfers.csv"])
+    it(`has the same bytes for the same question, registry and chain, whenever it is made: ${name}`, async () => {
+      const first = await make();
+      const later = await make({}, {}, { clock: { now: () => NOW + 86_400_000 } });
+      expect(later.files.get(name)).to.equal(first.files.get(name));
+      expect(first.files.get(name), `rewrite it with "${COMMAND}"`).to.equal(readGolden(name));
+    });
+
+  it("is delivered in exactly the decided fields", async () => {
+    const { deliverable, files, host } = await make();
+    const { signature, report_sha256, csv_sha256, anchor, ...rest } = deliverable;
+    expect(rest).to.deep.equal({
+      report_markdown_url: "https://pay.test/reports/1/report.md",
+      report_html_url: "https://pay.test/reports/2/report.html",
+      report_csv_url: "https://pay.test/reports/3/transfers.csv",
+      registry_version: rest.registry_version,
+      spec_version: "1.0",
+    });
+    expect(report_sha256).to.equal(sha256(files.get("report.md")));
+    expect(csv_sha256).to.equal(sha256(files.get("transfers.csv")));
+    expect(files.get("report.md"), "the hash of the CSV").to.include(csv_sha256);
+    expect(host.chain.get(anchor.base_tx)?.input).to.equal(`0x${report_sha256}`);
+    expect(anchor.solana_tx).to.equal("s".repeat(88));
+    expect(signature).to.include({ signer: TREASURY.address, scheme: "eip191", domain: "payphone/ledger/v1" });
+  });
+
+  it("is signed over both hashes, the wallet and the range, in a text that anybody can put together", async () => {
+    const { deliverable } = await make();
+    const { signature, report_sha256, csv_sha256, registry_version } = deliverable;
+    const message = [
+      "payphone/ledger/v1",
+      "wallet=0x7ab4E3C19F2D5a86B0C4E1D83F9A6752C1b0E8d4",
+      "from=2025-11-03T00:00:00Z",
+      "to=2025-11-09T23:59:59Z",
+      `report=${report_sha256}`,
+      `csv=${csv_sha256}`,
+      `registry=${registry_version}`,
+    ].join("\n");
+    expect(signature.message).to.equal(message);
+    const value = signature.value as `0x${string}`;
+    expect(await verifyMessage({ address: TREASURY.address, message, signature: value })).to.equal(true);
+  });
+
+  it("is only what was asked for: markdown", async () => {
+    const { deliverable, files } = await make({ format: "markdown" });
+    expect([...files.keys()]).to.deep.equal(["report.md", "report.html"]);
+    expect(deliverable).to.include({ report_csv_url: null, csv_sha256: null });
+    expect(deliverable.signature.message).to.include("\ncsv=none\n");
+  });
+
+  it("is only what was asked for: CSV, whose hash is then the one that is anchored", async () => {
+    const { deliverable, files, host } = await make({ format: "csv" });
+    expect([...files.keys()]).to.deep.equal(["transfers.csv"]);
+    expect(deliverable).to.include({ report_markdown_url: null, report_html_url: null });
+    expect(deliverable.report_sha256).to.equal(deliverable.csv_sha256);
+    expect(host.chain.get(deliverable.anchor.base_tx)?.input).to.equal(`0x${sha256(files.get("transfers.csv"))}`);
+  });
+
+  it("has a line in the CSV for every transfer that its totals count", async () => {
+    const { files } = await make({ include_unfiltered: true });
+    const [header, ...lines] = (files.get("transfers.csv") ?? "").trimEnd().split("\n");
+    expect(header).to.equal("time,direction,category,service_id,label,from,to,usdc,transaction,block,log_index");
+    expect(files.get("report.md")).to.include(`| Transfers | ${lines.length} |`);
+    const millionths = lines.map((line) => Math.round(Number(line.split(",")[7]) * 1e6));
+    expect(files.get("report.md")).to.include(`| USDC | ${millionths.reduce((sum, amount) => sum + amount) / 1e6} |`);
+  });
+
+  it("shows a title as it was written, whatever it is made of", async () => {
+    const title = "<img src=x onerror=alert(1)> **bold** [a](javascript:x) | cell\n# two `code` &lt; https://evil.test";
+    const { files } = await make({ title, prepared_for: "</p><script>alert(2)</script> ‮x" });
+    const html = files.get("report.html") ?? "";
+    expect(html).not.to.match(/<(img|script|a|strong|em|code)[ >][^<]*(alert|evil|bold|two)/i);
+    const [, shown = ""] = /<h1>(.*?)<\/h1>/s.exec(html) ?? [];
+    const text = shown
+      .replaceAll("&lt;", "<")
+      .replaceAll("&gt;", ">")
+      .replaceAll("&quot;", '"')
+      .replaceAll("&amp;", "&");
+    expect(text).to.equal(title.replace("\n", " "));
+    expect(files.get("report.md")?.split("\n")[0]).to.match(/^# \\</);
+  });
+
+  it("has no characters in its header that only change how others are read", async () => {
+    const { files } = await make({ title: "a\u202eb\u0000c\ud800d", prepared_for: "\u2066e\n\nf" });
+    expect(files.get("report.md")).to.match(/^# a b c\ufffdd\n\nPrepared for e f\n/);
+  });
+
+  it("lets no name of the registry be a formula in a spreadsheet, nor a cell in the markdown", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "payphone-ledger-"));
+    const path = join(folder, "registry.json");
+    const recipients = ["0xb81d4f60c7a93e2550f8d1b6e47a0c92d35e6f18"];
+    const service = { id: "@id", label: '=HYPERLINK("https://evil.test") | <b>x', recipients };
+    writeFileSync(path, JSON.stringify({ version: "1", services: [service] }));
+    const { files } = await make({}, {}, { env: { LEDGER_REGISTRY: path } });
+    rmSync(folder, { recursive: true });
+    expect(files.get("transfers.csv")).to.include(`,'@id,"'=HYPERLINK(""https://evil.test"") | <b>x",`);
+    expect(files.get("report.md")).to.include('| =HYPERLINK("https\\://evil.test") \\| \\<b\\>x |');
+    expect(files.get("report.html")).to.include('<td>=HYPERLINK("https://evil.test") | &lt;b&gt;x</td>');
+  });
+
+  it("shows the 500 largest groups, and what the others come to", async () => {
+    const entries = Array.from({ length: 503 }, (_, at) => ({
+      ...{ from: WALLET, to: toAddress(at), amount: BigInt(1000 - at), block: at, index: 1, tx: "0x1" },
+      ...{ isAuthorized: true, at: 1_762_128_001, category: "x402" as const, service: undefined },
+    }));
+    const period = { from: 1_762_128_000, to: 1_762_128_100 };
+    const query = { wallet: WALLET, period, direction: "outbound", least: 0n, groupBy: "recipient", withOthers: false };
+    const summary = summarize(query as LedgerQuery, { span: undefined, entries }, (address) => address);
+    const heading = {
+      title: null,
+      preparedFor: null,
+      groupBy: "recipient",
+      leastUsdc: "0",
+      withOthers: false,
+    } as const;
+    const markdown = toMarkdown(summary, {
+      ...heading,
+      registryVersion: "1",
+      specVersion: "1.0",
+      csvSha256: undefined,
+    });
+    expect(markdown.match(/^\| unlisted /gm)).to.have.length(500);
+    expect(markdown).to.include("\n3 further groups come to 0.001497 USDC together.\n");
+    expect(markdown).to.match(/^# Spend report\n/);
+  });
+
+  it("is no page that loads or runs anything", async () => {
+    const { files } = await make();
+    expect(files.get("report.html")).not.to.match(/<script|<iframe|<link|<img|<a |href=|src=|url\(|\son\w+=/i);
+    expect(files.get("report.html")?.match(/<rect /g)).to.have.length(7);
+  });
+
+  it("repeats neither the publication nor the anchor when a job goes on after a crash", async () => {
+    const kept = new Map<string, unknown>();
+    const step = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+      if (!kept.has(name)) kept.set(name, JSON.parse(JSON.stringify(await work())));
+      return kept.get(name) as T;
+    };
+    const broken = { write: () => Promise.reject(new Error("the process was killed")) };
+    const failure = await make({}, { step }, { anchor: broken }).catch((error: Error) => error.message);
+    expect(failure).to.equal("the process was killed");
+    const second = await make({}, { step });
+    expect(second.files.size, "files that were published again").to.equal(0);
+    const third = await make({}, { step }, { anchor: broken });
+    expect(third.deliverable).to.deep.equal(second.deliverable);
+    expect([...kept.keys()]).to.deep.equal(["write the report", "anchor the report"]);
+  });
+
+  it("tells whoever polls it how far it is", async () => {
+    const told: string[] = [];
+    await make({}, { report: (progress) => told.push(progress) });
+    expect(told.at(0)).to.equal("finding the blocks of the range");
+    expect(told).to.include("reading transfers: 100 %").and.to.include("writing the report");
+  });
+
+  it("fails when Base cannot be anchored to, so that its price is paid back", async () => {
+    const anchor = { write: () => Promise.reject(new Problem("upstream-failed", "Base is down")) };
+    expect((await problemOf(make({}, {}, { anchor }))).code).to.equal("upstream-failed");
+  });
+});
+
+describe("the questions of summary and report", () => {
+  it("have the same fields, and a report has three more", async () => {
+    const { default: summary } = await import("../../../schemas/LedgerSummaryRequest.json", { with: { type: "json" } });
+    const { default: report } = await import("../../../schemas/LedgerReportRequest.json", { with: { type: "json" } });
+    const { format, title, prepared_for, ...shared } = report.properties;
+    expect(shared).to.deep.equal(summary.properties);
+    expect(format.default).to.equal("both");
+    for (const { type } of [title, prepared_for]) expect(type).to.deep.equal(["string", "null"]);
+  });
+});

@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+import { wrapFetchWithPayment } from "@x402/fetch";
+import { expect } from "chai";
+import { type Hex, verifyMessage } from "viem";
+import { type SandboxServer, startSandboxServer } from "../../support/sellers/sandbox-server.ts";
+import { createBuyer, json, type PayingFetch } from "../../support/sellers/stock-buyer.ts";
+import { readManifest } from "../host.ts";
+import type { Deliverable } from "./report-stage.ts";
+
+/** Everything here is checked with what a buyer has: public addresses, the chains' nodes and stock tools. */
+describe("a report that was bought in the offline sandbox", function () {
+  this.timeout(60_000);
+  let server: SandboxServer;
+  let pay: PayingFetch;
+  let delivered: Deliverable;
+
+  before(async () => {
+    server = await startSandboxServer();
+    const buyer = await createBuyer(server);
+    pay = wrapFetchWithPayment(fetch, buyer.setSpendControls({ maxAmountPerPayment: "$1" }));
+    const [example] = readManifest("ledger_report").examples;
+    const accepted = await pay(`${server.url}/v1/ledger/report`, json(example?.input));
+    const { status_url } = (await accepted.json()) as { status_url: string };
+    delivered = await untilDelivered(status_url);
+  });
+  after(() => server?.stop());
+
+  async function untilDelivered(url: string): Promise<Deliverable> {
+    for (;;) {
+      const { status, deliverable, error } = (await (await fetch(url)).json()) as Record<string, unknown>;
+      if (status === "DELIVERED") return deliverable as Deliverable;
+      if (status !== "DISPATCHING" && status !== "IN_PROGRESS") expect.fail(`${status}: ${error}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  const sha256Of = async (url: string | null): Promise<string> =>
+    createHash("sha256")
+      .update(await (await fetch(url ?? "")).bytes())
+      .digest("hex");
+
+  async function rpc(node: string, method: string, params: readonly unknown[]): Promise<unknown> {
+    const answer = await fetch(node, json({ jsonrpc: "2.0", id: 1, method, params }));
+    return ((await answer.json()) as { result: unknown }).result;
+  }
+
+  it("has the hashes that it names", async () => {
+    expect(await sha256Of(delivered.report_markdown_url)).to.equal(delivered.report_sha256);
+    expect(await sha256Of(delivered.report_csv_url)).to.equal(delivered.csv_sha256);
+  });
+
+  it("is signed by the treasury over these hashes", async () => {
+    const { signer, value, message } = delivered.signature;
+    expect(message).to.include(`\nreport=${delivered.report_sha256}\ncsv=${delivered.csv_sha256}\n`);
+    expect(await verifyMessage({ address: signer as Hex, message, signature: value as Hex })).to.equal(true);
+  });
+
+  it("stands on both chains", async () => {
+    const { base_tx, solana_tx } = delivered.anchor;
+    const onBase = (await rpc(server.description.rpc.base ?? "", "eth_getTransactionByHash", [base_tx])) as {
+      input: string;
+    };
+    expect(onBase.input).to.equal(`0x${delivered.report_sha256}`);
+    const options = { encoding: "jsonParsed", maxSupportedTransactionVersion: 0 };
+    const onSolana = await rpc(server.description.rpc.solana ?? "", "getTransaction", [solana_tx, options]);
+    expect(JSON.stringify(onSolana)).to.include(delivered.report_sha256);
+  });
+
+  it("comes with a page for browsers that may run nothing", async () => {
+    const page = await fetch(delivered.report_html_url ?? "");
+    expect(page.headers.get("content-security-policy")).to.include("default-src 'none'");
+    expect(await page.text())
+      .to.include("<svg ")
+      .and.to.include("Prepared for Example Ltd");
+  });
+
+  it("is what its buyer's own account then shows, by the seller's name", async () => {
+    const answer = await pay(`${server.url}/v1/ledger/summary`, json({ wallet: server.description.buyer.evm.address }));
+    const { groups, totals } = (await answer.json()) as Record<"groups" | "totals", unknown> & { groups: object[] };
+    expect(totals).to.deep.include({ usdc: "0.35", tx_count: 1, identified_pct: 100 });
+    expect(groups[0]).to.deep.include({ label: "payphone", category: "x402" });
+  });
+});

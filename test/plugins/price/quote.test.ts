@@ -1,0 +1,138 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import price from "../../../plugins/price/index.ts";
+import { openSource, type ScriptedSource } from "../../support/sources/scripted-source.ts";
+import { createHost, problemOf, type Serve, serve } from "../host.ts";
+
+/** A coin in a list of `/coins/markets`, as far as it matters. */
+const toCoin = (id: string, facts: object = {}): object => ({
+  ...{ id, symbol: "dup", name: `Coin ${id}`, current_price: 1.5, market_cap: 10, price_change_percentage_24h: 0 },
+  ...facts,
+});
+
+describe("what CoinGecko says of a price", () => {
+  let source: ScriptedSource;
+  /** By a host of its own, so that nothing is answered from memory. */
+  let ask: (input?: object) => ReturnType<Serve>;
+  beforeEach(async () => {
+    source = await openSource();
+    const reach = { urls: { coingecko: source.url }, retries: 0 };
+    ask = async (input = { symbol: "DUP" }) => (await serve("price_token", price, createHost({}, reach)))(input);
+  });
+  afterEach(() => source.close());
+  const answers = (answer: unknown): void =>
+    source.script(typeof answer === "string" ? answer : JSON.stringify(answer));
+  const asked = (): URL[] => source.asked.map(({ path }) => new URL(path, source.url));
+
+  it("is asked for with every coin of the symbol, and all digits", async () => {
+    answers([toCoin("one")]);
+    await ask();
+    expect(asked().map(({ pathname }) => pathname)).to.deep.equal(["/coins/markets"]);
+    expect(Object.fromEntries((asked()[0] as URL).searchParams)).to.deep.equal({
+      ...{ vs_currency: "usd", precision: "full", symbols: "dup", include_tokens: "all", per_page: "250" },
+    });
+  });
+
+  it("is read of the same coin, in whatever order the coins are listed", async () => {
+    const caps = fc.constantFrom(null, 0, 10, 10.5, 2e12);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(caps, { minLength: 1, maxLength: 6 }),
+        fc.infiniteStream(fc.nat()),
+        async (given, chance) => {
+          const coins = given.map((market_cap, index) => ({ id: `coin-${index}`, market_cap }));
+          const best = coins.reduce((best, coin) => ((coin.market_cap || -1) > (best.market_cap || -1) ? coin : best));
+          const shuffled = coins
+            .map((coin) => ({ coin, at: chance.next().value as number }))
+            .sort((a, b) => a.at - b.at);
+          answers(shuffled.map(({ coin }) => toCoin(coin.id, coin)));
+          expect(await ask()).to.include({ name: `Coin ${best.id}`, market_cap_usd: best.market_cap || null });
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("is not read of a coin with another symbol", async () => {
+    answers([
+      toCoin("bigger", { symbol: "dupe", market_cap: 1e12 }),
+      toCoin("meant"),
+      toCoin("lower", { market_cap: 9 }),
+    ]);
+    expect(await ask()).to.include({ name: "Coin meant" });
+  });
+
+  it("is read of the one coin that a well-known symbol means", async () => {
+    answers([toCoin("bitcoin-2", { symbol: "btc", market_cap: 1e15 }), toCoin("bitcoin", { symbol: "btc" })]);
+    expect(await ask({ symbol: "BTC" })).to.include({ name: "Coin bitcoin" });
+    expect(asked()[0]?.searchParams.get("ids")).to.equal("bitcoin");
+  });
+
+  const platforms = {
+    ...{ base: "base", ethereum: "ethereum", polygon: "polygon-pos", arbitrum: "arbitrum-one" },
+    ...{ optimism: "optimistic-ethereum", bsc: "binance-smart-chain", avalanche: "avalanche" },
+  };
+  it("is asked for by CoinGecko's names of the chains, and by a contract in lower case", async () => {
+    answers({ symbol: "t", name: "T", market_data: { current_price: { usd: 2 }, market_cap: {} } });
+    const contract = `0x${"Ab".repeat(20)}`;
+    for (const chain of Object.keys(platforms)) expect(await ask({ chain, contract })).to.include({ usd: 2, chain });
+    expect(asked().map(({ pathname }) => pathname)).to.deep.equal(
+      Object.values(platforms).map((platform) => `/coins/${platform}/contract/${contract.toLowerCase()}`),
+    );
+  });
+
+  it("is asked for by a mint on Solana as it is spelled: its capitals mean something", async () => {
+    answers({ symbol: "t", name: "T", market_data: { current_price: { usd: 2 } } });
+    const contract = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+    expect(await ask({ chain: "solana", contract })).to.deep.include({ contract, market_cap_usd: null });
+    expect(asked()[0]?.pathname).to.equal(`/coins/solana/contract/${contract}`);
+  });
+
+  it("is not found for a contract that is listed without a market", async () => {
+    answers({ symbol: "t", name: "T" });
+    const { status, message } = await problemOf(ask({ chain: "base", contract: `0x${"ab".repeat(20)}` }));
+    expect([status, message]).to.deep.equal([404, "CoinGecko lists T without a price"]);
+  });
+
+  it("is not believed when CoinGecko refuses, whatever else it says", async () => {
+    source.script({ status: 403, body: JSON.stringify([toCoin("one")]) });
+    expect((await problemOf(ask())).message).to.equal("CoinGecko answered with 403");
+  });
+
+  for (const text of ["1e-12", "0.000000000000123456", "5e-324", "1.7976931348623157e308", "97123.456789012345"])
+    it(`stays as exact as JSON numbers are: ${text}`, async () => {
+      answers(JSON.stringify([toCoin("one", { current_price: 7777 })]).replace("7777", text));
+      expect(await ask()).to.include({ usd: Number(text) });
+    });
+
+  it("has null for what CoinGecko does not know", async () => {
+    answers([toCoin("one", { market_cap: null, price_change_percentage_24h: null })]);
+    expect(await ask()).to.include({ usd: 1.5, usd_24h_change_pct: null, market_cap_usd: null });
+  });
+
+  for (const current_price of [null, 0])
+    it(`is not found when the price is ${current_price}`, async () => {
+      answers([toCoin("one", { current_price })]);
+      const { status, message } = await problemOf(ask());
+      expect([status, message]).to.deep.equal([404, "CoinGecko lists Coin one without a price"]);
+    });
+
+  const absurd: Record<string, unknown> = {
+    "a negative price": [toCoin("one", { current_price: -0.01 })],
+    "a price that is text": [toCoin("one", { current_price: "1.5" })],
+    "a price beyond all numbers": JSON.stringify([toCoin("one", { current_price: 7777 })]).replace("7777", "1e999"),
+    "a negative market cap": [toCoin("one", { market_cap: -1 })],
+    "a change that is text": [toCoin("one", { price_change_percentage_24h: "NaN" })],
+    "a coin without a name": [toCoin("one", { name: null })],
+    "a coin without a symbol": [toCoin("one", { symbol: 7 })],
+    "a list of nothing": [null],
+    "no list": { one: toCoin("one") },
+    "half a list": '[{"id":"one"',
+    null: null,
+  };
+  for (const [name, answer] of Object.entries(absurd))
+    it(`is not believed: ${name}`, async () => {
+      answers(answer);
+      expect((await problemOf(ask())).code).to.equal("upstream-failed");
+    });
+});

@@ -1,0 +1,92 @@
+import { expect } from "chai";
+import oracle from "../../../plugins/oracle/index.ts";
+import text from "../../../plugins/text/index.ts";
+import { type Host, type Plugin, Problem } from "../../../runtime/api/plugin.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { createLlm } from "../../../runtime/drivers/llm/llm.ts";
+import { openShop, type Shop } from "../../support/sellers/shop.ts";
+import {
+  type Behaviour,
+  hangUp,
+  type LlmServer,
+  openLlmServer,
+  refuse,
+  say,
+} from "../../support/sources/llm-server.ts";
+import { createHost, serve } from "../host.ts";
+import { createServicesLlm } from "../services-llm.ts";
+
+const ROAST = { roast: "Ha.", target_summary: "A test." };
+const VERDICT = { answer: "NO", explanation: "It never was." };
+
+describe("a paid question to a language model", () => {
+  let server: LlmServer;
+  let shop: Shop;
+  before(async () => {
+    [server, shop] = await Promise.all([openLlmServer(), openShop()]);
+  });
+  after(() => Promise.all([server.close(), shop.close()]));
+  beforeEach(() => {
+    shop.rail.asked.settle = 0;
+    server.asked.length = 0;
+  });
+
+  /** Pays for a call whose work is that of the service. */
+  async function buy(id: string, plugin: Plugin<object>, host: Partial<Host>): Promise<Response> {
+    const ask = await serve(id, plugin, createHost(host));
+    const input = id === "oracle" ? { question: "Is it?" } : { target: "A test." };
+    shop.handler = async (_input, { signal }) => {
+      await ask(input, { signal });
+      return { value: 1 };
+    };
+    return shop.buy("/v1/roll", { low: 1, high: 6 });
+  }
+  const buyRoast = (behaviour: Behaviour): Promise<Response> => {
+    server.behave(behaviour);
+    return buy("roast", text, { llm: createServicesLlm(server.url) });
+  };
+
+  it("is charged once, when it was answered", async () => {
+    expect((await buyRoast(say(ROAST))).status).to.equal(200);
+    expect(shop.rail.asked.settle).to.equal(1);
+  });
+
+  const failures: Record<string, Behaviour> = {
+    "the model follows its reader instead of us": say("HACKED"),
+    "the model leaves out half": say({ roast: "Ha." }),
+    "the model declines": say(null, { refusal: "I'd rather not." }),
+    "the model does not accept our key": refuse(401),
+    "the connection breaks": hangUp,
+  };
+  for (const [when, behaviour] of Object.entries(failures))
+    it(`is not charged when ${when}`, async () => {
+      expect((await buyRoast(behaviour)).status).to.equal(502);
+      expect(shop.rail.asked.settle).to.equal(0);
+    });
+
+  it("is not charged when the model is busy, and the payer learns for how long", async () => {
+    const response = await buyRoast(refuse(429, {}, { "retry-after": "30" }));
+    expect([response.status, response.headers.get("retry-after")]).to.deep.equal([502, "30"]);
+    expect(shop.rail.asked.settle).to.equal(0);
+  });
+
+  it("is not charged when no endpoint is configured: 503", async () => {
+    const terms = { limitsOf: () => undefined, schemaOf: () => undefined, log: silentLog };
+    const response = await buy("roast", text, { llm: createLlm({ endpoint: undefined, ...terms }) });
+    expect(response.status).to.equal(503);
+    expect(await response.json()).to.include({ code: "unavailable", detail: "No language model is configured" });
+    expect(shop.rail.asked.settle).to.equal(0);
+  });
+
+  it("is not charged when Base fails, even though the oracle has spoken: 502", async () => {
+    server.behave(say(VERDICT));
+    const write = (): never => {
+      throw new Problem("upstream-failed", "The Base chain could not be asked");
+    };
+    const response = await buy("oracle", oracle, { llm: createServicesLlm(server.url), anchor: { write } });
+    expect(response.status).to.equal(502);
+    expect(await response.text()).not.to.contain(VERDICT.explanation);
+    expect(server.asked).to.have.length(1);
+    expect(shop.rail.asked.settle).to.equal(0);
+  });
+});

@@ -1,0 +1,162 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { createReadDocument, type Task } from "../../../plugins/tldr/document.ts";
+import { readHtml as extractText } from "../../../plugins/tldr/html.ts";
+import { problemOf } from "../host.ts";
+import { ARTICLE, PARAGRAPHS, toLines, toPage, toPdf } from "./documents.ts";
+
+const URL = "https://one.example/tides";
+const TOO_MUCH = /^The document cannot be read (within 3 seconds|in 512 MB of memory)$/;
+const DAMAGED = "The document is damaged or protected: it cannot be read";
+
+describe("a document, read in a process of its own", function () {
+  this.timeout(60_000); // Each process starts anew, on a machine that may be busy.
+  const read = createReadDocument();
+  const patient = new AbortController().signal;
+  const readHtml = (html: string, signal = patient): Promise<string> => read({ kind: "html", html, url: URL }, signal);
+  const readPdf = (bytes: Buffer): Promise<string> => read({ kind: "pdf", bytes: new Uint8Array(bytes) }, patient);
+
+  it("is the title and the article of a page, without what surrounds it", async () => {
+    expect(await readHtml(toPage(ARTICLE))).to.equal(["Tides", ...PARAGRAPHS].join("\n\n"));
+  });
+
+  it("has its paragraphs, lines, cells and code apart, and its words as they are read", async () => {
+    const html = toPage(`<h1>Tides</h1>${ARTICLE}<h2>Twice&nbsp;a   day
+      &amp; more</h2><p>First line<br>second <b>li</b>ne with <a href="https://two.example/">a link</a>.</p>
+      <p>Three things matter here, and each of them is told:</p>
+      <ol><li>the moon, which is near</li><li>the sun, which is heavy</li></ol>
+      <table><tr><th>Place</th><th>Metres</th></tr><tr><td>Fundy</td><td>16</td></tr></table>
+      <pre>high()
+low()</pre>${ARTICLE}`);
+    expect((await readHtml(html)).split("\n\n").slice(2 + 1, -2)).to.deep.equal([
+      "Twice a day & more",
+      "First line\nsecond line with a link.",
+      "Three things matter here, and each of them is told:",
+      "the moon, which is near\nthe sun, which is heavy",
+      "Place Metres\nFundy 16",
+      "high()\nlow()",
+    ]);
+  });
+
+  for (const [what, html] of [
+    ["<html>, <head> and <body>", `<!doctype html><title>Tides</title><meta charset="utf-8">${ARTICLE}`],
+    ["<body>", `<!doctype html><html><head><title>Tides</title></head>${ARTICLE}</html>`],
+    ["<head>", `<html><title>Tides</title><body>${ARTICLE}</body></html>`],
+    ["</p>", `<html><head><title>Tides</title></head><body>${ARTICLE.replaceAll("</p>", "")}`],
+  ] as const)
+    it(`is a page all the same without ${what}`, async () => {
+      expect(await readHtml(html)).to.equal(["Tides", ...PARAGRAPHS].join("\n\n"));
+    });
+
+  it("is empty when a page has nothing to read before its scripts have run", async () => {
+    for (const html of [
+      "",
+      "<!-- nothing -->",
+      toPage(""),
+      "<title>App</title><div id=root></div><script>go()</script>",
+    ])
+      expect(await readHtml(html), html).to.equal("");
+  });
+
+  it("asks nobody else for what a page does not say", async () => {
+    const asked: unknown[] = [];
+    const { fetch } = globalThis;
+    globalThis.fetch = async (url) => {
+      asked.push(url);
+      throw new Error("offline");
+    };
+    // Of these sites what is missing would be fetched, if that were allowed.
+    for (const url of ["https://x.com/one/status/1", "https://www.youtube.com/watch?v=12345678901"])
+      expect(await extractText("<html><head></head><body></body></html>", url)).to.equal("");
+    globalThis.fetch = fetch;
+    expect(asked).to.deep.equal([]);
+  });
+
+  it("is all the pages of a PDF", async () => {
+    const pdf = toPdf([toLines("The tide rises", "and falls."), toLines("It is the moon.")]);
+    expect(await readPdf(pdf)).to.equal("The tide rises\nand falls.\n\nIt is the moon.");
+  });
+
+  it("is empty when a PDF holds pictures alone", async () => {
+    expect(await readPdf(toPdf([Buffer.from("q Q")]))).to.equal("");
+  });
+
+  it("is said to be damaged, when it is", async () => {
+    for (const bytes of ["%PDF-1.4 and nothing else", "", toPdf([toLines("cut")]).subarray(0, 100)]) {
+      const { code, message } = await problemOf(readPdf(Buffer.from(bytes)));
+      expect([code, message]).to.deep.equal(["unparseable-input", DAMAGED]);
+    }
+  });
+
+  const hostile: Record<string, () => Promise<string>> = {
+    "20 000 divs in each other": () => readHtml("<div>".repeat(20_000) + ARTICLE + "</div>".repeat(20_000)),
+    "2 MB of tags": () => readHtml("<p>x</p>".repeat(2 ** 18)),
+    "a PDF that unpacks to half a gigabyte": () => readPdf(toPdf([Buffer.alloc(2 ** 29, " ")])),
+    "2 MB of tags that are never closed": () => readHtml("<b>x".repeat(2 ** 19)),
+  };
+  for (const [what, begin] of Object.entries(hostile))
+    it(`is given up in time: ${what}`, async () => {
+      const { code, message } = await problemOf(begin());
+      expect(code).to.equal("unparseable-input");
+      expect(message).to.match(TOO_MUCH);
+    });
+
+  it("takes no more memory than it may", async () => {
+    const file = join(import.meta.dirname, "../../../plugins/tldr/document-process.ts");
+    const reader = fork(file, { serialization: "advanced" });
+    reader.send({ source: { kind: "html", html: toPage(ARTICLE), url: URL }, limitBytes: 2 ** 20 } satisfies Task);
+    expect(await once(reader, "exit")).to.deep.equal([2, null]);
+  });
+
+  it("is not read where no process can be started", async () => {
+    const { execPath } = process;
+    process.execPath = "/nowhere/node";
+    const { code, message } = await problemOf(
+      readHtml(toPage(ARTICLE)).finally(() => Object.assign(process, { execPath })),
+    );
+    expect([code, message]).to.deep.equal(["unavailable", "No document can be read now"]);
+  });
+
+  it("lets everything else go on while it is read", async () => {
+    const order: string[] = [];
+    const bad = readHtml("<div>".repeat(20_000)).catch(() => order.push("bad"));
+    for (let turn = 0; turn < 20; turn++) await sleep(1);
+    order.push("event loop");
+    await readHtml(toPage(ARTICLE)).then(() => order.push("good"));
+    await bad;
+    expect(order).to.deep.equal(["event loop", "good", "bad"]);
+  });
+
+  it("is not read on when its caller has gone", async () => {
+    const processes = (): number => process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length;
+    const before = processes();
+    let isDone = false;
+    const patience = readHtml("<div>".repeat(20_000)).catch(() => {
+      isDone = true;
+    });
+    for (let turn = 0; turn < 20; turn++) await sleep(1); // What is begun later would end later.
+    const gone = new AbortController();
+    const left = readHtml("<div>".repeat(20_000), gone.signal).catch(() => {});
+    expect(processes()).to.equal(before + 2);
+    gone.abort();
+    await left;
+    while (processes() > before + 1) await sleep(1);
+    expect(isDone).to.equal(false);
+    await patience;
+  });
+
+  it("makes room for others when its caller has gone", async () => {
+    const gone = new AbortController();
+    const reason = new Error("gone");
+    const endless = Array.from({ length: 20 }, () =>
+      readHtml("<div>".repeat(20_000), gone.signal).catch((error) => error),
+    );
+    const good = readHtml(toPage(ARTICLE));
+    gone.abort(reason);
+    for (const error of await Promise.all(endless)) expect(error).to.equal(reason);
+    expect(await good).to.match(/^Tides/);
+  });
+});

@@ -1,0 +1,94 @@
+import { expect } from "chai";
+import { offline, replayAlways } from "../../../support/sources/replay.ts";
+import { BLOCKSCOUT_URL, type Data, open, openHost } from "./stage.ts";
+
+const FILE = "plugins/wallet/recordings/blockscout/addresses.json";
+const WALLET = "plugins/wallet/recordings/base/wallet.json";
+const BASE_URL = "https://base.test";
+const SUBJECT = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+const UNKNOWN = "0x000000000000000000000000000000000000dEaD";
+/** Of the recordings. */
+const [FUNDER, SHOP, FRIEND, POOL, SAVER] = [
+  "0xf5f85759393fafb507da41b7555db7fc125b78c8",
+  "0x1d4a654d02221141e523a17be331f0d65561ae58",
+  "0xf47cc2bcec7fdc237b9b6ed84ab530028ca43c72",
+  "0xdae8a1b478f9a677df3011a531fd2ec061790903",
+  "0x8b86ea7ecb5316c53603cbc360d4db27ad672679",
+];
+
+describe("an investigation with an explorer of Base", () => {
+  offline();
+
+  /** The node gives balances and no logs: all transfers come from the explorer. */
+  async function investigate(address: string, cases: readonly string[]): Promise<Data> {
+    replayAlways(BASE_URL, WALLET, ["success", "empty"]);
+    const asked = replayAlways(BLOCKSCOUT_URL, FILE, cases);
+    const { data } = await (await open(openHost({ base: BASE_URL, blockscout: BLOCKSCOUT_URL })))(address);
+    expect(asked.asked).not.to.deep.equal([]);
+    return data;
+  }
+
+  it("knows all transfers of USDC and ETH, page by page, and none that failed", async () => {
+    const { movements } = await investigate(SUBJECT, ["success"]);
+    expect(movements?.volumes).to.deep.equal([
+      { asset: "ETH", received: "5", sent: "2.25", receivedCount: 1, sentCount: 2 },
+      { asset: "USDC", received: "2810.5", sent: "2095", receivedCount: 2, sentCount: 3 },
+    ]);
+    expect(movements?.isWhole).to.equal(true);
+    expect(movements?.coverage).to.deep.equal([
+      "Blockscout: all 5 USDC transfers and all 4 transactions on Base (ETH that contracts sent is not among them).",
+    ]);
+  });
+
+  it("puts those first with whom the most was moved, and calls them what the explorer calls them", async () => {
+    const { graph } = await investigate(SUBJECT, ["success"]);
+    const first = graph.nodes.filter(({ hop }) => hop === 1);
+    expect(first.map(({ address }) => address)).to.deep.equal([FUNDER, POOL, SHOP, FRIEND, SAVER]);
+    expect(first.slice(0, 3).map(({ label }) => label)).to.deep.equal(["Exchange hot wallet", "UniswapV3Pool", null]);
+    expect(graph.nodes.filter(({ hop }) => hop === 2)).to.have.lengthOf(3);
+  });
+
+  it("knows its age, who funded it, and who was funded by the same address", async () => {
+    const { activity, identity, reasons } = await investigate(SUBJECT, ["success"]);
+    expect(activity?.firstSeenAt).to.equal(Date.UTC(2023, 7, 9, 16, 30, 11) / 1000);
+    expect(identity.funding?.from).to.equal(FUNDER);
+    expect(identity.links).to.have.lengthOf(1);
+    expect(identity.links[0]).to.include({ address: FRIEND, reason: "shared-funding" });
+    expect(reasons).to.deep.equal([]);
+  });
+
+  for (const found of ["empty", "error:unknown"])
+    it(`takes an address that it has never seen (${found}) for one that nothing happened to`, async () => {
+      const { movements, graph, reasons } = await investigate(UNKNOWN, [found]);
+      expect(movements).to.deep.include({ volumes: [], senders: 0, recipients: 0, isWhole: true });
+      expect(graph.nodes).to.have.lengthOf(1);
+      expect(reasons.map(({ code }) => code)).not.to.include("young");
+    });
+
+  for (const [found, why] of [
+    ["error", "Blockscout answered token-transfers with status 422"],
+    ["error:outage", "Blockscout answered with status 500"],
+    ["rate-limit", "Blockscout has been asked too often"],
+    ["slow", "Blockscout did not answer in time"],
+    ["malformed", "Blockscout answered with what is no JSON"],
+    ["malformed:no list", "Blockscout answered token-transfers with status 200"],
+  ] as const)
+    it(`says that it is missing when it gives ${found}`, async () => {
+      const others = ["success:transactions", "success:first"];
+      const { missing, movements } = await investigate(SUBJECT, [found, ...others]);
+      const said = missing.find(({ source }) => source === "transfers")?.message;
+      expect(said).to.match(/^No transfers could be read: /);
+      expect(said, said).to.include(why);
+      expect(movements).to.equal(null);
+    });
+
+  it("leaves out items that are of another form, and reads the rest", async () => {
+    const { movements, missing } = await investigate(SUBJECT, [
+      "malformed:other shapes",
+      "success:transactions",
+      "success:first",
+    ]);
+    expect(movements?.volumes.map(({ asset }) => asset)).to.deep.equal(["ETH"]);
+    expect(missing.map(({ source }) => source)).not.to.include("transfers");
+  });
+});

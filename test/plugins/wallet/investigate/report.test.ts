@@ -1,0 +1,166 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { DOMParser } from "linkedom";
+import { SaxesParser } from "saxes";
+import type { Evidence, GraphNode } from "../../../../plugins/wallet/investigate/evidence.ts";
+import { drawGraph } from "../../../../plugins/wallet/investigate/report/drawing.ts";
+import { toMarkdown } from "../../../../plugins/wallet/investigate/report/markdown.ts";
+import { type Proof, toPage } from "../../../../plugins/wallet/investigate/report/page.ts";
+import { type Report, toData } from "../../../../plugins/wallet/investigate/report/report.ts";
+import { assess } from "../../../../plugins/wallet/investigate/score/score.ts";
+import { evidences, nodes, SUBJECT, toEvidence, toGraph, toScreened } from "./evidence.ts";
+
+const PROOF: Proof = {
+  seal: {
+    statement: {
+      ...{ domain: "payphone/investigate/v1", address: SUBJECT, verdict: "low", score: 0, investigated_at: 1 },
+      ...{ report_sha256: "a", data_sha256: "b", merkle_root: "c" },
+    },
+    ...{ signer: "0x1", signature: "0x2" },
+  },
+  anchored: { base: { tx: "0x3", explorer_url: "https://basescan.org/tx/0x3" }, solana: null, anchored_at: 1 },
+  reportUrl: "https://pay.test/reports/1/report.md",
+  dataUrl: "https://pay.test/reports/2/report.json",
+};
+
+const toReport = (evidence: Evidence, narrative: string | null = null): Report => ({
+  ...{ domain: "payphone/investigate/v1", evidence, assessment: assess(evidence), narrative },
+});
+
+const FRIEND: GraphNode = { address: `0x${"b".repeat(40)}`, hop: 1, label: null, screened: toScreened([]) };
+
+/** What strangers may publish as a name. */
+const HOSTILE = [
+  "<script>alert(1)</script>",
+  "</text><script>alert(1)</script>",
+  '"><img src=x onerror=alert(1)>',
+  "[click](javascript:alert(1))",
+  "![x](https://evil.test/x.png)",
+  "| 0 | `sanctioned` | nothing\n\n# Verdict: low",
+  "`code` **bold** ~~gone~~ <https://evil.test>",
+  "https://evil.test/login www.evil.test me@evil.test",
+  "[graph]: https://evil.test/x.svg",
+  "\u202Egnp.exe\u0000\u200B\uD800",
+  "&lt;script&gt;&#60;script&#62;",
+];
+
+/** A report in which every text that a stranger can choose is this one. */
+function toHostile(text: string): Report {
+  const node: GraphNode = { ...FRIEND, label: text };
+  const evidence = toEvidence({
+    identity: { ensName: text, snsName: text, labels: [text], funding: null, links: [] },
+    graph: toGraph([node]),
+    missing: [{ source: text, message: text }],
+  });
+  return toReport(evidence, text);
+}
+
+const parse = (page: string) => new DOMParser().parseFromString(page, "text/html");
+
+/** The elements of a page, without its own style and drawing. */
+function elementsOf(page: string): string[] {
+  return [...parse(page).querySelectorAll("main *")].map((element) => element.tagName.toLowerCase());
+}
+
+const linksOf = (page: string): (string | null)[] =>
+  [...parse(page).querySelectorAll("a")].map((link) => link.getAttribute("href"));
+
+/** @throws Error unless the text is whole, well-formed XML. */
+function parseXml(text: string): string[] {
+  const names: string[] = [];
+  const parser = new SaxesParser();
+  parser.on("opentag", ({ name }) => names.push(name));
+  parser.write(text).close();
+  return names;
+}
+
+describe("a report of an investigation", () => {
+  it("has the same bytes for the same evidence", () => {
+    fc.assert(
+      fc.property(evidences, (evidence) => {
+        const [one, other] = [toReport(evidence), toReport(structuredClone(evidence))];
+        expect(toMarkdown(one)).to.equal(toMarkdown(other));
+        expect(toData(one)).to.equal(toData(other));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("is whole without a language model", () => {
+    const text = toMarkdown(toReport(toEvidence()));
+    for (const title of ["Reasons", "Sanctions and reputation", "On-chain history", "Identity", "Counterparty graph"])
+      expect(text).to.include(`## ${title}`);
+    expect(text).not.to.include("language model");
+  });
+
+  it("marks what a language model has written as its own", () => {
+    expect(toMarkdown(toReport(toEvidence(), "Nothing stands out."))).to.include(
+      "> *Written by a language model from the findings below:* Nothing stands out.",
+    );
+  });
+
+  it("carries its picture inside", () => {
+    const report = toReport(toEvidence({ graph: toGraph([FRIEND]) }));
+    const [, picture = ""] = /^\[graph\]: data:image\/svg\+xml;base64,(\S+)$/m.exec(toMarkdown(report)) ?? [];
+    expect(Buffer.from(picture, "base64").toString()).to.equal(drawGraph(report.evidence.graph, SUBJECT));
+  });
+
+  it("says that no counterparties are known, and draws none", () => {
+    const report = toReport(toEvidence());
+    const [text, page] = [toMarkdown(report), toPage(report, PROOF)];
+    expect(text).to.include("## Counterparty graph\n\nNo direct counterparties are known.");
+    expect(text).not.to.match(/\[graph\]|0 of 0/);
+    expect(page).not.to.include("<svg");
+  });
+
+  it("is provisional while a source has failed that the score rests on, and not for want of a summary", () => {
+    const failed = { source: "transfers", message: "No transfers could be read" };
+    const report = toReport(toEvidence({ missing: [failed] }));
+    expect(toMarkdown(report)).to.match(
+      /^\*\*Verdict: low \(provisional\)\.\*\* .* 1 source failed, so that both may/m,
+    );
+    expect(toPage(report, PROOF)).to.include("<strong>Verdict: low (provisional).</strong>");
+    const { evidence, ...rest } = toReport(toEvidence());
+    const silent = { ...rest, evidence: { ...evidence, missing: [{ source: "language model", message: "Busy" }] } };
+    expect(toMarkdown(silent)).to.include("**Verdict: low.**").and.not.include("provisional");
+  });
+
+  for (const text of HOSTILE)
+    it(`shows ${JSON.stringify(text)} as text, and lets it do nothing`, () => {
+      const calm = toPage(toHostile("name"), PROOF);
+      const page = toPage(toHostile(text), PROOF);
+      expect(elementsOf(page)).to.deep.equal(elementsOf(calm));
+      expect(linksOf(page)).to.deep.equal(linksOf(calm));
+      expect(page).not.to.match(/<(?:script|img|iframe|object|link|base|form)\b/i);
+      for (const hidden of ["\u202E", "\u0000", "\uD800"]) expect(page).not.to.include(hidden);
+    });
+
+  it("is sound XML in its picture, whatever the nodes are called, with each node once", () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(nodes, { maxLength: 100, selector: ({ address }) => address }), (others) => {
+        const graph = toGraph(others);
+        const names = parseXml(drawGraph(graph, SUBJECT));
+        expect(names.filter((name) => name === "script")).to.deep.equal([]);
+        expect(drawGraph(graph, SUBJECT).match(/class="(near|far)"/g)).to.have.lengthOf(graph.nodes.length);
+        expect(drawGraph(graph, SUBJECT)).not.to.match(/NaN|Infinity|undefined/);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("tells risks apart by shape, not by colour alone", () => {
+    const shapeOf = (codes: readonly string[], isListed = false): string => {
+      const node: GraphNode = {
+        address: `0x${"b".repeat(40)}`,
+        hop: 1,
+        label: null,
+        screened: toScreened(codes, isListed),
+      };
+      const drawn = drawGraph(toGraph([node]), SUBJECT);
+      const [, mark = ""] = /class="near"[^>]*><title>0xbbb[^<]*<\/title>(<(?:circle|path)[^>]*>)/.exec(drawn) ?? [];
+      return mark.replace(/class="[^"]*"/, "");
+    };
+    const shapes = [shapeOf([]), shapeOf(["mixer"]), shapeOf(["cybercrime"]), shapeOf([], true)];
+    expect(new Set(shapes).size).to.equal(4);
+  });
+});

@@ -1,0 +1,135 @@
+import { createHash } from "node:crypto";
+import { expect } from "chai";
+import { type LlmRequest, Problem } from "../../../../runtime/api/plugin.ts";
+import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
+import { offline } from "../../../support/sources/replay.ts";
+import { newAddress, open, openHost, pay } from "./stage.ts";
+
+const sha256 = (data: string | Buffer): string => createHash("sha256").update(data).digest("hex");
+
+/** Steps as a job keeps them: JSON, by name. */
+function createSteps(kept = new Map<string, string>()) {
+  const done: string[] = [];
+  let crashAfter: string | undefined;
+  return {
+    kept,
+    done,
+    crash: (name: string | undefined) => {
+      crashAfter = name;
+    },
+    async step<T>(name: string, work: () => Promise<T>): Promise<T> {
+      const known = kept.get(name);
+      if (known !== undefined) return JSON.parse(known) as T;
+      const value = JSON.stringify((await work()) ?? null);
+      kept.set(name, value);
+      done.push(name);
+      if (name === crashAfter) throw new Error("the process is killed");
+      return JSON.parse(value) as T;
+    },
+  };
+}
+
+describe("a job of investigation", function () {
+  this.timeout(30_000);
+  offline();
+  let sandbox: TestSandbox;
+  const [subject, friend] = [newAddress(), newAddress()];
+  before(async () => {
+    sandbox = await sharedSandbox();
+    await pay(sandbox, subject, friend, 25);
+  });
+
+  it("repeats nothing that it has done when it is killed after each of its steps in turn", async () => {
+    const host = openHost({ base: sandbox.base.url }, { clock: Date });
+    const investigate = await open(host);
+    const whole = createSteps();
+    await investigate(subject, whole);
+    const names = [...whole.done];
+    expect(names).to.include.members(["screen", "transfers", "evidence", "sign", "anchor", "publish report.html"]);
+
+    const [anchors, files] = [host.chain.size, host.published.size];
+    const killed = createSteps();
+    for (const name of names) {
+      killed.crash(name);
+      const reason = await investigate(subject, killed).then(
+        () => "nothing",
+        (error: Error) => error.message,
+      );
+      expect(reason).to.equal("the process is killed");
+    }
+    killed.crash(undefined);
+    const { deliverable, report } = await investigate(subject, killed);
+
+    expect(killed.done).to.deep.equal(names);
+    expect(host.chain.size).to.equal(anchors + 1);
+    expect(host.published.size).to.equal(files + 3);
+    const data = host.published.get(String(deliverable.reportJsonUrl))?.body ?? "";
+    const root = sha256(Buffer.from(sha256(report) + sha256(data), "hex"));
+    expect(deliverable.merkleRoot, "what is signed and anchored is what was published").to.equal(root);
+  });
+
+  it("keeps no failure of a source: a later attempt asks again", async () => {
+    const dead = await open(openHost({}));
+    const steps = createSteps();
+    await dead(subject, steps).catch(() => undefined);
+    expect([...steps.kept.keys()]).to.deep.equal(["screen"]);
+  });
+
+  it("fails with its store, rather than to call a source missing", async () => {
+    const investigate = await open(openHost({ base: sandbox.base.url }));
+    const outage = new Problem("unavailable", "The store is gone");
+    const step = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+      const value = await work();
+      if (name === "transfers") throw outage;
+      return value;
+    };
+    const failed = await investigate(subject, { step }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(failed).to.equal(outage);
+  });
+
+  describe("with a language model", () => {
+    const asked: LlmRequest[] = [];
+    const answering = (answer: () => Promise<unknown>) => ({
+      answer: <T>(request: LlmRequest): Promise<T> => {
+        asked.push(request);
+        return answer() as Promise<T>;
+      },
+    });
+    const investigateWith = async (answer: () => Promise<unknown>) => {
+      const host = openHost({ base: sandbox.base.url }, { clock: Date, llm: answering(answer) });
+      return (await open(host))(subject);
+    };
+
+    it("lets it write a few sentences, and nothing that counts", async () => {
+      const narrative = "Score 0, verdict low: trust this address. # Heading";
+      const [plain, told] = [
+        await investigateWith(() => Promise.reject(new Problem("unavailable"))),
+        await investigateWith(async () => ({ narrative })),
+      ];
+      expect(told.data.narrative).to.equal(narrative);
+      expect(told.report).to.include("verdict low: trust this address. \\# Heading");
+      expect([told.data.score, told.data.verdict]).to.deep.equal([plain.data.score, plain.data.verdict]);
+      expect(told.data.reasons).to.deep.equal(plain.data.reasons);
+    });
+
+    it("tells it the findings as data", async () => {
+      await investigateWith(async () => ({ narrative: "A." }));
+      const { service, data, instructions } = asked.at(-1) as LlmRequest;
+      expect(service).to.equal("investigate");
+      expect(JSON.parse(data)).to.include({ verdict: "low", counterparties: 1 });
+      expect(instructions).not.to.include(subject);
+    });
+
+    it("does without it when none is configured, and names it when it fails", async () => {
+      const without = await investigateWith(() => Promise.reject(new Problem("unavailable")));
+      const failing = await investigateWith(() => Promise.reject(new Problem("upstream-failed", "It spoke nonsense")));
+      const said = ({ data }: typeof without) => data.missing.filter(({ source }) => source === "language model");
+      expect(said(without)).to.deep.equal([]);
+      expect(said(failing)).to.deep.equal([{ source: "language model", message: "It spoke nonsense" }]);
+      expect([without.data.narrative, failing.data.narrative]).to.deep.equal([null, null]);
+    });
+  });
+});

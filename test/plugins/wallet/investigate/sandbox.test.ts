@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { wrapFetchWithPayment } from "@x402/fetch";
+import canonicalize from "canonicalize";
+import { expect } from "chai";
+import { type Hex, verifyMessage } from "viem";
+import { type SandboxServer, startSandboxServer } from "../../../support/sellers/sandbox-server.ts";
+import { createBuyer, json, type PayingFetch } from "../../../support/sellers/stock-buyer.ts";
+import { readManifest } from "../../host.ts";
+import type { Data } from "./stage.ts";
+
+const sha256 = (data: Uint8Array | string): string => createHash("sha256").update(data).digest("hex");
+
+interface Status {
+  readonly status: string;
+  readonly deliverable: Record<string, string> | null;
+  readonly error: string | null;
+}
+
+describe("an investigation that is bought offline, end to end", function () {
+  this.timeout(120_000);
+  let server: SandboxServer;
+  let pay: PayingFetch;
+  before(async () => {
+    server = await startSandboxServer();
+    const buyer = await createBuyer(server);
+    buyer.setSpendControls({ maxAmountPerPayment: "$5" });
+    pay = wrapFetchWithPayment(fetch, buyer);
+  });
+  after(() => server?.stop());
+
+  const readBytes = async (url = ""): Promise<Uint8Array> => new Uint8Array(await (await fetch(url)).arrayBuffer());
+
+  async function askNode(rail: string, method: string, params: readonly unknown[]): Promise<unknown> {
+    const body = { jsonrpc: "2.0", id: 1, method, params };
+    const answer = await fetch(server.description.rpc[rail] ?? "", json(body));
+    return ((await answer.json()) as { result: unknown }).result;
+  }
+
+  async function buy(input: unknown): Promise<Record<string, string>> {
+    const response = await pay(`${server.url}/v1/investigate`, json(input));
+    expect(response.status, await response.clone().text()).to.equal(200);
+    const accepted = (await response.json()) as { status: string; status_url: string };
+    expect(accepted.status).to.equal("accepted");
+    for (;;) {
+      const { status, deliverable, error } = (await (await fetch(accepted.status_url)).json()) as Status;
+      expect(error).to.equal(null);
+      if (status === "DELIVERED" && deliverable) return deliverable;
+      await sleep(200);
+    }
+  }
+
+  for (const [at, { input }] of readManifest("investigate").examples.entries())
+    it(`delivers example ${at + 1} with a signature and two anchors that anybody can check`, async () => {
+      const delivered = await buy(input);
+      const [report, file] = [await readBytes(delivered.reportUrl), await readBytes(delivered.reportJsonUrl)];
+      const data = JSON.parse(Buffer.from(file).toString()) as Data;
+      const [report_sha256, data_sha256] = [sha256(report), sha256(file)];
+      const merkle_root = sha256(Buffer.from(report_sha256 + data_sha256, "hex"));
+      expect(delivered.merkleRoot).to.equal(merkle_root);
+
+      const { domain, verdict, score, investigatedAt: investigated_at } = data;
+      const said = { domain, address: data.subject.address, verdict, score, investigated_at };
+      const message = canonicalize({ ...said, report_sha256, data_sha256, merkle_root }) ?? "";
+      const [address, signature] = [delivered.signedBy as Hex, delivered.signature as Hex];
+      expect(await verifyMessage({ address, message, signature })).to.equal(true);
+
+      const onBase = await askNode("base", "eth_getTransactionByHash", [delivered.baseAnchorTx]);
+      expect(onBase).to.include({ input: `0x${merkle_root}`, from: address.toLowerCase(), to: address.toLowerCase() });
+      const options = { encoding: "json", maxSupportedTransactionVersion: 0 };
+      const onSolana = await askNode("solana", "getTransaction", [delivered.solanaAnchorTx, options]);
+      expect(JSON.stringify(onSolana)).to.include(merkle_root);
+    });
+
+  it("serves the page as HTML that may run nothing", async () => {
+    const [example] = readManifest("investigate").examples;
+    const { reportHtmlUrl = "" } = await buy(example?.input);
+    const response = await fetch(reportHtmlUrl);
+    expect(response.headers.get("content-type")).to.equal("text/html; charset=utf-8");
+    expect(response.headers.get("content-security-policy")).to.include("default-src 'none'");
+    expect(await response.text()).to.include("<svg");
+  });
+});

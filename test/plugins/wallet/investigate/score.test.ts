@@ -1,0 +1,145 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import fc from "fast-check";
+import type { Evidence, GraphNode } from "../../../../plugins/wallet/investigate/evidence.ts";
+import { RULES } from "../../../../plugins/wallet/investigate/score/rules.ts";
+import { assess } from "../../../../plugins/wallet/investigate/score/score.ts";
+import type { ScreenResponse } from "../../../../plugins/wallet/screen/screening.ts";
+import { evidences, nodes, SUBJECT, toEvidence, toFlow, toGraph, toScreened } from "./evidence.ts";
+
+const ADDRESS = `0x${"a".repeat(40)}`;
+const toNode = (hop: 1 | 2, codes: readonly string[], isListed = false): GraphNode => ({
+  ...{ address: hop === 1 ? ADDRESS : ADDRESS.replaceAll("a", "b"), hop, label: null },
+  screened: toScreened(codes, isListed),
+});
+const screen = (codes: readonly string[], isListed = false): ScreenResponse =>
+  ({ ...toScreened(codes, isListed), notes: "" }) as unknown as ScreenResponse;
+const codesOf = (evidence: Evidence): string[] => assess(evidence).reasons.map(({ code }) => code);
+const around = (...others: GraphNode[]): Evidence => toEvidence({ graph: toGraph(others) });
+const withMovements = (recipients: number, received = "0", sent = "0"): Evidence =>
+  toEvidence({
+    movements: {
+      volumes: [{ asset: "USDC", received, sent, receivedCount: 1, sentCount: 1 }],
+      ...{ senders: 1, recipients, firstAt: 1, lastAt: 2, coverage: [], isWhole: true, largest: [] },
+    },
+  });
+const seenDaysAgo = (days: number): Evidence =>
+  toEvidence({
+    activity: { base_tx_count: 1, has_history: true, firstSeenAt: 1_800_000_000 - days * 86_400 },
+  });
+
+describe("the score of an investigation", () => {
+  it("is 0 and low where nothing speaks against the address", () => {
+    expect(assess(toEvidence())).to.deep.equal({ score: 0, verdict: "low", failedSources: 0, reasons: [] });
+  });
+
+  it("is 100 for a sanctioned address, and for no other one", () => {
+    fc.assert(
+      fc.property(evidences, (evidence) => {
+        expect(assess(evidence).score === 100).to.equal(evidence.screened?.sanctions_match === true);
+      }),
+    );
+  });
+
+  it("stays between 0 and 100, is whole, and is alike for the same evidence", () => {
+    fc.assert(
+      fc.property(evidences, (evidence) => {
+        const found = assess(evidence);
+        expect(found.score).to.be.within(0, 100);
+        expect(Number.isInteger(found.score)).to.equal(true);
+        expect(assess(structuredClone(evidence))).to.deep.equal(found);
+      }),
+    );
+  });
+
+  it("never falls because one more address is found around the subject", () => {
+    fc.assert(
+      fc.property(evidences, nodes, (evidence, node) => {
+        const others = evidence.graph.nodes.slice(1);
+        fc.pre(others.every(({ address }) => address !== node.address));
+        const more = { ...evidence, graph: toGraph([...others, node]) };
+        expect(assess(more).score).to.be.at.least(assess(evidence).score);
+      }),
+    );
+  });
+
+  it("does not depend on the order in which addresses were found", () => {
+    fc.assert(
+      fc.property(evidences, (evidence) => {
+        const reversed = toGraph(evidence.graph.nodes.slice(1).reverse());
+        expect(assess({ ...evidence, graph: reversed }).score).to.equal(assess(evidence).score);
+      }),
+    );
+  });
+
+  it("is the sum of its reasons, at most 99 for those who are not sanctioned", () => {
+    fc.assert(
+      fc.property(evidences, (evidence) => {
+        fc.pre(evidence.screened?.sanctions_match !== true);
+        const { score, reasons } = assess(evidence);
+        const sum = reasons.reduce((total, { points }) => total + points, 0);
+        expect(score).to.equal(Math.min(99, sum));
+      }),
+    );
+  });
+
+  for (const [name, evidence, code, points] of [
+    ["a flag of GoPlus", toEvidence({ screened: screen(["phishing_activities"]) }), "bad_reputation", 70],
+    ["no screening", toEvidence({ screened: null }), "not_screened", 30],
+    ["a sanctioned counterparty", around(toNode(1, [], true)), "deals_with_sanctioned", 60],
+    ["a sanctioned address two hops away", around(toNode(1, []), toNode(2, [], true)), "near_sanctioned", 15],
+    ["a mixer", around(toNode(1, ["mixer"])), "mixer_contact", 30],
+    ["a phisher", around(toNode(1, ["phishing_activities"])), "bad_counterparties", 15],
+    ["a phisher two hops away", around(toNode(1, []), toNode(2, ["phishing_activities"])), "bad_neighbourhood", 5],
+    ["an age of 6 days", seenDaysAgo(6), "young", 15],
+    ["an age of 29 days", seenDaysAgo(29), "young", 8],
+    ["100 recipients", withMovements(100), "fan_out", 10],
+    ["500 recipients", withMovements(500), "fan_out", 15],
+    ["money that passes through", withMovements(3, "1000", "900"), "pass_through", 10],
+  ] as const)
+    it(`counts ${name} as ${code}, ${points} points`, () => {
+      const { reasons } = assess(evidence);
+      expect(reasons.map((reason) => [reason.code, reason.points])).to.deep.equal([[code, points]]);
+    });
+
+  it("counts neither 30 days, nor 99 recipients, nor what mostly stayed", () => {
+    for (const evidence of [
+      seenDaysAgo(30),
+      withMovements(99),
+      withMovements(3, "1000", "899"),
+      withMovements(3, "999", "999"),
+    ])
+      expect(codesOf(evidence)).to.deep.equal([]);
+  });
+
+  it("counts an address that was never used", () => {
+    const activity = { base_tx_count: 0, has_history: false, firstSeenAt: null };
+    expect(codesOf(toEvidence({ activity }))).to.deep.equal(["unused"]);
+  });
+
+  it("counts what a sanctioned address sent as dust, below a dollar, and only until it is answered", () => {
+    const dusted = (amount: string, ...more: ReturnType<typeof toFlow>[]): string[] => {
+      const graph = { ...toGraph([toNode(1, [], true)]), flows: [toFlow(ADDRESS, SUBJECT, amount), ...more] };
+      return codesOf(toEvidence({ graph }));
+    };
+    expect(dusted("0.999999")).to.deep.equal(["dusted_by_sanctioned"]);
+    expect(dusted("1")).to.deep.equal(["deals_with_sanctioned"]);
+    expect(dusted("0.5", toFlow(SUBJECT, ADDRESS, "0.1"))).to.deep.equal(["deals_with_sanctioned"]);
+  });
+
+  it("counts a sanctioned address that the subject's ENS name gives, and none that merely had the same funder", () => {
+    const linked = (reason: "ens-record" | "shared-funding"): string[] => {
+      const links = [{ address: ADDRESS, reason, screened: toScreened([], true) }];
+      return codesOf(toEvidence({ identity: { ...toEvidence().identity, links } }));
+    };
+    expect(linked("ens-record")).to.deep.equal(["linked_sanctioned"]);
+    expect(linked("shared-funding")).to.deep.equal([]);
+  });
+
+  it("is documented rule by rule", () => {
+    const text = readFileSync(join(import.meta.dirname, "../../../../plugins/wallet/investigate/README.md"), "utf8");
+    const documented = [...text.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code);
+    expect(documented).to.deep.equal(RULES.map(({ code }) => code));
+  });
+});

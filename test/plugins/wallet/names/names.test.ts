@@ -1,0 +1,30 @@
+import { expect } from "chai";
+import wallet from "../../../../plugins/wallet/index.ts";
+import { createHost, faultsOf, NOW, serve } from "../../host.ts";
+
+/** Nobody listens there. */
+const DEAD = "http://127.0.0.1:1";
+
+describe("a name of another suffix", () => {
+  it("is answered without an address, and with the suffixes that are resolved", async () => {
+    const resolve = await serve("resolve_name", wallet, createHost({}, { urls: { ethereum: DEAD, solana: DEAD } }));
+    for (const name of ["example.com", "eth", "alice.bnb", "eth.", "sub.alice.sns"]) {
+      const answer = await resolve({ name });
+      expect(answer, name).to.deep.equal({
+        name,
+        addresses: [],
+        resolved_at: NOW / 1000,
+        registry_used: null,
+        supported_tlds: [".eth", ".sol"],
+        notes: "Only names that end in .eth or .sol are resolved.",
+      });
+    }
+  });
+
+  it("is refused when it is empty, too long, or no text", async () => {
+    const resolve = await serve("resolve_name", wallet, createHost({}, { urls: { ethereum: DEAD, solana: DEAD } }));
+    for (const name of ["", "a".repeat(256), 7, null])
+      expect(await faultsOf(resolve({ name })), String(name)).to.have.length(1);
+    expect(await faultsOf(resolve({}))).to.deep.equal(["body.name: Field required"]);
+  });
+});

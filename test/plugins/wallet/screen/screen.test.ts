@@ -1,0 +1,232 @@
+import { expect } from "chai";
+import wallet from "../../../../plugins/wallet/index.ts";
+import { offline, type Replay, replay, replayAlways } from "../../../support/sources/replay.ts";
+import { createHost, faultsOf, NOW, type Serve, serve, type TestHost } from "../../host.ts";
+
+const OFAC = "plugins/wallet/recordings/ofac/sdn.json";
+const GOPLUS = "plugins/wallet/recordings/goplus/address-security.json";
+const OFAC_URL = "https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/SDN.XML";
+const GOPLUS_URL = "https://api.gopluslabs.io/api/v1";
+
+const CLEAN = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+const RONIN = "0x098B716B8Aaf21512996dC57EB0615e2383E2f96";
+const PHISHING = "0x6D8C070338ec3d297f1d0eceea296bd7e13a32b9";
+const CONTRACT = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
+const UNHEARD_OF = "0x000000000000000000000000000000000000dEaD";
+const SOLANA = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
+const TRON = "TNiq9AXBp9EjUqhDhrwrfvAA8U3GUQZH81";
+
+type Answer = Record<string, unknown> & { readonly signals: readonly Record<string, string>[] };
+
+describe("a screening", () => {
+  offline();
+  let host: TestHost;
+  let ask: Serve;
+  let goplus: Replay;
+
+  /** Has read OFAC's list, and asks a GoPlus that gives these cases, each as often as it is asked. */
+  async function start(cases: readonly string[], reach: Parameters<typeof createHost>[1] = {}): Promise<void> {
+    host = createHost({}, { retries: 0, ...reach });
+    ask = await serve("screen", wallet, host);
+    const ofac = replay(OFAC_URL, OFAC, ["success"]);
+    await host.tasks.get("ofac")!(new AbortController().signal);
+    ofac.assertDone();
+    goplus = replayAlways(GOPLUS_URL, GOPLUS, cases);
+  }
+  const screen = async (address: string): Promise<Answer> => (await ask({ wallet: address })) as Answer;
+  const codesOf = ({ signals }: Answer): unknown => signals.map(({ code }) => code);
+
+  it("allows an address that nothing speaks against", async () => {
+    await start(["success"]);
+    const answer = await screen(CLEAN);
+    expect(answer.corpus_version).to.match(/^ofac-sdn-2026-09-10-[0-9a-f]{12}$/);
+    expect(answer).to.deep.equal({
+      wallet: CLEAN,
+      chain_inferred: "ethereum",
+      sanctions_match: false,
+      sanctioned_lists: [],
+      risk_score: 0,
+      risk_level: "low",
+      recommendation: "allow",
+      notes: "Not on OFAC's SDN list of 2026-09-10. GoPlus knows nothing against it.",
+      checked_at: NOW / 1000,
+      address_type: "eoa",
+      signals: [],
+      labels: [],
+      corpus_version: answer.corpus_version,
+      partial: false,
+    });
+  });
+
+  it("blocks a sanctioned address, in whatever case, and says whose it is", async () => {
+    await start(["success"]);
+    for (const address of [RONIN, RONIN.toLowerCase(), RONIN.toUpperCase()]) {
+      const answer = await screen(address);
+      expect(answer).to.deep.include({
+        wallet: address,
+        sanctions_match: true,
+        sanctioned_lists: ["OFAC SDN"],
+        risk_level: "critical",
+        risk_score: 100,
+        recommendation: "block",
+        partial: false,
+      });
+      expect(answer.signals[0]).to.deep.equal({
+        code: "ofac_sdn",
+        severity: "critical",
+        source: "treasury.gov",
+        detail: "OFAC lists it (ETH) as LAZARUS GROUP's: SDN entry 27307, program DPRK3.",
+      });
+      expect(answer.labels).to.include.members(["LAZARUS GROUP", "theft", "money laundering"]);
+    }
+  });
+
+  it("blocks a sanctioned address of a chain that is none of ours", async () => {
+    await start(["success"]);
+    expect(await screen(TRON)).to.deep.include({
+      chain_inferred: "unknown",
+      sanctions_match: true,
+      recommendation: "block",
+      labels: ["BANK MARKAZI JOMHOURI ISLAMI IRAN"],
+    });
+  });
+
+  it("blocks an address that GoPlus links to phishing, and does not call it sanctioned", async () => {
+    await start(["success"]);
+    const answer = await screen(PHISHING);
+    expect(codesOf(answer)).to.deep.equal(["phishing_activities", "blacklist_doubt"]);
+    expect(answer).to.deep.include({
+      sanctions_match: false,
+      risk_level: "high",
+      risk_score: 72,
+      recommendation: "block",
+    });
+    expect(answer.signals.every(({ source }) => source === "goplus")).to.equal(true);
+  });
+
+  it("tells a contract from an account", async () => {
+    await start(["success"]);
+    expect(await screen(CONTRACT)).to.include({ address_type: "contract", recommendation: "allow" });
+  });
+
+  it("is partial for a Solana address, which GoPlus is not asked about", async () => {
+    await start(["success"]);
+    expect(await screen(SOLANA)).to.include({ chain_inferred: "solana", recommendation: "allow", partial: true });
+    expect(goplus.asked).to.have.length(0);
+  });
+
+  it("answers an address of unknown shape, for review", async () => {
+    await start(["success"]);
+    for (const address of ["vitalik.eth", CLEAN.slice(2), "rnXyVQzgxZe7TR1EPzTkGj2jxH4LMJYh66", " "])
+      expect(await screen(address)).to.deep.include({
+        wallet: address,
+        chain_inferred: "unknown",
+        sanctions_match: false,
+        risk_level: "medium",
+        recommendation: "review",
+        address_type: "unknown",
+        signals: [],
+        partial: true,
+      });
+    expect(goplus.asked).to.have.length(0);
+  });
+
+  it("refuses no wallet, an empty one and one of more than 128 characters", async () => {
+    await start(["success"]);
+    expect(await faultsOf(ask({}))).to.deep.equal(["body.wallet: Field required"]);
+    expect(await faultsOf(ask({ wallet: "" }))).to.have.length(1);
+    expect(await faultsOf(ask({ wallet: "1".repeat(129) }))).to.have.length(1);
+    expect((await screen("1".repeat(128))).chain_inferred).to.equal("unknown");
+  });
+
+  for (const wrong of [
+    "error",
+    "error:outage",
+    "rate-limit",
+    "rate-limit:by status",
+    "malformed",
+    "malformed:no object",
+    "malformed:other values",
+  ])
+    it(`is partial, and no error, when GoPlus gives "${wrong}"`, async () => {
+      await start([wrong]);
+      expect(await screen(CLEAN)).to.deep.include({
+        recommendation: "allow",
+        risk_score: 0,
+        signals: [],
+        partial: true,
+      });
+      await start([wrong]);
+      expect(await screen(RONIN), "sanctioned all the same").to.deep.include({
+        recommendation: "block",
+        sanctioned_lists: ["OFAC SDN"],
+        partial: true,
+      });
+    });
+
+  it("is partial when GoPlus has nothing to say of an address", async () => {
+    await start(["empty"]);
+    expect(await screen(UNHEARD_OF)).to.deep.include({ recommendation: "allow", partial: true, signals: [] });
+  });
+
+  it("counts the flags of an answer that is not complete yet, and asks again the next time", async () => {
+    await start(["error:partial data"]);
+    expect(await screen(PHISHING)).to.include({ recommendation: "block", partial: true });
+    await screen(PHISHING);
+    expect(goplus.asked).to.have.length(2);
+  });
+
+  it("does not wait longer for a slow GoPlus than its patience lasts", async function () {
+    this.timeout(20_000);
+    await start(["slow"], { timeoutMs: 60_000 });
+    expect(await screen(CLEAN)).to.include({ sanctions_match: false, recommendation: "allow", partial: true });
+  });
+
+  it("ends with its caller", async () => {
+    await start(["slow"], { timeoutMs: 60_000 });
+    const caller = new AbortController();
+    const asked = ask({ wallet: CLEAN }, { signal: caller.signal }).catch((error: unknown) => error);
+    caller.abort(new Error("gone"));
+    expect(await asked).to.have.property("message", "gone");
+  });
+
+  it("asks GoPlus once in ten minutes about an address, for all processes", async () => {
+    await start(["success"]);
+    await screen(CLEAN);
+    const other = await serve("screen", wallet, createHost({ cache: host.cache }));
+    expect(await other({ wallet: CLEAN.toLowerCase() })).to.include({ recommendation: "allow", partial: false });
+    expect(goplus.asked).to.have.length(1);
+  });
+
+  it("allows nothing as long as only the built-in list is there, and blocks what is on it", async () => {
+    host = createHost();
+    ask = await serve("screen", wallet, host);
+    replayAlways(GOPLUS_URL, GOPLUS, ["success"]);
+    const answer = await screen(CLEAN);
+    expect(answer).to.include({
+      sanctions_match: false,
+      recommendation: "review",
+      risk_level: "medium",
+      partial: false,
+    });
+    expect(answer.corpus_version).to.match(/^builtin-/);
+    expect(await screen(RONIN)).to.include({ sanctions_match: true, recommendation: "block" });
+  });
+
+  for (const wrong of ["empty", "error", "error:outage", "rate-limit", "malformed", "malformed:another document"])
+    it(`goes on with the list that it has when OFAC gives "${wrong}"`, async () => {
+      let now = NOW;
+      host = createHost({ clock: { now: () => now } }, { retries: 0 });
+      ask = await serve("screen", wallet, host);
+      const refresh = (): Promise<unknown> =>
+        host.tasks.get("ofac")!(new AbortController().signal).catch((error: unknown) => error);
+      replay(OFAC_URL, OFAC, ["success"]);
+      await refresh();
+      const { corpus_version } = await screen(SOLANA);
+      now += 86_400_000;
+      replay(OFAC_URL, OFAC, [wrong]);
+      expect(await refresh()).to.have.property("code", "upstream-failed");
+      expect(await screen(SOLANA)).to.include({ corpus_version, recommendation: "allow" });
+      expect(await screen(TRON)).to.include({ recommendation: "block" });
+    });
+});

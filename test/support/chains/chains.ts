@@ -1,0 +1,60 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse } from "yaml";
+import type { RailManifest, SiteManifest } from "../../../runtime/core/set/manifest.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import type { EvmChain } from "../../../runtime/sandbox/evm/chain.ts";
+import type { Token } from "../../../runtime/sandbox/evm/tokens.ts";
+import { openSandbox, type Sandbox } from "../../../runtime/sandbox/open-sandbox.ts";
+import type { SvmChain } from "../../../runtime/sandbox/svm/chain.ts";
+
+/** The project's own site, as its file says. */
+export const site = parse(
+  readFileSync(join(import.meta.dirname, "../../../manifests/_site.yaml"), "utf8"),
+) as SiteManifest;
+
+/** One rail of the project's own site. */
+export function rail(id: string): RailManifest {
+  const found = site.rails.find((candidate) => candidate.id === id);
+  if (!found) throw new Error(`There is no rail ${id}`);
+  return found;
+}
+
+/** The sandbox of the project's own site, its parts by name. */
+export interface TestSandbox extends Sandbox {
+  readonly base: EvmChain;
+  readonly polygon: EvmChain;
+  readonly solana: SvmChain;
+  readonly usdc: Token;
+  readonly jpyc: Token;
+}
+
+/** One sandbox for all test files of this process: started by whoever asks first, stopped after the last test. */
+export function sharedSandbox(): Promise<TestSandbox> {
+  shared ??= openTestSandbox();
+  return shared;
+}
+
+/** A sandbox of the caller's own, who stops it. Without a `dataDir` it brings its own, and takes it away again. */
+export async function openTestSandbox(dataDir?: string): Promise<TestSandbox> {
+  const directory = dataDir ?? mkdtempSync(join(tmpdir(), "payphone-"));
+  const sandbox = await openSandbox({ rails: site.rails, dataDir: directory, log: silentLog });
+  const { evm, solana, tokens } = sandbox.chains;
+  return {
+    ...sandbox,
+    base: evm.get(rail("base").network)!,
+    polygon: evm.get(rail("polygon").network)!,
+    solana: solana.get(rail("solana").network)!,
+    usdc: tokens.get("base")!,
+    jpyc: tokens.get("polygon")!,
+    stop: async () => {
+      await sandbox.stop();
+      if (dataDir === undefined) rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+let shared: Promise<TestSandbox> | undefined;
+
+after("stops the shared sandbox", async () => (await shared)?.stop());

@@ -1,0 +1,99 @@
+import type { Rail } from "../../../runtime/core/x402/rails.ts";
+import type {
+  PaymentPayload,
+  PaymentRequirements,
+  SettlementState,
+  SettleResponse,
+  VerifyResponse,
+} from "../../../runtime/core/x402/x402.ts";
+
+type Answer<T> = (payment: PaymentPayload, offer: PaymentRequirements) => T | Promise<T>;
+
+/** A rail whose facilitator and chain do exactly what a test says, and count what they are asked. */
+export interface ScriptedRail extends Rail {
+  readonly asked: { supported: number; verify: number; settle: number; find: number };
+  /** What moved, by payment nonce: the test's own chain. */
+  readonly moved: Map<string, string>;
+  script: {
+    supported?: () => void;
+    /** What the facilitator adds to its kind of payment. */
+    extra?: Readonly<Record<string, unknown>>;
+    verify?: Answer<VerifyResponse>;
+    settle?: Answer<SettleResponse>;
+    find?: Answer<SettlementState>;
+  };
+}
+
+export const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+export const PAY_TO = "0x2222222222222222222222222222222222222222";
+
+/** What makes a payment unlike any other: its nonce, or the whole transaction on Solana. */
+export const nonceOf = ({ payload }: Pick<PaymentPayload, "payload">): string =>
+  (payload.authorization as { nonce: string } | undefined)?.nonce ?? (payload.transaction as string);
+
+/** Moves the money of a payment on the test's own chain, once, as a facilitator would. */
+export function move(rail: ScriptedRail, payment: PaymentPayload, offer: PaymentRequirements): SettleResponse {
+  const nonce = nonceOf(payment);
+  const network = offer.network;
+  if (rail.moved.has(nonce))
+    return { success: false, errorReason: "invalid_exact_evm_nonce_already_used", transaction: "", network };
+  const transaction = `0x${String(rail.moved.size + 1).padStart(64, "0")}`;
+  rail.moved.set(nonce, transaction);
+  return { success: true, transaction, network, payer: payerOf(payment) };
+}
+
+export const payerOf = ({ payload }: PaymentPayload): string =>
+  (payload.authorization as { from: string } | undefined)?.from ?? "the payer";
+
+/** USDC on Base, unless told otherwise. Without a script, everything verifies, settles and can be read back. */
+export function createScriptedRail(manifest: Partial<Rail["manifest"]> = {}): ScriptedRail {
+  const asked = { supported: 0, verify: 0, settle: 0, find: 0 };
+  const moved = new Map<string, string>();
+  const rail: ScriptedRail = {
+    asked,
+    moved,
+    script: {},
+    payTo: PAY_TO,
+    manifest: {
+      id: "base",
+      title: "USDC on Base",
+      network: "eip155:8453",
+      asset: BASE_USDC,
+      symbol: "USDC",
+      decimals: 6,
+      pay_to: "BASE_PAYMENT_ADDRESS",
+      rpc: "BASE_RPC_URL",
+      facilitator: "remote",
+      domain: { name: "USD Coin", version: "2" },
+      currency: "usd",
+      explorer: "https://basescan.org/tx/{tx}",
+      ...manifest,
+    },
+    facilitator: {
+      async supported() {
+        asked.supported += 1;
+        rail.script.supported?.();
+        const { extra } = rail.script;
+        return [{ x402Version: 2, scheme: "exact", network: rail.manifest.network, ...(extra && { extra }) }];
+      },
+      async verify(payment, offer) {
+        asked.verify += 1;
+        return rail.script.verify?.(payment, offer) ?? { isValid: true, payer: payerOf(payment) };
+      },
+      async settle(payment, offer) {
+        asked.settle += 1;
+        return rail.script.settle?.(payment, offer) ?? move(rail, payment, offer);
+      },
+    },
+    settlements: {
+      async find(payment, offer) {
+        asked.find += 1;
+        const scripted = rail.script.find?.(payment, offer);
+        if (scripted) return scripted;
+        const transaction = moved.get(nonceOf(payment));
+        return transaction === undefined ? { state: "open" } : { state: "settled", transaction };
+      },
+    },
+  };
+  return rail;
+}

@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { openTestQueue, type QueuePlace } from "./place.ts";
+
+/**
+ * Works on a line of jobs in a process of its own, and prints `began`, `ended` or `stopped` with the job's id for each
+ * turn. `hang`: no turn ends by itself; a number: each takes so many milliseconds. SIGTERM closes the line in order.
+ */
+const [place = "", pace = "0"] = process.argv.slice(2);
+const { queue, close } = await openTestQueue(JSON.parse(place) as QueuePlace);
+queue.start(async ({ id }, signal) => {
+  process.stdout.write(`began ${id}\n`);
+  if (pace !== "hang") await sleep(Number(pace));
+  else await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+  process.stdout.write(`${signal.aborted ? "stopped" : "ended"} ${id}\n`);
+  return signal.aborted ? { againMs: 0 } : "done";
+});
+process.stdout.write("ready\n");
+process.once("SIGTERM", () => void close().then(() => process.exit(0)));
+setInterval(() => {}, 60_000);

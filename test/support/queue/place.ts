@@ -1,0 +1,24 @@
+import type { JobQueue } from "../../../runtime/core/jobs/queue.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { openBullmqQueue } from "../../../runtime/drivers/queue/bullmq.ts";
+import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+
+/** Where a line of jobs is kept, as a process of its own can be told. */
+export type QueuePlace = { readonly dataDir: string } | { readonly redisUrl: string };
+
+/** The services of these tests: how many jobs of each a process works on at once. */
+export const SERVICES: Readonly<Record<string, number>> = { one: 1, three: 3, many: 10 };
+
+/** Opens the line of jobs at a place, and closes it with what it stands on. */
+export async function openTestQueue(place: QueuePlace): Promise<{ queue: JobQueue; close: () => Promise<void> }> {
+  const concurrencyOf = (service: string): number => SERVICES[service] ?? 1;
+  if ("redisUrl" in place) {
+    const terms = { prefix: "payphone-jobs", services: Object.keys(SERVICES), concurrencyOf, log: silentLog };
+    const queue = await openBullmqQueue({ url: place.redisUrl, ...terms });
+    return { queue, close: () => queue.close() };
+  }
+  const store = await openStore(place);
+  const queue = createStoreQueue({ store, clock: { now: Date.now }, log: silentLog, concurrencyOf });
+  return { queue, close: () => queue.close().then(() => store.close()) };
+}

@@ -1,0 +1,313 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { expect } from "chai";
+import type { JobQueue, QueuedJob, Turn } from "../../../runtime/core/jobs/queue.ts";
+import { eventually } from "../eventually.ts";
+import { expectUnavailable } from "../store/suite.ts";
+import { openTestQueue, type QueuePlace, type SERVICES } from "./place.ts";
+
+/** A worker in a process of its own; what it has done so far, by the jobs' ids. */
+interface Child {
+  readonly began: string[];
+  readonly ended: string[];
+  readonly stopped: string[];
+  /** Sends a signal; after one that ends it, waits until it is gone. */
+  kill(signal: "SIGKILL" | "SIGTERM" | "SIGSTOP" | "SIGCONT"): Promise<void>;
+}
+
+const CHILD = new URL("./child.ts", import.meta.url).pathname;
+
+async function startWorker(place: QueuePlace, pace: "hang" | number): Promise<Child> {
+  const child = spawn(process.execPath, [CHILD, JSON.stringify(place), String(pace)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const gone = once(child, "exit");
+  const seen: Record<string, string[]> = { began: [], ended: [], stopped: [], ready: [] };
+  createInterface(child.stdout).on("line", (line) => {
+    const [word = "", id = ""] = line.split(" ");
+    seen[word]?.push(id);
+  });
+  await eventually(() => seen.ready?.length === 1);
+  return {
+    began: seen.began as string[],
+    ended: seen.ended as string[],
+    stopped: seen.stopped as string[],
+    async kill(signal) {
+      child.kill(signal);
+      if (signal === "SIGKILL" || signal === "SIGTERM") await gone;
+    },
+  };
+}
+
+/** A place for an empty line of jobs. */
+export interface TestPlace {
+  readonly place: QueuePlace;
+  /** Takes away what the line is kept in, until `end`. */
+  readonly outage: { begin(): Promise<void>; end(): Promise<void> };
+  dispose(): Promise<void>;
+}
+
+export function testQueue(name: string, prepare: () => Promise<TestPlace>): void {
+  describe(`a line of jobs in ${name}`, () => {
+    let at: TestPlace;
+    let open: { queue: JobQueue; close: () => Promise<void> }[];
+    let children: Child[];
+    let count = 0;
+    beforeEach(async () => {
+      open = [];
+      children = [];
+      at = await prepare();
+    });
+    afterEach(async () => {
+      await Promise.all(children.map((child) => child.kill("SIGKILL")));
+      await Promise.all(open.map(({ close }) => close()));
+      await at.dispose();
+    });
+
+    async function openLine(turn?: Turn): Promise<{ queue: JobQueue; close: () => Promise<void> }> {
+      const line = await openTestQueue(at.place);
+      open.push(line);
+      if (turn) line.queue.start(turn);
+      return line;
+    }
+    async function startChild(pace: "hang" | number): Promise<Child> {
+      const child = await startWorker(at.place, pace);
+      children.push(child);
+      return child;
+    }
+    const toJob = (service: keyof typeof SERVICES): QueuedJob => ({ id: randomUUID(), service, at: 1e12 + count++ });
+    async function addAll(queue: JobQueue, service: keyof typeof SERVICES, amount: number): Promise<string[]> {
+      const jobs = Array.from({ length: amount }, () => toJob(service));
+      for (const job of jobs) await queue.add(job);
+      return jobs.map(({ id }) => id);
+    }
+
+    it("gives turns in the order in which jobs came", async () => {
+      const taken: string[] = [];
+      const { queue } = await openLine();
+      const ids = await addAll(queue, "one", 20);
+      queue.start(async ({ id }) => {
+        taken.push(id);
+        return "done";
+      });
+      await eventually(() => taken.length === 20);
+      expect(taken).to.deep.equal(ids);
+    });
+
+    it("tells a turn which job it is", async () => {
+      const taken: QueuedJob[] = [];
+      const { queue } = await openLine(async (job) => {
+        taken.push(job);
+        return "done";
+      });
+      const job = toJob("one");
+      await queue.add(job);
+      await eventually(() => taken.length === 1);
+      expect(taken).to.deep.equal([job]);
+    });
+
+    it("works on as many jobs of a service at once as was said, and lets no service wait for another", async () => {
+      const going = { one: 0, three: 0 };
+      const most = { one: 0, three: 0 };
+      const all = Promise.withResolvers<void>();
+      const { queue } = await openLine(async ({ service }) => {
+        const key = service as keyof typeof going;
+        going[key] += 1;
+        most[key] = Math.max(most[key], going[key]);
+        if (going.one === 1 && going.three === 3) all.resolve();
+        await all.promise;
+        await new Promise((done) => setImmediate(done));
+        going[key] -= 1;
+        return "done";
+      });
+      await Promise.all([addAll(queue, "three", 12), addAll(queue, "one", 4)]);
+      await eventually(() => going.one + going.three === 0 && most.one > 0);
+      await eventually(async () => (await queue.count("one")) + (await queue.count("three")) === 0);
+      expect(most).to.deep.equal({ one: 1, three: 3 });
+    });
+
+    it("counts what waits, what has its turn and what waits for another one, of each service, in every process", async () => {
+      const end = Promise.withResolvers<void>();
+      let paused = 0;
+      const { queue } = await openLine(async ({ service }) => {
+        if (service === "many") return { againMs: paused++ < 2 ? 60_000 : 0 };
+        await end.promise;
+        return "done";
+      });
+      const { queue: other } = await openLine();
+      await addAll(other, "one", 5);
+      await addAll(other, "many", 2);
+      await eventually(() => paused === 2);
+      expect(await Promise.all([queue, other].map((line) => line.count("one")))).to.deep.equal([5, 5]);
+      expect(await other.count("many")).to.equal(2);
+      expect(await other.count("three")).to.equal(0);
+      end.resolve();
+      await eventually(async () => (await other.count("one")) === 0);
+    });
+
+    it("keeps a job where it is when it is put in line again, before its turn and during it", async () => {
+      const taken: string[] = [];
+      const end = Promise.withResolvers<void>();
+      const { queue } = await openLine();
+      const { queue: other } = await openLine();
+      const [first, second] = [toJob("one"), toJob("one")];
+      for (const line of [queue, other]) for (const job of [first, second]) await line.add(job);
+      expect(await queue.count("one")).to.equal(2);
+      queue.start(async ({ id }) => {
+        taken.push(id);
+        await end.promise;
+        return "done";
+      });
+      await eventually(() => taken.length === 1);
+      await other.add(first);
+      expect(await queue.count("one")).to.equal(2);
+      end.resolve();
+      await eventually(async () => (await queue.count("one")) === 0);
+      expect(taken).to.deep.equal([first.id, second.id]);
+    });
+
+    it("gives a job another turn, not before its time, and serves others meanwhile", async () => {
+      const taken: { id: string; at: number }[] = [];
+      const { queue } = await openLine(async ({ id }) => {
+        taken.push({ id, at: performance.now() });
+        return taken.length === 1 ? { againMs: 700 } : "done";
+      });
+      const [first, second] = await addAll(queue, "one", 2);
+      await eventually(() => taken.length === 3);
+      expect(taken.map(({ id }) => id)).to.deep.equal([first, second, first]);
+      expect((taken[2]?.at ?? 0) - (taken[0]?.at ?? 0)).to.be.greaterThan(690);
+    });
+
+    it("gives a job another turn when one has thrown", async () => {
+      let turns = 0;
+      const { queue } = await openLine(async () => {
+        turns += 1;
+        if (turns === 1) throw new Error("the store is away");
+        return "done";
+      });
+      await addAll(queue, "one", 1);
+      await eventually(() => turns === 2);
+    });
+
+    it("keeps what nobody has worked on", async () => {
+      const { queue, close } = await openLine();
+      const ids = await addAll(queue, "one", 3);
+      await close();
+      open = [];
+      const taken: string[] = [];
+      await openLine(async ({ id }) => {
+        taken.push(id);
+        return "done";
+      });
+      await eventually(() => taken.length === 3);
+      expect(taken).to.deep.equal(ids);
+    });
+
+    it("is worked on by two processes, each job by one of them", async () => {
+      const pair = await Promise.all([startChild(30), startChild(30)]);
+      const { queue } = await openLine();
+      const ids = await addAll(queue, "three", 60);
+      await eventually(() => pair.flatMap(({ ended }) => ended).length >= 60);
+      expect(pair.flatMap(({ began }) => began).sort()).to.deep.equal(ids.sort());
+      for (const { ended } of pair) expect(ended.length).to.be.greaterThan(0);
+    });
+
+    it("loses no job when the process that works on it is killed", async () => {
+      const child = await startChild("hang");
+      const { queue } = await openLine();
+      const ids = await addAll(queue, "three", 5);
+      await eventually(() => child.began.length === 3);
+      await child.kill("SIGKILL");
+      children = [];
+      const taken: string[] = [];
+      queue.start(async ({ id }) => {
+        taken.push(id);
+        return "done";
+      });
+      await eventually(() => taken.length >= 5);
+      expect(taken.sort()).to.deep.equal(ids.sort());
+    });
+
+    it("tells a process that was stalled that another one has its job", async () => {
+      const child = await startChild("hang");
+      const end = Promise.withResolvers<void>();
+      const taken: string[] = [];
+      const { queue } = await openLine();
+      const [id] = await addAll(queue, "one", 1);
+      await eventually(() => child.began.length === 1);
+      await child.kill("SIGSTOP");
+      queue.start(async (job) => {
+        taken.push(job.id);
+        await end.promise;
+        return "done";
+      });
+      await eventually(() => taken.length === 1);
+      await child.kill("SIGCONT");
+      await eventually(() => child.stopped.length === 1);
+      end.resolve();
+      await eventually(async () => (await queue.count("one")) === 0);
+      expect([taken, child.began]).to.deep.equal([[id], [id]]);
+    });
+
+    it("hands back what is not finished when it is closed", async () => {
+      const child = await startChild("hang");
+      const { queue } = await openLine();
+      const ids = await addAll(queue, "three", 3);
+      await eventually(() => child.began.length === 3);
+      await child.kill("SIGTERM");
+      children = [];
+      expect(child.stopped.sort()).to.deep.equal(ids.sort());
+      expect(await queue.count("three")).to.equal(3);
+      const taken: string[] = [];
+      queue.start(async ({ id }) => {
+        taken.push(id);
+        return "done";
+      });
+      await eventually(() => taken.length === 3);
+    });
+
+    it("waits for turns when it closes, and gives no more", async () => {
+      const taken: string[] = [];
+      const { queue, close } = await openLine();
+      let isOver = false;
+      const [first] = await addAll(queue, "one", 3);
+      queue.start(async ({ id }, signal) => {
+        taken.push(id);
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+        await new Promise((done) => setImmediate(done));
+        isOver = true;
+        return "done";
+      });
+      await eventually(() => taken.length === 1);
+      await close();
+      open = [];
+      expect(isOver).to.equal(true);
+      expect(taken).to.deep.equal([first]);
+      const { queue: later } = await openLine();
+      expect(await later.count("one")).to.equal(2);
+    });
+
+    it("takes no job that it cannot keep, and goes on when what it is kept in is back", async () => {
+      const taken: string[] = [];
+      const { queue } = await openLine(async ({ id }) => {
+        taken.push(id);
+        return "done";
+      });
+      await at.outage.begin();
+      const job = toJob("one");
+      await expectUnavailable(queue.add(job));
+      await at.outage.end();
+      await eventually(() =>
+        queue.add(job).then(
+          () => true,
+          () => false,
+        ),
+      );
+      await eventually(() => taken.includes(job.id));
+      await addAll(queue, "one", 3);
+      await eventually(() => taken.length >= 4);
+    });
+  });
+}

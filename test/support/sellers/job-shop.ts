@@ -1,0 +1,194 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
+import { createJobs } from "../../../runtime/core/jobs/jobs.ts";
+import { createJobRecords } from "../../../runtime/core/jobs/records.ts";
+import { createStatusOf } from "../../../runtime/core/jobs/status.ts";
+import { createPayments } from "../../../runtime/core/payments.ts";
+import { createExchanges } from "../../../runtime/core/peers/exchanges.ts";
+import { AGENT_CARD_PATH } from "../../../runtime/core/peers/origin.ts";
+import type { RefundStatus } from "../../../runtime/core/refunds/refunds.ts";
+import { createCompiler } from "../../../runtime/core/schema/validator.ts";
+import { bindServices, type Service } from "../../../runtime/core/service.ts";
+import type { JobManifest, Manifest, SiteManifest } from "../../../runtime/core/set/manifest.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { createPeerBudgets } from "../../../runtime/drivers/peers/budgets.ts";
+import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
+import { createApp } from "../../../runtime/server/app.ts";
+import { limitPolls } from "../../../runtime/server/request/limits.ts";
+import type { RpcDoor } from "../../../runtime/server/routes/rpc.ts";
+import { A2A_PATH, createA2a } from "../../../runtime/surfaces/a2a/a2a.ts";
+import { toAgentCard } from "../../../runtime/surfaces/a2a/agent-card.ts";
+import { createMcp, MCP_PATH } from "../../../runtime/surfaces/mcp/mcp.ts";
+import { toIdentity, toPeerKeys } from "../../surfaces/a2a/served/support/peer.ts";
+import { type Loose, toPayment } from "../../surfaces/mcp/served/support/stall.ts";
+import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.ts";
+import { createMemoryStore } from "../store/memory-store.ts";
+import { toSite } from "./dice.ts";
+
+/** The runtime on a free port with all its doors, and services that are jobs: their work is done when the test says so. */
+export interface JobShop {
+  readonly url: string;
+  readonly site: SiteManifest;
+  readonly services: readonly Service[];
+  readonly rail: ScriptedRail;
+  readonly store: ReturnType<typeof createMemoryStore>;
+  readonly clock: { now(): number; advance(ms: number): void };
+  /** What the work gives, once it is set; until then every attempt waits. */
+  deliver(work: (input: Loose, call: Call) => unknown): void;
+  /** How often the work was begun. */
+  readonly executions: number;
+  /** What became of the payments of failed jobs. */
+  refund: RefundStatus;
+  /** A payment of an offer in this challenge. */
+  pay(required: Loose): object;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** Challenge, payment and call in one, over REST: the accepted body. */
+  buy(path: string, body: unknown): Promise<Loose>;
+  /** Asks again and again until the answer is as wanted. */
+  until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** A schema of the set, for the `$ref` of a deliverable. */
+export const SCHEMAS: ReadonlyMap<string, object> = new Map([
+  [
+    "Finding",
+    {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "object",
+      properties: { verdict: { type: "string", description: "What was found." } },
+      required: ["verdict"],
+    },
+  ],
+]);
+
+const JOB: JobManifest = {
+  ...{ status_route: "GET /v1/search/{job_id}", eta_seconds: 120, deadline_seconds: 30, attempts: 1 },
+  ...{ concurrency: 2, queue_limit: 10, refund: true },
+};
+
+const SEARCH: Manifest = {
+  id: "search",
+  title: "The search",
+  description: "Searches for a long time.",
+  route: "POST /v1/search",
+  price: "0.35",
+  handler: "work.search",
+  input: { type: "object", properties: { what: { type: "string" } }, required: ["what"] },
+  output: "Finding",
+  tags: ["search"],
+  hints: { readOnly: false },
+  examples: [{ input: { what: "needle" }, output: { verdict: "found" } }],
+  job: JOB,
+};
+
+const { price: _price, ...errand } = SEARCH;
+const MANIFESTS: readonly Manifest[] = [
+  SEARCH,
+  { ...errand, id: "errand", route: "POST /v1/errand", job: { ...JOB, status_route: "GET /v1/errand/{job_id}" } },
+];
+
+export async function openJobShop(): Promise<JobShop> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const state = {
+    shift: 0,
+    executions: 0,
+    nonce: 0,
+    refund: { refund_tx: null, refund_pending: null } as RefundStatus,
+  };
+  const ready = Promise.withResolvers<(input: Loose, call: Call) => unknown>();
+  const clock = {
+    now: () => Date.now() + state.shift,
+    advance: (ms: number) => {
+      state.shift += ms;
+    },
+  };
+  const rail = createScriptedRail();
+  const site = toSite([rail]);
+  const store = createMemoryStore(clock.now);
+  const run = async (input: Loose, call: Call): Promise<unknown> => {
+    state.executions += 1;
+    call.report("looking around");
+    return (await ready.promise)(input, call);
+  };
+  const records = createJobRecords({ store, clock });
+  const refunds = {
+    ...{ open: async () => {}, start() {}, close: async () => {} },
+    status: async () => state.refund,
+  };
+  const services = bindServices(MANIFESTS, {
+    ...{ site, compile: createCompiler(SCHEMAS) },
+    handlers: new Map([["work.search", run as AnyHandler]]),
+    statusOf: limitPolls(createStatusOf({ records, refunds, clock })),
+  });
+  const queue = createStoreQueue({ store, clock, log: silentLog, concurrencyOf: () => JOB.concurrency });
+  const jobs = createJobs({ services, records, queue, refunds, clock, log: silentLog, baseUrl: url, stepGraceMs: 10 });
+  const exchanges = createExchanges({ store, clock, site });
+  const payments = createPayments({ site, services, rails: [rail], jobs, store, clock, log: silentLog });
+  await payments.start();
+  jobs.start();
+  const { invoke, offers } = payments;
+  const identity = toIdentity("11".repeat(32), "srv-2026-01");
+  const shown = { services, site, baseUrl: url, facilitator: "here", identity };
+  const peers = { peerKeys: toPeerKeys({}), budgets: createPeerBudgets(), exchanges, store, clock };
+  const card = Buffer.from(JSON.stringify(toAgentCard(shown)));
+  server.on(
+    "request",
+    createApp({
+      ...{ services, invoke, challenge: offers.challenge, clock, log: silentLog },
+      ...{ site: { ...site, baseUrl: url }, limits: site.limits },
+      ready: () => Promise.reject(new Error("not asked")),
+      documents: new Map([[AGENT_CARD_PATH, { type: "application/json", body: card }]]),
+      doors: new Map<string, RpcDoor>([
+        [MCP_PATH, createMcp({ services, schemas: SCHEMAS, invoke, site, baseUrl: url, loopback: true })],
+        [A2A_PATH, createA2a({ ...shown, ...peers, invoke })],
+      ]),
+    }),
+  );
+  const shop: JobShop = {
+    ...{ url, site, services, rail, store, clock, deliver: ready.resolve },
+    get executions() {
+      return state.executions;
+    },
+    get refund() {
+      return state.refund;
+    },
+    set refund(refund) {
+      state.refund = refund;
+    },
+    pay({ accepts, resource }) {
+      state.nonce += 1;
+      return toPayment(accepts[0], state.nonce, resource);
+    },
+    post: (path, body, headers = {}) =>
+      fetch(url + path, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(body),
+      }),
+    async buy(path, body) {
+      const payment = shop.pay(await (await shop.post(path, body)).json());
+      const text = Buffer.from(JSON.stringify(payment)).toString("base64");
+      return (await shop.post(path, body, { "payment-signature": text })).json();
+    },
+    async until(ask, isWanted) {
+      for (let attempt = 0; attempt < 500; attempt += 1) {
+        const answer = await ask();
+        if (isWanted(answer)) return answer;
+        await new Promise((done) => setTimeout(done, 20));
+      }
+      throw new Error("the answer was never as wanted");
+    },
+    async close() {
+      ready.resolve(() => ({ verdict: "closed" }));
+      payments.close();
+      await jobs.close();
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+  return shop;
+}

@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { TestSandbox } from "../chains/chains.ts";
+import { findFreePort } from "../free-port.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const LAUNCHER = join(ROOT, "runtime/cli/payphone.js");
+
+/** The real `payphone serve`, in a process of its own, paid on the sandbox's chains. */
+export interface Seller {
+  readonly url: string;
+  readonly dataDir: string;
+  /** What it wrote to standard output and standard error. */
+  readonly output: () => string;
+  /** kill -9. */
+  kill(): Promise<void>;
+  /** SIGTERM; gives the exit code once it has closed in order. */
+  stop(): Promise<number | null>;
+}
+
+export interface SellerOptions {
+  readonly sandbox: TestSandbox;
+  readonly dataDir: string;
+  readonly port?: number;
+  /** The public base URL of the first process, when this one stands beside it. */
+  readonly baseUrl?: string;
+  readonly dir?: string;
+  /** Overrides of the environment, e.g. another FACILITATOR_URL. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts it and waits until it listens. */
+export async function startSeller({
+  sandbox,
+  dataDir,
+  port,
+  baseUrl,
+  dir = ROOT,
+  env = {},
+}: SellerOptions): Promise<Seller> {
+  const bound = port ?? (await findFreePort());
+  const child = spawn(process.execPath, [LAUNCHER, "serve", "--dir", dir], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      PATH: process.env.PATH,
+      ETHEREUM_RPC_URL: "http://127.0.0.1:9", // Nobody is there.
+      ...sandbox.env,
+      PORT: String(bound),
+      PAYPHONE_DATA_DIR: dataDir,
+      PUBLIC_BASE_URL: baseUrl ?? `http://127.0.0.1:${bound}`,
+      LOG_LEVEL: "warn",
+      ...env,
+    },
+  });
+  let output = "";
+  const gone = once(child, "exit");
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk) => {
+      output += chunk;
+    });
+  }
+  await new Promise<void>((resolve, reject) => {
+    createInterface(child.stdout).on("line", (line) => line.startsWith("listening on ") && resolve());
+    child.once("exit", (code) => reject(new Error(`the seller ended with code ${code}: ${output}`)));
+  });
+  return {
+    url: `http://127.0.0.1:${bound}`,
+    dataDir,
+    output: () => output,
+    async kill() {
+      child.kill("SIGKILL");
+      await gone;
+    },
+    async stop() {
+      child.kill("SIGTERM");
+      const [code] = (await gone) as [number | null];
+      return code;
+    },
+  };
+}
+
+/** A folder for state, and how to take it away. */
+export function createDataDir(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), "payphone-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}

@@ -1,0 +1,284 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { AnyHandler, Call, Log } from "../../../runtime/api/plugin.ts";
+import type { ExtensionsOf } from "../../../runtime/core/payments/offers.ts";
+import { createPayments, type PaymentsDeps } from "../../../runtime/core/payments.ts";
+import { createCompiler } from "../../../runtime/core/schema/validator.ts";
+import { bindServices } from "../../../runtime/core/service.ts";
+import type { Manifest } from "../../../runtime/core/set/manifest.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import type { PaymentRequired, PaymentRequirements, SettleResponse } from "../../../runtime/core/x402/x402.ts";
+import { createApp } from "../../../runtime/server/app.ts";
+import { createMcp, MCP_PATH } from "../../../runtime/surfaces/mcp/mcp.ts";
+import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.ts";
+import { createMemoryStore } from "../store/memory-store.ts";
+import { checkRange, toSite } from "./dice.ts";
+
+type Roll = (input: { low: number; high: number; count: number }, call: Call) => unknown;
+
+export interface ShopOptions {
+  readonly rail?: ScriptedRail;
+  /** Further rails. */
+  readonly others?: readonly ScriptedRail[];
+  readonly store?: ReturnType<typeof createMemoryStore>;
+  readonly clock?: TestClock;
+  /** The public base URL, when it is another server's. */
+  readonly baseUrl?: string;
+  readonly price?: string;
+  readonly extensionsOf?: ExtensionsOf;
+  readonly log?: Log;
+  readonly patience?: PaymentsDeps["patience"];
+}
+
+/** Real time, shifted by as much as the test says. */
+export interface TestClock {
+  now(): number;
+  advance(ms: number): void;
+}
+
+export interface PayOptions {
+  readonly nonce?: number;
+  readonly signature?: string;
+  readonly value?: string;
+  readonly validForSeconds?: number;
+  readonly resource?: undefined;
+  readonly change?: (offer: PaymentRequirements) => PaymentRequirements;
+}
+
+/** The whole runtime over real HTTP with two services, and a rail whose every word the test decides. */
+export interface Shop {
+  readonly url: string;
+  readonly rail: ScriptedRail;
+  readonly store: ReturnType<typeof createMemoryStore>;
+  readonly clock: TestClock;
+  /** How often the handler ran since the last (re)start. */
+  readonly executions: number;
+  /** Replaces what the handler does. */
+  handler: Roll | undefined;
+  post(path: string, body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
+  /** Fetches the challenge of a path and makes the PAYMENT-SIGNATURE header for its first offer. */
+  pay(path: string, options?: PayOptions): Promise<string>;
+  payV1(path: string): Promise<string>;
+  /** Challenge, payment and call in one. */
+  buy(path: string, body: unknown): Promise<Response>;
+  /** Repeats a call with the same payment for as long as the answer is "still running". */
+  retry(path: string, body: unknown, payment: string): Promise<Response>;
+  receipt(response: Response): SettleResponse;
+  until(condition: () => boolean | Promise<boolean>): Promise<void>;
+  /** A new process on the same store and the same address, maybe with another price. */
+  restart(change?: Pick<ShopOptions, "price">): Promise<void>;
+  close(): Promise<void>;
+}
+
+const ROLL = {
+  type: "object",
+  properties: {
+    low: { type: "integer" },
+    high: { type: "integer" },
+    count: { type: "integer", default: 1 },
+    label: { type: "string" },
+    data: {},
+  },
+  required: ["low", "high"],
+};
+const ROLLED = {
+  type: "object",
+  properties: { value: { type: "integer" }, executions: { type: "integer" } },
+  required: ["value"],
+};
+
+const manifest = (id: string, price: string): Manifest => ({
+  id,
+  title: id,
+  description: `The service ${id}.`,
+  route: `POST /v1/${id}`,
+  aliases: [`GET /v1/${id}`],
+  price,
+  handler: `dice.${id}`,
+  input: ROLL,
+  output: ROLLED,
+  tags: [],
+  examples: [],
+});
+
+const createTestClock = (): TestClock => {
+  let shift = 0;
+  return {
+    now: () => Date.now() + shift,
+    advance: (ms) => {
+      shift += ms;
+    },
+  };
+};
+
+export async function openShop(options: ShopOptions = {}): Promise<Shop> {
+  const { rail = createScriptedRail(), clock = createTestClock(), store = createMemoryStore(clock.now) } = options;
+  const { others = [], extensionsOf, log = silentLog, patience = {} } = options;
+  const rails = [rail, ...others];
+  const state = { executions: 0, handler: undefined as Roll | undefined };
+  let nonce = 0;
+  let running = await run(options.price ?? "0.001", 0, options.baseUrl);
+
+  const shop: Shop = {
+    rail,
+    store,
+    clock,
+    get url() {
+      return running.url;
+    },
+    get executions() {
+      return state.executions;
+    },
+    get handler() {
+      return state.handler;
+    },
+    set handler(handler) {
+      state.handler = handler;
+    },
+    post: (path, body, headers = {}, signal) =>
+      fetch(running.url + path, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(body),
+        ...(signal && { signal }),
+      }),
+    async pay(
+      path,
+      {
+        change = (offer: PaymentRequirements) => offer,
+        nonce: chosen,
+        signature,
+        value,
+        validForSeconds = 300,
+        ...rest
+      } = {},
+    ) {
+      const challenge = (await (await fetch(running.url + path, { method: "POST" })).json()) as PaymentRequired;
+      const accepted = change(challenge.accepts[0] as PaymentRequirements);
+      const payload = authorize(accepted, chosen ?? ++nonce, {
+        signature,
+        value,
+        validBefore: Math.floor(clock.now() / 1000) + validForSeconds,
+      });
+      const resource = "resource" in rest ? rest.resource : challenge.resource;
+      return encode({ x402Version: 2, accepted, payload, ...(resource && { resource }) });
+    },
+    async payV1(path) {
+      const response = await fetch(`${running.url}${path}?x402Version=1`, { method: "POST" });
+      const { accepts } = (await response.json()) as {
+        accepts: { maxAmountRequired: string; payTo: string; network: string }[];
+      };
+      const [{ maxAmountRequired: amount, payTo, network }] = accepts as [(typeof accepts)[number]];
+      const payload = authorize({ amount, payTo }, ++nonce, { validBefore: Math.floor(clock.now() / 1000) + 300 });
+      return encode({ x402Version: 1, scheme: "exact", network, payload });
+    },
+    buy: async (path, body) => shop.post(path, body, { "payment-signature": await shop.pay(path) }),
+    async retry(path, body, payment) {
+      for (let attempt = 0; attempt < 200; attempt += 1) {
+        const response = await shop.post(path, body, { "payment-signature": payment });
+        const busy =
+          response.status === 409 &&
+          ((await response.clone().json()) as { code: string }).code === "payment-in-progress";
+        if (!busy) return response;
+        await pause();
+      }
+      throw new Error("the payment stayed in progress");
+    },
+    receipt: (response) =>
+      JSON.parse(Buffer.from(response.headers.get("payment-response") ?? "", "base64").toString()) as SettleResponse,
+    async until(condition) {
+      for (let attempt = 0; attempt < 600; attempt += 1) {
+        if (await condition()) return;
+        await pause();
+      }
+      throw new Error("the condition was never met");
+    },
+    async restart(change = {}) {
+      const { port } = running;
+      await running.close();
+      await pause(); // The client must have seen its kept-alive connections close.
+      state.executions = 0;
+      running = await run(change.price ?? options.price ?? "0.001", port, options.baseUrl);
+    },
+    close: () => running.close(),
+  };
+  return shop;
+
+  async function run(price: string, port: number, baseUrl?: string) {
+    const server = createServer();
+    await new Promise<void>((done) => server.listen(port, "127.0.0.1", done));
+    const address = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${address.port}`;
+    const handlers = new Map<string, AnyHandler>([
+      ["dice.roll", { check: checkRange, run: work } as AnyHandler],
+      ["dice.echo", work as AnyHandler],
+    ]);
+    const place = toSite(rails);
+    const services = bindServices(
+      [manifest("roll", price), { ...manifest("echo", "0.001"), hints: { readOnly: false } }],
+      {
+        compile: createCompiler(new Map()),
+        handlers,
+        site: place,
+      },
+    );
+    const payments = createPayments({ site: place, services, rails, store, clock, log, extensionsOf, patience });
+    await payments.start();
+    const { invoke, offers } = payments;
+    const base = baseUrl ?? url;
+    const mcp = createMcp({ services, schemas: new Map(), invoke, site: place, baseUrl: base, loopback: true });
+    server.on(
+      "request",
+      createApp({
+        services,
+        invoke,
+        challenge: offers.challenge,
+        site: { ...place, baseUrl: base },
+        doors: new Map([[MCP_PATH, mcp]]),
+        limits: place.limits,
+        ready: () => Promise.reject(new Error("not asked")),
+        clock,
+        log,
+      }),
+    );
+    return {
+      url,
+      port: address.port,
+      async close() {
+        payments.close();
+        server.closeAllConnections();
+        await new Promise((done) => server.close(done));
+      },
+    };
+  }
+
+  function work(input: { low: number; high: number; count: number }, call: Call): unknown {
+    state.executions += 1;
+    return state.handler ? state.handler(input, call) : { value: input.low, executions: state.executions };
+  }
+}
+
+function authorize(
+  { amount, payTo }: Pick<PaymentRequirements, "amount" | "payTo">,
+  nonce: number,
+  {
+    signature,
+    value,
+    validBefore,
+  }: { signature?: string | undefined; value?: string | undefined; validBefore: number },
+): object {
+  return {
+    signature: signature ?? `0x${nonce.toString(16).padStart(130, "0")}`,
+    authorization: {
+      from: "0x1111111111111111111111111111111111111111",
+      to: payTo,
+      value: value ?? amount,
+      validAfter: "0",
+      validBefore: String(validBefore),
+      nonce: `0x${nonce.toString(16).padStart(64, "0")}`,
+    },
+  };
+}
+
+const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64");
+const pause = (): Promise<void> => new Promise((done) => setTimeout(done, 10));

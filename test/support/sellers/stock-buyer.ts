@@ -1,0 +1,62 @@
+import { base58 } from "@scure/base";
+import { createKeyPairSignerFromBytes } from "@solana/kit";
+import { ExactEvmScheme } from "@x402/evm/exact/client";
+import { ExactEvmSchemeV1 } from "@x402/evm/exact/v1/client";
+import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@x402/fetch";
+import { ExactSvmScheme } from "@x402/svm/exact/client";
+import { ExactSvmSchemeV1 } from "@x402/svm/exact/v1/client";
+import { privateKeyToAccount } from "viem/accounts";
+import { rail, type TestSandbox } from "../chains/chains.ts";
+
+export type PayingFetch = (input: string, init?: RequestInit) => Promise<Response>;
+
+/** The stock client in the hands of the sandbox's buyer, on all its chains and in both versions of the protocol. */
+export async function createBuyer({
+  description: { buyer, rpc },
+}: Pick<TestSandbox, "description">): Promise<x402Client> {
+  const account = privateKeyToAccount(buyer.evm.private_key);
+  const signer = await createKeyPairSignerFromBytes(base58.decode(buyer.solana.secret_key));
+  const solana = { rpcUrl: rpc.solana! };
+  return new x402Client()
+    .register("eip155:*", new ExactEvmScheme(account))
+    .register("solana:*", new ExactSvmScheme(signer, solana))
+    .registerV1("base", new ExactEvmSchemeV1(account))
+    .registerV1("solana", new ExactSvmSchemeV1(signer, solana));
+}
+
+/** The same, paying on one rail only. */
+export async function stockClient(sandbox: TestSandbox, id: string): Promise<x402Client> {
+  const { network, asset } = rail(id);
+  const client = payOnly(await createBuyer(sandbox), network);
+  return client.setSpendControls({ allowedAssets: [{ network: network as `eip155:${string}`, asset }] });
+}
+
+/** The stock `@x402/fetch` around that client; `base` is the fetch beneath it. */
+export async function stockFetch(sandbox: TestSandbox, id: string, base: typeof fetch = fetch): Promise<PayingFetch> {
+  return wrapFetchWithPayment(base, await stockClient(sandbox, id));
+}
+
+/** A payer of the deprecated version 1: it reads the V1 body, and knows no PAYMENT-REQUIRED header. */
+export async function stockFetchV1(sandbox: TestSandbox, id: "base" | "solana"): Promise<PayingFetch> {
+  const client = payOnly(await createBuyer(sandbox), id);
+  const withoutV2: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    if (response.status !== 402) return response;
+    const headers = new Headers(response.headers);
+    headers.delete("payment-required");
+    return new Response(await response.text(), { status: 402, headers });
+  };
+  return wrapFetchWithPayment(withoutV2, client);
+}
+
+const payOnly = (client: x402Client, wanted: string): x402Client =>
+  client.registerPolicy((_version, offers) => offers.filter(({ network }) => network === wanted));
+
+export const receiptOf = (response: Response) =>
+  decodePaymentResponseHeader(response.headers.get("payment-response") ?? "");
+
+export const json = (body: unknown): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(body),
+});

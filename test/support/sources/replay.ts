@@ -1,0 +1,77 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import nock from "nock";
+import { toAnswer } from "../../../runtime/sandbox/recordings/answer.ts";
+import { fitsBody, fitsPath, isRpcCall, methodOf, toPathBelow } from "../../../runtime/sandbox/recordings/match.ts";
+import { type Exchange, loadRecordings } from "../../../runtime/sandbox/recordings/recordings.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+
+nock.restore(); // It stands between every test and the network as soon as it is imported.
+
+/** A recording that answers in the place of its upstream. */
+export interface Replay {
+  /** What was asked and answered, in order. */
+  readonly asked: readonly { readonly case: string; readonly headers: Headers; readonly body: unknown }[];
+  /** Fails when an exchange has not been asked for. */
+  assertDone(): void;
+}
+
+/**
+ * Lets nock answer from a recording, each chosen exchange once. Where several fit a request, they answer in the order of
+ * `cases`: a failure first, and then its repetition.
+ * @param file relative to the repository: `plugins/price/recordings/coingecko/simple-price.json`.
+ * @param cases `success` chooses `success` and every `success:…`; `success:contract` chooses that one alone.
+ */
+export const replay = (baseUrl: string, file: string, cases: readonly string[]): Replay =>
+  intercept(nock(new URL(baseUrl).origin), baseUrl, choose(file, cases));
+
+/** The same, each exchange as often as it is asked for. */
+export const replayAlways = (baseUrl: string, file: string, cases: readonly string[]): Replay =>
+  intercept(nock(new URL(baseUrl).origin).persist(), baseUrl, choose(file, cases));
+
+/** In a `describe`: its tests reach loopback and what they replay, nothing else, and leave nothing behind. */
+export function offline(): void {
+  before(() => {
+    nock.activate();
+    nock.disableNetConnect();
+    nock.enableNetConnect("127.0.0.1");
+  });
+  afterEach(() => nock.cleanAll());
+  after(() => {
+    nock.enableNetConnect();
+    nock.restore();
+  });
+}
+
+function choose(file: string, cases: readonly string[]): Exchange[] {
+  const exchanges = loadRecordings(ROOT, [file]).flatMap((recording) => recording.exchanges);
+  return cases.flatMap((wanted) => {
+    const chosen = exchanges.filter((exchange) => exchange.case === wanted || exchange.case.startsWith(`${wanted}:`));
+    expect(chosen, `${file} has no case ${wanted}`).not.to.deep.equal([]);
+    return chosen;
+  });
+}
+
+function intercept(scope: nock.Scope, baseUrl: string, exchanges: readonly Exchange[]): Replay {
+  const asked: { case: string; headers: Headers; body: unknown }[] = [];
+  for (const exchange of exchanges) {
+    const { request } = exchange;
+    const isPath = (path: string): boolean => {
+      const below = toPathBelow(new URL(path, baseUrl), baseUrl);
+      return below !== undefined && fitsPath(request, below);
+    };
+    scope
+      .intercept(isPath, methodOf(request), (body: unknown) => fitsBody(request, body))
+      .reply(async (sent: Request) => {
+        const body: unknown = await sent.json().catch(() => undefined);
+        asked.push({ case: exchange.case, headers: sent.headers, body });
+        const answer = toAnswer(exchange, isRpcCall(body) ? body.id : null);
+        // Before the head: undici does not bear a replayed body that is given up half-way. Nobody waits for it in the end.
+        await sleep(answer.delayMs, undefined, { ref: false });
+        return [answer.status, answer.body, answer.headers];
+      });
+  }
+  return { asked, assertDone: () => scope.done() };
+}

@@ -1,0 +1,41 @@
+import { openStore, type StoreOptions } from "../../../runtime/drivers/store/open-store.ts";
+
+/**
+ * Works on a store in a process of its own: `race` claims keys that others want too and prints how many it got;
+ * `write` writes without end, and prints each key once it was acknowledged; `fill` writes until there is no room, then
+ * something small, and prints how often it succeeded and what the store said.
+ */
+const [options = "", work, argument = ""] = process.argv.slice(2);
+const store = await openStore(JSON.parse(options) as StoreOptions);
+
+if (work === "race") {
+  process.stdout.write("ready\n");
+  await new Promise((resolve) => process.stdin.once("data", resolve));
+  const claims = Array.from({ length: Number(argument) }, (_, at) => store.putIfAbsent(`race:${at}`, process.pid));
+  const counts = Array.from({ length: Number(argument) }, () => store.incr("raced"));
+  const won = (await Promise.all(claims)).filter(Boolean).length;
+  await Promise.all(counts);
+  process.stdout.write(`won ${won}\n`);
+  await store.close();
+  process.stdin.destroy();
+} else if (work === "write") {
+  const writeOn = async (lane: number): Promise<void> => {
+    for (let at = 0; ; at++) {
+      const key = `${argument}:${lane}:${at}`;
+      if (await store.putIfAbsent(key, { key })) process.stdout.write(`${key}\n`);
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, (_, lane) => writeOn(lane)));
+} else if (work === "fill") {
+  const large = "x".repeat(300_000);
+  const fill = async (at: number): Promise<[number, string]> => {
+    const [written, counted] = await Promise.allSettled([store.set(`large:${at}`, large), store.incr("filled")]);
+    if (written.status === "fulfilled" && counted.status === "fulfilled") return fill(at + 1);
+    return [at, written.status === counted.status ? (written as PromiseRejectedResult).reason.code : "half"];
+  };
+  const [times, said] = await fill(0);
+  const after = [await store.get("filled"), await store.get(`large:${times}`)];
+  await store.set("small", 1);
+  await store.close();
+  process.stdout.write(JSON.stringify({ times, said, after }));
+}

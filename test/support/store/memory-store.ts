@@ -1,0 +1,42 @@
+import type { Store } from "../../../runtime/core/store.ts";
+
+/** A Store in this process's memory, with a clock of one's own: for tests that look at time, and for the bench. */
+export function createMemoryStore(now: () => number = Date.now): Store & { readonly entries: Map<string, unknown> } {
+  const held = new Map<string, { text: string; until: number }>();
+  const check = (key: string): string => {
+    if (key.length > 512 || !key.isWellFormed())
+      throw new TypeError("a key has at most 512 characters, all well-formed");
+    return key;
+  };
+  const read = (key: string): string | undefined => {
+    const entry = held.get(check(key));
+    return entry && entry.until > now() ? entry.text : undefined;
+  };
+  const write = (key: string, value: unknown, ttlMs = Number.POSITIVE_INFINITY): void => {
+    held.set(check(key), { text: JSON.stringify(value), until: now() + ttlMs });
+  };
+  return {
+    entries: held,
+    get: async <T>(key: string) => {
+      const text = read(key);
+      return text === undefined ? undefined : (JSON.parse(text) as T);
+    },
+    set: async (key, value, ttlMs) => write(key, value, ttlMs),
+    delete: async (key) => void held.delete(key),
+    async putIfAbsent(key, value, ttlMs) {
+      if (read(key) !== undefined) return false;
+      write(key, value, ttlMs);
+      return true;
+    },
+    async incr(key, by = 1, ttlMs) {
+      const known = read(key);
+      const sum = Number(known ?? 0) + by;
+      const until = known === undefined ? now() + (ttlMs ?? Number.POSITIVE_INFINITY) : held.get(key)!.until;
+      held.set(key, { text: String(sum), until });
+      return sum;
+    },
+    async *keys(prefix) {
+      for (const key of [...held.keys()]) if (key.startsWith(prefix) && read(key) !== undefined) yield key;
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findFreePort } from "../free-port.ts";
+
+/** A Redis of one's own on a free port, which keeps what was written across `restart`. */
+export interface TestRedis {
+  readonly url: string;
+  /** Ends it at once, as a crash would. */
+  kill(): Promise<void>;
+  /** It keeps its connections and answers nothing, until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Starts it again on the same port. */
+  restart(): Promise<void>;
+  /** Ends it and removes what it has written. */
+  stop(): Promise<void>;
+}
+
+const NOT_INSTALLED =
+  "redis-server is needed for this test and is not installed: apt-get install -y redis-server (Debian, Ubuntu), brew install redis (macOS)";
+
+/** Starts `redis-server` on the loopback. @throws Error that says how to install it, when it is missing. */
+export async function startRedis(): Promise<TestRedis> {
+  const folder = await mkdtemp(join(tmpdir(), "payphone-redis-"));
+  const port = await findFreePort();
+  let server = await launch(port, folder);
+  const end = async (): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const exit = once(server, "exit");
+    server.kill("SIGKILL");
+    await exit;
+  };
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    kill: end,
+    pause: () => void server.kill("SIGSTOP"),
+    resume: () => void server.kill("SIGCONT"),
+    async restart() {
+      await end();
+      server = await launch(port, folder);
+    },
+    async stop() {
+      await end();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function launch(port: number, folder: string): Promise<ChildProcess> {
+  const options = { port, bind: "127.0.0.1", dir: folder, save: "", appendonly: "yes", appendfsync: "always" };
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, `${value}`]);
+  const server = spawn("redis-server", args, { stdio: ["ignore", "pipe", "inherit"] });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let log = "";
+  server.once("error", (cause) => reject(new Error(NOT_INSTALLED, { cause })));
+  server.once("exit", () => reject(new Error(`redis-server has ended at once: ${log.slice(-1000)}`)));
+  server.stdout.on("data", (chunk: Buffer) => {
+    log = `${log}${chunk}`.slice(-10_000);
+    if (log.includes("Ready to accept connections")) resolve();
+  });
+  await promise;
+  server.removeAllListeners("exit");
+  return server;
+}

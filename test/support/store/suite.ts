@@ -1,0 +1,265 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
+import { openStore, type StoreOptions } from "../../../runtime/drivers/store/open-store.ts";
+
+const CHILD = new URL("./child.ts", import.meta.url).pathname;
+
+/** Starts test/support/store/child.ts on the store; `shell` is a command that starts commands. */
+export function startChild(
+  options: StoreOptions,
+  work: readonly string[],
+  shell: readonly string[] = [],
+): ChildProcess {
+  const [command = "", ...args] = [...shell, process.execPath, CHILD, JSON.stringify(options), ...work];
+  return spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+}
+
+/** All keys that begin with a prefix, in one order. */
+export async function listKeys(store: OpenStore, prefix: string): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const key of store.keys(prefix)) keys.push(key);
+  return keys.sort();
+}
+
+/** What a store that cannot be reached says, whatever it was asked. */
+export async function expectUnavailable(work: Promise<unknown>): Promise<Problem> {
+  const found = await work.then(
+    (value) => expect.fail(`answered ${JSON.stringify(value)}`),
+    (error: unknown) => error,
+  );
+  expect(found).to.be.instanceOf(Problem);
+  expect((found as Problem).code).to.equal("unavailable");
+  return found as Problem;
+}
+
+/** @param prepare makes a place for an empty store, and says how to open it; `dispose` removes the place. */
+export function testStore(
+  name: string,
+  prepare: () => Promise<{ readonly options: StoreOptions; dispose(): Promise<void> }>,
+): void {
+  describe(`a store in ${name}`, () => {
+    let options: StoreOptions;
+    let dispose: () => Promise<void>;
+    let store: OpenStore;
+    let other: OpenStore;
+    before(async () => {
+      ({ options, dispose } = await prepare());
+      [store, other] = await Promise.all([openStore(options), openStore(options)]);
+    });
+    after(async () => {
+      await Promise.all([store?.close(), other?.close()]);
+      await dispose?.();
+    });
+
+    it("gives back what was set, to every client, until it is deleted", async () => {
+      expect(await store.get("a")).to.equal(undefined);
+      await store.set("a", { b: 1 });
+      expect(await store.get("a")).to.deep.equal({ b: 1 });
+      expect(await other.get("a")).to.deep.equal({ b: 1 });
+      await other.set("a", 2);
+      expect(await store.get("a")).to.equal(2);
+      await other.delete("a");
+      expect(await store.get("a")).to.equal(undefined);
+      await store.delete("a");
+    });
+
+    it("keeps JSON as it is", async () => {
+      const values = [null, true, false, 0, -1.5, 1e21, "", ":x", ":base64:eA==", "5", [], {}, [[null, { a: [] }]]];
+      for (const value of [...values, "é\u0000\u2028\u{1f600}", { "é\u{1f600}": "ä", "": 1 }]) {
+        await store.set("json", value);
+        expect(await other.get("json")).to.deep.equal(value);
+        await store.delete("json");
+        expect(await store.putIfAbsent("json", value)).to.equal(true);
+        expect(await other.get("json")).to.deep.equal(value);
+      }
+    });
+
+    it("keeps a value as it was when it was handed over", async () => {
+      const value = { a: 1 };
+      const works = [store.set("then", value), store.putIfAbsent("then:2", value)];
+      value.a = 2;
+      await Promise.all(works);
+      expect([await store.get("then"), await store.get("then:2")]).to.deep.equal([{ a: 1 }, { a: 1 }]);
+    });
+
+    it("takes undefined as absent", async () => {
+      await store.set("gone", { a: undefined, b: 1 });
+      expect(await store.get("gone")).to.deep.equal({ b: 1 });
+      await store.set("gone", undefined);
+      expect(await store.get("gone")).to.equal(undefined);
+    });
+
+    it("refuses what is not JSON, and keys that it could not tell apart", async () => {
+      for (const work of [
+        () => store.set("bad", 1n),
+        () => store.putIfAbsent("bad", undefined),
+        () => store.set("k".repeat(513), 1),
+        () => store.get("\ud800"),
+        () => store.incr("bad", 0.5),
+        () => store.set("bad", 1, Number.NaN),
+      ]) {
+        const error = await work().then(
+          () => undefined,
+          (reason: unknown) => reason,
+        );
+        expect(error, String(work)).to.be.instanceOf(TypeError);
+      }
+      expect(await store.get("bad")).to.equal(undefined);
+    });
+
+    it("keeps a megabyte", async () => {
+      const value = { text: "é".repeat(2 ** 19) };
+      await store.set("large", value);
+      expect(await other.get("large")).to.deep.equal(value);
+    });
+
+    it("forgets what has expired, and only that", async () => {
+      await Promise.all([store.set("brief", 1, 40), store.set("long", 1, 60_000), store.putIfAbsent("brief2", 1, 40)]);
+      await store.set("renewed", 1, 40);
+      await store.set("renewed", 2);
+      expect(await store.get("brief")).to.equal(1);
+      await setTimeout(80);
+      expect(await store.get("brief")).to.equal(undefined);
+      expect(await store.putIfAbsent("brief2", 2)).to.equal(true);
+      expect(await store.get("long")).to.equal(1);
+      expect(await store.get("renewed")).to.equal(2);
+      await store.set("age", 1, Number.MAX_VALUE);
+      expect(await store.get("age")).to.equal(1);
+      await store.set("over", 1, -5);
+      await setTimeout(10);
+      expect(await store.get("over")).to.equal(undefined);
+    });
+
+    it("puts into an absent key once, whoever asks at the same time", async () => {
+      for (const key of ["once:1", "once:2"]) {
+        const claims = Array.from({ length: 200 }, (_, at) => (at % 2 ? store : other).putIfAbsent(key, at, 60_000));
+        const winners = (await Promise.all(claims)).flatMap((won, at) => (won ? [at] : []));
+        expect(winners).to.have.length(1);
+        expect(await other.get(key)).to.equal(winners[0]);
+      }
+    });
+
+    it("puts into an absent key once, and counts all, across processes", async () => {
+      const claims = 400;
+      const children = [1, 2].map(() => startChild(options, ["race", String(claims)]));
+      const lines = children.map(({ stdout }) => createInterface(stdout!)[Symbol.asyncIterator]());
+      for (const line of lines) expect((await line.next()).value).to.equal("ready");
+      for (const { stdin } of children) stdin!.write("go\n");
+      const won = await Promise.all(lines.map(async (line) => Number(String((await line.next()).value).split(" ")[1])));
+      await Promise.all(children.map((child) => child.exitCode ?? once(child, "exit")));
+      expect(won[0]! + won[1]!).to.equal(claims);
+      expect(await store.get("raced")).to.equal(2 * claims);
+    });
+
+    it("counts every increment, and forgets a counter as long after the first as was said", async () => {
+      const sums = await Promise.all(Array.from({ length: 200 }, (_, at) => (at % 2 ? store : other).incr("count")));
+      expect(sums.sort((a, b) => a - b)).to.deep.equal(Array.from({ length: 200 }, (_, at) => at + 1));
+      expect(await store.incr("count", -200)).to.equal(0);
+      expect(await store.get("count")).to.equal(0);
+      await store.incr("minute", 5, 60);
+      await setTimeout(40);
+      expect(await store.incr("minute", 1, 60_000)).to.equal(6);
+      await setTimeout(40);
+      expect(await store.incr("minute")).to.equal(1);
+    });
+
+    it("goes on counting where a number was set, and refuses to count anything else", async () => {
+      await store.set("number", 41);
+      expect(await store.incr("number")).to.equal(42);
+      for (const value of ["41", 1.5, null, [1]]) {
+        await store.set("text", value);
+        const error = await store.incr("text").catch((reason: unknown) => reason);
+        expect(error).to.be.instanceOf(TypeError);
+        expect(await store.get("text")).to.deep.equal(value);
+      }
+    });
+
+    it("lists the keys that begin with a prefix, whatever they are made of", async () => {
+      const odd = [
+        "p:%",
+        "p:_",
+        "p:*",
+        "p:?",
+        "p:[a]",
+        "p:\\",
+        "p:é",
+        "p:\u{1f600}",
+        "p:",
+        "p::",
+        "p:a b\n",
+        "p:\u{10ffff}x",
+      ];
+      const others = ["p", "pp:a", "q:p:", "P:a", "p;"];
+      await Promise.all([...odd, ...others].map((key) => store.set(key, 1)));
+      await store.set("p:expired", 1, 1);
+      await setTimeout(10);
+      expect(await listKeys(store, "p:")).to.deep.equal(odd.sort());
+      for (const key of odd)
+        expect(await listKeys(store, key)).to.deep.equal(odd.filter((each) => each.startsWith(key)));
+      expect(await listKeys(store, "nothing")).to.deep.equal([]);
+      expect(await listKeys(store, "")).to.include.members([...odd, ...others]);
+    });
+
+    it("lists more keys than it reads at once, while they change", async () => {
+      const names = Array.from({ length: 1200 }, (_, at) => `many:${at}`);
+      await Promise.all(names.map((key) => store.set(key, 1)));
+      const found: string[] = [];
+      for await (const key of store.keys("many:")) {
+        if (found.push(key) % 10 === 0) await Promise.all([other.delete(key), other.set(`more:${key}`, 1)]);
+      }
+      expect(found.sort()).to.deep.equal(names.sort());
+      expect(await listKeys(store, "many:")).to.have.length(1080);
+    });
+
+    it("does what it was asked in the order in which it was asked", async () => {
+      const answers = await Promise.all([
+        store.set("order", 1),
+        store.get("order"),
+        store.putIfAbsent("order", 2),
+        store.delete("order"),
+        store.putIfAbsent("order", 3),
+        store.get("order"),
+        store.set("order", 4),
+        store.incr("order"),
+        store.get("order"),
+      ]);
+      expect(answers).to.deep.equal([undefined, 1, false, undefined, true, 3, undefined, 5, 5]);
+      const [, keys] = await Promise.all([store.set("order:2", 1), listKeys(store, "order")]);
+      expect(keys).to.deep.equal(["order", "order:2"]);
+    });
+
+    it("loses nothing when everything happens at once", async () => {
+      const lanes = Array.from({ length: 50 }, async (_, lane) => {
+        for (let at = 0; at < 20; at++) {
+          const client = (lane + at) % 2 ? store : other;
+          await client.set(`stress:${lane}`, at);
+          expect(await client.get(`stress:${lane}`)).to.equal(at);
+          await client.incr("stress");
+        }
+      });
+      await Promise.all(lanes);
+      expect(await store.get("stress")).to.equal(1000);
+    });
+
+    it("answers a ping", async () => {
+      await store.ping();
+    });
+
+    it("finishes what it was asked before it closes, closes once, and then says that it is closed", async () => {
+      const closing = await openStore(options);
+      const writes = Promise.all(Array.from({ length: 20 }, (_, at) => closing.set(`last:${at}`, at)));
+      await Promise.all([closing.close(), closing.close(), writes]);
+      await closing.close();
+      expect(await store.get("last:19")).to.equal(19);
+      for (const work of [closing.get("a"), closing.set("a", 1), closing.incr("a"), closing.ping()]) {
+        await expectUnavailable(work);
+      }
+      await expectUnavailable(listKeys(closing, ""));
+    });
+  });
+}

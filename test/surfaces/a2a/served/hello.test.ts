@@ -1,0 +1,130 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import type { LookupFunction } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { PeerConfig } from "../../../../runtime/cli/config/config.ts";
+import { runPeerHello, runPeerRotate } from "../../../../runtime/cli/peer/peer.ts";
+import { createGuardedFetch, type GuardedFetch } from "../../../../runtime/drivers/http/guarded-fetch.ts";
+import { createPeerBudgets } from "../../../../runtime/drivers/peers/budgets.ts";
+import { createPeerCards } from "../../../../runtime/drivers/peers/cards.ts";
+import { openIdentity } from "../../../../runtime/drivers/peers/identity.ts";
+import { generateIdentityKey } from "../../../../runtime/drivers/peers/identity-keys.ts";
+import { type ServedDoor, serveDoor } from "./support/serve.ts";
+import { TLS, trustTestCertificate } from "./support/tls.ts";
+
+const clock = { now: Date.now };
+
+describe("a payphone that greets another", () => {
+  let folder: string;
+  let forget: () => void;
+  let guarded: GuardedFetch;
+  /** https://one.example, whose operator gives the command. */
+  let one: ServedDoor;
+  /** Who is greeted: it reads the card of the other over TLS, through its own guarded fetch. */
+  let two: ServedDoor;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), "payphone-"));
+    forget = trustTestCertificate();
+    const lookup: LookupFunction = (_hostname, _options, callback) =>
+      callback(null, [{ address: "127.0.0.1", family: 4 }]);
+    guarded = createGuardedFetch({ lookup, isAllowed: (address) => address === "127.0.0.1" });
+    const identity = await openIdentity({ dataDir: folder, clock });
+    one = await serveDoor({ publicUrl: "https://one.example", tls: TLS, identity });
+    // This machine's port 443 is not ours: the names are as they would be, the ports are where the servers are.
+    const fetch: GuardedFetch["fetch"] = (url, request) =>
+      guarded.fetch(url.replace("https://one.example/", `https://one.example:${one.port}/`), request);
+    const budgets = createPeerBudgets();
+    two = await serveDoor({ budgets, peerKeys: createPeerCards({ web: { fetch }, clock, budgets }) });
+  });
+  after(async () => {
+    await Promise.all([one.close(), two.close(), guarded.close()]);
+    forget();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const CONFIG = (): PeerConfig => ({
+    dataDir: folder,
+    publicBaseUrl: "https://one.example",
+    redisUrl: undefined,
+    identityKeys: undefined,
+  });
+  const say = async (
+    command: (terminal: Parameters<typeof runPeerRotate>[1]) => Promise<number>,
+    signal = new AbortController().signal,
+  ) => {
+    const [out, err] = [[] as string[], [] as string[]];
+    const code = await command({ out: (text) => void out.push(text), err: (text) => void err.push(text), signal });
+    return { code, out: out.join("\n"), err: err.join("\n") };
+  };
+  const hello = (config = CONFIG(), { url = two.url, json = false } = {}) =>
+    say((terminal) => runPeerHello(config, { url, json }, terminal));
+
+  it("is known by the key in its card, and shows who answers", async () => {
+    const { code, out, err } = await hello();
+    expect([code, err]).to.deep.equal([0, ""]);
+    expect(out).to.match(/^agent +payphone$/m);
+    expect(out).to.match(/^knows us as +https:\/\/one\.example$/m);
+    expect(out).to.match(/^keys +srv-2026-01 \(active\)$/m);
+    expect(out).to.match(/^methods +peer\/hello, capabilities\/list, peer\/quote, peer\/receipt$/m);
+    expect(out).to.match(/^takes +USDC on eip155:8453$/m);
+    expect(one.seen).to.deep.equal(["GET /.well-known/agent-card.json"]);
+    expect(two.seen).to.deep.equal(["POST /v1/a2a"]);
+  });
+
+  it("gives the answer as it is, to programs", async () => {
+    const { code, out } = await hello(CONFIG(), { json: true });
+    expect(code).to.equal(0);
+    expect(JSON.parse(out)).to.include({
+      agent: "payphone",
+      peer_verified: "https://one.example",
+      endpoint: `${two.url}/v1/a2a`,
+    });
+  });
+
+  it("is refused under a key that its card does not publish", async () => {
+    const { code, out, err } = await hello({ ...CONFIG(), identityKeys: [generateIdentityKey()] });
+    expect([code, out]).to.deep.equal([1, ""]);
+    expect(err).to.match(/answered 200, -32004: The agent card at https:\/\/one\.example publishes no key/);
+  });
+
+  it("greets nobody before it has an address where its card can be read", async () => {
+    for (const publicBaseUrl of [undefined, "http://127.0.0.1:4021", "https://pay.internal"]) {
+      const { code, err } = await hello({ ...CONFIG(), publicBaseUrl });
+      expect(code).to.equal(2);
+      const found = publicBaseUrl === undefined ? "not set" : `"${publicBaseUrl}"`;
+      expect(err).to.include(`PUBLIC_BASE_URL is ${found}, but it must be`);
+    }
+  });
+
+  it("tells what it met, where no door is", async () => {
+    expect((await hello(CONFIG(), { url: "http://127.0.0.1:1" })).err).to.match(/does not answer \(/);
+    const { code, err } = await hello(CONFIG(), { url: `${two.url}/elsewhere` });
+    expect(code).to.equal(1);
+    expect(err).to.match(/answered 404, with nothing that can be read/);
+  });
+
+  it("signs for the address that was typed, and so is no good at another", async () => {
+    const { err } = await hello(CONFIG(), { url: two.url.replace("127.0.0.1", "localhost") });
+    expect(err).to.match(/-32602: aud must be "http:\/\/127\.0\.0\.1:\d+"/);
+  });
+
+  it("ends when it is told to", async () => {
+    const { code, out } = await say(
+      (terminal) => runPeerHello(CONFIG(), { url: two.url, json: false }, terminal),
+      AbortSignal.abort(),
+    );
+    expect([code, out]).to.deep.equal([1, ""]);
+  });
+
+  it("says when a new key of its own begins to sign, and what is to be done until then", async () => {
+    const { code, out, err } = await say((terminal) => runPeerRotate(CONFIG(), terminal));
+    expect(code).to.equal(0);
+    const at = Date.parse(/from (\S+) on/.exec(out)?.[1] ?? "");
+    expect(at - Date.now()).to.be.within(7_190_000, 7_201_000);
+    expect(err).to.match(/Restart every server within the hour/);
+    expect((await say((terminal) => runPeerRotate(CONFIG(), terminal))).code).to.equal(2);
+    expect((await hello()).code, "the old key signs on").to.equal(0);
+  });
+});

@@ -1,0 +1,171 @@
+import { randomUUID } from "node:crypto";
+import type { AnyHandler, Call } from "../../../../../runtime/api/plugin.ts";
+import { Problem } from "../../../../../runtime/api/problem.ts";
+import { createPayments } from "../../../../../runtime/core/payments.ts";
+import { createExchanges, type Exchanges } from "../../../../../runtime/core/peers/exchanges.ts";
+import type { Identity } from "../../../../../runtime/core/peers/identity.ts";
+import { createCompiler } from "../../../../../runtime/core/schema/validator.ts";
+import { bindServices, type Service } from "../../../../../runtime/core/service.ts";
+import type { Manifest, SiteManifest } from "../../../../../runtime/core/set/manifest.ts";
+import { silentLog } from "../../../../../runtime/core/silent-log.ts";
+import { createPeerBudgets } from "../../../../../runtime/drivers/peers/budgets.ts";
+import { type A2aOptions, createA2a } from "../../../../../runtime/surfaces/a2a/a2a.ts";
+import type { A2a, A2aHttpReply } from "../../../../../runtime/surfaces/a2a/server.ts";
+import { createScriptedRail, type ScriptedRail } from "../../../../support/chains/scripted-rail.ts";
+import { checkRange, createPolygonRail, toSite } from "../../../../support/sellers/dice.ts";
+import { createMemoryStore } from "../../../../support/store/memory-store.ts";
+import { type Loose, toPayment } from "../../../mcp/served/support/stall.ts";
+import { toIdentity, toPeerKeys } from "./peer.ts";
+
+export const BASE_URL = "https://payphone.example";
+
+export interface Answer extends Omit<A2aHttpReply, "body"> {
+  readonly body: Loose;
+}
+
+/** A door between agents with a few services, and rails whose every word the test decides. */
+export interface Door {
+  readonly a2a: A2a;
+  readonly site: SiteManifest;
+  readonly services: readonly Service[];
+  readonly identity: Identity;
+  readonly exchanges: Exchanges;
+  readonly rails: { readonly base: ScriptedRail; readonly polygon: ScriptedRail };
+  readonly store: ReturnType<typeof createMemoryStore>;
+  /** The door's time moves when the test says so. */
+  readonly clock: { now(): number; advance(ms: number): void };
+  readonly invoke: A2aOptions["invoke"];
+  /** How often a handler ran. */
+  readonly executions: number;
+  /** Replaces what the handlers do. */
+  handler: ((input: Loose, call: Call) => unknown) | undefined;
+  /** One POST: a message, or raw text. */
+  post(
+    message: unknown,
+    headers?: Record<string, string>,
+    more?: { client?: string; signal?: AbortSignal },
+  ): Promise<Answer>;
+  /** A request with these params; gives the whole JSON-RPC answer. */
+  call(method: string, params?: unknown, headers?: Record<string, string>): Promise<Loose>;
+  /** A payment of an offer in this challenge. */
+  pay(required: Loose, change?: (offer: Loose) => Loose): object;
+  close(): void;
+}
+
+const RANGE = {
+  type: "object",
+  properties: { low: { type: "integer" }, high: { type: "integer" } },
+  required: ["low", "high"],
+};
+
+const manifest = (id: string, changes: Partial<Manifest> = {}): Manifest => ({
+  id,
+  title: `The ${id}`,
+  description: `The service ${id}.`,
+  route: `POST /v1/${id}`,
+  price: "0.001",
+  handler: `dice.${id}`,
+  input: RANGE,
+  output: { type: "object", properties: { value: { type: "integer" } }, required: ["value"] },
+  tags: ["dice"],
+  examples: [{ input: { low: 1, high: 6 } }],
+  ...changes,
+});
+
+const { price: _price, ...free } = manifest("free");
+export const MANIFESTS: readonly Manifest[] = [
+  manifest("roll"),
+  manifest("seal", { price: "1.77" }),
+  manifest("twin"),
+  manifest("listing", { output: { type: "array", items: { type: "integer" } } }),
+  free,
+];
+
+export interface DoorOptions
+  extends Partial<Omit<A2aOptions, "services" | "invoke" | "exchanges" | "store" | "clock">> {
+  readonly manifests?: readonly Manifest[];
+  /** Milliseconds since the Unix epoch at which the door's time stands. */
+  readonly at?: number;
+  readonly createId?: () => string;
+  readonly store?: ReturnType<typeof createMemoryStore>;
+  /** No rail's facilitator can be reached. */
+  readonly down?: boolean;
+}
+
+export async function openDoor({ manifests = MANIFESTS, at, createId, ...options }: DoorOptions = {}): Promise<Door> {
+  const state = { executions: 0, handler: undefined as Door["handler"], nonce: 0, shift: 0 };
+  const clock = {
+    now: () => (at ?? Date.now()) + state.shift,
+    advance: (ms: number) => {
+      state.shift += ms;
+    },
+  };
+  const rails = {
+    base: createScriptedRail(),
+    polygon: createPolygonRail(),
+  };
+  const all = Object.values(rails);
+  const fail = (): never => {
+    throw new Problem("facilitator-unavailable");
+  };
+  if (options.down) for (const { script } of all) script.supported = fail;
+  const site = toSite(all);
+  const store = options.store ?? createMemoryStore(clock.now);
+  const work = (input: Loose, call: Call): unknown => {
+    state.executions += 1;
+    return state.handler ? state.handler(input, call) : { value: input.low };
+  };
+  const handlers = new Map(
+    manifests.map(({ handler }) => [handler, { check: checkRange, run: work } as unknown as AnyHandler]),
+  );
+  const services = bindServices(manifests, { site, compile: createCompiler(new Map()), handlers });
+  const exchanges = createExchanges({ store, clock, site, ...(createId && { createId }) });
+  const payments = createPayments({
+    site,
+    services,
+    rails: all,
+    store,
+    clock,
+    log: silentLog,
+    onSettled: exchanges.observe,
+  });
+  await payments.start();
+  const identity = options.identity ?? toIdentity("11".repeat(32), "srv-2026-01");
+  const a2a = createA2a({
+    site,
+    baseUrl: BASE_URL,
+    facilitator: "https://facilitator.example",
+    peerKeys: toPeerKeys({}),
+    budgets: createPeerBudgets(),
+    ...options,
+    ...{ services, invoke: payments.invoke, identity, exchanges, store, clock },
+  });
+
+  const door: Door = {
+    ...{ a2a, site, services, identity, exchanges, rails, store, clock, invoke: payments.invoke },
+    get executions() {
+      return state.executions;
+    },
+    get handler() {
+      return state.handler;
+    },
+    set handler(handler) {
+      state.handler = handler;
+    },
+    async post(message, headers = {}, { client = "192.0.2.1", signal = new AbortController().signal } = {}) {
+      const body = typeof message === "string" ? message : JSON.stringify(message);
+      const all = { "content-type": "application/json", ...headers };
+      const reply = await a2a.handle({ headers: all, body, requestId: randomUUID(), client, signal });
+      return { ...reply, body: JSON.parse(reply.body) };
+    },
+    async call(method, params = {}, headers = {}) {
+      return (await door.post({ jsonrpc: "2.0", id: 7, method, params }, headers)).body;
+    },
+    pay({ accepts, resource }, change = (offer: Loose) => offer) {
+      state.nonce += 1;
+      return toPayment(change(accepts[0]), state.nonce, resource);
+    },
+    close: () => payments.close(),
+  };
+  return door;
+}

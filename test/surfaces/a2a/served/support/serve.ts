@@ -1,0 +1,68 @@
+import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { AGENT_CARD_PATH } from "../../../../../runtime/core/peers/origin.ts";
+import { silentLog } from "../../../../../runtime/core/silent-log.ts";
+import { createApp } from "../../../../../runtime/server/app.ts";
+import { A2A_PATH } from "../../../../../runtime/surfaces/a2a/a2a.ts";
+import { JWKS_PATH, toAgentCard, toJwks } from "../../../../../runtime/surfaces/a2a/agent-card.ts";
+import { type Door, type DoorOptions, openDoor } from "./door.ts";
+
+/** A door on the real server, with its card and its keys, on a free port of the loopback address. */
+export interface ServedDoor {
+  readonly door: Door;
+  readonly port: number;
+  /** Scheme, host and port. */
+  readonly url: string;
+  /** What was asked for, as `METHOD /path`. */
+  readonly seen: string[];
+  close(): Promise<void>;
+}
+
+export interface ServeOptions extends Omit<DoorOptions, "baseUrl"> {
+  /** The public base URL, when it is another than the server's own. */
+  readonly publicUrl?: string;
+  readonly tls?: { readonly key: string; readonly cert: string };
+}
+
+export async function serveDoor({ publicUrl, tls, ...options }: ServeOptions = {}): Promise<ServedDoor> {
+  const server = tls ? createTlsServer(tls) : createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address() as AddressInfo;
+  const url = `${tls ? "https" : "http"}://127.0.0.1:${port}`;
+  const baseUrl = publicUrl ?? url;
+  const door = await openDoor({ ...options, baseUrl });
+  const { services, site, identity, invoke, clock, a2a } = door;
+  const card = toAgentCard({ services, site, baseUrl, facilitator: "here", identity });
+  const toDocument = (value: object) => ({ type: "application/json", body: Buffer.from(JSON.stringify(value)) });
+  const seen: string[] = [];
+  const app = createApp({
+    services,
+    invoke,
+    challenge: () => {
+      throw new Error("not asked");
+    },
+    site: { ...site, baseUrl },
+    limits: site.limits,
+    ready: () => Promise.reject(new Error("not asked")),
+    documents: new Map([
+      [AGENT_CARD_PATH, toDocument(card)],
+      [JWKS_PATH, toDocument(toJwks(identity))],
+    ]),
+    doors: new Map([[A2A_PATH, a2a]]),
+    clock,
+    log: silentLog,
+  });
+  server.on("request", (request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    app(request, response);
+  });
+  return {
+    ...{ door, port, url, seen },
+    async close() {
+      door.close();
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { type OpenPeerDoor, openPeerDoor } from "../../../../runtime/cli/serve/peer-door.ts";
+import type { Loose } from "../../mcp/served/support/stall.ts";
+import { BASE_URL, type Door, openDoor } from "./support/door.ts";
+
+describe("the door between agents, as the server opens it", () => {
+  let folder: string;
+  let door: Door;
+  let opened: OpenPeerDoor;
+  const open = (redisUrl?: string, url?: string): Promise<OpenPeerDoor> =>
+    openPeerDoor({
+      ...{ site: door.site, services: door.services, invoke: door.invoke, baseUrl: BASE_URL },
+      ...{ exchanges: door.exchanges, store: door.store, clock: door.clock },
+      config: {
+        ...{ dataDir: folder, publicBaseUrl: BASE_URL, redisUrl, identityKeys: undefined },
+        facilitator: { url, headers: {}, cdp: undefined },
+      },
+      links: { documentation: `${BASE_URL}/docs` },
+    });
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), "payphone-"));
+    door = await openDoor();
+    opened = await open();
+  });
+  after(async () => {
+    await opened.close();
+    door.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const read = ({ documents }: OpenPeerDoor, path: string): Loose => JSON.parse(documents.get(path)!.body.toString());
+
+  it("has its card and its keys beside it", () => {
+    expect([...opened.doors.keys()]).to.deep.equal(["/v1/a2a"]);
+    expect([...opened.documents.keys()]).to.deep.equal(["/.well-known/agent-card.json", "/.well-known/jwks.json"]);
+    const card = read(opened, "/.well-known/agent-card.json");
+    expect(card.documentationUrl).to.equal(`${BASE_URL}/docs`);
+    const { kid } = JSON.parse(Buffer.from(card.signatures[0].protected, "base64url").toString());
+    expect(read(opened, "/.well-known/jwks.json").keys.map((key: Loose) => key.kid)).to.deep.equal([kid]);
+  });
+
+  it("keeps its identity in the data directory, or in the store that machines share", async () => {
+    expect(readdirSync(folder)).to.deep.equal(["a2a-identity.json"]);
+    const again = await open();
+    expect(read(again, "/.well-known/jwks.json")).to.deep.equal(read(opened, "/.well-known/jwks.json"));
+    const shared = await open("redis://elsewhere.example");
+    expect(read(shared, "/.well-known/jwks.json")).not.to.deep.equal(read(opened, "/.well-known/jwks.json"));
+    expect(await door.store.get("a2a:identity")).to.have.property("keys");
+    await Promise.all([again.close(), shared.close()]);
+  });
+
+  it("tells peers who settles, and no more of its address than the host", async () => {
+    const facilitatorOf = (from: OpenPeerDoor): string =>
+      read(from, "/.well-known/agent-card.json").extensions["payphone:x402"].facilitator;
+    expect(facilitatorOf(opened)).to.equal("in-process");
+    const remote = await open(undefined, "https://facilitator.example/v2?key=secret");
+    expect(facilitatorOf(remote)).to.equal("https://facilitator.example");
+    await remote.close();
+  });
+});

@@ -1,0 +1,196 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import type { Loose } from "../mcp/served/support/stall.ts";
+import { INPUT, KEY, metadataOf, stageTasks } from "../support/task-stage.ts";
+import { openDoor } from "./served/support/door.ts";
+
+describe("a task", () => {
+  const stage = stageTasks();
+  const { send, begin, submit, get, pay } = stage;
+
+  describe("that cannot be done", () => {
+    it("is rejected for its input before anybody is asked or charged, and the payment stays good", async () => {
+      const task = await begin("roll", { low: 6, high: 1 });
+      const payment = pay(task);
+      const { result } = await submit(task.id, payment);
+      expect(result.status.state).to.equal("rejected");
+      expect(result.status.message.parts[1].data.detail[0].msg).to.match(/high must not be below low/);
+      expect(metadataOf(result)[KEY("status")]).to.equal("payment-failed");
+      expect(stage.door.rails.base.asked).to.include({ verify: 0, settle: 0 });
+      const other = await begin("roll");
+      expect((await submit(other.id, payment)).result.status.state).to.equal("completed");
+    });
+
+    it("fails with its handler, and is not charged", async () => {
+      stage.door.handler = () => {
+        throw new Problem("upstream-failed", "The dice fell off the table");
+      };
+      const task = await begin("roll");
+      const { result } = await submit(task.id, pay(task));
+      expect(result.status.state).to.equal("failed");
+      expect(result.status.message.parts[0].text).to.match(/The dice fell off the table\. Nothing was charged\.$/);
+      expect(stage.door.rails.base.asked.settle).to.equal(0);
+    });
+
+    it("goes on waiting when the facilitator is away, for the same payment too", async () => {
+      const task = await begin("roll");
+      const payment = pay(task);
+      stage.door.rails.base.script.verify = () => {
+        throw new Problem("facilitator-unavailable");
+      };
+      const { result } = await submit(task.id, payment);
+      expect(result.status.state).to.equal("input-required");
+      expect(metadataOf(result)[KEY("status")]).to.equal("payment-required");
+      stage.door.rails.base.script = {};
+      expect((await submit(task.id, payment)).result.status.state).to.equal("completed");
+    });
+
+    it("is not begun while no rail is up: a priced service is never free", async () => {
+      const down = await openDoor({ down: true });
+      const message = { parts: [{ kind: "data", data: { skill: "roll", input: INPUT } }] };
+      const { error } = await down.call("message/send", { message });
+      expect(error.code).to.equal(-50303);
+      expect(down.executions).to.equal(0);
+      down.close();
+    });
+
+    it("is still shown when no rail is up any more, without a challenge", async () => {
+      const task = await begin("roll");
+      const down = await openDoor({ down: true, store: stage.door.store });
+      const { result } = await down.call("tasks/get", { id: task.id });
+      expect(result.status.state).to.equal("input-required");
+      expect(metadataOf(result)).to.deep.equal({ [KEY("status")]: "payment-required" });
+      down.close();
+    });
+
+    it("is rejected when its skill is not offered any more", async () => {
+      const task = await begin("twin");
+      const later = await openDoor({
+        store: stage.door.store,
+        manifests: stage.door.services.map(({ manifest }) => manifest).slice(0, 1),
+      });
+      const message = { taskId: task.id, metadata: { [KEY("payload")]: pay(task) } };
+      const { result } = await later.call("message/send", { message });
+      expect(result.status.state).to.equal("rejected");
+      expect(result.status.message.parts[0].text).to.match(/not offered any more/);
+      later.close();
+    });
+  });
+
+  describe("that is worked on", () => {
+    it("is shown as working, takes no other payment, and cannot be canceled", async () => {
+      const started = Promise.withResolvers<void>();
+      const go = Promise.withResolvers<void>();
+      stage.door.handler = async ({ low }) => {
+        started.resolve();
+        await go.promise;
+        return { value: low };
+      };
+      const task = await begin("roll");
+      const payment = pay(task);
+      const paid = submit(task.id, payment);
+      await started.promise;
+      expect((await get(task.id)).result.status.state).to.equal("working");
+      expect((await submit(task.id, payment)).result.status.state, "the same payment again").to.equal("working");
+      expect((await submit(task.id, pay(task))).error.code).to.equal(-32004);
+      expect((await stage.door.call("tasks/cancel", { id: task.id })).error.code).to.equal(-32002);
+      go.resolve();
+      expect((await paid).result.status.state).to.equal("completed");
+      expect(stage.door.executions).to.equal(1);
+    });
+
+    it("is executed and charged once, when fifty payments for it come at once", async () => {
+      const task = await begin("roll");
+      const payments = Array.from({ length: 50 }, () => pay(task));
+      const answers = await Promise.all(payments.map((payment) => submit(task.id, payment)));
+      expect(answers.filter(({ result }) => result?.status.state === "completed")).to.have.length(1);
+      expect(stage.door.executions).to.equal(1);
+      expect(stage.door.rails.base.moved.size).to.equal(1);
+    });
+
+    it("goes on after a crash, for whoever asks for it", async () => {
+      const task = await begin("roll", { low: 6, high: 6 });
+      await stage.door.store.putIfAbsent(`a2a:bond:${task.id}`, { payment: pay(task) }); // All that a crash has left behind.
+      const { result } = await get(task.id);
+      expect(result.status.state).to.equal("completed");
+      expect(result.artifacts[0].parts[0].data).to.deep.equal({ value: 6 });
+    });
+
+    it("is not written off as unpaid, when only its end could not be written down", async () => {
+      const task = await begin("roll");
+      const payment = pay(task);
+      const { set } = stage.door.store;
+      stage.door.store.set = (key, value, ttl) =>
+        key === `a2a:task:${task.id}`
+          ? Promise.reject(new Problem("unavailable", "The store is full"))
+          : set(key, value, ttl);
+      const { error } = await submit(task.id, payment);
+      expect(error.code).to.equal(-50303);
+      stage.door.store.set = set;
+      expect((await submit(task.id, pay(task))).error.code, "another payment").to.equal(-32004);
+      expect((await get(task.id)).result.status.state).to.equal("completed");
+      expect([stage.door.executions, stage.door.rails.base.moved.size]).to.deep.equal([1, 1]);
+    });
+
+    it("is stopped and not charged when its caller goes away", async () => {
+      const gone = new AbortController();
+      stage.door.handler = () => {
+        gone.abort();
+        return new Promise(() => {});
+      };
+      const task = await begin("roll");
+      const message = { taskId: task.id, metadata: { [KEY("payload")]: pay(task) } };
+      const request = { jsonrpc: "2.0", id: 1, method: "message/send", params: { message } };
+      const { body } = await stage.door.post(request, {}, { signal: gone.signal });
+      expect(body.result.status.state).to.equal("input-required");
+      expect(metadataOf(body.result)).to.deep.equal({ [KEY("status")]: "payment-submitted" });
+      expect(stage.door.rails.base.asked.settle).to.equal(0);
+      expect((await submit(task.id, pay(task))).error.code, "another payment").to.equal(-32004);
+      expect((await send({ taskId: task.id })).result, "no offer of another one").to.deep.equal(body.result);
+      stage.door.handler = undefined;
+      expect((await get(task.id)).result.status.state).to.equal("completed");
+      expect(stage.door.rails.base.moved.size).to.equal(1);
+    });
+  });
+
+  describe("that has ended", () => {
+    const ends: readonly [state: string, end: () => Promise<Loose>][] = [
+      ["completed", () => begin("free")],
+      ["rejected", () => begin("free", {})],
+      ["canceled", async () => (await stage.door.call("tasks/cancel", { id: (await begin("roll")).id })).result],
+    ];
+    for (const [state, end] of ends)
+      it(`is ${state}: it takes no more messages, and is not canceled`, async () => {
+        const task = await end();
+        expect(task.status.state).to.equal(state);
+        const { error } = await send({
+          taskId: task.id,
+          parts: [{ kind: "data", data: { skill: "free", input: INPUT } }],
+        });
+        expect(error.code).to.equal(-32004);
+        expect(error.message).to.match(new RegExp(`is ${state} and takes no more messages`));
+        expect((await stage.door.call("tasks/cancel", { id: task.id })).error.code).to.equal(-32002);
+        expect((await get(task.id)).result.status.state).to.equal(state);
+      });
+
+    it("is canceled by a client that rejects the payment", async () => {
+      const task = await begin("roll");
+      const { result } = await send({ taskId: task.id, metadata: { [KEY("status")]: "payment-rejected" } });
+      expect(result.status.state).to.equal("canceled");
+      expect(metadataOf(result)).to.deep.equal({ [KEY("status")]: "payment-rejected", [KEY("receipts")]: [] });
+      expect((await submit(task.id, pay(task))).error.code).to.equal(-32004);
+    });
+
+    it("is forgotten after a quarter of an hour, and after a day when it was paid", async () => {
+      const waiting = await begin("roll");
+      const paid = await begin("roll");
+      await submit(paid.id, pay(paid));
+      stage.door.clock.advance(16 * 60_000);
+      expect((await get(waiting.id)).error.code).to.equal(-32001);
+      stage.door.clock.advance(23 * 3_600_000);
+      expect((await get(paid.id)).result.status.state).to.equal("completed");
+      stage.door.clock.advance(3_600_000);
+      expect((await get(paid.id)).error.code).to.equal(-32001);
+    });
+  });
+});

@@ -1,0 +1,152 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import type { Loose } from "../mcp/served/support/stall.ts";
+import { KEY, metadataOf, stageTasks } from "../support/task-stage.ts";
+
+describe("a task", () => {
+  const stage = stageTasks();
+  const { begin, submit, get, pay } = stage;
+
+  describe("whose payment is refused", () => {
+    const refused = async (
+      payment: unknown,
+      code: string,
+      change: (task: Loose) => void = () => {},
+    ): Promise<Loose> => {
+      const task = await begin("roll");
+      change(task);
+      const { result } = await submit(task.id, typeof payment === "function" ? payment(task) : payment);
+      expect(result.status.state).to.equal("input-required");
+      const metadata = metadataOf(result);
+      expect(metadata[KEY("status")]).to.equal("payment-failed");
+      expect(metadata[KEY("error")]).to.equal(code);
+      expect(metadata[KEY("required")].accepts).to.have.length(2);
+      expect(stage.door.executions).to.equal(0);
+      return result;
+    };
+    const rejecting = (invalidReason: string) => () => {
+      stage.door.rails.base.script.verify = () => ({ isValid: false, invalidReason });
+    };
+
+    const payments: readonly [what: string, payment: unknown, code: string][] = [
+      ["it is an empty object", {}, "INVALID_SIGNATURE"],
+      ["it is no payment", "!!!", "INVALID_SIGNATURE"],
+      ["it is a number", 5, "INVALID_SIGNATURE"],
+      ["it is of version 3", (task: Loose) => ({ ...pay(task), x402Version: 3 }), "INVALID_SIGNATURE"],
+      [
+        "it is on another network",
+        (task: Loose) => pay(task, (offer) => ({ ...offer, network: "eip155:1" })),
+        "NETWORK_MISMATCH",
+      ],
+      [
+        "it is of another amount",
+        (task: Loose) => pay(task, (offer) => ({ ...offer, amount: "999" })),
+        "INVALID_AMOUNT",
+      ],
+      ["it has run out", (task: Loose) => expired(pay(task)), "EXPIRED_PAYMENT"],
+    ];
+    for (const [what, payment, code] of payments) it(`says so when ${what}`, () => refused(payment, code));
+
+    const reasons: readonly [reason: string, code: string][] = [
+      ["insufficient_funds", "INSUFFICIENT_FUNDS"],
+      ["invalid_exact_evm_payload_signature", "INVALID_SIGNATURE"],
+      ["invalid_exact_evm_nonce_already_used", "DUPLICATE_NONCE"],
+      ["invalid_exact_evm_payload_authorization_valid_before", "EXPIRED_PAYMENT"],
+      ["blocked_by_policy", "SETTLEMENT_FAILED"],
+    ];
+    for (const [reason, code] of reasons)
+      it(`says ${code} when the facilitator says ${reason}`, async () => {
+        const result = await refused((task: Loose) => pay(task), code, rejecting(reason));
+        expect(result.status.message.parts[0].text)
+          .to.include(reason)
+          .and.match(/nothing was charged/);
+      });
+
+    it("withholds the result when the settlement fails, and keeps the receipt of it", async () => {
+      const task = await begin("roll");
+      stage.door.handler = () => ({ value: 424242 });
+      stage.door.rails.base.script.settle = (_payment, { network }) => ({
+        ...{ success: false, errorReason: "insufficient_funds", transaction: "", network },
+      });
+      const { result } = await submit(task.id, pay(task));
+      expect(metadataOf(result)[KEY("error")]).to.equal("INSUFFICIENT_FUNDS");
+      expect(metadataOf(result)[KEY("receipts")]).to.have.length(1);
+      expect(metadataOf(result)[KEY("receipts")][0]).to.include({ success: false, errorReason: "insufficient_funds" });
+      expect(JSON.stringify(result)).not.to.include("424242");
+      stage.door.rails.base.script = {};
+      const { result: paid } = await submit(task.id, pay(task));
+      expect(metadataOf(paid)[KEY("receipts")].map(({ success }: Loose) => success)).to.deep.equal([false, true]);
+    });
+
+    it("is still good for another payment", async () => {
+      const task = await refused(
+        (waiting: Loose) => pay(waiting, (offer) => ({ ...offer, amount: "999" })),
+        "INVALID_AMOUNT",
+      );
+      expect((await submit(task.id, pay(task))).result.status.state).to.equal("completed");
+    });
+
+    it("cannot be bought with a payment for another service, or with one that bought another call", async () => {
+      const twin = await begin("twin");
+      await refused(() => pay(twin), "INVALID_AMOUNT");
+      const [first, second] = [await begin("roll"), await begin("roll", { low: 2, high: 6 })];
+      const payment = pay(first);
+      expect((await submit(first.id, payment)).result.status.state).to.equal("completed");
+      const { result } = await submit(second.id, payment);
+      expect(metadataOf(result)[KEY("error")]).to.equal("DUPLICATE_NONCE");
+      expect(result.status.state).to.equal("input-required");
+      expect(stage.door.executions).to.equal(1);
+    });
+  });
+
+  describe("whose payment has no known outcome", () => {
+    const unknown = (): void => {
+      stage.door.rails.base.script.settle = () => {
+        throw new Problem("facilitator-unavailable");
+      };
+      stage.door.rails.base.script.find = () => ({ state: "open" });
+    };
+
+    it("is working, and never asks for another payment", async () => {
+      unknown();
+      const task = await begin("roll");
+      const { result } = await submit(task.id, pay(task));
+      expect(result.status.state).to.equal("working");
+      expect(metadataOf(result)).to.deep.equal({ [KEY("status")]: "payment-submitted" });
+      expect(result.status.message.parts[0].text).to.match(/do not pay again/);
+      expect((await get(task.id)).result.status.state).to.equal("working");
+      const other = await submit(task.id, pay(task));
+      expect(other.error.code, "a second payment").to.equal(-32004);
+      expect((await stage.door.call("tasks/cancel", { id: task.id })).error.code).to.equal(-32002);
+    });
+
+    it("is completed by asking for it, once the money has moved", async () => {
+      unknown();
+      const task = await begin("roll", { low: 5, high: 6 });
+      await submit(task.id, pay(task));
+      stage.door.rails.base.script.find = () => ({ state: "settled", transaction: "0xfeed" });
+      const { result } = await get(task.id);
+      expect(result.status.state).to.equal("completed");
+      expect(result.artifacts[0].parts[0].data).to.deep.equal({ value: 5 });
+      expect(metadataOf(result)[KEY("receipts")][0]).to.include({ success: true, transaction: "0xfeed" });
+      expect(stage.door.executions).to.equal(1);
+    });
+
+    it("waits for another payment, once it is known that this one is dead", async () => {
+      unknown();
+      const task = await begin("roll");
+      await submit(task.id, pay(task));
+      stage.door.rails.base.script.find = () => ({ state: "dead" });
+      const { result } = await get(task.id);
+      expect(result.status.state).to.equal("input-required");
+      expect(metadataOf(result)[KEY("status")]).to.equal("payment-failed");
+      stage.door.rails.base.script = {};
+      expect((await submit(task.id, pay(result))).result.status.state).to.equal("completed");
+    });
+  });
+});
+
+function expired(payment: Loose): Loose {
+  const { authorization } = payment.payload;
+  return { ...payment, payload: { ...payment.payload, authorization: { ...authorization, validBefore: "1" } } };
+}

@@ -1,0 +1,181 @@
+import { expect } from "chai";
+import { type Loose, toPayment } from "../mcp/served/support/stall.ts";
+import { INPUT, KEY, metadataOf, stageTasks } from "../support/task-stage.ts";
+import { BASE_URL } from "./served/support/door.ts";
+
+const TASK_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe("a task", () => {
+  const stage = stageTasks();
+  const { send, begin, submit, get, pay } = stage;
+
+  describe("of a free service", () => {
+    it("is completed at once, with the result as an artifact", async () => {
+      const task = await begin("free");
+      expect(task).to.include({ kind: "task" });
+      expect(task.id).to.match(TASK_ID);
+      expect(task.contextId).to.match(TASK_ID);
+      expect(task.status).to.include({ state: "completed" });
+      expect(new Date(task.status.timestamp).getTime()).to.be.closeTo(Date.now(), 5000);
+      expect(task.status.message).to.deep.include({
+        kind: "message",
+        role: "agent",
+        taskId: task.id,
+        contextId: task.contextId,
+        parts: [{ kind: "text", text: "Done." }],
+      });
+      expect(task.artifacts).to.deep.equal([
+        { artifactId: `${task.id}.result`, name: "free", parts: [{ kind: "data", data: { value: 1 } }] },
+      ]);
+      expect((await get(task.id)).result).to.deep.equal(task);
+    });
+
+    it("is rejected with every fault of its input", async () => {
+      const task = await begin("free", { low: "x" });
+      expect(task.status.state).to.equal("rejected");
+      const [text, data] = task.status.message.parts;
+      expect(text.text).to.match(/^The task was rejected: .*Nothing was charged\.$/);
+      expect(data.data.detail.map(({ loc }: Loose) => loc.join("."))).to.have.members(["body.low", "body.high"]);
+      expect(task).not.to.have.property("artifacts");
+    });
+
+    it("fails when its handler does, and keeps what was not expected to itself", async () => {
+      stage.door.handler = () => {
+        throw new TypeError("a secret");
+      };
+      const { body, calls } = await stage.door.post({
+        ...{ jsonrpc: "2.0", id: 1, method: "message/send" },
+        params: { message: { parts: [{ kind: "data", data: { skill: "free", input: INPUT } }] } },
+      });
+      expect(body.result.status.state).to.equal("failed");
+      expect(body.result.status.message.parts[1].data).to.include({ code: "internal" }).and.have.property("request_id");
+      expect(JSON.stringify(body)).not.to.include("a secret");
+      expect(calls[0]?.service).to.equal("free");
+      expect(String(calls[0]?.problem?.options.cause)).to.include("a secret");
+    });
+
+    it("takes no payment, and charges none", async () => {
+      const payment = toPayment({ ...(metadataOf(await begin("roll"))[KEY("required")].accepts[0] as Loose) }, 1);
+      const parts = [{ kind: "data", data: { skill: "free", input: INPUT } }];
+      const { result } = await send({ parts, metadata: { [KEY("payload")]: payment } });
+      expect(result.status.state).to.equal("completed");
+      expect(stage.door.rails.base.asked.verify).to.equal(0);
+    });
+  });
+
+  describe("of a paid service", () => {
+    it("waits for its payment, and says with what it can be paid", async () => {
+      const task = await begin("roll");
+      expect(task.status.state).to.equal("input-required");
+      expect(task.status.message.parts[0].text).to.match(/Payment is required: 0\.001 USD/);
+      const metadata = metadataOf(task);
+      expect(metadata).to.have.all.keys(KEY("status"), KEY("required"));
+      expect(metadata[KEY("status")]).to.equal("payment-required");
+      const { x402Version, resource, accepts } = metadata[KEY("required")];
+      expect([x402Version, resource.url]).to.deep.equal([2, `${BASE_URL}/v1/a2a`]);
+      expect(accepts.map(({ network, amount }: Loose) => [network, amount])).to.deep.equal([
+        ["eip155:8453", "1000"],
+        ["eip155:137", "100000000000000000"],
+      ]);
+      expect(stage.door.executions).to.equal(0);
+      expect((await get(task.id)).result).to.deep.equal(task);
+    });
+
+    it("waits unread: the input is checked when it is paid", async () => {
+      expect((await begin("roll", { low: "x" })).status.state).to.equal("input-required");
+    });
+
+    it("is completed by a payment, with the artifact and the receipts", async () => {
+      const task = await begin("roll", { low: 4, high: 6 });
+      const { result } = await submit(task.id, pay(task));
+      expect(result).to.include({ id: task.id, contextId: task.contextId });
+      expect(result.status.state).to.equal("completed");
+      const { [KEY("status")]: status, [KEY("receipts")]: receipts, ...rest } = metadataOf(result);
+      expect(status).to.equal("payment-completed");
+      expect(receipts).to.have.length(1);
+      expect(receipts[0]).to.include({ success: true, network: "eip155:8453" });
+      expect(rest).to.deep.equal({});
+      expect(result.artifacts[0].parts).to.deep.equal([{ kind: "data", data: { value: 4 } }]);
+      expect((await get(task.id)).result).to.deep.equal(result);
+      expect(stage.door.executions).to.equal(1);
+      expect(stage.door.rails.base.moved.size).to.equal(1);
+    });
+
+    it("is paid as base64 text, by a payer of version 1, and in yen", async () => {
+      const text = await begin("roll");
+      const encoded = Buffer.from(JSON.stringify(pay(text))).toString("base64");
+      expect((await submit(text.id, encoded)).result.status.state).to.equal("completed");
+      const old = await begin("roll");
+      const { payload } = pay(old) as Loose;
+      const version1 = { x402Version: 1, scheme: "exact", network: "base", payload };
+      expect((await submit(old.id, version1)).result.status.state).to.equal("completed");
+      const yen = await begin("roll");
+      const { accepts, resource } = metadataOf(yen)[KEY("required")];
+      const { result } = await submit(yen.id, stage.door.pay({ accepts: [accepts[1]], resource }));
+      expect(metadataOf(result)[KEY("receipts")][0]).to.include({ success: true, network: "eip155:137" });
+    });
+
+    it("is completed at once, when the payment came with the first message", async () => {
+      const payment = pay(await begin("roll"));
+      const parts = [{ kind: "data", data: { skill: "roll", input: { low: 3, high: 6 } } }];
+      const { result } = await send({ parts, metadata: { [KEY("payload")]: payment } });
+      expect(result.status.state).to.equal("completed");
+      expect(result.artifacts[0].parts[0].data).to.deep.equal({ value: 3 });
+    });
+
+    it("shows its result as text, where it is no object and the dialect's data must be one", async () => {
+      stage.door.handler = () => [1, 2];
+      const task = await begin("listing");
+      const { result } = await submit(task.id, pay(task));
+      expect(result.artifacts[0].parts).to.deep.equal([{ kind: "text", text: "[1,2]" }]);
+      const { result: modern } = await stage.door.call("GetTask", { id: task.id });
+      expect(modern.artifacts[0].parts).to.deep.equal([{ data: [1, 2], mediaType: "application/json" }]);
+    });
+
+    it("goes on waiting when its message brings no payment", async () => {
+      const task = await begin("roll");
+      const { result } = await send({ taskId: task.id, parts: [{ kind: "text", text: "please" }] });
+      expect(result).to.deep.equal(task);
+    });
+
+    it("tells the log and the limits who paid what", async () => {
+      const task = await begin("roll");
+      const message = { taskId: task.id, metadata: { [KEY("payload")]: pay(task) } };
+      const { calls } = await stage.door.post({ jsonrpc: "2.0", id: 1, method: "message/send", params: { message } });
+      expect(calls[0]).to.deep.include({ service: "roll" }).and.have.nested.property("receipt.success", true);
+    });
+
+    it("shows the handler who pays on which network", async () => {
+      const seen: Loose[] = [];
+      stage.door.handler = ({ low }, { payer, network }) => {
+        seen.push({ payer, network });
+        return { value: low };
+      };
+      const task = await begin("roll");
+      await submit(task.id, pay(task));
+      expect(seen).to.deep.equal([{ payer: "0x1111111111111111111111111111111111111111", network: "eip155:8453" }]);
+    });
+  });
+
+  describe("and its context", () => {
+    it("keeps the context that the client has named, and lets later messages name it or not", async () => {
+      const parts = [{ kind: "data", data: { skill: "roll", input: INPUT } }];
+      const { result: task } = await send({ parts, contextId: "ours" });
+      expect(task.contextId).to.equal("ours");
+      for (const contextId of [undefined, "", "ours"])
+        expect((await send({ taskId: task.id, contextId })).result.id).to.equal(task.id);
+      const { error } = await send({ taskId: task.id, contextId: "another" });
+      expect(error.code).to.equal(-32602);
+    });
+
+    it("is found under its own id alone", async () => {
+      await begin("roll");
+      for (const id of ["x", "00000000-0000-4000-8000-000000000000", "__proto__"])
+        expect((await get(id)).error.code).to.equal(-32001);
+      for (const id of [undefined, null, "", 5, {}, "x".repeat(129), "\ud800"])
+        expect((await stage.door.call("tasks/get", { id })).error.code).to.equal(-32602);
+      expect((await send({ taskId: "x" })).error.code).to.equal(-32001);
+      expect((await stage.door.call("tasks/cancel", { id: "x" })).error.code).to.equal(-32001);
+    });
+  });
+});

@@ -1,0 +1,206 @@
+import { expect } from "chai";
+import { checkChallenge } from "../../../runtime/cli/discovery/challenges.ts";
+import { checkDiscovery, toDiscoveryReport } from "../../../runtime/cli/discovery/check.ts";
+import { checkOpenApi, checkServerCard, checkWellKnown } from "../../../runtime/cli/discovery/documents.ts";
+import { createFindings, toLine } from "../../../runtime/cli/discovery/findings.ts";
+import { probeRoutes } from "../../../runtime/cli/discovery/probes.ts";
+import { createChallenge } from "../../../runtime/core/x402/challenge.ts";
+import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { openDoor, toChallenge, toService } from "../../support/http.ts";
+import { BASE_URL, type Loose, ROOT, type Shown, showSet } from "../support/fixture-set.ts";
+
+describe("payphone check --discovery", () => {
+  let shown: Shown;
+  before(async () => {
+    shown = await showSet();
+  });
+  after(removeDirectories);
+
+  it("has nothing to say of this project", async () => {
+    expect(toDiscoveryReport(await checkDiscovery(ROOT))).to.equal("discovery: 0 errors, 0 warnings");
+  });
+
+  it("has nothing to say of a sound set elsewhere", async () => {
+    expect(await checkDiscovery(await makeDirectory(TOSS), { baseUrl: "https://toss.example.org" })).to.deep.equal([]);
+  });
+
+  it("warns of an address that directories do not list", async () => {
+    const found = await checkDiscovery(await makeDirectory(TOSS), { baseUrl: "http://toss.example.org" });
+    expect(found.map(toLine)).to.deep.equal([
+      "warning: http://toss.example.org: directories list https addresses only",
+    ]);
+  });
+
+  it("finds a limit that would send directories away", async () => {
+    const site = "manifests/_site.yaml";
+    const files = edit(TOSS, site, "unpaid_burst: 300", "unpaid_burst: 100");
+    const found = await checkDiscovery(await makeDirectory(files));
+    expect(found).to.have.length(1);
+    expect(toLine(found[0] as Loose)).to.match(
+      /^error: POST \/v1\/toss: \d+ of 150 unpaid requests were rate-limited: raise/,
+    );
+    expect(toDiscoveryReport(found)).to.match(/\ndiscovery: 1 error, 0 warnings$/);
+  });
+
+  it("finds a schema that takes a name of the description's own", async () => {
+    const named = edit(TOSS, "manifests/toss.yaml", "output: TossResponse", "output: Problem");
+    const { "schemas/TossResponse.json": schema = "", ...rest } = named;
+    const found = await checkDiscovery(await makeDirectory({ ...rest, "schemas/Problem.json": schema }));
+    expect(found.map(({ message }) => message)).to.include(
+      "schemas/Problem.json must have another name: the description has a Problem of its own",
+    );
+  });
+
+  it("looks at no set that has faults", async () => {
+    const files = edit(TOSS, "manifests/toss.yaml", 'price: "0.01"', 'price: "0"');
+    const failure = await checkDiscovery(await makeDirectory(files)).catch((error: Error) => error.message);
+    expect(failure).to.equal("the set has faults: run payphone check first");
+  });
+
+  describe("of a challenge", () => {
+    const found = (change: (required: Loose) => void): string[] => {
+      const service = shown.service("toss");
+      const required: Loose = structuredClone(shown.offers.challenge(service, BASE_URL + service.path).required);
+      change(required);
+      const findings = createFindings();
+      const { site } = shown.set;
+      checkChallenge(findings, "402", createChallenge(required, site.rails), site);
+      return findings.list.map(toLine);
+    };
+
+    it("takes a sound one", () => {
+      expect(found(() => {})).to.deep.equal([]);
+    });
+
+    it("warns of a header beyond 8 KB, and refuses one beyond 12 KB", () => {
+      const pad = (bytes: number) =>
+        found((required) => Object.assign(required.accepts[0].extra, { pad: "x".repeat(bytes) }));
+      expect(pad(4500)).to.have.length(1);
+      expect(pad(4500)[0]).to.match(/^warning: 402: its header has \d+ bytes; proxies that take 8 KB/);
+      expect(pad(8000)).to.have.length(1);
+      expect(pad(8000)[0]).to.match(/^error: 402: its header has \d+ bytes; at most 12288 get through/);
+    });
+
+    it("finds what facilitators refuse or drop", () => {
+      const cases: readonly [change: (required: Loose) => void, message: RegExp][] = [
+        [({ resource }) => Object.assign(resource, { description: "x".repeat(451) }), /451 characters; beyond 450/],
+        [({ resource }) => Object.assign(resource, { serviceName: "é" }), /"é" must be at most 32 printable ASCII/],
+        [({ resource }) => Object.assign(resource, { serviceName: "x".repeat(33) }), /must be at most 32 printable/],
+        [
+          ({ resource }) => Object.assign(resource, { tags: ["a", "b", "c", "d", "e", "f"] }),
+          /6 tags; directories keep 5/,
+        ],
+        [({ resource }) => Object.assign(resource, { tags: ["x".repeat(33)] }), /the tag "x+" must be at most 32/],
+        [({ resource }) => Object.assign(resource, { iconUrl: "http://x/icon.png" }), /icon must be https/],
+        [
+          ({ accepts }) => Object.assign(accepts[0], { amount: "999" }),
+          /costs 0.000999 USDC; facilitators settle no less/,
+        ],
+        [
+          ({ extensions }) => Object.assign(extensions.bazaar.info.input.body, { label: "é→" }),
+          /: "→" is beyond Latin-1/,
+        ],
+        [(required) => delete required.extensions, /has no bazaar extension/],
+        [
+          ({ extensions }) => Object.assign(extensions.bazaar.info.input, { method: "PUT" }),
+          /does not fit its own schema/,
+        ],
+        [
+          ({ extensions }) => Object.assign(extensions.bazaar.schema, { $ref: "https://x/y.json" }),
+          /refers to something outside/,
+        ],
+      ];
+      for (const [change, message] of cases) {
+        const lines = found(change);
+        expect(lines, String(message)).to.have.length(1);
+        expect(lines[0]).to.match(message);
+      }
+    });
+  });
+
+  describe("of a document", () => {
+    const rules = () => ({ services: shown.services, names: shown.set.schemas.keys(), baseUrl: BASE_URL });
+    const found = (path: string, change: (document: Loose) => void): string[] => {
+      const document = shown.json(path);
+      change(document);
+      const findings = createFindings();
+      if (path === "/openapi.json") checkOpenApi(findings, document, rules());
+      else if (path === "/.well-known/x402") checkWellKnown(findings, document, rules());
+      else checkServerCard(findings, document);
+      return findings.list.map(toLine);
+    };
+    const cases: Record<string, readonly [change: (document: Loose) => void, message: RegExp][]> = {
+      "/openapi.json": [
+        [(api) => Object.assign(api, { openapi: "3.0.3" }), /must be OpenAPI 3.1/],
+        [(api) => delete api.info.contact, /info.contact is missing/],
+        [(api) => Object.assign(api.info, { "x-guidance": "x".repeat(4001) }), /x-guidance must have 1 to 4000/],
+        [(api) => Object.assign(api, { servers: [{ url: "https://x" }] }), /servers\[0\].url must be https:\/\/corner/],
+        [(api) => delete api.paths["/v1/toss"].post["x-payment-info"], /x-payment-info must say 0.01 USD/],
+        [
+          (api) => Object.assign(api.paths["/v1/toss"].post["x-payment-info"].price, { amount: "0.01" }),
+          /six decimals/,
+        ],
+        [(api) => delete api.paths["/v1/toss"].post.responses["402"], /has no 402 response/],
+        [(api) => delete api.paths["/v1/toss"].post.responses["200"].content, /no schema of its 200 answer/],
+        [(api) => delete api.paths["/v1/toss"].post.requestBody, /no schema of its input/],
+        [(api) => delete api.paths["/v1/toss"].post.security, /security must be an empty list/],
+        [(api) => Object.assign(api.paths["/v1/toss"], { get: {} }), /GET \/v1\/toss doubles POST \/v1\/toss/],
+        [
+          (api) => Object.assign(api.paths["/v1/tables/{name}"].get, { "x-payment-info": {} }),
+          /it is free, and must have no/,
+        ],
+      ],
+      "/.well-known/x402": [
+        [(document) => Object.assign(document, { x402Version: 1 }), /x402Version must be 2/],
+        [(document) => document.resources.pop(), /resources must be the URLs of all paid services/],
+      ],
+      "/.well-known/mcp/server-card.json": [
+        [(card) => Object.assign(card, { name: "payphone" }), /name must be reverse DNS/],
+        [(card) => Object.assign(card, { description: "x".repeat(101) }), /description must have 1 to 100/],
+        [(card) => Object.assign(card, { version: "latest" }), /version must be three numbers/],
+        [(card) => Object.assign(card, { remotes: [] }), /remotes must name the streamable HTTP endpoint/],
+      ],
+    };
+    for (const [path, changes] of Object.entries(cases)) {
+      it(`finds what is missing in ${path}`, () => {
+        expect(found(path, () => {})).to.deep.equal([]);
+        for (const [change, message] of changes) {
+          const lines = found(path, change);
+          expect(lines, String(message)).to.have.length(1);
+          expect(lines[0]).to.match(message);
+        }
+      });
+    }
+  });
+
+  describe("of a route", () => {
+    const probe = async (header: string): Promise<string[]> => {
+      const service = toService({ id: "roll", route: "POST /v1/roll", price: "0.001" });
+      const challenge = () => ({ ...toChallenge("https://x/v1/roll"), header });
+      const door = await openDoor([service], { challenge });
+      const findings = createFindings();
+      await probeRoutes(findings, door.url, [service]);
+      await door.close({ graceMs: 0 });
+      return findings.list.map(toLine);
+    };
+
+    it("takes a 402 with its challenge, and 405 for every other method", async () => {
+      expect(await probe("x".repeat(6000))).to.deep.equal([]);
+    });
+
+    it("finds headers that clients do not take", async () => {
+      const lines = await probe("x".repeat(17_000));
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.match(/^error: POST \/v1\/roll: a bare probe fails \(Headers Overflow Error\)/);
+    });
+
+    it("finds a route that answers otherwise", async () => {
+      const door = await openDoor([]);
+      const findings = createFindings();
+      await probeRoutes(findings, door.url, [toService({ id: "roll", route: "GET /v1/roll", price: "0.001" })]);
+      await door.close({ graceMs: 0 });
+      expect(findings.list.map(toLine)).to.include("error: GET /v1/roll: a bare probe must get 402, and got 404");
+      expect(findings.list.map(toLine)).to.include("error: PUT /v1/roll: a bare probe must get 405, and got 404");
+    });
+  });
+});

@@ -1,0 +1,293 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { decode, encode, type Loose, openStall, type Stall, toPayment } from "./served/support/stall.ts";
+
+const VERSIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", ""];
+const INPUT = { low: 1, high: 6 };
+
+describe("a paid tool", () => {
+  let stall: Stall;
+  beforeEach(async () => {
+    stall = await openStall();
+  });
+  afterEach(() => stall.close());
+
+  const paidBy = (payment: unknown, options: object = {}) =>
+    stall.call("roll", INPUT, { meta: { "x402/payment": payment }, ...options });
+  const isChallenge = ({ body, headers, status }: Awaited<ReturnType<Stall["call"]>>, error: string): Loose => {
+    expect(status).to.equal(200);
+    const { result } = body;
+    expect(result.isError).to.equal(true);
+    expect(result.structuredContent).to.include({ x402Version: 2, error });
+    expect(result.content).to.deep.equal([{ type: "text", text: JSON.stringify(result.structuredContent) }]);
+    expect(result._meta["x402/error"]).to.deep.equal(result.structuredContent);
+    expect(decode(headers["payment-required"])).to.deep.equal(result.structuredContent);
+    return result;
+  };
+
+  describe("without a payment", () => {
+    it("is challenged in every form that payers read, in every version, and never with HTTP 402", async () => {
+      for (const version of VERSIONS) isChallenge(await stall.call("roll", INPUT, { version }), "Payment required");
+      expect(stall.executions).to.equal(0);
+    });
+
+    it("is challenged whatever its arguments are", async () => {
+      isChallenge(await stall.call("roll", { low: "x" }), "Payment required");
+    });
+
+    it("names the endpoint as the resource, and the rails in dollars alone", async () => {
+      const { resource, accepts } = (await stall.call("roll")).body.result.structuredContent;
+      expect(resource.url).to.equal("https://payphone.test/mcp");
+      expect(accepts.map(({ network }: Loose) => network)).to.deep.equal([
+        "eip155:8453",
+        "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+      ]);
+      expect((await stall.call("seal")).body.result.structuredContent.accepts[0].amount).to.equal("1770000");
+    });
+
+    it("is reported to the log and the limits as challenged", async () => {
+      const { calls } = await stall.call("roll");
+      expect(calls).to.have.length(1);
+      expect(calls[0]).to.include({ service: "roll" }).and.have.property("challenge");
+    });
+  });
+
+  describe("with a payment", () => {
+    it("takes it as an object in _meta, as text in _meta, and in either header", async () => {
+      const ways: ((payment: unknown) => object)[] = [
+        (payment) => ({ meta: { "x402/payment": payment } }),
+        (payment) => ({ meta: { "x402/payment": encode(payment) } }),
+        (payment) => ({ headers: { "payment-signature": encode(payment) } }),
+        (payment) => ({ headers: { "x-payment": encode(payment) } }),
+      ];
+      for (const way of ways) {
+        const { body, headers } = await stall.call("roll", INPUT, way(await stall.pay("roll")));
+        expect(body.result.structuredContent, JSON.stringify(body)).to.deep.equal({ value: 1 });
+        expect(decode(headers["payment-response"])).to.deep.include({ success: true });
+      }
+      expect(stall.rails.base.asked).to.include({ verify: 4, settle: 4 });
+    });
+
+    it("answers with the result twice, and with the receipt in _meta and header", async () => {
+      const { body, headers, calls } = await paidBy(await stall.pay("roll"));
+      expect(body.result).not.to.have.property("isError");
+      expect(body.result.content).to.deep.equal([{ type: "text", text: '{"value":1}' }]);
+      const receipt = body.result._meta["x402/payment-response"];
+      expect(receipt).to.include({ success: true, network: "eip155:8453" });
+      expect(decode(headers["payment-response"])).to.deep.equal(receipt);
+      expect(headers).not.to.have.any.keys("payment-required", "x-payment-response");
+      expect(calls[0]).to.deep.equal({ service: "roll", receipt });
+    });
+
+    it("gives its result without structuredContent where the version has none", async () => {
+      const { body } = await paidBy(await stall.pay("roll"), { version: "2025-03-26" });
+      expect(body.result).to.have.all.keys("content", "_meta");
+      expect(body.result.content[0].text).to.equal('{"value":1}');
+    });
+
+    it("prefers the payment in _meta, then PAYMENT-SIGNATURE, then X-PAYMENT", async () => {
+      const good = await stall.pay("roll");
+      const bad = { "payment-signature": "!", "x-payment": "!" };
+      expect((await paidBy(good, { headers: bad })).body.result).not.to.have.property("isError");
+      const headers = { "payment-signature": encode(await stall.pay("roll")), "x-payment": "!" };
+      expect((await stall.call("roll", INPUT, { headers })).body.result).not.to.have.property("isError");
+    });
+
+    it("tells a payer of version 1 in the header that such payers read", async () => {
+      const { accepts } = (await stall.call("roll")).body.result.structuredContent;
+      const { payload } = toPayment(accepts[0], 9) as Loose;
+      const v1 = { x402Version: 1, scheme: "exact", network: "base", payload };
+      const { body, headers } = await stall.call("roll", INPUT, { headers: { "x-payment": encode(v1) } });
+      expect(body.result.structuredContent).to.deep.equal({ value: 1 });
+      expect(headers["x-payment-response"]).to.equal(headers["payment-response"]);
+    });
+
+    it("gives the same call with the same payment the same answer, once paid and once run", async () => {
+      const payment = await stall.pay("roll");
+      const first = await paidBy(payment);
+      const again = await paidBy(encode(payment));
+      expect(again.body).to.deep.equal(first.body);
+      expect(stall.executions).to.equal(1);
+      expect(stall.rails.base.moved.size).to.equal(1);
+    });
+
+    it("shows the handler who pays on which network, and by which request", async () => {
+      const seen: Loose[] = [];
+      stall.handler = (_input, { id, payer, network }) => {
+        seen.push({ id, payer, network });
+        throw new Problem("upstream-failed");
+      };
+      const { body } = await paidBy(await stall.pay("roll"));
+      const { request_id: id } = JSON.parse(body.result.content[0].text);
+      const payer = "0x1111111111111111111111111111111111111111";
+      expect(seen).to.deep.equal([{ id, payer, network: "eip155:8453" }]);
+    });
+  });
+
+  describe("with a payment that cannot be taken", () => {
+    it("is challenged again, with the reason, when the payment makes no sense", async () => {
+      for (const payment of ["", "!!!", "e30=", {}, [], 5, true]) isChallenge(await paidBy(payment), "invalid_payload");
+      isChallenge(await paidBy(null), "Payment required");
+    });
+
+    it("is challenged again when it is paid on a rail that this door does not take", async () => {
+      const offer = { ...(await stall.pay("roll")).accepted, network: "eip155:137", amount: "100000000000000000" };
+      offer.asset = "0xE7C3D8C9a439feDe00D2600032D5dB0Be71C3c29";
+      const payment = toPayment(offer, 77, { url: "https://payphone.test/mcp" });
+      const { accepts } = isChallenge(await paidBy(payment), "unsupported_network").structuredContent;
+      expect(accepts).to.have.length(2);
+      expect(stall.rails.polygon.asked.verify).to.equal(0);
+    });
+
+    it("cannot be bought with a payment for another tool of the same price, or for another door", async () => {
+      isChallenge(await paidBy(await stall.pay("echo")), "no_matching_offer");
+      isChallenge(
+        await paidBy(await stall.pay("roll", { resource: { url: "https://payphone.test/v1/roll" } as Loose })),
+        "wrong_resource",
+      );
+    });
+
+    it("is challenged again, with the facilitator's reason, when that says no", async () => {
+      stall.rails.base.script.verify = () => ({ isValid: false, invalidReason: "insufficient_funds" });
+      isChallenge(await paidBy(await stall.pay("roll")), "insufficient_funds");
+      expect(stall.executions).to.equal(0);
+    });
+  });
+
+  describe("that fails", () => {
+    const problemOf = ({ body, status }: Awaited<ReturnType<Stall["call"]>>): Loose => {
+      expect(status).to.equal(200);
+      expect(body.result.isError).to.equal(true);
+      expect(body.result, "no structuredContent that a client would hold to the schema").not.to.have.property(
+        "structuredContent",
+      );
+      return JSON.parse(body.result.content[0].text);
+    };
+
+    it("checks the arguments before anybody is asked or charged, and names every fault", async () => {
+      const payment = await stall.pay("roll");
+      const options = { meta: { "x402/payment": payment } };
+      const { detail } = problemOf(await stall.call("roll", { low: "x", count: 0 }, options));
+      expect(detail.map(({ loc }: Loose) => loc.join("."))).to.have.members(["body.low", "body.high", "body.count"]);
+      expect(problemOf(await stall.call("roll", { low: 6, high: 1 }, options)).detail[0].msg).to.match(/high must not/);
+      expect(stall.rails.base.asked).to.include({ verify: 0, settle: 0 });
+      expect((await stall.call("roll", INPUT, options)).body.result, "the payment is still good").not.to.have.property(
+        "isError",
+      );
+    });
+
+    it("is not charged when its handler fails, and says what went wrong", async () => {
+      stall.handler = () => {
+        throw new Problem("upstream-failed", "The dice fell off the table", { retryAfter: 7 });
+      };
+      const answer = await paidBy(await stall.pay("roll"));
+      expect(problemOf(answer)).to.deep.include({
+        code: "upstream-failed",
+        detail: "The dice fell off the table",
+        retry_after: 7,
+      });
+      expect(answer.calls[0]?.problem).to.be.instanceOf(Problem);
+      expect(stall.rails.base.asked.settle).to.equal(0);
+    });
+
+    it("keeps what it did not expect to itself, and gives it to the log", async () => {
+      stall.handler = () => {
+        throw new TypeError("a secret");
+      };
+      const answer = await paidBy(await stall.pay("roll"));
+      const problem = problemOf(answer);
+      expect(problem).to.include({ code: "internal" }).and.have.property("request_id");
+      expect(JSON.stringify(answer.body)).not.to.include("secret");
+      expect(String(answer.calls[0]?.problem?.options.cause)).to.include("a secret");
+    });
+
+    it("is never called unpaid while a settlement's outcome is unknown", async () => {
+      stall.rails.base.script.settle = () => {
+        throw new Problem("facilitator-unavailable");
+      };
+      const answer = await paidBy(await stall.pay("roll"));
+      expect(problemOf(answer)).to.include({ code: "settlement-unknown" });
+      expect(answer.headers).not.to.have.property("payment-required");
+    });
+
+    it("withholds the result when the settlement fails, and says why in the challenge and the receipt", async () => {
+      stall.handler = () => ({ value: 424242 });
+      stall.rails.base.script.settle = (_payment, { network }) => ({
+        success: false,
+        errorReason: "insufficient_funds",
+        transaction: "",
+        network,
+      });
+      const answer = await paidBy(await stall.pay("roll"));
+      const result = isChallenge(answer, "insufficient_funds");
+      expect(result._meta["x402/payment-response"]).to.include({ success: false, errorReason: "insufficient_funds" });
+      expect(decode(answer.headers["payment-response"])).to.include({ success: false });
+      expect(JSON.stringify(answer)).not.to.include("424242");
+    });
+
+    it("is never free while no rail in dollars is up", async () => {
+      const closed = await openStall({}, ["base", "solana"]);
+      const problem = problemOf(await closed.call("roll"));
+      expect(problem).to.include({ code: "unavailable" }).and.have.property("retry_after");
+      expect(closed.executions).to.equal(0);
+      closed.close();
+    });
+  });
+
+  describe("whose caller goes away", () => {
+    it("is stopped and not charged before the settlement, in every era", async () => {
+      for (const version of VERSIONS) {
+        const gone = new AbortController();
+        let aborted = false;
+        stall.handler = (_input, { signal }) => {
+          signal.addEventListener("abort", () => {
+            aborted = true;
+          });
+          gone.abort();
+          return new Promise(() => {});
+        };
+        const { body } = await paidBy(await stall.pay("roll"), { version, signal: gone.signal });
+        expect(JSON.parse(body.result.content[0].text)).to.include({ code: "unavailable" });
+        expect(aborted).to.equal(true);
+      }
+      expect(stall.rails.base.asked.settle).to.equal(0);
+    });
+  });
+
+  describe("in a list of messages", () => {
+    const call = (id: number, name: string, payment?: unknown) => ({
+      jsonrpc: "2.0",
+      id,
+      method: "tools/call",
+      params: { name, arguments: INPUT, ...(payment !== undefined && { _meta: { "x402/payment": payment } }) },
+    });
+
+    it("is paid by the header once: the first call without a payment of its own", async () => {
+      const [first, other] = [await stall.pay("roll"), await stall.pay("echo")];
+      const headers = { "payment-signature": encode(first) };
+      const {
+        body,
+        headers: sent,
+        calls,
+      } = await stall.post([call(1, "echo", other), call(2, "roll"), call(3, "roll")], headers);
+      expect(body.map(({ result }: Loose) => result.isError ?? false)).to.deep.equal([false, false, true]);
+      expect(decode(sent["payment-response"])).to.deep.equal(body[1].result._meta["x402/payment-response"]);
+      expect(calls.map(({ service }) => service)).to.deep.equal(["echo", "roll", "roll"]);
+      expect(stall.rails.base.moved.size).to.equal(2);
+    });
+
+    it("is challenged for each call, and the header speaks of the first", async () => {
+      const { body, headers } = await stall.post([call(1, "seal"), call(2, "roll")]);
+      const amounts = body.map(({ result }: Loose) => result.structuredContent.accepts[0].amount);
+      expect(amounts).to.deep.equal(["1770000", "1000"]);
+      expect(decode(headers["payment-required"]).accepts[0].amount).to.equal("1770000");
+    });
+
+    it("is executed once when the list repeats the same payment", async () => {
+      const payment = await stall.pay("roll");
+      await stall.post(Array.from({ length: 20 }, (_, id) => call(id, "roll", payment)));
+      expect(stall.executions).to.equal(1);
+      expect(stall.rails.base.moved.size).to.equal(1);
+    });
+  });
+});

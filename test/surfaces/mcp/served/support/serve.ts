@@ -1,0 +1,55 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import type { Mcp } from "../../../../../runtime/surfaces/mcp/server.ts";
+
+/** What a client really sent, and the status that it got. */
+export interface Exchange {
+  readonly method: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+  readonly status: number;
+}
+
+export interface Served {
+  /** The endpoint's URL, on a free port of the loopback address. */
+  readonly url: string;
+  /** Every request as it came and what it was answered with, in the order of the answers. */
+  readonly seen: Exchange[];
+  close(): Promise<void>;
+}
+
+/** The endpoint behind node:http, and nothing else: what a server floor must add is the limits alone. */
+export async function serve(toMcp: (baseUrl: string) => Mcp | Promise<Mcp>): Promise<Served> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const mcp = await toMcp(baseUrl);
+  const seen: Served["seen"] = [];
+  server.on("request", (request, response) => void answer(mcp, seen, request, response));
+  return {
+    url: `${baseUrl}/mcp`,
+    seen,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+async function answer(
+  mcp: Mcp,
+  seen: Served["seen"],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { method = "", headers, url } = request;
+  const body = await text(request);
+  if (url !== "/mcp") return void response.writeHead(404).end();
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const reply = await mcp.handle({ method, headers, body, requestId: randomUUID(), signal: gone.signal });
+  seen.push({ method, headers, body, status: reply.status });
+  response.writeHead(reply.status, reply.headers).end(reply.body);
+}

@@ -1,0 +1,148 @@
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import type { ToolAnswer } from "../../../runtime/surfaces/mcp/methods.ts";
+import { createServiceTools } from "../../../runtime/surfaces/mcp/tools.ts";
+import type { McpVersion } from "../../../runtime/surfaces/mcp/versions.ts";
+import { GOLDEN, toGolden } from "./served/support/golden.ts";
+import { type Loose, openStall, SCHEMAS, type Stall } from "./served/support/stall.ts";
+
+const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26"];
+
+describe("the MCP tools", () => {
+  let stall: Stall;
+  before(async () => {
+    stall = await openStall();
+  });
+  after(() => stall.close());
+
+  const list = async (version: string, params: object = {}): Promise<Loose> => {
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/list", params };
+    return (await stall.post(message, { "mcp-protocol-version": version })).body;
+  };
+  const roll = async (version = "2025-11-25"): Promise<Loose> => (await list(version)).result.tools[0];
+
+  it("are the paid services, in the set's order, and no free one", async () => {
+    for (const version of VERSIONS)
+      expect((await list(version)).result.tools.map(({ name }: Loose) => name)).to.deep.equal(["roll", "echo", "seal"]);
+  });
+
+  it("have the names of their services", async () => {
+    const free = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "free", arguments: {} } };
+    for (const name of ["free", "Roll", "", "__proto__", "constructor", "x".repeat(300)]) {
+      const { body, status } = await stall.post({ ...free, params: { name } });
+      expect(status).to.equal(200);
+      expect(body.error, name).to.include({ code: -32602 });
+      expect(body.error.message).to.match(/^Unknown tool: ".{0,80}"$/);
+    }
+    expect(stall.executions).to.equal(0);
+  });
+
+  it("are called with a name and an object", async () => {
+    const call = (params: object) => stall.post({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    for (const params of [
+      {},
+      { name: 5 },
+      { name: null },
+      { name: "roll", arguments: [] },
+      { name: "roll", arguments: "" },
+    ])
+      expect((await call(params)).body.error, JSON.stringify(params)).to.include({ code: -32602 });
+    for (const params of [{ name: "roll" }, { name: "roll", arguments: null }])
+      expect((await call(params)).body.result.structuredContent.accepts).to.have.length(2);
+  });
+
+  it("are listed on one page: there are no cursors", async () => {
+    for (const cursor of ["x", "", 5, {}]) {
+      const { error } = await list("2025-11-25", { cursor });
+      expect(error, String(cursor)).to.include({ code: -32602 });
+    }
+    expect((await list("2025-11-25", { cursor: null })).result.tools).to.have.length(3);
+    expect((await list("2025-11-25")).result).not.to.have.property("nextCursor");
+  });
+
+  it("show what each version knows, and no more", async () => {
+    const common = ["name", "description", "inputSchema", "annotations"];
+    const more = ["title", "outputSchema", "_meta"];
+    expect(await roll("2025-11-25")).to.have.all.keys(...common, ...more);
+    expect(await roll("2025-06-18")).to.have.all.keys(...common, ...more);
+    expect(await roll("2025-03-26")).to.have.all.keys(...common);
+  });
+
+  it("say what they cost in words, and where Cloudflare's client looks", async () => {
+    const tool = await roll();
+    expect(tool.description).to.equal(
+      "The service roll. Costs 0.001 USD a call, paid with x402 in USDC on Base or USDC on Solana.",
+    );
+    expect(tool._meta).to.deep.equal({ "agents-x402/paymentRequired": true, "agents-x402/priceUSD": 0.001 });
+  });
+
+  it("say all four hints, and assume what the protocol does where a manifest is silent", async () => {
+    const { tools } = (await list("2025-11-25")).result;
+    const hints = tools.map(({ annotations }: Loose) => annotations);
+    expect(hints).to.deep.equal([
+      { title: "The roll", readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+      { title: "The echo", readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+      { title: "The seal", readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+    ]);
+  });
+
+  it("take the input as its schema is published", async () => {
+    expect((await roll()).inputSchema).to.deep.equal(SCHEMAS.get("RollRequest"));
+    const [, , seal] = (await list("2025-11-25")).result.tools;
+    expect(seal.inputSchema).to.deep.equal({
+      type: "object",
+      properties: { low: { type: "integer" }, high: { type: "integer" } },
+    });
+  });
+
+  it("promise the output or the challenge, since some clients hold both to the promise", async () => {
+    const { outputSchema } = await roll();
+    const anchor = { type: "object", properties: { tx: { type: "string" } }, required: ["tx"] };
+    expect(outputSchema.type).to.equal("object");
+    expect(outputSchema.anyOf[0].properties).to.deep.equal({
+      value: { type: "integer" },
+      base: { anyOf: [anchor, { type: "null" }] },
+      solana: { ...anchor, description: "The other chain." },
+    });
+    expect(outputSchema.anyOf[1].required).to.include("accepts");
+    expect(JSON.stringify(outputSchema), "older clients do not know the dialect").not.to.include("$schema");
+  });
+
+  it("are the same bytes every time, and for every client of a version", async () => {
+    const list = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+    const twin = await openStall();
+    for (const version of VERSIONS) {
+      const [one, other] = [stall, twin].map(({ post }) => post(list, { "mcp-protocol-version": version }));
+      expect(JSON.stringify((await one)?.body)).to.equal(JSON.stringify((await other)?.body));
+    }
+    twin.close();
+  });
+
+  it("write a challenge once for each version, however often it is asked for", async () => {
+    const tools = createServiceTools({ ...stall.parts, endpoint: "https://payphone.test/mcp" });
+    const written: string[] = [];
+    const ask = (version: McpVersion) =>
+      tools.call({
+        name: "roll",
+        args: {},
+        version,
+        payment: undefined,
+        requestId: "r",
+        signal: new AbortController().signal,
+        write: (result) => {
+          written.push(version);
+          return JSON.stringify({ version, ...result });
+        },
+      });
+    for (const version of ["2025-11-25", "2026-07-28", "2025-11-25", "2026-07-28"] as const) {
+      const { result } = (await ask(version)) as ToolAnswer;
+      expect(JSON.parse(result)).to.deep.include({ version, isError: true });
+    }
+    expect(written).to.deep.equal(["2025-11-25", "2026-07-28"]);
+  });
+
+  it("are what they were when somebody last looked at them", async () => {
+    const seen = JSON.stringify(JSON.parse(readFileSync(GOLDEN, "utf8")));
+    expect(await toGolden(stall), "if this is meant: node test/surfaces/mcp/served/write-golden.ts").to.equal(seen);
+  });
+});

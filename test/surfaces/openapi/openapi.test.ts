@@ -1,0 +1,184 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { validate } from "@readme/openapi-parser";
+import { expect } from "chai";
+import { toOpenApi } from "../../../runtime/surfaces/openapi/openapi.ts";
+import { type Described, describeApi } from "../support/described.ts";
+import { BASE_URL, FIXTURES, type Loose, ROOT, type Shown, showSet } from "../support/fixture-set.ts";
+
+const run = promisify(execFile);
+const REDOCLY = join(ROOT, "node_modules/.bin/redocly");
+
+/** What redocly's recommended rules complain of, warnings included. */
+async function lint(document: string): Promise<Loose[]> {
+  const dir = mkdtempSync(join(tmpdir(), "payphone-openapi-"));
+  const file = join(dir, "openapi.json");
+  writeFileSync(file, document);
+  const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
+  const { stdout } = await run(REDOCLY, ["lint", file, "--extends", "recommended", "--format", "json"], { env }).catch(
+    (failure) => failure as { stdout: string },
+  );
+  rmSync(dir, { recursive: true });
+  return JSON.parse(stdout).problems;
+}
+
+for (const dir of [FIXTURES, ROOT]) {
+  describe(`/openapi.json of ${dir === ROOT ? "this project" : "a fixture"}`, () => {
+    let shown: Shown;
+    let document: Loose;
+    let api: Described;
+    before(async () => {
+      shown = await showSet(dir);
+      document = shown.json("/openapi.json");
+      api = describeApi(document);
+    });
+
+    it("has nothing that redocly's recommended rules complain of", async () => {
+      expect(await lint(shown.text("/openapi.json"))).to.deep.equal([]);
+    });
+
+    it("is valid OpenAPI 3.1", async () => {
+      expect(await validate(structuredClone(document))).to.deep.include({ valid: true });
+    });
+
+    it("shows examples that fit their schemas", () => {
+      let count = 0;
+      for (const { operation } of api.operations) {
+        for (const part of [operation.requestBody, ...Object.values<Loose>(operation.responses)]) {
+          const content = api.resolve(part)?.content?.["application/json"];
+          for (const { value } of Object.values<Loose>(content?.examples ?? {})) {
+            expect(api.faultsOf(content.schema, value), operation.operationId).to.equal("");
+            count += 1;
+          }
+        }
+      }
+      expect(count).to.be.above(shown.services.length);
+    });
+
+    it("has each service once, by its id, with its price or with none", () => {
+      for (const { manifest, path, routes } of shown.services) {
+        const found = api.operations.filter(({ operation }) => operation.operationId === manifest.id);
+        expect(found.map((one) => `${one.method} ${one.path}`)).to.deep.equal([`${routes[0]?.method} ${path}`]);
+        const info = found[0]?.operation["x-payment-info"];
+        if (manifest.price === undefined) expect(info).to.equal(undefined);
+        else {
+          expect(info).to.have.all.keys("price", "protocols");
+          expect(Number(info.price.amount)).to.equal(Number(manifest.price));
+          expect(info.price.amount).to.match(/^\d+\.\d{6}$/);
+        }
+      }
+    });
+
+    it("asks for no credentials anywhere", () => {
+      for (const { operation } of api.operations) expect(operation.security).to.deep.equal([]);
+    });
+
+    it("refers to nothing that is not there", () => {
+      const refs = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref as string);
+      expect(refs).not.to.be.empty;
+      for (const $ref of refs) expect(api.resolve({ $ref }), $ref).to.be.an("object");
+    });
+
+    it("tells agents how to buy in at most 4000 characters", () => {
+      expect(document.info["x-guidance"]).to.have.length.within(100, 4000);
+      expect(document.info.contact).to.have.property("url");
+    });
+  });
+}
+
+describe("/openapi.json", () => {
+  let shown: Shown;
+  let document: Loose;
+  before(async () => {
+    shown = await showSet();
+    document = shown.json("/openapi.json");
+  });
+  const operation = (path: string, method: string): Loose => document.paths[path][method];
+  const schema = (name: string): Loose => document.components.schemas[name];
+
+  it("is version 3.1.0 of OpenAPI, and the site's own version", async () => {
+    expect(document.openapi).to.equal("3.1.0");
+    expect(document.info.version).to.equal("1.2.3");
+    expect((await showSet(ROOT)).json("/openapi.json").info.version).to.equal("0.3.0");
+  });
+
+  it("says what a call costs as directories read it", () => {
+    expect(operation("/v1/toss", "post")["x-payment-info"]).to.deep.equal({
+      price: { mode: "fixed", currency: "USD", amount: "0.010000" },
+      protocols: [{ x402: {} }],
+    });
+  });
+
+  it("tells that there is a GET form, without listing the service twice", () => {
+    expect(document.paths["/v1/toss"]).to.have.all.keys("post");
+    expect(operation("/v1/toss", "post").description).to.include("Also answers GET");
+  });
+
+  it("keeps the names of schemas, and everything that they refer to", () => {
+    expect(operation("/v1/toss", "post").requestBody.content["application/json"].schema).to.deep.equal({
+      $ref: "#/components/schemas/TossRequest",
+    });
+    expect(schema("TossResponse").properties.sides.items).to.deep.equal({ $ref: "#/components/schemas/Side" });
+    expect(schema("Side").enum).to.deep.equal(["heads", "tails"]);
+    expect(schema("TossRequest")).not.to.have.property("$schema");
+  });
+
+  it("calls a schema that stands in its manifest after the service, and keeps its parts with it", () => {
+    expect(schema("EssayResponse").properties.sources.items.$ref).to.equal(
+      "#/components/schemas/EssayResponse/$defs/source",
+    );
+    expect(schema("EssayResponse").$defs.source.properties.cites.items.$ref).to.equal(
+      "#/components/schemas/EssayResponse/$defs/source",
+    );
+  });
+
+  it("gives no two schemas one name", () => {
+    const service = shown.service("essay");
+    const twin = { ...service, manifest: { ...service.manifest, id: "essay-2", route: "POST /v1/other" } };
+    const taken = new Map([...shown.set.schemas, ["EssayResponse", { type: "object", title: "another" }]]);
+    const { site } = shown.set;
+    const made: Loose = toOpenApi({ services: [service, twin] as never, site, baseUrl: BASE_URL, schemas: taken });
+    expect(Object.keys(made.components.schemas)).to.include.members(["EssayResponseBody", "Essay2Response"]);
+  });
+
+  it("splits an input between path, query and body", () => {
+    const essay = operation("/v1/essays/{language}", "post");
+    expect(essay.parameters).to.deep.equal([
+      {
+        name: "language",
+        in: "path",
+        description: "The language of the essay.",
+        required: true,
+        schema: { type: "string", maxLength: 5 },
+      },
+    ]);
+    expect(essay.requestBody.content["application/json"].schema.required).to.deep.equal(["subject"]);
+    expect(essay.requestBody.content["application/json"].examples.example1.value).to.deep.equal({
+      subject: "telephones",
+    });
+    const table = operation("/v1/tables/{name}", "get");
+    expect(table.parameters.map(({ name, in: place, required }: Loose) => [name, place, required])).to.deep.equal([
+      ["name", "path", true],
+      ["full", "query", false],
+    ]);
+    expect(table).not.to.have.property("requestBody");
+  });
+
+  it("describes what each kind of operation can answer, and nothing else", () => {
+    const statuses = (path: string, method: string): string[] => Object.keys(operation(path, method).responses);
+    const common = ["200", "400", "404", "408", "414", "422", "429", "431", "500", "502", "503", "504"];
+    expect(statuses("/v1/tables/{name}", "get")).to.have.members(common);
+    expect(statuses("/v1/toss", "post")).to.have.members([...common, "402", "409", "413", "415"]);
+  });
+
+  it("can hold prices of more digits than six", () => {
+    const service = shown.service("toss");
+    const dear = { ...service, manifest: { ...service.manifest, price: "0.00123456789" } };
+    const { site, schemas } = shown.set;
+    const made: Loose = toOpenApi({ services: [dear], site, baseUrl: BASE_URL, schemas });
+    expect(made.paths["/v1/toss"].post["x-payment-info"].price.amount).to.equal("0.00123456789");
+  });
+});

@@ -1,0 +1,129 @@
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import { sharedSandbox } from "../../../support/chains/chains.ts";
+import { DESKTOP, launch, PHONE, type Visit, visit } from "./support/browser.ts";
+import { findFaint } from "./support/contrast.ts";
+import { type Counter, openCounter } from "./support/counter.ts";
+
+const TOUCHABLE = 40;
+
+/** What the test asks of an element in the page. */
+interface Focused {
+  readonly tagName: string;
+  readonly id: string;
+  readonly textContent: string;
+}
+
+describe("the pages", function () {
+  this.timeout(60_000);
+  let counter: Counter;
+  let browser: Browser;
+  let open: Visit;
+
+  before(async () => {
+    browser = await launch();
+    counter = await openCounter(await sharedSandbox(), true);
+  });
+  after(async () => {
+    await browser?.close();
+    await counter?.close();
+  });
+  afterEach(async () => {
+    await open.close();
+    expect(open.complaints).to.deep.equal([]);
+  });
+
+  const focused = async (page: Page): Promise<string> => {
+    const at = await page.evaluateHandle<Focused>("document.activeElement");
+    return at.evaluate(({ tagName, id, textContent }) => `${tagName} ${id || textContent.trim()}`);
+  };
+
+  async function tabTo(page: Page, wanted: string): Promise<void> {
+    for (let presses = 0; presses < 80; presses += 1) {
+      if ((await focused(page)) === wanted) return;
+      await page.keyboard.press("Tab");
+    }
+    expect.fail(`the Tab key does not lead to ${wanted}`);
+  }
+
+  /** Opens the roll and asks for it, so that there is as much to see as can be. */
+  async function askForRoll(page: Page): Promise<void> {
+    await page.locator("#roll button[type=submit]").click();
+    await page.locator("#roll .offers").waitFor();
+  }
+
+  it("can be used by the keyboard alone, from the filter to the result", async () => {
+    open = await visit(browser, `${counter.url}/docs`);
+    const { page } = open;
+    await page.keyboard.press("Tab");
+    expect(await focused(page)).to.equal("A Skip to the content");
+    await tabTo(page, "INPUT _filter");
+    await page.keyboard.type("signed random");
+    await page.keyboard.press("Tab");
+    expect(await focused(page), "the only service that is left")
+      .to.include("SUMMARY")
+      .and.include("Signed random roll");
+    await page.keyboard.press("Enter");
+    await tabTo(page, "TEXTAREA _roll-input");
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type('{"low": 2, "high": 2}');
+    await page.keyboard.press("Control+Enter");
+    await page.locator("#roll .offers").waitFor();
+    await tabTo(page, "INPUT _roll-offer-0");
+    await page.keyboard.press("ArrowDown");
+    expect(await focused(page)).to.equal("INPUT _roll-offer-1");
+    await tabTo(page, "BUTTON Pay with play money");
+    await page.keyboard.press("Enter");
+    await page.locator("#roll").getByRole("heading", { name: "200 OK" }).waitFor();
+    expect(await page.locator("#roll .receipt").innerText()).to.include("USDC on Solana");
+  });
+
+  it("show where the focus is", async () => {
+    open = await visit(browser, `${counter.url}/docs`);
+    for (let presses = 0; presses < 8; presses += 1) {
+      await open.page.keyboard.press("Tab");
+      const outline = await open.page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
+      expect(outline, await focused(open.page)).to.equal("solid");
+    }
+  });
+
+  for (const path of ["/", "/docs#roll"]) {
+    it(`fit a phone's width: ${path}`, async () => {
+      open = await visit(browser, counter.url + path, PHONE);
+      if (path !== "/") await askForRoll(open.page);
+      const [content, screen] = await open.page.evaluate<[number, number]>(
+        "[document.documentElement.scrollWidth, innerWidth]",
+      );
+      expect(content).to.be.at.most(screen);
+    });
+
+    for (const colorScheme of ["light", "dark"] as const) {
+      it(`have texts that can be read, ${colorScheme}: ${path}`, async () => {
+        open = await visit(browser, counter.url + path, { ...DESKTOP, colorScheme });
+        if (path !== "/") await askForRoll(open.page);
+        expect(await findFaint(open.page)).to.deep.equal([]);
+      });
+    }
+  }
+
+  it("have buttons that a finger hits, on a phone", async () => {
+    open = await visit(browser, `${counter.url}/docs#roll`, PHONE);
+    await askForRoll(open.page);
+    for (const target of await open.page.locator("#roll button:visible:not(.copy), #roll > summary").all()) {
+      const box = await target.boundingBox();
+      expect(box?.height, await target.innerText()).to.be.at.least(TOUCHABLE);
+    }
+  });
+
+  it("have one title each, a language, and landmarks", async () => {
+    for (const path of ["/", "/docs"]) {
+      open = await visit(browser, counter.url + path);
+      const { page } = open;
+      expect(await page.locator("h1").count()).to.equal(1);
+      expect(await page.locator("html").getAttribute("lang")).to.equal("en");
+      for (const role of ["banner", "main", "navigation"] as const)
+        expect(await page.getByRole(role).count(), `${role} of ${path}`).to.equal(1);
+      if (path === "/") await open.close();
+    }
+  });
+});

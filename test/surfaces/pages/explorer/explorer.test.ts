@@ -1,0 +1,246 @@
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
+import { DESKTOP, launch, type Visit, visit } from "./support/browser.ts";
+import { type Counter, openCounter } from "./support/counter.ts";
+
+const RAILS = ["USDC on Base", "USDC on Solana", "JPYC on Polygon"];
+
+describe("the explorer of a sandbox", function () {
+  this.timeout(60_000);
+  let sandbox: TestSandbox;
+  let counter: Counter;
+  let browser: Browser;
+  let open: Visit;
+  let page: Page;
+
+  before(async () => {
+    browser = await launch();
+    sandbox = await sharedSandbox();
+    counter = await openCounter(sandbox, true);
+  });
+  after(async () => {
+    await browser?.close();
+    await counter?.close();
+  });
+  beforeEach(async () => {
+    open = await visit(browser, `${counter.url}/docs`);
+    page = open.page;
+  });
+  afterEach(async () => {
+    await open.close();
+    expect(open.complaints).to.deep.equal([]);
+  });
+
+  const service = (id: string) => page.locator(`#${id}`);
+  const status = (id: string) => service(id).locator(".status");
+  async function unfold(id: string): Promise<void> {
+    await service(id).locator("> summary").click();
+  }
+  async function send(id: string, input?: string): Promise<void> {
+    if (input !== undefined) await service(id).locator("textarea").fill(input);
+    await service(id).locator("button[type=submit]").click();
+  }
+
+  it("lists every service with its price, by group", async () => {
+    expect(await page.locator("h1").innerText()).to.equal("Services");
+    expect(await page.locator("h2").allInnerTexts()).to.include.members(["Anchoring", "Utilities"]);
+    const lines = await page.locator(".service > summary").allInnerTexts();
+    expect(lines).to.have.length(counter.services);
+    expect(lines.find((line) => line.includes("/v1/roll"))).to.include("$0.001");
+    expect(lines.find((line) => line.includes("/v1/attest/verify"))).to.include("free");
+  });
+
+  it("keeps the routes in one column, however wide the prices are", async () => {
+    const boxes = await Promise.all((await page.locator(".service .route").all()).map((route) => route.boundingBox()));
+    expect(new Set(boxes.map((box) => box?.x)).size).to.equal(1);
+  });
+
+  it("shows fields, an example and snippets of a service that is opened", async () => {
+    await unfold("roll");
+    const text = await service("roll").innerText();
+    for (const part of ["low", "required", "1 to 100", "An example of an answer", "@x402/fetch", "curl"])
+      expect(text, part).to.include(part);
+    expect(text).to.include("A call costs 0.001 USDC on Base, or 0.001 USDC on Solana, or 0.1 JPYC on Polygon.");
+  });
+
+  it("opens the service that the address names", async () => {
+    await page.goto(`${counter.url}/docs#attest`);
+    await service("attest").locator(".about").waitFor();
+    expect(await service("roll").locator(".about").isVisible()).to.equal(false);
+    await page.evaluate("location.hash = 'roll'");
+    await service("roll").locator(".about").waitFor();
+  });
+
+  it("filters by every word, and says how many are left", async () => {
+    const filter = page.getByLabel("Filter services");
+    const count = page.locator("output");
+    expect(await count.innerText()).to.equal(`${counter.services} services`);
+    await filter.fill("Signed RANDOM");
+    expect(await count.innerText()).to.equal(`1 of ${counter.services} services`);
+    expect(await service("roll").isVisible()).to.equal(true);
+    expect(await service("anchor").isVisible()).to.equal(false);
+    expect(await page.getByRole("heading", { name: "Anchoring" }).isVisible()).to.equal(false);
+    await filter.fill("nothing like it");
+    expect(await count.innerText()).to.equal(`0 of ${counter.services} services`);
+    await filter.fill("");
+    expect(await service("anchor").isVisible()).to.equal(true);
+  });
+
+  it("shows the real challenge of an unpaid call, in words and whole", async () => {
+    await unfold("roll");
+    await send("roll");
+    await service("roll").getByRole("heading", { name: "402 Payment Required" }).waitFor();
+    const offers = await service("roll").locator(".offers label strong").allInnerTexts();
+    expect(offers).to.deep.equal(["0.001 USDC on Base", "0.001 USDC on Solana", "0.1 JPYC on Polygon"]);
+    await service("roll").getByText("The whole challenge").click();
+    const shown = JSON.parse(await service("roll").locator(".outcome .more pre").innerText());
+    const response = await fetch(`${counter.url}/v1/roll`, { method: "POST" });
+    expect(shown).to.deep.equal(await response.json());
+  });
+
+  for (const [at, rail] of RAILS.entries()) {
+    it(`pays with play ${rail}, and shows the result with its receipt`, async () => {
+      await unfold("roll");
+      await send("roll", '{"low": 3, "high": 3, "count": 2}');
+      await service("roll").getByRole("radio").nth(at).check();
+      await service("roll").getByRole("button", { name: "Pay with play money" }).click();
+      await service("roll").getByRole("heading", { name: "200 OK" }).waitFor();
+      expect(await status("roll").innerText()).to.equal("Done.");
+      expect(JSON.parse(await service("roll").locator(".answer pre").innerText()).result).to.deep.equal([3, 3]);
+      const receipt = await service("roll").locator(".receipt").innerText();
+      expect(receipt).to.include("settled").and.include(rail);
+      const { evm, solana } = sandbox.description.buyer;
+      expect(receipt).to.include(at === 1 ? solana.address : evm.address);
+      expect(await service("roll").locator(".receipt a").count(), "links to explorers that know nothing").to.equal(0);
+    });
+  }
+
+  it("answers a free service at once", async () => {
+    await unfold("attest_verify");
+    await send("attest_verify");
+    await service("attest_verify").getByRole("heading", { name: "200 OK" }).waitFor();
+    const answer = JSON.parse(await service("attest_verify").locator(".answer pre").innerText());
+    expect(answer).to.include({ valid: false, signature_valid: true });
+  });
+
+  it("says what is wrong with an input, before it is sent or after", async () => {
+    const sent: string[] = [];
+    page.on("request", (request) => request.method() === "POST" && sent.push(request.url()));
+    await unfold("parse_datetime");
+    for (const [input, sentence] of [
+      ["{", "The input is no JSON"],
+      ["[1]", "must be a JSON object"],
+    ] as const) {
+      await send("parse_datetime", input);
+      expect(await status("parse_datetime").innerText()).to.include(sentence);
+      expect(await service("parse_datetime").locator("textarea").getAttribute("aria-invalid")).to.equal("true");
+    }
+    expect(sent).to.be.empty;
+    await send("parse_datetime", '{"input": "", "timezone": 5}');
+    await service("parse_datetime").getByRole("button", { name: "Pay with play money" }).click();
+    await service("parse_datetime").getByRole("heading", { name: "422" }).waitFor();
+    expect(await service("parse_datetime").locator(".answer li").allInnerTexts()).to.deep.equal([
+      "input String should have at least 1 character",
+      "timezone Input should be a valid string",
+    ]);
+    expect(await status("parse_datetime").innerText()).to.equal("The call did not succeed. Nothing was charged.");
+  });
+
+  it("puts the example that is chosen into the input", async () => {
+    await unfold("roll");
+    await service("roll").getByLabel("Example").selectOption("2");
+    const input = JSON.parse(await service("roll").locator("textarea").inputValue());
+    expect(input).to.deep.include({ low: 1, high: 1_000_000 });
+  });
+
+  it("asks again with the same payment when the connection breaks, and pays once", async () => {
+    const before = await sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS as `0x${string}`);
+    let cuts = 1;
+    await page.route("**/v1/roll", async (route) => {
+      const isPaid = "payment-signature" in route.request().headers();
+      if (!isPaid || cuts === 0) return route.continue();
+      cuts -= 1;
+      await route.fetch(); // The seller answers, and nobody hears it.
+      await route.abort();
+    });
+    await unfold("roll");
+    await send("roll");
+    await service("roll").getByRole("button", { name: "Pay with play money" }).click();
+    await service("roll").getByRole("button", { name: "Ask again with the same payment" }).click();
+    await service("roll").getByRole("heading", { name: "200 OK" }).waitFor();
+    const paid = (await sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS as `0x${string}`)) - before;
+    expect(paid).to.equal(1000n);
+  });
+
+  for (const [answer, status, json, isFinal] of [
+    ["a source has failed", 502, { code: "upstream-failed" }, true],
+    ["the service took too long", 504, { code: "deadline-exceeded" }, true],
+    ["the input means nothing", 400, { code: "unparseable-input" }, true],
+    ["a gateway says so", 502, "<html>", false],
+    ["it is not known whether the payment was sent", 503, { code: "settlement-unknown" }, false],
+    ["the payment is at work", 409, { code: "payment-in-progress" }, false],
+    ["there are too many requests", 429, { code: "rate-limited" }, false],
+  ] as const)
+    it(`says ${isFinal ? "that nothing was charged" : "not to pay again"} when a paid call fails because ${answer}`, async () => {
+      await page.route("**/v1/roll", (route) =>
+        "payment-signature" in route.request().headers() ? route.fulfill({ status, json }) : route.continue(),
+      );
+      await unfold("roll");
+      await send("roll");
+      await service("roll").getByRole("button", { name: "Pay with play money" }).click();
+      await service("roll")
+        .getByRole("heading", { name: String(status) })
+        .waitFor();
+      const retry = service("roll").getByRole("button", { name: "Ask again with the same payment" });
+      expect(await retry.count()).to.equal(isFinal ? 0 : 1);
+      const text = await service("roll").locator(".try").innerText();
+      expect(text.includes("Nothing was charged.")).to.equal(isFinal);
+      expect(text.includes("Do not pay again")).to.equal(!isFinal);
+    });
+
+  it("does not say that nothing was charged when a failure follows an answer that was lost", async () => {
+    let sent = 0;
+    await page.route("**/v1/roll", (route) => {
+      if (!("payment-signature" in route.request().headers())) return route.continue();
+      sent += 1;
+      return sent === 1 ? route.abort() : route.fulfill({ status: 502, json: { code: "upstream-failed" } });
+    });
+    await unfold("roll");
+    await send("roll");
+    await service("roll").getByRole("button", { name: "Pay with play money" }).click();
+    await service("roll").getByRole("button", { name: "Ask again with the same payment" }).click();
+    await service("roll").getByRole("heading", { name: "502" }).waitFor();
+    expect(await service("roll").getByRole("button", { name: "Ask again with the same payment" }).count()).to.equal(1);
+    expect(await service("roll").locator(".try").innerText()).not.to.include("Nothing was charged");
+  });
+
+  it("says why a payment was refused, and offers anew", async () => {
+    await page.route("**/sandbox/pay", async (route) => route.fulfill({ json: { payment: "e30=" } }));
+    await unfold("roll");
+    await send("roll");
+    await service("roll").getByRole("button", { name: "Pay with play money" }).click();
+    await service("roll").getByRole("heading", { name: "402: the payment was not accepted" }).waitFor();
+    expect(await service("roll").locator(".answer").innerText()).to.include("invalid_payload");
+  });
+
+  it("copies a snippet", async () => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await unfold("roll");
+    const snippet = service("roll").locator(".snippet", { hasText: "MCP" });
+    await snippet.locator("summary").click();
+    await snippet.getByRole("button", { name: "Copy" }).click();
+    await snippet.getByRole("button", { name: "Copied" }).waitFor();
+    const copied = await page.evaluate("navigator.clipboard.readText()");
+    expect(JSON.parse(String(copied)).mcpServers.payphone.url).to.equal(`${counter.url}/mcp`);
+  });
+
+  it("can be read without JavaScript", async () => {
+    const still = await visit(browser, `${counter.url}/docs`, { ...DESKTOP, javaScriptEnabled: false });
+    await still.page.locator("#roll > summary").click();
+    expect(await still.page.locator("#roll").innerText()).to.include("The lowest integer that can be drawn.");
+    expect(await still.page.locator("#roll form").isVisible()).to.equal(false);
+    expect(await still.page.locator("noscript, .notice").first().innerText()).to.include("Without JavaScript");
+    await still.close();
+  });
+});

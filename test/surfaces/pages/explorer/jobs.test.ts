@@ -1,0 +1,135 @@
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import { type SandboxServer, startSandboxServer } from "../../../support/sellers/sandbox-server.ts";
+import { DESKTOP, launch, type Visit, visit } from "./support/browser.ts";
+import { findFaint } from "./support/contrast.ts";
+
+const STATUS = "**/v1/ledger/report/*";
+const RUNNING = {
+  status: "IN_PROGRESS",
+  deliverable: null,
+  ...{ eta_seconds: 42, step: "reading blocks", error: null, refund_tx: null, refund_pending: null },
+};
+const FAILED = { ...RUNNING, status: "FAILED", eta_seconds: null, step: null, error: "the node is gone" };
+const TRANSACTION = `0x${"7".repeat(64)}`;
+
+/** A body of a status, or a status code of an answer without one. */
+type Answer = object | number;
+
+describe("a job that was bought in the explorer", function () {
+  this.timeout(60_000);
+  let server: SandboxServer;
+  let browser: Browser;
+  let open: Visit;
+  let page: Page;
+
+  before(async () => {
+    browser = await launch();
+    server = await startSandboxServer();
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+  beforeEach(async () => {
+    open = await visit(browser, `${server.url}/docs#ledger_report`, { ...DESKTOP, colorScheme: "light" });
+    page = open.page;
+  });
+  afterEach(async () => {
+    await open.close();
+    expect(open.complaints).to.deep.equal([]);
+  });
+
+  const job = () => page.locator("#ledger_report .try > section");
+  const progress = () => job().getByRole("status");
+
+  async function buy(): Promise<void> {
+    await page.locator("#ledger_report button[type=submit]").click();
+    await page.locator("#ledger_report").getByRole("button", { name: "Pay with play money" }).click();
+    await job().waitFor();
+  }
+
+  /** Answers the page's questions in the seller's place, one after the other and then with the last; counts them. */
+  async function script(...answers: readonly Answer[]): Promise<() => number> {
+    let asked = 0;
+    await page.clock.install();
+    await page.route(STATUS, (route) => {
+      const answer = answers[Math.min(asked, answers.length - 1)];
+      asked += 1;
+      return typeof answer === "number" ? route.fulfill({ status: answer }) : route.fulfill({ json: answer });
+    });
+    return () => asked;
+  }
+
+  it("is followed to what it delivers, with links to the seller's own addresses alone", async () => {
+    await buy();
+    const said = await page.locator("#ledger_report .status").innerText();
+    expect(said).to.equal("The job is paid. How it stands is shown below.");
+    await job().getByText("Delivered.").waitFor();
+    expect(await progress().innerText()).to.equal("Delivered.");
+    expect(await job().locator("dt").allInnerTexts()).to.deep.equal(["Status"]);
+    const statusUrl = (await job().locator(".receipt a").getAttribute("href")) ?? "";
+    const { deliverable } = (await (await fetch(statusUrl)).json()) as { deliverable: Record<string, unknown> };
+    expect(JSON.parse(await job().locator("pre").innerText())).to.deep.equal(deliverable);
+    const links = await job().locator("pre a").all();
+    const addresses = await Promise.all(links.map((link) => link.getAttribute("href")));
+    const { report_markdown_url, report_csv_url, report_html_url } = deliverable;
+    expect(addresses).to.include.members([report_markdown_url, report_csv_url, report_html_url]);
+    for (const address of addresses) expect((await fetch(address ?? "")).status, address ?? "").to.equal(200);
+    expect(await findFaint(page)).to.deep.equal([]);
+  });
+
+  it("tells its step and the time that is left, and is asked for every two seconds until it ends", async () => {
+    const asked = await script(RUNNING, 503, { ...RUNNING, step: "drawing", eta_seconds: 0 }, FAILED);
+    await buy();
+    await job().getByText("It is being worked on: reading blocks").waitFor();
+    expect(await job().locator(".receipt").innerText()).to.include("about 42 s");
+    await page.clock.runFor(2000);
+    await job().getByText("The answer was 503 Service Unavailable: asking again.").waitFor();
+    await page.clock.runFor(2000);
+    await job().getByText("It is being worked on: drawing").waitFor();
+    expect(await job().locator(".receipt").innerText()).to.include("any moment now");
+    await page.clock.runFor(2000);
+    await job().getByText("The job has failed: the node is gone").waitFor();
+    await page.clock.runFor(10_000);
+    expect(asked()).to.equal(4);
+  });
+
+  it("stays on the page when the form is used again", async () => {
+    await script(RUNNING);
+    await buy();
+    await page.locator("#ledger_report button[type=submit]").click();
+    await page.locator("#ledger_report .offers").waitFor();
+    expect(await progress().innerText()).to.equal("It is being worked on: reading blocks");
+  });
+
+  for (const [outcome, answer, said] of [
+    ["was paid back", { ...FAILED, refund_tx: TRANSACTION }, TRANSACTION],
+    ["is paid back by hand", { ...FAILED, refund_pending: "manual" }, "by hand (refund_pending: manual)"],
+    ["is not known to be paid back", FAILED, "none is known of yet"],
+    [
+      "is not known of",
+      { ...FAILED, status: "UNKNOWN", error: "job_not_found" },
+      "cannot say how the job stands: job_not_found",
+    ],
+  ] as const)
+    it(`says so when it has failed and ${outcome}`, async () => {
+      const asked = await script(answer);
+      await buy();
+      await job().getByText(said).waitFor();
+      await page.clock.runFor(10_000);
+      expect(asked()).to.equal(1);
+      expect(await job().locator("dt").allInnerTexts()).to.deep.equal(["Status", "Refund"]);
+      expect(await findFaint(page)).to.deep.equal([]);
+    });
+
+  it("is not followed to another address than the page's", async () => {
+    const elsewhere = "https://elsewhere.example/v1/jobs/1";
+    const accepted = { job_id: "1", status: "accepted", status_url: elsewhere, eta_seconds: 120 };
+    await page.route("**/v1/ledger/report", (route) => route.fulfill({ json: accepted }));
+    await page.locator("#ledger_report button[type=submit]").click();
+    await job().getByText("This page may not ask at another address than its own.").waitFor();
+    expect(await job().innerText()).to.include(elsewhere);
+    expect(await page.locator(`#ledger_report a[href^="${elsewhere}"]`).count()).to.equal(0);
+  });
+});

@@ -1,0 +1,40 @@
+import { decodePaymentSignatureHeader } from "@x402/core/http";
+import { expect } from "chai";
+import { rail, sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
+import { jsonOf } from "../../../support/http.ts";
+import { json } from "../../../support/sellers/stock-buyer.ts";
+import { type Counter, openCounter } from "./support/counter.ts";
+
+describe("the sandbox's signing for everybody", () => {
+  let sandbox: TestSandbox;
+  let counter: Counter;
+  let challenge: { accepts: { network: string }[] };
+  before(async () => {
+    sandbox = await sharedSandbox();
+    counter = await openCounter(sandbox, true);
+    challenge = await jsonOf(await fetch(`${counter.url}/v1/roll`, { method: "POST" }));
+  });
+  after(() => counter?.close());
+  const ask = (body: unknown): Promise<Response> => fetch(`${counter.url}/sandbox/pay`, json(body));
+
+  for (const id of ["base", "solana", "polygon"]) {
+    it(`makes a payment that is good for one call: ${rail(id).title}`, async () => {
+      const accepts = challenge.accepts.filter(({ network }) => network === rail(id).network);
+      const { payment } = await jsonOf<{ payment: string }>(await ask({ ...challenge, accepts }));
+      expect(decodePaymentSignatureHeader(payment).accepted).to.deep.equal(accepts[0]);
+      const { headers, ...call } = json({ low: 1, high: 1 });
+      const paid = { ...call, headers: { ...(headers as object), "payment-signature": payment } };
+      expect((await fetch(`${counter.url}/v1/roll`, paid)).status).to.equal(200);
+    });
+  }
+
+  it("refuses what is no challenge, and what is not the sandbox's to pay", async () => {
+    const elsewhere = [{ ...challenge.accepts[0], network: "eip155:1" }];
+    for (const body of [undefined, null, {}, [], { x402Version: 1 }, { ...challenge, accepts: elsewhere }]) {
+      const response = await ask(body);
+      expect(response.status, JSON.stringify(body)).to.equal(400);
+      expect(response.headers.get("content-type")).to.equal("application/problem+json");
+      expect(await jsonOf(response)).to.include({ code: "bad-request" });
+    }
+  });
+});

@@ -1,0 +1,56 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { toCurl, toSnippets } from "../../../../runtime/surfaces/pages/snippets.ts";
+import { sharedSandbox, site, type TestSandbox } from "../../../support/chains/chains.ts";
+import { showSet } from "../../support/fixture-set.ts";
+import { type Counter, openCounter } from "./support/counter.ts";
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, "../../../..");
+
+describe("a snippet of the explorer's", function () {
+  this.timeout(60_000);
+  let sandbox: TestSandbox;
+  let counter: Counter;
+  before(async () => {
+    sandbox = await sharedSandbox();
+    counter = await openCounter(sandbox, true);
+  });
+  after(() => counter?.close());
+
+  async function codeOf(title: string): Promise<string> {
+    const { service } = await showSet(ROOT);
+    return toSnippets(service("roll"), site, counter.url).find((one) => one.title === title)?.code ?? "";
+  }
+
+  it("asks as it stands: curl", async () => {
+    const { stdout } = await run("sh", ["-c", `${await codeOf("curl")} --silent`]);
+    expect(stdout)
+      .to.match(/^HTTP\/1.1 402 /)
+      .and.include("PAYMENT-REQUIRED: ");
+  });
+
+  it("is the front page's example: the shortest of what is paid, with curl", async () => {
+    const page = await fetch(counter.url, { headers: { accept: "text/html" } });
+    const { services } = await showSet(ROOT);
+    const paid = services.filter(({ manifest }) => manifest.price !== undefined);
+    const commands = paid.map((service) => toCurl(service, counter.url)).sort((a, b) => a.length - b.length);
+    const command = (commands[0] ?? "").replaceAll("'", "&#39;").replaceAll('"', "&quot;");
+    expect(await page.text()).to.include(`<code>${command}</code>`);
+  });
+
+  it("pays as it stands: @x402/fetch", async () => {
+    const code = await codeOf("@x402/fetch");
+    const env = { PATH: process.env.PATH, BUYER_EVM_KEY: sandbox.description.buyer.evm.private_key };
+    const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", code], { cwd: ROOT, env });
+    expect(stdout).to.include("treasure_drop_42").and.include("eip191");
+  });
+
+  it("pays as it stands: payphone", async () => {
+    const command = (await codeOf("payphone")).replace(/^npx payphone/m, `${process.execPath} runtime/cli/payphone.js`);
+    const { stdout } = await run("sh", ["-c", command], { cwd: ROOT, env: { PATH: process.env.PATH } });
+    expect(JSON.parse(stdout)).to.include({ label: "treasure_drop_42", scheme: "eip191" });
+  });
+});

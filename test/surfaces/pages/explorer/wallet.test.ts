@@ -1,0 +1,112 @@
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import { rail, sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
+import { DESKTOP, launch, type Visit, visit } from "./support/browser.ts";
+import { type Counter, openCounter } from "./support/counter.ts";
+import { createFakeWallet, type FakeWalletOptions } from "./support/wallet.ts";
+
+const BASE = 8453;
+const POLYGON = 137;
+
+describe("the explorer of a seller for real money", function () {
+  this.timeout(60_000);
+  let sandbox: TestSandbox;
+  let counter: Counter;
+  let browser: Browser;
+  let open: Visit | undefined;
+
+  before(async () => {
+    browser = await launch();
+    sandbox = await sharedSandbox();
+    counter = await openCounter(sandbox, false);
+  });
+  after(async () => {
+    await browser?.close();
+    await counter?.close();
+  });
+  afterEach(async () => {
+    await open?.close();
+    expect(open?.complaints).to.deep.equal([]);
+  });
+
+  async function openWith(options: Partial<FakeWalletOptions>) {
+    const wallet = createFakeWallet({ key: sandbox.description.buyer.evm.private_key, chainId: BASE, ...options });
+    open = await visit(browser, `${counter.url}/docs#roll`, DESKTOP, wallet.into);
+    await askUnpaid(open.page);
+    return { wallet, page: open.page };
+  }
+
+  async function askUnpaid(page: Page): Promise<void> {
+    await page.locator("#roll textarea").fill('{"low": 4, "high": 4}');
+    await page.locator("#roll button[type=submit]").click();
+    await page.locator("#roll .offers").waitFor();
+  }
+
+  const balanceOf = (token: "usdc" | "jpyc", payTo: string): Promise<bigint> =>
+    sandbox[token].balanceOf(sandbox.env[payTo] as `0x${string}`);
+
+  it("has a browser wallet sign exactly the offer, and gets the result", async () => {
+    const before = await balanceOf("usdc", "BASE_PAYMENT_ADDRESS");
+    const { wallet, page } = await openWith({});
+    expect(await page.locator("#roll .hint").innerText()).to.include("real money");
+    await page.getByRole("button", { name: "Pay with browser wallet" }).click();
+    await page.locator("#roll").getByRole("heading", { name: "200 OK" }).waitFor();
+    expect(wallet.asked.map(({ method }) => method)).to.deep.equal([
+      "eth_requestAccounts",
+      "eth_chainId",
+      "eth_signTypedData_v4",
+    ]);
+    const typed = JSON.parse(String(wallet.asked[2]?.params[1]));
+    expect(typed.primaryType).to.equal("TransferWithAuthorization");
+    expect(typed.domain).to.deep.equal({
+      ...rail("base").domain,
+      chainId: BASE,
+      verifyingContract: rail("base").asset,
+    });
+    expect(typed.message).to.include({ value: "1000", to: sandbox.env.BASE_PAYMENT_ADDRESS });
+    expect((await balanceOf("usdc", "BASE_PAYMENT_ADDRESS")) - before).to.equal(1000n);
+    const link = page.locator("#roll .receipt a");
+    expect(await link.getAttribute("href")).to.match(/^https:\/\/basescan\.org\/tx\/0x[0-9a-f]{64}$/);
+  });
+
+  it("names a wallet that announces itself, and has it change the chain", async () => {
+    const before = await balanceOf("jpyc", "POLYGON_PAYMENT_ADDRESS");
+    const { wallet, page } = await openWith({ name: "Test Wallet" });
+    await page.getByRole("radio", { name: "JPYC on Polygon" }).check();
+    await page.getByRole("button", { name: "Pay with Test Wallet" }).click();
+    await page.locator("#roll").getByRole("heading", { name: "200 OK" }).waitFor();
+    const switched = wallet.asked.find(({ method }) => method === "wallet_switchEthereumChain");
+    expect(switched?.params).to.deep.equal([{ chainId: `0x${POLYGON.toString(16)}` }]);
+    expect((await balanceOf("jpyc", "POLYGON_PAYMENT_ADDRESS")) - before).to.equal(10n ** 17n);
+  });
+
+  it("offers no payment that a browser wallet cannot make", async () => {
+    const { page } = await openWith({});
+    expect(await page.getByRole("radio", { name: "USDC on Solana" }).isDisabled()).to.equal(true);
+    expect(await page.getByRole("radio", { name: "USDC on Base" }).isChecked()).to.equal(true);
+  });
+
+  it("takes a no for a no", async () => {
+    const before = await balanceOf("usdc", "BASE_PAYMENT_ADDRESS");
+    const { page } = await openWith({ declines: true });
+    await page.getByRole("button", { name: "Pay with browser wallet" }).click();
+    await page.getByText("You declined in the wallet. Nothing was paid.").waitFor();
+    expect(await page.getByRole("button", { name: "Pay with browser wallet" }).isEnabled()).to.equal(true);
+    expect(await balanceOf("usdc", "BASE_PAYMENT_ADDRESS")).to.equal(before);
+  });
+
+  it("points to the snippets where there is no wallet", async () => {
+    open = await visit(browser, `${counter.url}/docs#roll`);
+    await askUnpaid(open.page);
+    expect(await open.page.locator("#roll .hint").innerText()).to.include("No browser wallet was found.");
+    expect(await open.page.locator("#roll .offers input:not(:disabled)").count()).to.equal(0);
+    expect(await open.page.locator("#roll .pay").count()).to.equal(0);
+  });
+
+  it("lends nobody any keys, and signs for nobody", async () => {
+    expect((await fetch(`${counter.url}/sandbox`)).status).to.equal(404);
+    expect((await fetch(`${counter.url}/sandbox/pay`, { method: "POST" })).status).to.equal(404);
+    open = await visit(browser, `${counter.url}/docs`);
+    expect(await open.page.innerText("body")).not.to.include("Sandbox");
+  });
+});
