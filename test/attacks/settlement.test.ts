@@ -216,14 +216,14 @@ describe("a settlement", () => {
 
     it("is refused durably: after a crash nobody settles what the payer was told is unpaid", async () => {
       refuse("insufficient_funds");
-      const cares = new Map<string, unknown>();
+      const durabilities = new Map<string, unknown>();
       const set = store.set;
-      store.set = (key, value, ttlMs, care) => {
-        cares.set(key.split(":", 1)[0] as string, care ?? "durable");
-        return set(key, value, ttlMs, care);
+      store.set = (key, value, ttlMs, durability) => {
+        durabilities.set(key.split(":", 1)[0] as string, durability ?? "durable");
+        return set(key, value, ttlMs, durability);
       };
       expect((await send()).status).to.equal(402);
-      expect(cares.get("payment")).to.equal("durable");
+      expect(durabilities.get("payment")).to.equal("durable");
     });
 
     it("is not called uncharged when nobody knows whether it was put on record", async () => {

@@ -4,7 +4,7 @@ import { perform } from "../perform.ts";
 import type { Refunds } from "../refunds/refunds.ts";
 import { isJobService, type JobService, type Service } from "../service.ts";
 import type { JobPayment } from "../x402/x402.ts";
-import type { JobQueue, QueuedJob, Verdict } from "./queue.ts";
+import type { JobQueue, QueuedJob, TurnResult } from "./queue.ts";
 import type { JobEnd, JobRecord, JobRecords } from "./records.ts";
 import { createSteps } from "./steps.ts";
 
@@ -102,29 +102,29 @@ export function createJobs(deps: JobsDeps): Jobs {
   };
 
   /** One turn: whatever an earlier one has left undone is done. */
-  async function take({ id }: QueuedJob, signal: AbortSignal): Promise<Verdict> {
+  async function take({ id }: QueuedJob, signal: AbortSignal): Promise<TurnResult> {
     const record = await records.read(id);
     if (!record?.begun) return "done";
     const ended = (await records.readEnd(id)) ?? (await attempt(record, signal));
-    if ("againMs" in ended) return ended;
+    if ("retryInMs" in ended) return ended;
     const { payment } = record.begun;
     if (ended.state === "FAILED" && payment && record.refund)
       await refunds.open({ id, service: record.service, payment });
     return "done";
   }
 
-  async function attempt(job: JobRecord, signal: AbortSignal): Promise<JobEnd | { readonly againMs: number }> {
+  async function attempt(job: JobRecord, signal: AbortSignal): Promise<JobEnd | { readonly retryInMs: number }> {
     const service = byId.get(job.service);
     if (!service) {
       const isFresh = clock.now() - (job.begun?.at ?? 0) < STRANGER_MS;
-      return isFresh ? { againMs: STRANGER_RETRY_MS } : fail(job, "The service is not offered any more");
+      return isFresh ? { retryInMs: STRANGER_RETRY_MS } : fail(job, "The service is not offered any more");
     }
     const turns = await records.countTurn(job.id);
     if (turns > MOST_TURNS) return fail(job, "The work broke off again and again");
     if (turns === 1) await records.note(job.id, null);
     const deliverable = await work(service, job, signal);
     if (!(deliverable instanceof Problem)) return end(job, { state: "DELIVERED", at: clock.now(), deliverable });
-    return signal.aborted ? { againMs: 0 } : judge(service, job, deliverable);
+    return signal.aborted ? { retryInMs: 0 } : judge(service, job, deliverable);
   }
 
   /**
@@ -150,7 +150,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     service: JobService,
     job: JobRecord,
     problem: Problem,
-  ): Promise<JobEnd | { readonly againMs: number }> {
+  ): Promise<JobEnd | { readonly retryInMs: number }> {
     const { code, message, options } = problem;
     const error = options.cause ?? problem;
     log.warn("job.attempt-failed", { job: job.id, service: job.service, code, error });
@@ -158,7 +158,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     const failures = await records.countFailure(job.id);
     if (failures >= service.job.manifest.attempts) return fail(job, message);
     const backoffMs = retryMs * 2 ** (failures - 1);
-    return { againMs: Math.min((options.retryAfter ?? 0) * 1000 || backoffMs, LONGEST_RETRY_MS) };
+    return { retryInMs: Math.min((options.retryAfter ?? 0) * 1000 || backoffMs, LONGEST_RETRY_MS) };
   }
 
   function fail(job: JobRecord, error: string): Promise<JobEnd> {

@@ -95,12 +95,12 @@ export function createReservations({ store, clock, onError, leaseMs }: Reservati
       const isOpen = record.state === "settling";
       const ttlMs = isOpen ? openMsOf(record) : Math.max(keepMs, lifeOf(record) + MARGIN_MS);
       // A settlement lazily: if a crash takes it back to "settling", the chain brings it to its end again.
-      const care = record.state === "settled" ? "lazy" : "durable";
+      const durability = record.state === "settled" ? "lazy" : "durable";
       const outlivesRecord = record.state === "settled" && record.validBefore === undefined;
       await Promise.all([
-        outlivesRecord && store.set(`spent:${key}`, 1, SPENT_MS, care),
-        store.set(`payment:${key}`, record, ttlMs, care),
-        isOpen ? store.set(`open:${key}`, 1, ttlMs, care) : store.delete(`open:${key}`, care),
+        outlivesRecord && store.set(`spent:${key}`, 1, SPENT_MS, durability),
+        store.set(`payment:${key}`, record, ttlMs, durability),
+        isOpen ? store.set(`open:${key}`, 1, ttlMs, durability) : store.delete(`open:${key}`, durability),
       ]);
     },
     async *open() {

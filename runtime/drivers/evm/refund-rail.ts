@@ -31,12 +31,12 @@ export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmR
   const { network, symbol, decimals, domain } = manifest;
   const asset = manifest.asset.toLowerCase() as Hex;
   const settlements = createEvmSettlements({ client, windowBlocks: WINDOW_BLOCKS });
-  /** By nonce: what this process has sent is not sent again while it is on its way. */
-  const flying = new Map<Hex, EvmSubmission>();
+  /** By nonce: a pending transfer of this process is not sent twice. */
+  const submitted = new Map<Hex, EvmSubmission>();
 
   async function submit(signed: Eip3009, signal: AbortSignal): Promise<EvmSubmission> {
     const submission = await sender.submit({ to: asset, data: await toCall(signed) }, signal);
-    flying.set(signed.authorization.nonce, submission);
+    submitted.set(signed.authorization.nonce, submission);
     return submission;
   }
 
@@ -80,12 +80,12 @@ export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmR
 
     async send(signed, signal) {
       const { nonce } = signed.authorization;
-      const submission = flying.get(nonce) ?? (await submit(signed, signal));
+      const submission = submitted.get(nonce) ?? (await submit(signed, signal));
       try {
         await submission.included(signal);
-        flying.delete(nonce);
+        submitted.delete(nonce);
       } catch (error) {
-        if (!signal.aborted) flying.delete(nonce); // It never can be: another transaction took its place.
+        if (!signal.aborted) submitted.delete(nonce); // It can never be included.
         throw error;
       }
     },

@@ -4,13 +4,13 @@ import { Problem } from "../../api/problem.ts";
 import type { EvmClient } from "./client.ts";
 import type { Market } from "./sender-fees.ts";
 
-/** What the chain says of one account and of its fees, at one moment. */
+/** The state of one account and of the fee market at one block. */
 export interface ChainView extends Market {
   /** The number of the latest block. */
   readonly block: bigint;
-  /** The first nonce that is not in a block. */
+  /** The account's transaction count in the latest block: the first nonce that is not mined. */
   readonly mined: number;
-  /** The first nonce that the node has no transaction for. */
+  /** The account's pending transaction count: the first nonce that the node has no transaction for. */
   readonly pooled: number;
 }
 
@@ -27,7 +27,7 @@ export function readView(client: EvmClient, address: Hex, signal?: AbortSignal):
   }, signal);
 }
 
-/** The receipt of whichever of the hashes is in the chain now, if any is. */
+/** The receipt of the first of these hashes that is in the chain. */
 export function findReceipt(client: EvmClient, hashes: readonly Hex[]): Promise<TransactionReceipt | undefined> {
   return client.ask(async (chain) => {
     for (const hash of hashes) {
@@ -41,7 +41,7 @@ export function findReceipt(client: EvmClient, hashes: readonly Hex[]): Promise<
   });
 }
 
-/** Hands signed bytes to the node. "unclear" when they may have gone out, or may yet. @throws Problem when they never can. */
+/** Broadcasts signed bytes. "unclear": the node may have them, or take them later. @throws Problem when it never will. */
 export async function broadcast(client: EvmClient, serializedTransaction: Hex): Promise<"accepted" | "unclear"> {
   try {
     await client.ask((chain) => chain.sendRawTransaction({ serializedTransaction }));
@@ -52,9 +52,9 @@ export async function broadcast(client: EvmClient, serializedTransaction: Hex): 
   }
 }
 
-/** The node has the transaction: whoever delivered it. */
+/** The node already has the transaction. */
 const KNOWN = /already (known|imported|exists|in (the )?mempool)|known transaction/i;
-/** Refusals that no later moment will take back. */
+/** Refusals that are permanent. */
 const HOPELESS = new Set([
   "ExecutionRevertedError",
   "IntrinsicGasTooHighError",
@@ -63,7 +63,7 @@ const HOPELESS = new Set([
   "TransactionTypeNotSupportedError",
 ]);
 
-/** Nodes name their refusals in words alone; viem knows the words of the usual ones. */
+/** Nodes report refusals as text only; viem recognizes the common ones. */
 async function judge(client: EvmClient, error: unknown): Promise<"accepted" | "unclear"> {
   const { BaseError } = await import("viem");
   const { getNodeError } = await import("viem/utils");
@@ -76,6 +76,6 @@ async function judge(client: EvmClient, error: unknown): Promise<"accepted" | "u
   return "unclear";
 }
 
-/** The treasury's account is empty: for the operator to mend. */
+/** For an empty treasury account, which the operator has to fill. */
 export const outOfFunds = (client: EvmClient, cause: unknown): Problem =>
   new Problem("unavailable", `The service cannot pay for a transaction on ${client.name} now`, { cause });

@@ -1,38 +1,37 @@
 import type { Hex } from "../../api/capabilities.ts";
 import type { Store } from "../../core/store.ts";
 
-/** A signed transaction: one attempt at one nonce. */
+/** One signed transaction for one nonce. */
 export interface SignedBytes {
   readonly hash: Hex;
   readonly raw: Hex;
 }
 
 /**
- * The signed transactions of one account on one chain, written before they are broadcast. Claiming a nonce and keeping
- * its bytes is one atomic write: no two processes ever sign for the same nonce, and none that was claimed is left empty
- * by a crash.
+ * The signed transactions of one account on one chain, written before they are broadcast. One atomic write claims a
+ * nonce and keeps its bytes: no two processes broadcast for the same nonce, and a crash leaves no claimed nonce empty.
  */
 export interface Journal {
-  /** Takes the place of attempt `attempt` (from 0) at the nonce; false when it is taken. */
+  /** Writes attempt number `attempt` (from 0) of the nonce; false when another process has written it. */
   claim(nonce: number, attempt: number, signed: SignedBytes): Promise<boolean>;
-  /** All attempts at a nonce, the first one first; empty when nobody claimed it. */
+  /** All attempts at a nonce, oldest first; empty when it is not claimed. */
   read(nonce: number): Promise<SignedBytes[]>;
-  /** Gives back a nonce whose only attempt was refused by the chain. */
+  /** Frees a nonce whose only attempt the node refused. */
   release(nonce: number): Promise<void>;
 }
 
-/** One chain, and no other: its id, and the hash of its first block. */
+/** Identifies a chain by its id and the hash of its first block. */
 export interface ChainName {
   readonly chainId: number;
   readonly genesis: Hex;
 }
 
-/** A nonce is decided long before; afterwards its record only takes room. */
+/** Much longer than a transaction stays pending. */
 const KEEP_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Keeps the journal in the shared store. A sandbox's chain begins anew with every start under the same chain id, and two
- * sandbox chains that start in the same second have the same first block: only id and genesis together name a chain.
+ * Keeps the journal in the shared store. Id and genesis together identify a chain: a sandbox chain starts empty each time
+ * under the same id, and two sandbox chains that start in the same second have the same first block.
  * @throws Problem `unavailable` when the store cannot be reached.
  */
 export function createJournal(store: Store, { chainId, genesis }: ChainName, address: Hex): Journal {

@@ -3,7 +3,7 @@ import type { Hex } from "../../api/capabilities.ts";
 import type { Fees } from "./sender-fees.ts";
 import type { SignedBytes } from "./sender-journal.ts";
 
-/** What a transaction does, apart from its place and its fees. */
+/** A transaction without its nonce and fees. */
 export interface Payload {
   readonly to: Hex;
   readonly data: Hex;
@@ -12,26 +12,26 @@ export interface Payload {
   readonly gas: bigint;
 }
 
-/** One signed form of a payload at a nonce. */
+/** A payload signed with a nonce and fees. */
 export interface Attempt extends SignedBytes {
   readonly payload: Payload;
   readonly fees: Fees;
 }
 
-/** A transaction that is in the chain. "reverted" means that it is there and did nothing. */
+/** A transaction that is in the chain. `reverted`: it used gas and changed nothing. */
 export interface EvmInclusion extends Pick<TransactionReceipt, "blockNumber" | "status" | "logs"> {
   readonly hash: Hex;
   /** Unix milliseconds of the first broadcast. */
   readonly sentAt: number;
 }
 
-/** One account's signature on one chain. */
+/** Signs for one account on one chain. */
 export interface Signer {
   readonly address: Hex;
   sign(payload: Payload, nonce: number, fees: Fees): Promise<Attempt>;
-  /** Reads signed bytes of its own back. */
+  /** Parses bytes that `sign` made. */
   read(signed: SignedBytes): Attempt;
-  /** The payload that does nothing: no value from the account to itself. */
+  /** A transfer of nothing from the account to itself. */
   nothing(): Payload;
 }
 

@@ -7,61 +7,66 @@ import type { TreasuryAccounts } from "../treasury.ts";
 import type { EvmClient } from "./client.ts";
 import { broadcast, type ChainView, outOfFunds, readView } from "./sender-chain.ts";
 import { toFees } from "./sender-fees.ts";
-import { createFlights, type Flight, type Flights, type FlightTimes } from "./sender-in-flight.ts";
 import { createJournal, type Journal } from "./sender-journal.ts";
 import { createSigner, type EvmInclusion, type Payload, type Signer } from "./sender-signer.ts";
+import {
+  createTransactionWatch,
+  type PendingTransaction,
+  type TransactionWatch,
+  type WatchTimes,
+} from "./sender-watch.ts";
 
 export type { EvmInclusion } from "./sender-signer.ts";
 
-/** What is to be sent; its nonce and its fees are the sender's business. */
+/** A call to send. The sender chooses its nonce and fees. */
 export interface EvmCall {
   readonly to: Hex;
   readonly data?: Hex;
   /** Wei. */
   readonly value?: bigint;
-  /** Left out: estimated, with a fifth on top. */
+  /** Estimated when left out, plus 20 %. */
   readonly gas?: bigint;
 }
 
-/** A transaction that was signed, written down and handed to the node. It stays looked after, whoever waits for it. */
+/** A transaction that was signed, put in the journal and broadcast. It is watched whether or not a caller waits for it. */
 export interface EvmSubmission {
-  /** Of its first form; a replacement at a higher fee has another. */
+  /** Of the first signed version; a replacement at a higher fee has another hash. */
   readonly hash: Hex;
-  /** Waits until the chain holds it. @throws Problem `upstream-failed` when it never can; the signal's reason. */
+  /** Waits for its inclusion. @throws Problem `upstream-failed` when it can never be included; the signal's reason. */
   included(signal: AbortSignal): Promise<EvmInclusion>;
 }
 
-/** Sends one account's transactions on one chain, in any number at once, from any number of processes on one Store. */
+/** Sends the transactions of one account on one chain: concurrently, and from several processes that share a Store. */
 export interface EvmSender {
   /**
-   * Signs and broadcasts; a signal counts until the signature. When it throws, nothing was sent, unless it was the store
-   * that failed: Problem `upstream-failed` or `unavailable`; the signal's reason.
+   * Signs and broadcasts. The signal cancels until the transaction is signed. When this rejects, nothing was sent, except
+   * when the store failed. @throws Problem `upstream-failed` or `unavailable`; the signal's reason.
    */
   submit(call: EvmCall, signal: AbortSignal): Promise<EvmSubmission>;
   /** Submits, and waits for the inclusion. After a Problem `upstream-failed` the transaction may still be included. */
   send(call: EvmCall, signal: AbortSignal): Promise<EvmInclusion>;
-  /** Ends all watching and waiting. */
+  /** Stops watching and waiting. */
   close(): void;
 }
 
-export interface EvmSenderOptions extends Partial<FlightTimes> {
+export interface EvmSenderOptions extends Partial<WatchTimes> {
   readonly client: EvmClient;
   readonly treasury: Pick<TreasuryAccounts, "evmAccount">;
   readonly store: Store;
-  /** The most that one transaction may cost (gas × maxFeePerGas), in wei. A rollup's fee for its data comes on top. */
+  /** The most that one transaction may cost (gas × maxFeePerGas), in wei. A rollup's data fee is charged in addition. */
   readonly feeCapWei: bigint;
   readonly clock: Clock;
   readonly log: Log;
-  /** How many blocks deep an inclusion counts; 1 is the block itself. */
+  /** How many blocks an inclusion must have, its own included. */
   readonly confirmations?: number;
   /** How long `send` waits for the inclusion. */
   readonly includeMs?: number;
 }
 
-/** How long fees and counts that were read are good for. */
+/** How long fees and transaction counts are reused. */
 const VIEW_MS = 500;
 
-/** Opens nothing: the first send does, and takes up what an earlier process left behind. */
+/** The first send opens it, and adopts the pending transactions of earlier processes. */
 export function createEvmSender(options: EvmSenderOptions): EvmSender {
   const { client, treasury, store, feeCapWei, clock, log, includeMs = 25_000 } = options;
   const { pollMs = 1000, rebroadcastMs = 4000, stuckMs = 15_000, confirmations = 1 } = options;
@@ -69,7 +74,7 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
   const closing = new AbortController();
   let opening: Promise<Opened> | undefined;
   let seen: { readonly view: Promise<ChainView>; readonly at: number } | undefined;
-  /** The first nonce that this process knows nothing of. */
+  /** The first nonce that this process does not know. */
   let next = 0;
 
   async function open(): Promise<Opened> {
@@ -78,14 +83,14 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
     const journal = createJournal(store, { chainId: client.chainId, genesis }, signer.address);
     const { mined } = await readView(client, signer.address);
     const times = { pollMs, rebroadcastMs, stuckMs };
-    const flights = createFlights({ client, signer, journal, feeCapWei, confirmations, clock, log, ...times });
+    const watch = createTransactionWatch({ client, signer, journal, feeCapWei, confirmations, clock, log, ...times });
     try {
-      for (next = mined; await flights.adopt(next); next++);
+      for (next = mined; await watch.adopt(next); next++);
     } catch (error) {
-      flights.close();
+      watch.close();
       throw error;
     }
-    return { signer, journal, flights };
+    return { signer, journal, watch };
   }
 
   function view(address: Hex): Promise<ChainView> {
@@ -103,16 +108,16 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
     const opened = await untilAborted(opening, signal);
     const gas = call.gas ?? (await estimate(client, opened.signer.address, call, signal));
     const payload = { to: call.to, data: call.data ?? "0x", value: call.value ?? 0n, gas };
-    const flight = await queue.add(() => launch(opened, payload, signal));
+    const pending = await queue.add(() => launch(opened, payload, signal));
     return {
-      hash: flight.attempts[0]!.hash,
-      included: (waiting) => untilAborted(flight.outcome.promise, AbortSignal.any([waiting, closing.signal])),
+      hash: pending.attempts[0]!.hash,
+      included: (waiting) => untilAborted(pending.outcome.promise, AbortSignal.any([waiting, closing.signal])),
     };
   }
 
-  /** One at a time: takes the next nonce, signs, writes down, broadcasts. From the writing on, it cannot be called off. */
-  async function launch(opened: Opened, payload: Payload, signal: AbortSignal): Promise<Flight> {
-    const { signer, journal, flights } = opened;
+  /** Claims the next nonce, signs, writes the journal, broadcasts; one call at a time. Cannot be cancelled once written. */
+  async function launch(opened: Opened, payload: Payload, signal: AbortSignal): Promise<PendingTransaction> {
+    const { signer, journal, watch } = opened;
     const { pooled, ...market } = await untilAborted(view(signer.address), signal);
     const fees = toFees(market, feeCapWei / payload.gas);
     if (!fees) throw tooDear(market.baseFee);
@@ -121,17 +126,17 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
       const attempt = await signer.sign(payload, nonce, fees);
       if (!(await journal.claim(nonce, 0, attempt))) continue; // Another process was faster.
       next = nonce + 1;
-      const flight = flights.add(nonce, payload, [attempt]);
+      const pending = watch.add(nonce, payload, [attempt]);
       await broadcast(client, attempt.raw).catch((error: unknown) => takeBack(opened, nonce, error));
-      return flight;
+      return pending;
     }
   }
 
-  /** The chain refused it for good: its nonce is free again for the next one. */
-  async function takeBack({ journal, flights }: Opened, nonce: number, error: unknown): Promise<never> {
+  /** For a transaction that the node refused for good: its nonce is free again. */
+  async function takeBack({ journal, watch }: Opened, nonce: number, error: unknown): Promise<never> {
     log.error("evm.refused", { chain: client.name, nonce, error });
     await journal.release(nonce);
-    flights.drop(nonce);
+    watch.drop(nonce);
     next = nonce;
     throw error;
   }
@@ -154,7 +159,7 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
     close() {
       closing.abort(new Problem("unavailable", "The service is shutting down"));
       opening?.then(
-        ({ flights }) => flights.close(),
+        ({ watch }) => watch.close(),
         () => {},
       );
     },
@@ -164,7 +169,7 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
 interface Opened {
   readonly signer: Signer;
   readonly journal: Journal;
-  readonly flights: Flights;
+  readonly watch: TransactionWatch;
 }
 
 function tooLate({ name }: EvmClient, hash: Hex, ms: number): Problem {

@@ -1,7 +1,7 @@
 import type { Job, Queue, Worker } from "bullmq";
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import type { JobQueue, QueuedJob, Turn, Verdict } from "../../core/jobs/queue.ts";
+import type { JobQueue, QueuedJob, Turn, TurnResult } from "../../core/jobs/queue.ts";
 
 export interface BullmqQueueOptions {
   /** `redis://` or `rediss://`, with the credentials. */
@@ -21,7 +21,7 @@ export interface BullmqQueueOptions {
 interface RunningTurn {
   /** Aborted when another process may have the job. */
   readonly stop: AbortController;
-  readonly over: Promise<Verdict>;
+  readonly over: Promise<TurnResult>;
 }
 
 /** The longest that a question may take: afterwards Redis counts as gone. */
@@ -148,19 +148,19 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     const signal = AbortSignal.any([closing.signal, stop.signal]);
     const over = giveTurn({ id, service: job.queueName, at: job.data.at }, signal);
     turns.set(id, { stop, over });
-    const verdict = await over.finally(() => turns.delete(id));
-    if (verdict === "done") return;
+    const result = await over.finally(() => turns.delete(id));
+    if (result === "done") return;
     // Where even this fails, its lock lapses, and the job gets its turn as after a crash.
-    await job.moveToDelayed(Date.now() + verdict.againMs, token).catch(complain);
+    await job.moveToDelayed(Date.now() + result.retryInMs, token).catch(complain);
     throw new bullmq.DelayedError();
   }
 
-  async function giveTurn(job: QueuedJob, signal: AbortSignal): Promise<Verdict> {
+  async function giveTurn(job: QueuedJob, signal: AbortSignal): Promise<TurnResult> {
     try {
       return await (take as Turn)(job, signal);
     } catch (error) {
       log.warn("queue.turn-failed", { job: job.id, error });
-      return { againMs: TROUBLE_MS };
+      return { retryInMs: TROUBLE_MS };
     }
   }
 }

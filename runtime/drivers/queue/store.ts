@@ -1,6 +1,6 @@
 import PQueue from "p-queue";
 import type { Clock, Log } from "../../api/capabilities.ts";
-import type { JobQueue, QueuedJob, Turn, Verdict } from "../../core/jobs/queue.ts";
+import type { JobQueue, QueuedJob, Turn, TurnResult } from "../../core/jobs/queue.ts";
 import { createLeases, type Lease } from "../../core/leases.ts";
 import type { Store } from "../../core/store.ts";
 
@@ -120,18 +120,18 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
     return entry && entry.notBefore <= clock.now() ? entry : undefined;
   }
 
-  async function giveTurn({ id, service, at }: Entry, signal: AbortSignal): Promise<Verdict> {
+  async function giveTurn({ id, service, at }: Entry, signal: AbortSignal): Promise<TurnResult> {
     try {
       return await (take as Turn)({ id, service, at }, signal);
     } catch (error) {
       log.warn("queue.turn-failed", { job: id, error });
-      return { againMs: TROUBLE_MS };
+      return { retryInMs: TROUBLE_MS };
     }
   }
 
-  async function settle(key: string, entry: Entry, verdict: Verdict): Promise<void> {
-    if (verdict === "done") await store.delete(key);
-    else if (verdict.againMs > 0) await store.set(key, { ...entry, notBefore: clock.now() + verdict.againMs });
+  async function settle(key: string, entry: Entry, result: TurnResult): Promise<void> {
+    if (result === "done") await store.delete(key);
+    else if (result.retryInMs > 0) await store.set(key, { ...entry, notBefore: clock.now() + result.retryInMs });
   }
 
   /** A process that was stalled goes on with its job, unless another one has it. */

@@ -1,6 +1,6 @@
 import { Keyv } from "keyv";
 import { Problem } from "../../api/problem.ts";
-import type { Care, Store } from "../../core/store.ts";
+import type { Durability, Store } from "../../core/store.ts";
 
 /** A store that was opened, and must be closed. */
 export interface OpenStore extends Store {
@@ -19,7 +19,7 @@ export interface TextAdapter {
 
 /** What Keyv cannot do. Keys and texts are checked already. */
 export interface Atomics {
-  putIfAbsent(key: string, text: string, ttlMs: number | undefined, care: Care): Promise<boolean>;
+  putIfAbsent(key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<boolean>;
   /** undefined when the key holds something else than an integer. */
   incr(key: string, by: number, ttlMs: number | undefined): Promise<number | undefined>;
   /** One page of the keys that begin with `prefix`, from `cursor` on; without `next`, it was the last. */
@@ -39,7 +39,7 @@ const LONGEST_TTL_MS = 2 ** 42;
  * A Store over Keyv and what Keyv cannot do. Calls take effect in the order in which they were made, awaited or not:
  * Keyv hands a value over one turn of the microtask queue after `set` was called, so all others wait for one.
  */
-export function toStore(adapt: (care: Care) => TextAdapter, atomics: Atomics): OpenStore {
+export function toStore(adapt: (durability: Durability) => TextAdapter, atomics: Atomics): OpenStore {
   const keyvs = { durable: toKeyv(adapt("durable")), lazy: toKeyv(adapt("lazy")) };
   let closing: Promise<void> | undefined;
 
@@ -58,21 +58,21 @@ export function toStore(adapt: (care: Care) => TextAdapter, atomics: Atomics): O
       return work();
     });
 
-  const remove = (key: string, care: Care = "durable"): Promise<void> =>
-    reachInTurn(async () => void (await keyvs[care].delete(checkKey(key))));
+  const remove = (key: string, durability: Durability = "durable"): Promise<void> =>
+    reachInTurn(async () => void (await keyvs[durability].delete(checkKey(key))));
 
   return {
     get: <T>(key: string) => reachInTurn(() => keyvs.durable.get<T>(checkKey(key)) as Promise<T | undefined>),
-    set: (key, value, ttlMs, care = "durable") =>
+    set: (key, value, ttlMs, durability = "durable") =>
       value === undefined
-        ? remove(key, care)
-        : reach(async () => void (await keyvs[care].set(checkKey(key), value, toTtl(ttlMs)))),
+        ? remove(key, durability)
+        : reach(async () => void (await keyvs[durability].set(checkKey(key), value, toTtl(ttlMs)))),
     delete: remove,
-    putIfAbsent: (key, value, ttlMs, care = "durable") =>
+    putIfAbsent: (key, value, ttlMs, durability = "durable") =>
       reach(async () => {
         const text = toText(value); // now: the caller may change the value as soon as this has returned
         await null;
-        return atomics.putIfAbsent(checkKey(key), text, toTtl(ttlMs), care);
+        return atomics.putIfAbsent(checkKey(key), text, toTtl(ttlMs), durability);
       }),
     incr: (key, by = 1, ttlMs) =>
       reachInTurn(async () => {

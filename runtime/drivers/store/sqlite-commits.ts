@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Care } from "../../core/store.ts";
+import type { Durability } from "../../core/store.ts";
 import { isBusy, isSqliteError } from "./sqlite-errors.ts";
 
 /** Writes that share transactions, so that one fsync serves all of them. */
@@ -9,7 +9,7 @@ export interface Commits {
    * When the disk or the lock refuses, all works of the transaction are rolled back and reject; a TypeError that `work`
    * throws before it has written anything is its own alone.
    */
-  run<T>(key: string, work: () => T, care?: Care): Promise<T>;
+  run<T>(key: string, work: () => T, durability?: Durability): Promise<T>;
   /** Reads at once, or in its turn where something is still to be run for the key (without one: anything at all). */
   read<T>(key: string | undefined, work: () => T): Promise<T>;
   /** Fulfils when nothing is left to be run. */
@@ -18,7 +18,7 @@ export interface Commits {
 
 interface Task {
   readonly key: string;
-  readonly care: Care;
+  readonly durability: Durability;
   readonly work: () => unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -57,7 +57,7 @@ export function createCommits(db: DatabaseSync, sweep: () => void): Commits {
     isScheduled = false;
     const tasks = waiting.slice(0, MOST_TASKS);
     try {
-      sync(tasks.every(({ care }) => care === "lazy") ? "NORMAL" : "FULL");
+      sync(tasks.every(({ durability }) => durability === "lazy") ? "NORMAL" : "FULL");
       finish(tasks.length, runAll(db, tasks, sweep));
     } catch (error) {
       if (isBusy(error)) tryAgain(error);
@@ -80,9 +80,9 @@ export function createCommits(db: DatabaseSync, sweep: () => void): Commits {
     else for (const idle of onIdle.splice(0)) idle();
   }
 
-  function run<T>(key: string, work: () => T, care: Care = "durable"): Promise<T> {
+  function run<T>(key: string, work: () => T, durability: Durability = "durable"): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    waiting.push({ key, care, work, resolve: resolve as Task["resolve"], reject });
+    waiting.push({ key, durability, work, resolve: resolve as Task["resolve"], reject });
     keys.add(key);
     if (!isScheduled) schedule();
     return promise;

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
-import type { Care } from "../../core/store.ts";
+import type { Durability } from "../../core/store.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createCommits } from "./sqlite-commits.ts";
 import { isBusy } from "./sqlite-errors.ts";
@@ -46,19 +46,19 @@ export async function openSqliteStore({ file, now = Date.now }: SqliteStoreOptio
   const expiresIn = (ttlMs: number | undefined): number | null =>
     ttlMs === undefined ? null : Math.ceil(now() + ttlMs);
 
-  const adapt = (care: Care): TextAdapter => ({
+  const adapt = (durability: Durability): TextAdapter => ({
     get: (key) => commits.read(key, () => entries.read(key)?.value),
-    set: (key, text, ttlMs) => commits.run(key, () => entries.write(key, text, expiresIn(ttlMs)), care),
-    delete: (key) => commits.run(key, () => entries.remove(key), care),
+    set: (key, text, ttlMs) => commits.run(key, () => entries.write(key, text, expiresIn(ttlMs)), durability),
+    delete: (key) => commits.run(key, () => entries.remove(key), durability),
   });
   return toStore(adapt, {
-    putIfAbsent: (key, text, ttlMs, care) => {
+    putIfAbsent: (key, text, ttlMs, durability) => {
       const put = (): boolean => {
         if (entries.read(key)) return false;
         entries.write(key, text, expiresIn(ttlMs));
         return true;
       };
-      return commits.run(key, put, care);
+      return commits.run(key, put, durability);
     },
     incr: (key, by, ttlMs) =>
       commits.run(key, () => {

@@ -1,8 +1,8 @@
 import { untilAborted } from "../http/retry.ts";
 
 /**
- * Does what many ask for at the same time once. The signal ends one caller's wait; the work's own signal is aborted when
- * all callers have left, and whoever asks afterwards begins anew. A failure is everybody's.
+ * Work under one key that several callers share while it runs. A caller's signal ends only that caller's wait. The work's
+ * own signal is aborted when every caller has left; a later caller starts the work again. All callers share a failure.
  */
 export type SingleFlight<T> = (
   key: string,
@@ -10,38 +10,38 @@ export type SingleFlight<T> = (
   work: (signal: AbortSignal) => Promise<T>,
 ) => Promise<T>;
 
-interface Flight<T> {
+interface SharedWork<T> {
   readonly outcome: Promise<T>;
   readonly controller: AbortController;
   waiters: number;
 }
 
-/** Nothing is kept: work that has ended is done again for the next who asks. */
+/** Results are not cached: once the work has ended, the next caller starts it again. */
 export function createSingleFlight<T>(): SingleFlight<T> {
-  const flights = new Map<string, Flight<T>>();
+  const running = new Map<string, SharedWork<T>>();
 
   return async (key, signal, work) => {
     signal.throwIfAborted();
-    const flight = flights.get(key) ?? start(key, work);
-    flight.waiters += 1;
+    const shared = running.get(key) ?? start(key, work);
+    shared.waiters += 1;
     try {
-      return await untilAborted(flight.outcome, signal);
+      return await untilAborted(shared.outcome, signal);
     } finally {
-      flight.waiters -= 1;
-      if (flight.waiters === 0 && flights.get(key) === flight) {
-        flights.delete(key);
-        flight.controller.abort();
+      shared.waiters -= 1;
+      if (shared.waiters === 0 && running.get(key) === shared) {
+        running.delete(key);
+        shared.controller.abort();
       }
     }
   };
 
-  function start(key: string, work: (signal: AbortSignal) => Promise<T>): Flight<T> {
+  function start(key: string, work: (signal: AbortSignal) => Promise<T>): SharedWork<T> {
     const controller = new AbortController();
     const outcome = work(controller.signal).finally(() => {
-      if (flights.get(key) === flight) flights.delete(key);
+      if (running.get(key) === shared) running.delete(key);
     });
-    const flight: Flight<T> = { outcome, controller, waiters: 0 };
-    flights.set(key, flight);
-    return flight;
+    const shared: SharedWork<T> = { outcome, controller, waiters: 0 };
+    running.set(key, shared);
+    return shared;
   }
 }

@@ -41,7 +41,7 @@ describe("a line of jobs in Redis", () => {
       began.resolve();
       await new Promise((done) => signal.addEventListener("abort", done));
       isStopped = true;
-      return { againMs: 0 };
+      return { retryInMs: 0 };
     });
     await queue.add({ id: "job-1", service: "one", at: 1 });
     await began.promise;

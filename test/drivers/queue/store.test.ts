@@ -46,7 +46,7 @@ describe("a line of jobs in a store, and a process that was stalled for longer t
         new Promise((done) => signal.addEventListener("abort", done)),
       ]);
       if (signal.aborted) seen.stopped += 1;
-      return signal.aborted ? { againMs: 0 } : "done";
+      return signal.aborted ? { retryInMs: 0 } : "done";
     });
     await queue.add({ id: "job", service: "one", at: 1 });
     await eventually(async () => (await queue.count("one")) === 0);

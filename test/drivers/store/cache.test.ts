@@ -174,11 +174,11 @@ describe("a plugin's cache", () => {
     });
   });
 
-  it("spares the store the care for what can be found out again", async () => {
-    const cares: unknown[] = [];
-    cache = open({ store: { ...store, set: async (...args) => void cares.push(args[3]) } });
+  it("does not fsync what can be found out again", async () => {
+    const durabilities: unknown[] = [];
+    cache = open({ store: { ...store, set: async (...args) => void durabilities.push(args[3]) } });
     await cache.set("key", 1, HOUR_MS);
-    expect(cares).to.deep.equal(["lazy"]);
+    expect(durabilities).to.deep.equal(["lazy"]);
   });
 });
 

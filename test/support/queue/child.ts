@@ -12,7 +12,7 @@ queue.start(async ({ id }, signal) => {
   if (pace !== "hang") await sleep(Number(pace));
   else await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
   process.stdout.write(`${signal.aborted ? "stopped" : "ended"} ${id}\n`);
-  return signal.aborted ? { againMs: 0 } : "done";
+  return signal.aborted ? { retryInMs: 0 } : "done";
 });
 process.stdout.write("ready\n");
 process.once("SIGTERM", () => void close().then(() => process.exit(0)));

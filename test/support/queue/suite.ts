@@ -132,7 +132,7 @@ export function testQueue(name: string, prepare: () => Promise<TestPlace>): void
       const end = Promise.withResolvers<void>();
       let paused = 0;
       const { queue } = await openLine(async ({ service }) => {
-        if (service === "many") return { againMs: paused++ < 2 ? 60_000 : 0 };
+        if (service === "many") return { retryInMs: paused++ < 2 ? 60_000 : 0 };
         await end.promise;
         return "done";
       });
@@ -172,7 +172,7 @@ export function testQueue(name: string, prepare: () => Promise<TestPlace>): void
       const taken: { id: string; at: number }[] = [];
       const { queue } = await openLine(async ({ id }) => {
         taken.push({ id, at: performance.now() });
-        return taken.length === 1 ? { againMs: 700 } : "done";
+        return taken.length === 1 ? { retryInMs: 700 } : "done";
       });
       const [first, second] = await addAll(queue, "one", 2);
       await eventually(() => taken.length === 3);

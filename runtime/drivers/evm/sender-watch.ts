@@ -1,0 +1,226 @@
+import type { Clock, Hex, Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import type { EvmClient } from "./client.ts";
+import { broadcast, type ChainView, findReceipt, readView } from "./sender-chain.ts";
+import { toRaisedFees } from "./sender-fees.ts";
+import type { Journal } from "./sender-journal.ts";
+import type { Attempt, EvmInclusion, Payload, Signer } from "./sender-signer.ts";
+
+/** A transaction with a claimed nonce that is not final yet. Its payload never changes; its fees may rise. */
+export interface PendingTransaction {
+  readonly nonce: number;
+  readonly payload: Payload;
+  /** Every signed version, newest last. */
+  readonly attempts: Attempt[];
+  /** Unix milliseconds of the first broadcast. */
+  readonly sentAt: number;
+  /** Resolves once included with enough confirmations; rejects once it can never be included. */
+  readonly outcome: PromiseWithResolvers<EvmInclusion>;
+  broadcastAt: number;
+  signedAt: number;
+  /** Unix milliseconds when it was first seen with enough confirmations. */
+  includedAt: number | undefined;
+  /** Unix milliseconds since when its nonce is used although none of its hashes is in the chain. */
+  missingSince: number | undefined;
+}
+
+/** How pending transactions are watched. All in milliseconds. */
+export interface WatchTimes {
+  /** The longest time between two polls; polling starts faster after a new transaction and slows down to this. */
+  readonly pollMs: number;
+  /** When a transaction that the node does not know is broadcast again. */
+  readonly rebroadcastMs: number;
+  /** When the next transaction in line, still not mined, is replaced at a higher fee. */
+  readonly stuckMs: number;
+}
+
+export interface WatchDeps extends WatchTimes {
+  readonly client: EvmClient;
+  readonly signer: Signer;
+  readonly journal: Journal;
+  /** The most that one transaction may cost, in wei. */
+  readonly feeCapWei: bigint;
+  readonly confirmations: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Watches every pending transaction until it is final, whether or not a caller still waits for it. */
+export interface TransactionWatch {
+  add(nonce: number, payload: Payload, attempts: Attempt[]): PendingTransaction;
+  /** Watches a nonce from the journal that this or another process claimed; false when there is none. */
+  adopt(nonce: number): Promise<boolean>;
+  /** Forgets a nonce whose transaction was refused. */
+  drop(nonce: number): void;
+  /** Stops watching. Pending transactions stay in the journal. */
+  close(): void;
+}
+
+/** How long after its inclusion a transaction is sent again when a reorganisation drops it. */
+const GUARD_MS = 60_000;
+/** `pollMs` is multiplied by this while every transaction is included. */
+const IDLE_FACTOR = 10;
+/** `pollMs` is divided by this after a new transaction: some chains include at once. */
+const FAST_FACTOR = 16;
+/** How many transactions one poll renews, and how many receipts are requested at once. */
+const BATCH = 32;
+
+export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
+  const { client, signer, journal, confirmations, clock, log, pollMs, rebroadcastMs, stuckMs } = deps;
+  const byNonce = new Map<number, PendingTransaction>();
+  let timer: NodeJS.Timeout | undefined;
+  let dueAt = 0;
+  let isPolling = false;
+  let failures = 0;
+  let paceMs = pollMs;
+  let hole: { nonce: number; since: number } | undefined;
+  let closed = false;
+
+  return {
+    add,
+    adopt,
+    drop: (nonce) => void byNonce.delete(nonce),
+    close() {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+
+  function add(nonce: number, payload: Payload, attempts: Attempt[]): PendingTransaction {
+    const now = clock.now();
+    const outcome = Promise.withResolvers<EvmInclusion>();
+    outcome.promise.catch(() => {}); // Its caller may not wait any more.
+    const times = { sentAt: now, broadcastAt: now, signedAt: now };
+    const pending = { nonce, payload, attempts, outcome, ...times, includedAt: undefined, missingSince: undefined };
+    if (isIdle()) paceMs = pollMs / FAST_FACTOR;
+    byNonce.set(nonce, pending);
+    schedule(paceMs);
+    return pending;
+  }
+
+  async function adopt(nonce: number): Promise<boolean> {
+    const attempts = (await journal.read(nonce)).map(signer.read);
+    if (attempts.length === 0) return false;
+    if (!byNonce.has(nonce)) {
+      log.warn("evm.adopted", { chain: client.name, nonce, hash: newest(attempts).hash });
+      add(nonce, newest(attempts).payload, attempts).broadcastAt = 0;
+    }
+    return true;
+  }
+
+  /** Polls after `ms` milliseconds, or earlier when an earlier poll is scheduled. */
+  function schedule(ms: number): void {
+    if (closed || isPolling || (timer && dueAt <= clock.now() + ms)) return;
+    clearTimeout(timer);
+    dueAt = clock.now() + ms;
+    timer = setTimeout(() => void poll(), ms);
+  }
+
+  /** Reads the chain once and acts on it. */
+  async function poll(): Promise<void> {
+    timer = undefined;
+    isPolling = true;
+    try {
+      const view = await readView(client, signer.address);
+      const all = [...byNonce.values()].sort((a, b) => a.nonce - b.nonce);
+      const mined = all.filter(({ nonce }) => nonce < view.mined);
+      const waiting = all.filter(({ nonce }) => nonce >= view.mined);
+      for (let at = 0; at < mined.length; at += BATCH)
+        await Promise.all(mined.slice(at, at + BATCH).map((pending) => confirm(pending, view)));
+      await renew(waiting, view);
+      await fillHole(waiting, view);
+      failures = 0;
+    } catch (error) {
+      if (failures++ === 0) log.warn("evm.unreadable", { chain: client.name, error });
+    }
+    isPolling = false;
+    paceMs = Math.min(2 * paceMs, pollMs);
+    if (byNonce.size > 0) schedule(isIdle() ? pollMs * IDLE_FACTOR : paceMs * 2 ** Math.min(failures, 4));
+  }
+
+  function isIdle(): boolean {
+    return [...byNonce.values()].every(({ includedAt }) => includedAt !== undefined);
+  }
+
+  /** For a used nonce: normally one of our hashes has used it. */
+  async function confirm(pending: PendingTransaction, { block }: ChainView): Promise<void> {
+    const now = clock.now();
+    if (pending.includedAt !== undefined) {
+      if (now - pending.includedAt >= GUARD_MS) byNonce.delete(pending.nonce);
+      return;
+    }
+    const receipt = await findReceipt(client, hashesOf(pending));
+    if (!receipt) return markMissing(pending);
+    pending.missingSince = undefined;
+    const depth = block > receipt.blockNumber ? block - receipt.blockNumber + 1n : 1n;
+    if (depth < confirmations) return;
+    pending.includedAt = now;
+    const { transactionHash: hash, blockNumber, status, logs } = receipt;
+    pending.outcome.resolve({ hash, blockNumber, status, logs, sentAt: pending.sentAt });
+  }
+
+  /** Another process raised the fee, or the node lags behind; after `stuckMs`, a foreign transaction has used the nonce. */
+  async function markMissing(pending: PendingTransaction): Promise<void> {
+    await reload(pending);
+    pending.missingSince ??= clock.now();
+    if (clock.now() - pending.missingSince < stuckMs) return;
+    byNonce.delete(pending.nonce);
+    log.error("evm.nonce-lost", { chain: client.name, nonce: pending.nonce, hashes: hashesOf(pending) });
+    const detail = `Another transaction took the place of this one on the ${client.name} chain`;
+    pending.outcome.reject(new Problem("upstream-failed", detail));
+  }
+
+  /** Broadcasts dropped transactions again, with the same bytes, and replaces stuck ones. */
+  async function renew(waiting: readonly PendingTransaction[], view: ChainView): Promise<void> {
+    for (const pending of waiting.slice(0, BATCH)) {
+      pending.includedAt = undefined; // A reorganisation may have dropped it.
+      const now = clock.now();
+      const { fees } = newest(pending.attempts);
+      const isHeldBack = pending.nonce === view.mined || fees.maxFeePerGas < view.baseFee;
+      if (isHeldBack && now - pending.signedAt >= stuckMs) await replace(pending, view);
+      else if (pending.nonce >= view.pooled && now - pending.broadcastAt >= rebroadcastMs) await send(pending);
+    }
+  }
+
+  /** Same nonce and payload, higher fees. The new attempt is in the journal before it is broadcast. */
+  async function replace(pending: PendingTransaction, view: ChainView): Promise<void> {
+    pending.signedAt = clock.now();
+    const fees = toRaisedFees(newest(pending.attempts).fees, view, deps.feeCapWei / pending.payload.gas);
+    if (fees) {
+      const attempt = await signer.sign(pending.payload, pending.nonce, fees);
+      if (await journal.claim(pending.nonce, pending.attempts.length, attempt)) pending.attempts.push(attempt);
+      else await reload(pending);
+      log.info("evm.replaced", { chain: client.name, nonce: pending.nonce, hash: newest(pending.attempts).hash });
+    } else log.warn("evm.fee-cap", { chain: client.name, nonce: pending.nonce, baseFee: String(view.baseFee) });
+    await send(pending);
+  }
+
+  async function send(pending: PendingTransaction): Promise<void> {
+    pending.broadcastAt = clock.now();
+    await broadcast(client, newest(pending.attempts).raw).catch((error: unknown) =>
+      log.warn("evm.refused", { chain: client.name, nonce: pending.nonce, error }),
+    );
+  }
+
+  async function reload(pending: PendingTransaction): Promise<void> {
+    const known = new Set(hashesOf(pending));
+    const attempts = (await journal.read(pending.nonce)).filter(({ hash }) => !known.has(hash));
+    pending.attempts.push(...attempts.map(signer.read));
+  }
+
+  /** Fills a nonce below ours that neither the node nor this process knows: its sender crashed, or it was lost. */
+  async function fillHole(waiting: readonly PendingTransaction[], { pooled }: ChainView): Promise<void> {
+    const isHole = waiting.some(({ nonce }) => nonce > pooled) && !byNonce.has(pooled);
+    if (!isHole || hole?.nonce !== pooled) hole = isHole ? { nonce: pooled, since: clock.now() } : undefined;
+    if (!hole || clock.now() - hole.since < rebroadcastMs || (await adopt(pooled))) return;
+    const payload = signer.nothing();
+    const { fees } = newest(waiting[0]!.attempts);
+    const attempt = await signer.sign(payload, pooled, fees);
+    if (!(await journal.claim(pooled, 0, attempt))) return;
+    log.warn("evm.hole-filled", { chain: client.name, nonce: pooled, hash: attempt.hash });
+    await send(add(pooled, payload, [attempt]));
+  }
+}
+
+const newest = (attempts: readonly Attempt[]): Attempt => attempts[attempts.length - 1]!;
+const hashesOf = ({ attempts }: PendingTransaction): Hex[] => attempts.map(({ hash }) => hash).reverse();
