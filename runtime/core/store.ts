@@ -17,6 +17,18 @@ export interface Store {
   putIfAbsent(key: string, value: unknown, ttlMs?: number, durability?: Durability): Promise<boolean>;
   /** Adds `by` to an integer that starts at 0 and returns the sum; `ttlMs` counts from the first increment. Atomic. */
   incr(key: string, by?: number, ttlMs?: number): Promise<number>;
+  /**
+   * Counts `member` under `key` with a weight, a whole number, until it leaves or `ttlMs` have passed; a member that joins
+   * again counts once, with its newest weight. Gives the tally with it. Atomic; survives a crash of the process.
+   */
+  join(key: string, member: string, weight: number, ttlMs: number): Promise<Tally>;
+  leave(key: string, member: string): Promise<void>;
   /** Every live key that begins with `prefix`, unordered. For start-up and slow background work. */
   keys(prefix: string): AsyncIterable<string>;
+}
+
+/** The members of a key that have not left, and the sum of their weights. */
+export interface Tally {
+  readonly members: number;
+  readonly weight: number;
 }

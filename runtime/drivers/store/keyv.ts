@@ -1,6 +1,6 @@
 import { Keyv } from "keyv";
 import { Problem } from "../../api/problem.ts";
-import type { Durability, Store } from "../../core/store.ts";
+import type { Durability, Store, Tally } from "../../core/store.ts";
 
 /** A store that was opened, and must be closed. */
 export interface OpenStore extends Store {
@@ -22,6 +22,8 @@ export interface Atomics {
   putIfAbsent(key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<boolean>;
   /** undefined when the key holds something else than an integer. */
   incr(key: string, by: number, ttlMs: number | undefined): Promise<number | undefined>;
+  join(key: string, member: string, weight: number, ttlMs: number): Promise<Tally>;
+  leave(key: string, member: string): Promise<void>;
   /** One page of the keys that begin with `prefix`, from `cursor` on; without `next`, it was the last. */
   page(
     prefix: string,
@@ -81,6 +83,12 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, atomics:
         if (sum === undefined) throw new TypeError(`"${key}" does not hold an integer`);
         return sum;
       }),
+    join: (key, member, weight, ttlMs) =>
+      reachInTurn(async () => {
+        if (!Number.isSafeInteger(weight)) throw new TypeError(`a weight is a whole number, not ${weight}`);
+        return atomics.join(checkKey(key), checkKey(member), weight, toTtl(ttlMs) ?? LONGEST_TTL_MS);
+      }),
+    leave: (key, member) => reachInTurn(() => atomics.leave(checkKey(key), checkKey(member))),
     async *keys(prefix) {
       const seen = new Set<string>(); // Redis may name a key twice
       let cursor: string | undefined;

@@ -22,6 +22,20 @@ const INCR = `
   if not known and ARGV[2] ~= "" then redis.call("PEXPIRE", KEYS[1], ARGV[2]) end
   return sum`;
 
+/** A hash of "weight expiry" by member; whatever has expired by Redis's own clock leaves on the way. */
+const JOIN = `
+  local time = redis.call("TIME")
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  redis.call("HSET", KEYS[1], ARGV[1], string.format("%s %.0f", ARGV[2], now + ARGV[3]))
+  local members, weight, all = 0, 0, redis.call("HGETALL", KEYS[1])
+  for at = 1, #all, 2 do
+    local one, expires = string.match(all[at + 1], "^(%S+) (%S+)$")
+    if tonumber(expires) <= now then redis.call("HDEL", KEYS[1], all[at])
+    else members = members + 1; weight = weight + tonumber(one) end
+  end
+  if redis.call("PTTL", KEYS[1]) < tonumber(ARGV[3]) then redis.call("PEXPIRE", KEYS[1], ARGV[3]) end
+  return { members, string.format("%.0f", weight) }`;
+
 /**
  * A Store in Redis, for several machines. It is as durable as that Redis: for money, `appendonly yes` with
  * `appendfsync always`. While Redis is gone everything rejects within two seconds; it is found again by itself.
@@ -72,6 +86,12 @@ export async function openRedisStore({ url, namespace }: RedisStoreOptions): Pro
       const sum = await ask(() => client.eval(INCR, input));
       return sum === null ? undefined : Number(sum);
     },
+    async join(key, member, weight, ttlMs) {
+      const input = { keys: [keyOf(key)], arguments: [member, `${weight}`, `${ttlMs}`] };
+      const [members, sum] = (await ask(() => client.eval(JOIN, input))) as [number, string];
+      return { members, weight: Number(sum) };
+    },
+    leave: async (key, member) => void (await ask(() => client.hDel(keyOf(key), member))),
     async page(prefix, cursor = "0") {
       const found = await ask(() => client.scan(cursor, { MATCH: `${escapeGlob(keyOf(prefix))}*`, COUNT: SCAN_COUNT }));
       const keys = found.keys.map((key) => key.slice(keyOf("").length));

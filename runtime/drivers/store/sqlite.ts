@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
-import type { Durability } from "../../core/store.ts";
+import type { Durability, Tally } from "../../core/store.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createCommits } from "./sqlite-commits.ts";
 import { isBusy } from "./sqlite-errors.ts";
@@ -68,6 +68,14 @@ export async function openSqliteStore({ file, now = Date.now }: SqliteStoreOptio
         entries.write(key, String(sum), known ? known.expires : expiresIn(ttlMs));
         return sum;
       }),
+    join: (key, member, weight, ttlMs) => {
+      const join = (): Tally => {
+        entries.write(toMemberKey(key, member), String(weight), expiresIn(ttlMs));
+        return entries.tally(toMemberKey(key, ""));
+      };
+      return commits.run(key, join, "lazy");
+    },
+    leave: (key, member) => commits.run(key, () => void entries.remove(toMemberKey(key, member)), "lazy"),
     async page(prefix, cursor) {
       const rows = await commits.read(undefined, () => entries.list(cursor ?? prefix, cursor === undefined));
       const keys = rows.filter((key) => key.startsWith(prefix));
@@ -81,6 +89,9 @@ export async function openSqliteStore({ file, now = Date.now }: SqliteStoreOptio
     },
   });
 }
+
+/** Members are entries of their own, next to each other in the index. A NUL stands in no other key. */
+const toMemberKey = (key: string, member: string): string => `${key}\0${member}`;
 
 interface Entry {
   readonly value: string;
@@ -98,6 +109,10 @@ function createEntries(db: DatabaseSync, now: () => number) {
   const remove = db.prepare("DELETE FROM entries WHERE key = ?");
   const after = db.prepare(`SELECT key FROM entries WHERE key > ? AND ${live} ORDER BY key LIMIT ${PAGE}`);
   const from = db.prepare(`SELECT key FROM entries WHERE key >= ? AND ${live} ORDER BY key LIMIT ${PAGE}`);
+  const tally = db.prepare(
+    `SELECT count(*) AS members, coalesce(sum(CAST(value AS INTEGER)), 0) AS weight
+     FROM entries WHERE key >= ? AND key < ? AND ${live}`,
+  );
   const sweep = db.prepare(
     `DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires <= ? LIMIT ${SWEEP_MOST})`,
   );
@@ -109,6 +124,7 @@ function createEntries(db: DatabaseSync, now: () => number) {
     /** The first live keys from `start` on, in the order of their UTF-8 bytes. */
     list: (start: string, isIncluded: boolean) =>
       (isIncluded ? from : after).all(start, now()).map(({ key }) => key as string),
+    tally: (prefix: string) => ({ ...tally.get(prefix, `${prefix}\u{10ffff}`, now()) }) as unknown as Tally,
     /** Deletes some of what has expired, once a minute, and more often while there is more. */
     sweep() {
       const at = now();

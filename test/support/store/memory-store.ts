@@ -35,6 +35,12 @@ export function createMemoryStore(now: () => number = Date.now): Store & { reado
       held.set(key, { text: String(sum), until });
       return sum;
     },
+    async join(key, member, weight, ttlMs) {
+      write(`${key}\0${member}`, weight, ttlMs);
+      const joined = [...held.keys()].filter((one) => one.startsWith(`${key}\0`) && read(one) !== undefined);
+      return { members: joined.length, weight: joined.reduce((sum, one) => sum + Number(read(one)), 0) };
+    },
+    leave: async (key, member) => void held.delete(`${key}\0${member}`),
     async *keys(prefix) {
       for (const key of [...held.keys()]) if (key.startsWith(prefix) && read(key) !== undefined) yield key;
     },

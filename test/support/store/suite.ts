@@ -156,6 +156,21 @@ export function testStore(
       expect(await store.get("raced")).to.equal(2 * claims);
     });
 
+    it("tallies members across clients, each until it leaves or its time is over", async () => {
+      const members = Array.from({ length: 40 }, (_, at) => `member ${at}`);
+      const seen = await Promise.all(
+        members.map((one, at) => (at % 2 ? store : other).join("tally", one, 2 ** 40, 60_000)),
+      );
+      expect(seen.map((tally) => tally.members).sort((a, b) => a - b)).to.deep.equal(members.map((_, at) => at + 1));
+      expect(await store.join("tally", "member 0", 5, 60_000)).to.deep.equal({ members: 40, weight: 39 * 2 ** 40 + 5 });
+      await Promise.all(members.slice(1).map((one) => other.leave("tally", one)));
+      expect(await other.join("tally", "brief", 1, 30)).to.deep.equal({ members: 2, weight: 6 });
+      await setTimeout(60);
+      expect(await store.join("tally", "last", 1, 60_000)).to.deep.equal({ members: 2, weight: 6 });
+      expect(await store.join("tall", "alone", 7, 60_000)).to.deep.equal({ members: 1, weight: 7 });
+      await store.leave("tally", "nobody");
+    });
+
     it("counts every increment, and forgets a counter as long after the first as was said", async () => {
       const sums = await Promise.all(Array.from({ length: 200 }, (_, at) => (at % 2 ? store : other).incr("count")));
       expect(sums.sort((a, b) => a - b)).to.deep.equal(Array.from({ length: 200 }, (_, at) => at + 1));
