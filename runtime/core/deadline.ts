@@ -15,3 +15,24 @@ export function createDeadline(ms: number): () => AbortSignal {
     return shared.signal;
   };
 }
+
+/** What `work` gives, or a rejection with `toError()` after `ms`; `work` itself goes on. */
+export async function within<T>(ms: number, work: Promise<T>, toError: () => Error): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(toError()), ms);
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}
+
+/** What `work` gives, or a rejection with the signal's reason as soon as it is aborted; `work` itself goes on. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

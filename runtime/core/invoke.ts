@@ -8,7 +8,7 @@ import type { Offers } from "./payments/offers.ts";
 import { type Reconciler, SETTLE_MARGIN_SECONDS } from "./payments/reconciler.ts";
 import type { PaymentRecord, Reservations } from "./payments/reservations.ts";
 import { type Settler, toBrief } from "./payments/settlement.ts";
-import { perform, readInput } from "./perform.ts";
+import { perform, readValidInput } from "./perform.ts";
 import { isJobService, type Service } from "./service.ts";
 import type { Rail } from "./x402/rails.ts";
 import { type Payment, type Refusal, readPayment, toPayload, toRefusal } from "./x402/read-payment.ts";
@@ -61,7 +61,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const offer = explainTime(payment, leastSeconds) ?? (await offers.match(service, payment, invocation));
     const record = typeof offer === "string" ? await reservations.read(key) : undefined;
     if (typeof offer === "string" && !record) return refuse(service, invocation, offer);
-    const input = await readInput(service, invocation);
+    const input = await readValidInput(service, invocation);
     const request = requestOf(service, payment, input);
     // An offer that has run out buys nothing new, but what was bought with it can still be fetched.
     const terms = typeof offer === "string" ? (record as PaymentRecord).payment.accepted : offer;
@@ -69,7 +69,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   };
 
   async function serveFree(service: Service, invocation: Invocation): Promise<Outcome> {
-    const input = await readInput(service, invocation);
+    const input = await readValidInput(service, invocation);
     if (isJobService(service))
       return jobs.reserve(service, input, async (output) => {
         await jobs.begin(output.job_id, null);

@@ -1,16 +1,17 @@
 import type { Call, Run } from "../api/plugin.ts";
 import { Problem } from "../api/problem.ts";
 import type { Invocation } from "./call.ts";
+import { untilAborted } from "./deadline.ts";
 import type { Service } from "./service.ts";
 
 /** What is run, and what its output must fit. */
-export type Work = Pick<Service, "manifest" | "handler" | "output" | "deadlineMs">;
+export type Runnable = Pick<Service, "manifest" | "handler" | "output" | "deadlineMs">;
 
 /** A call; one that is a job says how its steps are kept. */
-export type CallFacts = Omit<Call, "step" | "report"> & Partial<Pick<Call, "step" | "report">>;
+export type PartialCall = Omit<Call, "step" | "report"> & Partial<Pick<Call, "step" | "report">>;
 
 /** Reads the input and checks it, by the schema and by the handler's own rules. @throws Problem `invalid-input`. */
-export async function readInput(service: Service, invocation: Pick<Invocation, "input">): Promise<unknown> {
+export async function readValidInput(service: Service, invocation: Pick<Invocation, "input">): Promise<unknown> {
   const { value: raw, from } = await invocation.input();
   const texts = from === "query" ? service.input.coerce(raw as Record<string, unknown>) : raw;
   const { value, issues } = service.input.check(texts, from);
@@ -34,10 +35,9 @@ function checkByHandler(check: (input: never) => void, value: unknown, from: "bo
  * Runs the handler under the service's deadline and holds it to its own output schema.
  * @throws Problem `deadline-exceeded`, `unavailable` when the caller is gone, `internal` when the output is wrong.
  */
-export async function perform(service: Work, input: unknown, call: CallFacts): Promise<unknown> {
-  const output = await underDeadline(service, call, (signal) =>
-    (runOf(service) as Run<unknown, unknown>)(input, { ...IN_A_REQUEST, ...call, signal }),
-  );
+export async function perform(service: Runnable, input: unknown, call: PartialCall): Promise<unknown> {
+  const run = runOf(service) as Run<unknown, unknown>;
+  const output = await underDeadline(service, call, async (signal) => run(input, { ...IN_A_REQUEST, ...call, signal }));
   const { value, issues } = service.output.check(output, "body");
   if (issues.length === 0) return value;
   const fault = new Error(`${service.manifest.handler} broke its output schema: ${JSON.stringify(issues.slice(0, 5))}`);
@@ -47,35 +47,28 @@ export async function perform(service: Work, input: unknown, call: CallFacts): P
 /** In a request, steps are simply done, and nobody polls. */
 const IN_A_REQUEST: Pick<Call, "step" | "report"> = { step: (_name, work) => work(), report: () => {} };
 
-const runOf = ({ handler }: Work): Run<never, unknown> => (typeof handler === "object" ? handler.run : handler);
+const runOf = ({ handler }: Runnable): Run<never, unknown> => (typeof handler === "object" ? handler.run : handler);
 
+/** Aborts the handler's signal, and stops waiting for it, at the service's deadline or when the caller is gone. */
 async function underDeadline<T>(
-  service: Work,
-  call: CallFacts,
-  run: (signal: AbortSignal) => T | Promise<T>,
+  { deadlineMs }: Runnable,
+  { signal: caller }: PartialCall,
+  run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  if (call.signal.aborted) throw gone();
+  if (caller.aborted) throw gone();
   const controller = new AbortController();
-  let stop: (problem: Problem) => void = () => {};
-  const stopped = new Promise<never>((_resolve, reject) => {
-    stop = (problem) => {
-      controller.abort(problem);
-      reject(problem);
-    };
-  });
-  stopped.catch(() => {}); // Observed by the race below, or not at all when the handler was quicker.
-  const seconds = service.deadlineMs / 1000;
-  const late = (): void =>
-    stop(new Problem("deadline-exceeded", `The service did not answer within ${seconds} seconds`));
-  const leave = (): void => stop(gone());
-  const timer = setTimeout(late, service.deadlineMs);
-  call.signal.addEventListener("abort", leave, { once: true });
+  const leave = (): void => controller.abort(gone());
+  const timer = setTimeout(() => controller.abort(late(deadlineMs)), deadlineMs);
+  caller.addEventListener("abort", leave, { once: true });
   try {
-    return await Promise.race([stopped, run(controller.signal)]);
+    return await untilAborted(run(controller.signal), controller.signal);
   } finally {
     clearTimeout(timer);
-    call.signal.removeEventListener("abort", leave);
+    caller.removeEventListener("abort", leave);
   }
 }
+
+const late = (deadlineMs: number): Problem =>
+  new Problem("deadline-exceeded", `The service did not answer within ${deadlineMs / 1000} seconds`);
 
 const gone = (): Problem => new Problem("unavailable", "The caller is gone");

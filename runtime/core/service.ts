@@ -75,7 +75,8 @@ function bindJob(manifest: WithJob, handler: AnyHandler, bindings: Bindings): Se
 }
 
 function bind(manifest: Manifest, handler: AnyHandler, { site, compile }: Bindings, job?: Job): Service {
-  const routes = Object.freeze([manifest.route, ...(manifest.aliases ?? [])].map(toRoute));
+  const texts = [manifest.route, ...(manifest.aliases ?? [])];
+  const routes = Object.freeze(texts.map((text) => Object.freeze(parseRoute(text))));
   return Object.freeze({
     manifest,
     routes,
@@ -86,10 +87,4 @@ function bind(manifest: Manifest, handler: AnyHandler, { site, compile }: Bindin
     deadlineMs: (manifest.deadline_seconds ?? site.limits.deadline_seconds) * 1000,
     ...(job && { job }),
   });
-}
-
-function toRoute(text: string): Route {
-  const route = parseRoute(text);
-  if (typeof route === "string") throw new TypeError(`route "${text}": ${route}`);
-  return Object.freeze(route);
 }

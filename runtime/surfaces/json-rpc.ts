@@ -1,3 +1,5 @@
+import { isObject } from "../core/json.ts";
+
 /** The codes that JSON-RPC 2.0 defines itself (section 5.1). */
 export const RPC_CODES = {
   parseError: -32700,
@@ -65,10 +67,6 @@ export const toResultText = (id: RpcId, result: string): string =>
 /** An error response. An id that could not be read is left out. */
 export const toErrorText = (id: RpcId | undefined, error: RpcError): string =>
   JSON.stringify({ jsonrpc: "2.0", id, error });
-
-/** A JSON object: neither null nor a list. */
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isId = (value: unknown): value is RpcId => typeof value === "string" || Number.isSafeInteger(value);
 

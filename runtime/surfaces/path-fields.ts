@@ -1,4 +1,4 @@
-import { isObject } from "../core/schema/nodes.ts";
+import { isObject } from "../core/json.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import { GRAMMARS } from "../../core/set/grammar.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";

@@ -1,5 +1,5 @@
 import { Problem } from "../../api/problem.ts";
-import { isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
 import { MCP_PATH } from "../../surfaces/mcp/mcp.ts";
 import { toIdleLent } from "../set/check.ts";
 import { loadPlugins, loadSet } from "../set/load.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import { OWN_SCHEMAS } from "../../surfaces/openapi/responses.ts";
 import type { Findings, Place } from "./findings.ts";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
 import type { Exchange, Recording } from "../../sandbox/recordings/recordings.ts";
 
 /** Columns of a line, as this repository's formatter counts them. */

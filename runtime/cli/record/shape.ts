@@ -1,5 +1,5 @@
 import { SaxesParser } from "saxes";
-import { isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
 
 /** What kinds of values stand at each path of a body: `prices[].usd` → `number`. Of XML: the paths of its elements. */
 export type BodyShape = ReadonlyMap<string, ReadonlySet<string>>;

@@ -1,4 +1,4 @@
-import { isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
 
 /** One entry of a registry, as `schemas/Registry.json` describes it. */
 export interface RegistryService {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Upstream } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { createHttpTransport } from "../../drivers/upstream/transport.ts";
 import { createUpstream } from "../../drivers/upstream/upstream.ts";

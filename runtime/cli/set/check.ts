@@ -1,4 +1,4 @@
-import { byPlace, type Fault, toLine } from "../../core/set/faults.ts";
+import { byPlace, type Fault, toFaultLine } from "../../core/set/faults.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { type Lent, loadPlugins, loadSet, type ManifestSet } from "./load.ts";
 
@@ -22,7 +22,7 @@ export function toReport(faults: readonly Fault[]): string {
   const files = new Set(faults.map(({ file }) => file)).size;
   const count = `${faults.length} ${faults.length === 1 ? "fault" : "faults"} in ${files} ${files === 1 ? "file" : "files"}`;
   const mended = faults.length === 1 ? "it is mended" : "they are mended";
-  return [...faults.map(toLine), `${count}; nothing starts until ${mended}`].join("\n");
+  return [...faults.map(toFaultLine), `${count}; nothing starts until ${mended}`].join("\n");
 }
 
 /** What a plugin may use while it is set up is real; what it may only keep for its handlers says so when it is called. */

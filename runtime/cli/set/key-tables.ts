@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import manifestSchema from "../../../schemas/manifest.json" with { type: "json" };
 import siteSchema from "../../../schemas/site.json" with { type: "json" };
 import { PROBLEMS } from "../../api/problem.ts";
-import { isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
 import { FAULT_CODES } from "../../core/set/faults.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 

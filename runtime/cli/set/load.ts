@@ -3,7 +3,7 @@ import { readdir, realpath } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { AnyHandler, Cache, Host, Plugin, Upstream } from "../../api/plugin.ts";
-import { isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
 import type { Compile } from "../../core/schema/validator.ts";
 import { compileSet, toCompiled } from "../../core/set/compiled-set.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";

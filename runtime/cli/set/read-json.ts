@@ -1,4 +1,4 @@
-import type { Fault, Position, Source } from "../../core/set/faults.ts";
+import type { Fault, Position, SourceFile } from "../../core/set/faults.ts";
 import type { Reading } from "./read-yaml.ts";
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]|[^\s{}[\],":]+/g;
@@ -18,7 +18,7 @@ export function readJson(file: string, text: string): Reading {
     return { faults: [{ file, ...place, code: "syntax-error", message }] };
   }
   const { values, keys, twice } = scan(text);
-  const source: Source = {
+  const source: SourceFile = {
     file,
     data,
     locate: (path, part = "value") => {

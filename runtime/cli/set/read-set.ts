@@ -1,17 +1,17 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Fault, FaultCode, Source } from "../../core/set/faults.ts";
+import type { Fault, FaultCode, SourceFile } from "../../core/set/faults.ts";
 import { GRAMMARS } from "../../core/set/grammar.ts";
 import { readJson } from "./read-json.ts";
 import { type Reading, readYaml } from "./read-yaml.ts";
 
 /** The files of a served directory, as far as they could be read. */
 export interface Files {
-  readonly site?: Source;
-  readonly manifests: readonly Source[];
+  readonly site?: SourceFile;
+  readonly manifests: readonly SourceFile[];
   /** By name; a file that is no JSON has undefined for its data. */
-  readonly schemas: ReadonlyMap<string, Source>;
+  readonly schemas: ReadonlyMap<string, SourceFile>;
   readonly faults: readonly Fault[];
 }
 
@@ -49,7 +49,7 @@ export async function readSet(dir: string): Promise<Files> {
 
 const toName = (file: string): string => file.replace(/\.json$/, "");
 
-const toUnread = (file: string): Source => ({
+const toUnread = (file: string): SourceFile => ({
   file: `schemas/${file}`,
   data: undefined,
   locate: () => ({ line: 1, column: 1 }),
@@ -59,7 +59,7 @@ type Read = (file: string, text: string) => Reading;
 
 interface Folder {
   readonly names: readonly string[];
-  readonly sources: ReadonlyMap<string, Source>;
+  readonly sources: ReadonlyMap<string, SourceFile>;
   readonly faults: readonly Fault[];
 }
 
@@ -70,7 +70,7 @@ async function readFolder(dir: string, folder: string, extension: string, read: 
     .filter((name) => !names.includes(name))
     .map((name) => toFileFault(`${folder}/${name}`, "unexpected-file", `only ${extension} files are read here`));
   const readings = await Promise.all(names.map((name) => readOne(dir, `${folder}/${name}`, read)));
-  const sources = new Map<string, Source>();
+  const sources = new Map<string, SourceFile>();
   for (const [at, { source, faults: own }] of readings.entries()) {
     if (source) sources.set(names[at] as string, source);
     faults.push(...own);

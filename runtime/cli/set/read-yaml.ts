@@ -1,11 +1,11 @@
 import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type YAMLError } from "yaml";
 import type { Path } from "../../core/schema/nodes.ts";
-import type { Fault, FaultCode, Source } from "../../core/set/faults.ts";
+import type { Fault, FaultCode, SourceFile } from "../../core/set/faults.ts";
 
 /** A file as far as it could be read. */
 export interface Reading {
   /** Left out when the file's syntax is broken. */
-  readonly source?: Source;
+  readonly source?: SourceFile;
   readonly faults: readonly Fault[];
 }
 
@@ -35,7 +35,7 @@ export function readYaml(file: string, text: string): Reading {
   const faults = twice.map(({ pos }) =>
     faultOf(pos[0], "duplicate-key", `${keyAt(text, pos[0])}: stands in the mapping twice`),
   );
-  const source: Source = {
+  const source: SourceFile = {
     file,
     data: document.toJS({ maxAliasCount: -1 }),
     locate: (path, part = "value") => placeAt(offsetOf(document, path, part)),

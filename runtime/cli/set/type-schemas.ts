@@ -1,4 +1,4 @@
-import { isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
 import { mapSubschemas, type SchemaObject, subschemas } from "../../core/schema/subschemas.ts";
 
 /** What a handler takes has its defaults filled in; what it returns is as it is written. */

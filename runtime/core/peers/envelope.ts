@@ -1,6 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import { canonicalOf } from "../digest.ts";
-import type { Signer } from "./identity.ts";
+import type { JsonObject } from "../json.ts";
+import type { IdentitySigner } from "./identity.ts";
 import { explainOrigin } from "./origin.ts";
 import { PEER_POLICY } from "./policy.ts";
 import { isSignature, isSignedBy, toSignedText } from "./signature.ts";
@@ -29,15 +30,16 @@ export interface Envelope {
   readonly body: unknown;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 const FIELDS = ["aud", "origin", "key_id", "nonce", "exp", "signature_algorithm", "signature", "body"];
 const KEY_ID = /^[A-Za-z0-9._:#-]{1,64}$/;
 const [SHORTEST_NONCE, LONGEST_NONCE] = [8, 128];
 const MAX_DEPTH = 64;
 
 /** Reads an envelope, all but its signature's truth; a text is what is wrong with it. `now` is in Unix seconds. */
-export function readEnvelope(params: Json, { audience, now }: { audience: string; now: number }): Envelope | string {
+export function readEnvelope(
+  params: JsonObject,
+  { audience, now }: { audience: string; now: number },
+): Envelope | string {
   const { aud, origin, key_id, nonce, exp, signature_algorithm, signature, body = null } = params;
   const unknown = Object.keys(params).find((name) => !FIELDS.includes(name));
   if (unknown !== undefined) return `params holds a field that is no part of an envelope: ${quote(unknown)}`;
@@ -61,13 +63,13 @@ export const isSealedBy = (key: KeyObject, method: string, envelope: Envelope): 
 export function sealEnvelope(
   method: PeerMethod,
   fields: Pick<Envelope, "aud" | "origin" | "nonce" | "exp" | "body">,
-  { keyId: key_id, sign }: Signer,
+  { keyId: key_id, sign }: IdentitySigner,
 ): Envelope {
   const signature = sign(toSignedText(toSigned(method, { ...fields, key_id }))).toString("base64");
   return { ...fields, key_id, signature_algorithm: "ed25519", signature };
 }
 
-function toSigned(method: string, envelope: Omit<Envelope, "signature" | "signature_algorithm">): Json {
+function toSigned(method: string, envelope: Omit<Envelope, "signature" | "signature_algorithm">): JsonObject {
   const { aud, body, exp, key_id, nonce, origin } = envelope;
   return { aud, body, exp, key_id, method, nonce, origin };
 }

@@ -7,7 +7,7 @@ import type { Store } from "../store.ts";
 import { PEER_POLICY } from "./policy.ts";
 
 /** What a peer was quoted. */
-export interface Exchange {
+export interface PeerExchange {
   /** The peer's origin. */
   readonly peer: string;
   readonly skill: string;
@@ -36,8 +36,8 @@ export interface ObservedSettlement {
 export interface Exchanges {
   /** A new exchange's id: `ax-` and 24 hex digits. */
   createId(): string;
-  open(id: string, exchange: Exchange): Promise<void>;
-  read(id: string): Promise<Exchange | undefined>;
+  open(id: string, exchange: PeerExchange): Promise<void>;
+  read(id: string): Promise<PeerExchange | undefined>;
   /** Takes note of a settled call that named an exchange, when it was of the quoted skill at the quoted price. The first one counts. */
   observe(settled: Pick<PaymentRecord, "exchange" | "service" | "payment" | "receipt">): Promise<void>;
   observed(id: string): Promise<ObservedSettlement | undefined>;
@@ -60,7 +60,7 @@ export const toExchangeId = (value: unknown): string | undefined =>
   typeof value === "string" && ID.test(value) ? value : undefined;
 
 export function createExchanges({ store, clock, site, createId = createRandomId }: ExchangesDeps): Exchanges {
-  const read = (id: string): Promise<Exchange | undefined> => store.get<Exchange>(`a2a:exchange:${id}`);
+  const read = (id: string): Promise<PeerExchange | undefined> => store.get<PeerExchange>(`a2a:exchange:${id}`);
 
   return {
     createId,

@@ -15,10 +15,10 @@ export interface Identity {
   /** The key that signs now first. */
   keys(): readonly PublishedKey[];
   /** The key that signs now. */
-  signer(): Signer;
+  signer(): IdentitySigner;
 }
 
-export interface Signer {
+export interface IdentitySigner {
   readonly keyId: string;
   /** Plain Ed25519 over the UTF-8 text. */
   sign(text: string): Buffer;

@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
+import { isObject, type JsonObject } from "../json.ts";
 
 /** What is known of one peer's key, or why it is not: then `reason` is a sentence for the peer. */
 export type PeerKeyAnswer =
@@ -20,8 +21,6 @@ interface CardKey {
   readonly der: unknown;
   readonly status: unknown;
 }
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** The most keys that are read of one card. */
 const MOST_KEYS = 100;
@@ -56,7 +55,7 @@ export function toPeerKey(keys: CardKeys, { origin, keyId }: { origin: string; k
   return key ? { kind: "key", key } : refuse(`The key "${keyId}" is no Ed25519 public key (SPKI DER in base64)`);
 }
 
-function toBlocks(card: unknown): Json[] {
+function toBlocks(card: unknown): JsonObject[] {
   if (!isObject(card)) return [];
   const { extensions, capabilities } = card;
   const named = isObject(extensions) ? Object.values(extensions) : [];
@@ -66,7 +65,8 @@ function toBlocks(card: unknown): Json[] {
   );
 }
 
-const toEntries = (block: Json): Json[] => (Array.isArray(block.keys) ? block.keys.filter(isObject) : [block]);
+const toEntries = (block: JsonObject): JsonObject[] =>
+  Array.isArray(block.keys) ? block.keys.filter(isObject) : [block];
 
 function readPublicKey(base64: string): KeyObject | undefined {
   try {
@@ -76,6 +76,3 @@ function readPublicKey(base64: string): KeyObject | undefined {
     return undefined; // The caller says what it should have been.
   }
 }
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

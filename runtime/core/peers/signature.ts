@@ -1,12 +1,12 @@
 import { type KeyObject, verify } from "node:crypto";
 import { digestOf } from "../digest.ts";
-import type { Signer } from "./identity.ts";
+import type { IdentitySigner } from "./identity.ts";
 
 /** How everything between peers is signed, by its name in agent cards: Ed25519 over `sha256:…` of the RFC 8785 form. */
 export const SIGNATURE_RECIPE = { algorithm: "ed25519", digest: "sha256-canonical-json" } as const;
 
 /** A payload and our signature over it. Whoever verifies leaves these five fields out and digests the rest. */
-export type Signed<T> = T & {
+export type SignedPayload<T> = T & {
   readonly digest: string;
   readonly signed: true;
   readonly signature_algorithm: "ed25519";
@@ -19,7 +19,10 @@ export type Signed<T> = T & {
 export const toSignedText = (payload: unknown): string => `sha256:${digestOf(payload)}`;
 
 /** Signs a payload, whose `type` keeps a signature over one kind from being taken for one over another. */
-export function signPayload<T extends { readonly type: string }>(payload: T, { keyId, sign }: Signer): Signed<T> {
+export function signPayload<T extends { readonly type: string }>(
+  payload: T,
+  { keyId, sign }: IdentitySigner,
+): SignedPayload<T> {
   const digest = toSignedText(payload);
   const signature = sign(digest).toString("base64");
   return {

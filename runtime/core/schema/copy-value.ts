@@ -1,11 +1,11 @@
 import type { ValidationIssue } from "../../api/problem.ts";
-import { valueError, type Words } from "./pydantic-words.ts";
+import { type IssueText, valueError } from "./pydantic-issues.ts";
 import type { Shape } from "./shape.ts";
 
 /** Bodies are refused at the site's `body_depth`, which is at most 256; handlers' outputs have no such limit. */
 const DEEPEST = 300;
 const MOST_FAULTS = 20;
-const INFINITE: Words = { type: "finite_number", msg: "Input should be a finite number" };
+const INFINITE: IssueText = { type: "finite_number", msg: "Input should be a finite number" };
 
 /** A copy of a value, cut to its shape, with its defaults and without the `null`s that mean absent. */
 export interface Copied {
@@ -83,8 +83,8 @@ function put(object: Record<string, unknown>, name: string, value: unknown): voi
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
-function refuse(words: Words, key: string | number, { path, issues }: Progress): void {
-  if (issues.length < MOST_FAULTS) issues.push({ ...words, loc: [...path, key] });
+function refuse(issueText: IssueText, key: string | number, { path, issues }: Progress): void {
+  if (issues.length < MOST_FAULTS) issues.push({ ...issueText, loc: [...path, key] });
 }
 
 /** `Array.isArray` does not tell a readonly array from an object. */

@@ -1,5 +1,6 @@
 import type { ErrorObject } from "ajv";
-import { isObject, type SchemaNodes } from "./nodes.ts";
+import { isObject } from "../json.ts";
+import type { SchemaNodes } from "./nodes.ts";
 
 /** One fault as it is to be reported: as Ajv has it, or with a sentence of its own. */
 export interface FoldedFault {

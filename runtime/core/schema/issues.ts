@@ -1,8 +1,9 @@
 import type { ErrorObject } from "ajv";
 import type { ValidationIssue } from "../../api/problem.ts";
+import { isObject } from "../json.ts";
 import { foldFaults } from "./fold-faults.ts";
-import { isObject, type SchemaNodes } from "./nodes.ts";
-import { toWords, valueError } from "./pydantic-words.ts";
+import type { SchemaNodes } from "./nodes.ts";
+import { toIssueTexts, valueError } from "./pydantic-issues.ts";
 
 /** An answer must not grow with what a caller has sent, nor the work on it. */
 const MOST_ISSUES = 100;
@@ -11,7 +12,7 @@ const MOST_ERRORS = 1000;
 const LONGEST_INPUT = 4096;
 
 /** Where the texts of a value come from decides what is said of those that fit no type. */
-export type Source = "body" | "query" | "path";
+export type InputLocation = "body" | "query" | "path";
 
 /**
  * What Ajv found, as pydantic v2 and FastAPI would report it: in the order of the schema's fields, with one issue for
@@ -20,14 +21,14 @@ export type Source = "body" | "query" | "path";
  */
 export function toIssues(
   errors: readonly ErrorObject[],
-  { value, from, document, nodes }: { value: unknown; from: Source; document: object; nodes: SchemaNodes },
+  { value, from, document, nodes }: { value: unknown; from: InputLocation; document: object; nodes: SchemaNodes },
 ): ValidationIssue[] {
   const found = new Map<string, ValidationIssue>();
   const isShort = createMeasure();
   for (const { error, sentence } of foldFaults(errors.slice(0, MOST_ERRORS), nodes)) {
     const { loc, input } = placeOf(error, value, from);
-    for (const words of sentence === undefined ? toWords(error, from !== "body") : [valueError(sentence)]) {
-      const { type, msg, ctx } = words;
+    for (const issueText of sentence === undefined ? toIssueTexts(error, from !== "body") : [valueError(sentence)]) {
+      const { type, msg, ctx } = issueText;
       found.set(JSON.stringify([loc, type, msg]), {
         type,
         loc,
@@ -46,7 +47,7 @@ export function toIssues(
 }
 
 /** As FastAPI reports a request without a body. */
-export const missingValue = (from: Source): ValidationIssue => ({
+export const missingValue = (from: InputLocation): ValidationIssue => ({
   type: "missing",
   loc: [from],
   msg: "Field required",
@@ -54,7 +55,7 @@ export const missingValue = (from: Source): ValidationIssue => ({
 });
 
 /** `loc` and `input`. What is missing shows the object that it is missing from. */
-function placeOf({ instancePath, keyword, params, propertyName }: ErrorObject, value: unknown, from: Source) {
+function placeOf({ instancePath, keyword, params, propertyName }: ErrorObject, value: unknown, from: InputLocation) {
   const loc: (string | number)[] = [from];
   let input = value;
   const enter = (key: string): void => {

@@ -1,7 +1,7 @@
 import type { Options } from "ajv";
 import type { Ajv2020 } from "ajv/dist/2020.js";
 import addFormatsModule from "ajv-formats";
-import { isObject } from "./nodes.ts";
+import { isObject } from "../json.ts";
 
 /** ajv-formats is a CommonJS module whose types say otherwise. */
 const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default;

@@ -1,8 +1,10 @@
+import { isObject, type JsonObject } from "../json.ts";
+
 /** The keys and indexes that lead to a value, from the root of its document. */
 export type Path = readonly (string | number)[];
 
 /** A schema or a part of one, as it stands in its document. */
-export type SchemaNode = boolean | { readonly [keyword: string]: unknown };
+export type SchemaNode = boolean | JsonObject;
 
 /** Finds the node that the `$ref` of another one points at; `true` (anything goes) where it points nowhere. */
 export type Resolve = (node: SchemaNode) => SchemaNode;
@@ -15,10 +17,6 @@ export interface SchemaNodes {
   /** The node (or list of nodes) and all that it consists of, through `$ref`s too. */
   reach(node: unknown): ReadonlySet<unknown>;
 }
-
-/** Whether a value is an object as JSON knows it: neither null nor a list. */
-export const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isCollection = (value: unknown): value is object => typeof value === "object" && value !== null;
 

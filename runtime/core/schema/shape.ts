@@ -1,9 +1,10 @@
+import { isObject } from "../json.ts";
 import { once } from "../once.ts";
-import { isObject, type Resolve, type SchemaNode } from "./nodes.ts";
+import type { Resolve, SchemaNode } from "./nodes.ts";
 
 /** How one level of a value is copied: which fields are named, and what becomes of all others. */
 export interface Shape {
-  readonly fields: readonly Field[];
+  readonly fields: readonly FieldShape[];
   readonly names: ReadonlySet<string>;
   /** How the other fields are copied; undefined when they are dropped. */
   readonly rest: () => Shape | undefined;
@@ -14,7 +15,7 @@ export interface Shape {
 }
 
 /** How one named field is copied. */
-export interface Field {
+export interface FieldShape {
   readonly name: string;
   /** `null` means absent. */
   readonly optional: boolean;
@@ -84,7 +85,7 @@ function shapeOf(schemas: readonly SchemaNode[], resolve: Resolve, outermost = f
 }
 
 /** Branches have a say only where nothing certain is said. */
-function describe({ certain, possible }: Property, resolve: Resolve): Pick<Field, "nullable" | "default"> {
+function describe({ certain, possible }: Property, resolve: Resolve): Pick<FieldShape, "nullable" | "default"> {
   const allows = (node: SchemaNode): boolean => allowsNull(node, resolve);
   const nullable = certain.length > 0 ? certain.every(allows) : possible.some(allows);
   const described = certain.find((node) => isObject(node) && "default" in node) as { default: unknown } | undefined;

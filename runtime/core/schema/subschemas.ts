@@ -1,4 +1,5 @@
-import { isObject, type Path } from "./nodes.ts";
+import { isObject } from "../json.ts";
+import type { Path } from "./nodes.ts";
 
 /** A JSON Schema that is an object, whichever it is. */
 export type SchemaObject = Readonly<Record<string, unknown>>;
@@ -63,7 +64,7 @@ export interface Schemas {
 }
 
 /** The schema by name or as it stands, through the `$ref` that is all of it; undefined where there is none. */
-export function toRoot(schema: string | object, { documents }: Schemas): SchemaObject | undefined {
+export function toRootSchema(schema: string | object, { documents }: Schemas): SchemaObject | undefined {
   const found = typeof schema === "string" ? documents.get(schema) : schema;
   if (!isObject(found)) return undefined;
   const { name, definition } = typeof found.$ref === "string" ? (parseReference(found.$ref) ?? {}) : {};

@@ -1,9 +1,9 @@
+import { isObject } from "../json.ts";
 import type { Path } from "../schema/nodes.ts";
-import { isObject } from "../schema/nodes.ts";
 import type { Schemas } from "../schema/subschemas.ts";
 import { type Compile, createCompiler, type Schema } from "../schema/validator.ts";
 import { type Compiled, checkExamples } from "./examples.ts";
-import { type Fault, faultAt, type Source } from "./faults.ts";
+import { type Fault, faultAt, type SourceFile } from "./faults.ts";
 import type { Draft } from "./manifests.ts";
 import { createSchemaLint } from "./schema-lint.ts";
 import { checkSchema } from "./schemas.ts";
@@ -17,7 +17,7 @@ export interface CompiledSet {
 
 /** A schema and where it stands: it is a file of `schemas/`, or a part of a manifest. */
 interface Place {
-  readonly source: Source;
+  readonly source: SourceFile;
   readonly base: Path;
   readonly schema: string | object;
 }
@@ -28,7 +28,7 @@ interface Place {
  * @param isSound whether that is known to find nothing: then it is left for the first call of each service.
  */
 export function compileSet(
-  sources: ReadonlyMap<string, Source>,
+  sources: ReadonlyMap<string, SourceFile>,
   drafts: readonly Draft[],
   isSound = false,
 ): CompiledSet {

@@ -1,7 +1,7 @@
 import type { AnyHandler } from "../../api/plugin.ts";
 import { Problem, type ValidationIssue } from "../../api/problem.ts";
+import { isObject } from "../json.ts";
 import type { Path } from "../schema/nodes.ts";
-import { isObject } from "../schema/nodes.ts";
 import { subschemas } from "../schema/subschemas.ts";
 import type { Schema } from "../schema/validator.ts";
 import { didYouMean } from "./did-you-mean.ts";

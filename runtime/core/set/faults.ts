@@ -77,7 +77,7 @@ export interface Fault extends Position {
 }
 
 /** A file that was read: its data, and where each part of it stands. */
-export interface Source<Data = unknown> {
+export interface SourceFile<Data = unknown> {
   readonly file: string;
   readonly data: Data;
   /** Where the value at the path stands, or its key; for what is not there, the nearest thing around it. */
@@ -85,7 +85,7 @@ export interface Source<Data = unknown> {
 }
 
 /** `file:line:column code message`. */
-export const toLine = ({ file, line, column, code, message }: Fault): string =>
+export const toFaultLine = ({ file, line, column, code, message }: Fault): string =>
   `${file}:${line}:${column} ${code} ${message}`;
 
 /** Compares by file, line, column, code and message: the order of every report. */
@@ -100,14 +100,14 @@ const toLabel = (path: Path): string =>
   "the file";
 
 /** A fault of the value at the path: the message begins with the value's name, and with the value where it is text. */
-export function faultAt(source: Source, path: Path, code: FaultCode, complaint: string): Fault {
+export function faultAt(source: SourceFile, path: Path, code: FaultCode, complaint: string): Fault {
   const value = path.reduce<unknown>((data, step) => (data as Record<string | number, unknown>)?.[step], source.data);
   const text = typeof value === "string" && value.length <= 80 ? ` ${JSON.stringify(value)}` : "";
   return { file: source.file, ...source.locate(path), code, message: `${toLabel(path)}${text}: ${complaint}` };
 }
 
 /** A fault of a key: one that is not known, or not well written. */
-export const faultAtKey = (source: Source, path: Path, code: FaultCode, complaint: string): Fault => ({
+export const faultAtKey = (source: SourceFile, path: Path, code: FaultCode, complaint: string): Fault => ({
   file: source.file,
   ...source.locate(path, "key"),
   code,

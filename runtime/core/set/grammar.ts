@@ -1,7 +1,7 @@
 import { didYouMean } from "./did-you-mean.ts";
 import type { FaultCode } from "./faults.ts";
 import { isPrice } from "./price.ts";
-import { parseRoute } from "./route.ts";
+import { explainRoute } from "./route.ts";
 
 /** A strict grammar: what is wrong with a text, or nothing. */
 export type Grammar = (text: string) => string | undefined;
@@ -58,11 +58,6 @@ function explainAmount(text: string): string | undefined {
   if (isPrice(text)) return undefined;
   if (/^0+(\.0*)?$/.test(text)) return "must be more than zero; what is free has no price at all";
   return 'write a plain decimal number of at most 18 decimals, such as "0.01"';
-}
-
-function explainRoute(text: string): string | undefined {
-  const route = parseRoute(text);
-  return typeof route === "string" ? route : undefined;
 }
 
 /** Descriptions stand in challenges, which some clients encode with `btoa`: it throws at whatever is beyond Latin-1. */

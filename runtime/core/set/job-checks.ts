@@ -1,9 +1,9 @@
-import { type Fault, faultAt, type Source } from "./faults.ts";
+import { type Fault, faultAt, type SourceFile } from "./faults.ts";
 import { toStatusId } from "./job-manifests.ts";
 import type { Manifest } from "./manifest.ts";
-import { isReserved, meets, parametersOf, parseRoute, type Route } from "./route.ts";
+import { isReserved, overlaps, parametersOf, parseRoute } from "./route.ts";
 
-type Draft = Source<Partial<Manifest>>;
+type Draft = SourceFile<Partial<Manifest>>;
 
 /** What is wrong with the job of a manifest: with its status route, and among the routes and ids of the others. */
 export function checkJob(draft: Draft, all: readonly Draft[]): Fault[] {
@@ -12,11 +12,11 @@ export function checkJob(draft: Draft, all: readonly Draft[]): Fault[] {
   const fail = (code: "bad-route" | "duplicate-route" | "reserved-path", complaint: string): Fault[] => [
     faultAt(draft, ["job", "status_route"], code, complaint),
   ];
-  const { method, path } = parseRoute(job.status_route) as Route; // The schema's grammar has held.
+  const { method, path } = parseRoute(job.status_route);
   if (method !== "GET" || parametersOf(path).join() !== "job_id")
     return fail("bad-route", 'must be a GET route with the one parameter {job_id}, such as "GET /v1/search/{job_id}"');
   if (isReserved(path)) return fail("reserved-path", "payphone answers such a path itself");
-  const met = all.find((other) => pathsOf(other).some((taken) => taken !== path && meets(taken, path)));
+  const met = all.find((other) => pathsOf(other).some((taken) => taken !== path && overlaps(taken, path)));
   const twin = all.find((other) => other !== draft && pathsOf(other).includes(path));
   if (met ?? twin) return fail("duplicate-route", `a request for it could also be meant for ${(met ?? twin)?.file}`);
   if (id === undefined || !all.some(({ data }) => data.id === toStatusId(id))) return [];
@@ -31,7 +31,4 @@ export function checkJob(draft: Draft, all: readonly Draft[]): Fault[] {
 }
 
 const pathsOf = ({ data: { route, job } }: Draft): string[] =>
-  [route, job?.status_route].flatMap((text) => {
-    const parsed = text === undefined ? undefined : parseRoute(text);
-    return typeof parsed === "object" ? [parsed.path] : [];
-  });
+  [route, job?.status_route].flatMap((text) => (text === undefined ? [] : parseRoute(text).path));

@@ -1,4 +1,4 @@
-import { isObject } from "../schema/nodes.ts";
+import { isObject } from "../json.ts";
 import type { JobManifest, Manifest } from "./manifest.ts";
 
 /** A job service's manifest, which has a `job`. */

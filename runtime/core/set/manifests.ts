@@ -1,21 +1,21 @@
-import { isObject } from "../schema/nodes.ts";
-import { type Schemas, toRoot } from "../schema/subschemas.ts";
+import { isObject } from "../json.ts";
+import { type Schemas, toRootSchema } from "../schema/subschemas.ts";
 import { didYouMean } from "./did-you-mean.ts";
-import { type Fault, faultAt, type Source } from "./faults.ts";
+import { type Fault, faultAt, type SourceFile } from "./faults.ts";
 import { checkJob } from "./job-checks.ts";
 import type { Manifest, SiteManifest } from "./manifest.ts";
 import { amountOn, LEAST_PRICE, toAtomic } from "./price.ts";
 import { checkRefunds } from "./refund-checks.ts";
-import { isReserved, meets, parametersOf, parseRoute, type Route } from "./route.ts";
+import { isReserved, overlaps, parametersOf, parseRoute, type Route } from "./route.ts";
 import { isExact, SETTLE_SECONDS } from "./site.ts";
 
 /** A manifest without the keys that are faulty by themselves: what is there can be relied on. */
-export type Draft = Source<Partial<Manifest>>;
+export type Draft = SourceFile<Partial<Manifest>>;
 
 /** Everything that was read, as far as it is sound. */
 export interface Drafts {
   /** Left out when it is missing, or no YAML. */
-  readonly site?: Source<Partial<SiteManifest>>;
+  readonly site?: SourceFile<Partial<SiteManifest>>;
   readonly manifests: readonly Draft[];
   readonly schemas: Schemas;
 }
@@ -53,7 +53,7 @@ function checkRoute(draft: Draft, all: readonly Draft[]): Fault[] {
   if (!route) return [];
   if (isReserved(route.path))
     return [faultAt(draft, ["route"], "reserved-path", "payphone answers such a path itself")];
-  const first = all.find((other) => meets(routeOf(other)?.path ?? "", route.path));
+  const first = all.find((other) => overlaps(routeOf(other)?.path ?? "", route.path));
   if (!first || first === draft) return [];
   const complaint = `a request for it could also be meant for ${first.file}; a path belongs to one service`;
   return [faultAt(draft, ["route"], "duplicate-route", complaint)];
@@ -64,7 +64,7 @@ function checkAliases(draft: Draft): Fault[] {
   if (!route) return [];
   const methods: string[] = [route.method];
   return (draft.data.aliases ?? []).flatMap((text, at) => {
-    const alias = parseRoute(text) as Route;
+    const alias = parseRoute(text);
     const place = ["aliases", at];
     if (alias.path !== route.path)
       return [faultAt(draft, place, "alias-path-differs", `must have the path of the route, "${route.path}"`)];
@@ -83,7 +83,7 @@ function checkSchemas(draft: Draft, schemas: Schemas): Fault[] {
       const complaint = `there is no schemas/${schema}.json${didYouMean(schema, schemas.names)}`;
       return [faultAt(draft, [key], "unknown-schema", complaint)];
     }
-    const root = toRoot(schema, schemas);
+    const root = toRootSchema(schema, schemas);
     if (!root || root.type === "object") return [];
     return [faultAt(draft, [key], "not-an-object", 'the schema must say "type: object"')];
   });
@@ -91,7 +91,7 @@ function checkSchemas(draft: Draft, schemas: Schemas): Fault[] {
 
 function checkParameters(draft: Draft, schemas: Schemas): Fault[] {
   const { input } = draft.data;
-  const root = input === undefined ? undefined : toRoot(input, schemas);
+  const root = input === undefined ? undefined : toRootSchema(input, schemas);
   if (!root) return [];
   const fields = isObject(root.properties) ? root.properties : {};
   const isPosted = [draft.data.route, ...(draft.data.aliases ?? [])].some((route) => route?.startsWith("POST "));
@@ -142,6 +142,5 @@ function checkUpstreams(draft: Draft, { upstreams = [] }: Partial<SiteManifest>)
 }
 
 function routeOf({ data: { route } }: Draft): Route | undefined {
-  const parsed = route === undefined ? undefined : parseRoute(route);
-  return typeof parsed === "string" ? undefined : parsed;
+  return route === undefined ? undefined : parseRoute(route);
 }

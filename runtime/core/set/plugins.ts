@@ -1,5 +1,5 @@
 import type { AnyHandler } from "../../api/plugin.ts";
-import { isObject } from "../schema/nodes.ts";
+import { isObject } from "../json.ts";
 import type { Schema } from "../schema/validator.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { checkExamplesByHandler } from "./examples.ts";

@@ -1,13 +1,13 @@
-import { isObject } from "../schema/nodes.ts";
-import { type Schemas, toRoot } from "../schema/subschemas.ts";
+import { isObject } from "../json.ts";
+import { type Schemas, toRootSchema } from "../schema/subschemas.ts";
 import { didYouMean } from "./did-you-mean.ts";
-import { type Fault, faultAt, type Source } from "./faults.ts";
+import { type Fault, faultAt, type SourceFile } from "./faults.ts";
 import { isEvm, type Manifest, type SiteManifest } from "./manifest.ts";
 
 /** What is wrong with a site's refunds: with their rail, and with the service that screens recipients. */
 export function checkRefunds(
-  site: Source<Partial<SiteManifest>>,
-  manifests: readonly Source<Partial<Manifest>>[],
+  site: SourceFile<Partial<SiteManifest>>,
+  manifests: readonly SourceFile<Partial<Manifest>>[],
   schemas: Schemas,
 ): Fault[] {
   const { refunds, rails = [] } = site.data;
@@ -18,7 +18,7 @@ export function checkRefunds(
   const rail = rails.find(({ id }) => id === refunds.rail);
   const service = manifests.find(({ data }) => data.id === refunds.screen)?.data;
   const names = { rails: rails.map(({ id }) => id), services: manifests.flatMap(({ data }) => data.id ?? []) };
-  const [input, output] = [service?.input, service?.output].map((schema) => schema && toRoot(schema, schemas));
+  const [input, output] = [service?.input, service?.output].map((schema) => schema && toRootSchema(schema, schemas));
   const hasField = (schema: typeof input, field: string): boolean =>
     isObject(schema) && isObject(schema.properties) && Object.hasOwn(schema.properties, field);
   const canScreen =

@@ -30,14 +30,27 @@ const RESERVED = [
   "/v1/a2a",
 ];
 
-/** Reads `METHOD /path/{parameter}`; a text is what is wrong with it. */
-export function parseRoute(text: string): Route | string {
-  const [word = "", path = "", ...rest] = text.split(" ");
-  const method = METHODS.find((known) => known === word);
-  if (!method) return `no such method${didYouMean(word, METHODS) || '; write "GET /path" or "POST /path"'}`;
+/** What is wrong with a route, or nothing; right is `METHOD /path/{parameter}`. */
+export function explainRoute(text: string): string | undefined {
+  const { method, path, rest } = splitRoute(text);
+  if (!METHODS.includes(method))
+    return `no such method${didYouMean(method, METHODS) || '; write "GET /path" or "POST /path"'}`;
   if (rest.length > 0 || !path.startsWith("/")) return `write the method, one space, and a path that begins with "/"`;
-  if (path.length > MAX_PATH) return `the path has more than ${MAX_PATH} characters`;
-  return explainPath(path) ?? { method, path };
+  return path.length > MAX_PATH ? `the path has more than ${MAX_PATH} characters` : explainPath(path);
+}
+
+/** Reads `METHOD /path/{parameter}`. @throws RangeError with what is wrong with it. */
+export function parseRoute(text: string): Route {
+  const fault = explainRoute(text);
+  if (fault !== undefined) throw new RangeError(`route ${JSON.stringify(text)}: ${fault}`);
+  const { method, path } = splitRoute(text);
+  return { method, path };
+}
+
+/** The cast holds once `explainRoute` finds nothing. */
+function splitRoute(text: string): Route & { readonly rest: readonly string[] } {
+  const [method = "", path = "", ...rest] = text.split(" ");
+  return { method: method as Route["method"], path, rest };
 }
 
 /** The names of a path's parameters, in order. */
@@ -47,14 +60,14 @@ export const parametersOf = (path: string): string[] =>
     .map((segment) => segment.slice(1, -1));
 
 /** Whether one request could be meant for both paths; what their parameters are called does not matter. */
-export function meets(a: string, b: string): boolean {
+export function overlaps(a: string, b: string): boolean {
   const [left, right] = [segmentsOf(a), segmentsOf(b)];
   return left.length === right.length && left.every((segment, at) => fits(segment, right[at] as string));
 }
 
 /** Whether payphone answers the path, or a path that it could mean, itself. */
 export const isReserved = (path: string): boolean =>
-  RESERVED.some((own) => (own.length > 1 && own.endsWith("/") ? isBelow(path, own.slice(0, -1)) : meets(path, own)));
+  RESERVED.some((own) => (own.length > 1 && own.endsWith("/") ? isBelow(path, own.slice(0, -1)) : overlaps(path, own)));
 
 function explainPath(path: string): string | undefined {
   if (path === "/") return undefined;
@@ -72,4 +85,4 @@ const segmentsOf = (path: string): string[] => path.split("/").slice(1);
 const isParameter = (segment: string): boolean => segment.startsWith("{");
 const fits = (a: string, b: string): boolean => a === b || (b !== "" && isParameter(a)) || (a !== "" && isParameter(b));
 const isBelow = (path: string, folder: string): boolean =>
-  meets(`/${segmentsOf(path).slice(0, segmentsOf(folder).length).join("/")}`, folder);
+  overlaps(`/${segmentsOf(path).slice(0, segmentsOf(folder).length).join("/")}`, folder);

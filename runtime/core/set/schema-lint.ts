@@ -3,11 +3,11 @@ import { addKeywords, OPTIONS } from "../schema/keywords.ts";
 import type { Path } from "../schema/nodes.ts";
 import { subschemas } from "../schema/subschemas.ts";
 import { didYouMean } from "./did-you-mean.ts";
-import { type Fault, faultAt, faultAtKey, type Source } from "./faults.ts";
+import { type Fault, faultAt, faultAtKey, type SourceFile } from "./faults.ts";
 import { toPath } from "./structure.ts";
 
 /** What makes a schema no valid one, word by word; the schema is the value at `base` of its source. */
-export type LintSchema = (source: Source, base: Path, schema: unknown) => Fault[];
+export type LintSchema = (source: SourceFile, base: Path, schema: unknown) => Fault[];
 
 /** Asked only when a schema does not compile: the meta-schema costs more than the whole start of a small set. */
 export function createSchemaLint(): LintSchema {
@@ -17,7 +17,7 @@ export function createSchemaLint(): LintSchema {
 }
 
 /** One fault for each place: a wrong `type` breaks three rules of the meta-schema at once. */
-function checkMeta(ajv: Ajv2020, source: Source, base: Path, schema: unknown): Fault[] {
+function checkMeta(ajv: Ajv2020, source: SourceFile, base: Path, schema: unknown): Fault[] {
   void ajv.validateSchema(schema as object); // The meta-schema is not `$async`: its answer is no promise.
   const byPlace = new Map((ajv.errors ?? []).toReversed().map((error) => [error.instancePath, error]));
   return [...byPlace].map(([pointer, { keyword, message = "does not fit", params, data }]) => {
@@ -29,7 +29,7 @@ function checkMeta(ajv: Ajv2020, source: Source, base: Path, schema: unknown): F
   });
 }
 
-function checkWords(ajv: Ajv2020, source: Source, base: Path, schema: unknown): Fault[] {
+function checkWords(ajv: Ajv2020, source: SourceFile, base: Path, schema: unknown): Fault[] {
   const keywords = Object.keys(ajv.RULES.keywords);
   return [...subschemas(schema)].flatMap(({ schema: part, path }) => {
     const unknown = Object.keys(part).filter((key) => !Object.hasOwn(ajv.RULES.keywords, key));

@@ -1,9 +1,9 @@
+import { isObject } from "../json.ts";
 import type { Path } from "../schema/nodes.ts";
-import { isObject } from "../schema/nodes.ts";
 import { explainPattern } from "../schema/pattern.ts";
 import { definitionsOf, parseReference, type SchemaObject, type Schemas, subschemas } from "../schema/subschemas.ts";
 import { didYouMean } from "./did-you-mean.ts";
-import { type Fault, faultAt, faultAtKey, type Source } from "./faults.ts";
+import { type Fault, faultAt, faultAtKey, type SourceFile } from "./faults.ts";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
@@ -12,7 +12,7 @@ const DIALECT = "https://json-schema.org/draft/2020-12/schema";
  * references that leave the set, and patterns that a caller's text could keep busy.
  * @param base where the schema stands in its source.
  */
-export function checkSchema(source: Source, base: Path, schema: unknown, schemas: Schemas): Fault[] {
+export function checkSchema(source: SourceFile, base: Path, schema: unknown, schemas: Schemas): Fault[] {
   return [...subschemas(schema)].flatMap(({ schema: part, path }) => {
     const place = [...base, ...path];
     return [
@@ -23,7 +23,7 @@ export function checkSchema(source: Source, base: Path, schema: unknown, schemas
   });
 }
 
-function checkIdentity(source: Source, path: Path, { $schema, $id }: SchemaObject): Fault[] {
+function checkIdentity(source: SourceFile, path: Path, { $schema, $id }: SchemaObject): Fault[] {
   const faults: Fault[] = [];
   if ($schema !== undefined && $schema !== DIALECT)
     faults.push(faultAt(source, [...path, "$schema"], "bad-schema", `must be "${DIALECT}", or left out`));
@@ -34,7 +34,13 @@ function checkIdentity(source: Source, path: Path, { $schema, $id }: SchemaObjec
   return faults;
 }
 
-function checkReference(source: Source, path: Path, { $ref }: SchemaObject, root: unknown, schemas: Schemas): Fault[] {
+function checkReference(
+  source: SourceFile,
+  path: Path,
+  { $ref }: SchemaObject,
+  root: unknown,
+  schemas: Schemas,
+): Fault[] {
   if (typeof $ref !== "string") return [];
   const fail = (complaint: string): Fault[] => [faultAt(source, path, "unknown-reference", complaint)];
   const { documents, names } = schemas;
@@ -52,7 +58,11 @@ function checkReference(source: Source, path: Path, { $ref }: SchemaObject, root
   return known.includes(definition) ? [] : fail(`no such definition${didYouMean(definition, known)}`);
 }
 
-function checkPatterns(source: Source, path: Path, { pattern, patternProperties, maxLength }: SchemaObject): Fault[] {
+function checkPatterns(
+  source: SourceFile,
+  path: Path,
+  { pattern, patternProperties, maxLength }: SchemaObject,
+): Fault[] {
   const longest = typeof maxLength === "number" ? maxLength : undefined;
   const own = typeof pattern === "string" ? explainPattern(pattern, longest) : undefined;
   const faults = own === undefined ? [] : [faultAt(source, [...path, "pattern"], "unsafe-pattern", own)];

@@ -1,12 +1,12 @@
 import type { Path } from "../schema/nodes.ts";
-import { type Fault, faultAt, faultAtKey, type Source } from "./faults.ts";
+import { type Fault, faultAt, faultAtKey, type SourceFile } from "./faults.ts";
 import { isEvm, type RailManifest, type SiteManifest, type UpstreamManifest } from "./manifest.ts";
 import { toAtomic } from "./price.ts";
 
 /** The last part of an offer's life, which belongs to the settlement. */
 export const SETTLE_SECONDS = 30;
 
-type SiteDraft = Source<Partial<SiteManifest>>;
+type SiteDraft = SourceFile<Partial<SiteManifest>>;
 
 /** What is wrong with a `_site.yaml` whose keys are sound by themselves. */
 export function checkSite(site: SiteDraft): Fault[] {

@@ -2,11 +2,11 @@ import type { ErrorObject } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import manifestSchema from "../../../schemas/manifest.json" with { type: "json" };
 import siteSchema from "../../../schemas/site.json" with { type: "json" };
+import { isObject } from "../json.ts";
 import { OPTIONS } from "../schema/keywords.ts";
 import type { Path } from "../schema/nodes.ts";
-import { isObject } from "../schema/nodes.ts";
 import { didYouMean } from "./did-you-mean.ts";
-import { type Fault, type FaultCode, faultAt, faultAtKey, type Source } from "./faults.ts";
+import { type Fault, type FaultCode, faultAt, faultAtKey, type SourceFile } from "./faults.ts";
 import { GRAMMARS } from "./grammar.ts";
 import type { Manifest, SiteManifest } from "./manifest.ts";
 
@@ -14,11 +14,11 @@ import type { Manifest, SiteManifest } from "./manifest.ts";
 export interface Checked<Data> {
   readonly faults: readonly Fault[];
   /** The file without those keys of its root that hold a fault. */
-  readonly draft: Source<Partial<Data>>;
+  readonly draft: SourceFile<Partial<Data>>;
 }
 
 /** Checks one file by itself. */
-export type CheckStructure<Data> = (source: Source) => Checked<Data>;
+export type CheckStructure<Data> = (source: SourceFile) => Checked<Data>;
 
 const KINDS: Readonly<Record<string, string>> = {
   array: "a list",
@@ -43,7 +43,7 @@ export interface StructureChecks {
   readonly site: CheckStructure<SiteManifest>;
 }
 
-const trust = <Data>(source: Source): Checked<Data> => ({ faults: [], draft: source as Source<Partial<Data>> });
+const trust = <Data>(source: SourceFile): Checked<Data> => ({ faults: [], draft: source as SourceFile<Partial<Data>> });
 
 /** For files that are known to have no faults. */
 export const TRUSTED: StructureChecks = { manifest: trust, site: trust };
@@ -73,10 +73,10 @@ function toSound<Data>(data: unknown, errors: readonly ErrorObject[]): Partial<D
 }
 
 /** Ajv's errors in an author's words. */
-const toFaults = (source: Source, errors: readonly ErrorObject[]): Fault[] =>
+const toFaults = (source: SourceFile, errors: readonly ErrorObject[]): Fault[] =>
   errors.filter(({ keyword }) => keyword !== "propertyNames").map((error) => toFault(source, error));
 
-function toFault(source: Source, error: ErrorObject): Fault {
+function toFault(source: SourceFile, error: ErrorObject): Fault {
   const { keyword, params, data, schema, propertyName } = error;
   const path = toPath(error.instancePath);
   const complain = (code: FaultCode, complaint: string): Fault =>

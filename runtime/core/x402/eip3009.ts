@@ -1,5 +1,5 @@
 import type { Hex } from "../../api/capabilities.ts";
-import { isObject } from "../schema/nodes.ts";
+import { isObject } from "../json.ts";
 
 /** What a payer signed (EIP-3009, `TransferWithAuthorization`), with its signature: x402's scheme `exact` on EVM. */
 export interface Eip3009 {

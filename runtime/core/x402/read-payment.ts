@@ -1,5 +1,5 @@
 import { sha256 } from "../digest.ts";
-import { isObject } from "../schema/nodes.ts";
+import { isObject } from "../json.ts";
 import { readEip3009 } from "./eip3009.ts";
 import { parseSolanaTransaction } from "./solana-transaction.ts";
 import type { PaymentPayload, PaymentRequirements } from "./x402.ts";

@@ -1,7 +1,8 @@
 import type { PublicClient } from "viem";
 import { Problem } from "../../api/problem.ts";
+import { untilAborted } from "../../core/deadline.ts";
 import { toEndpoint } from "../http/endpoint.ts";
-import { repeat, untilAborted } from "../http/retry.ts";
+import { repeat } from "../http/retry.ts";
 
 export interface EvmClientOptions {
   /** The chain's JSON-RPC URL. It may hold a secret, which appears in no error. */

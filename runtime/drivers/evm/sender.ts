@@ -1,8 +1,8 @@
 import PQueue from "p-queue";
 import type { Clock, Hex, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { untilAborted } from "../../core/deadline.ts";
 import type { Store } from "../../core/store.ts";
-import { untilAborted } from "../http/retry.ts";
 import type { TreasuryAccounts } from "../treasury.ts";
 import type { EvmClient } from "./client.ts";
 import { broadcast, type ChainView, outOfFunds, readView } from "./sender-chain.ts";

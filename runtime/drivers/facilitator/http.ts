@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import { Problem } from "../../api/problem.ts";
-import { isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
 import type { Facilitator, SettleResponse, SupportedKind, VerifyResponse } from "../../core/x402/x402.ts";
 
 type Action = "supported" | "verify" | "settle";

@@ -24,25 +24,6 @@ export async function repeat<T>(
   }
 }
 
-/**
- * What `work` gives, or the signal's reason as soon as it is aborted; `work` then ends unobserved.
- * For requests that cannot be taken back, and are bounded by a timeout of their own.
- */
-export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return work;
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-    work.catch(() => {}); // Lost the race: nobody waits for it any more.
-    promise.catch(() => {});
-  }
-}
-
 /** Waits for so many milliseconds, or rejects with the signal's reason. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, signal && { signal }).catch((error: unknown) => {

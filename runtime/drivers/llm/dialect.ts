@@ -1,5 +1,5 @@
 import type OpenAI from "openai";
-import { isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
 import { mapSubschemas, type SchemaObject } from "../../core/schema/subschemas.ts";
 import type { LlmLimits } from "../../core/set/manifest.ts";
 

@@ -1,5 +1,5 @@
 import { Problem } from "../../api/problem.ts";
-import { isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
 import { retryAfterOf } from "./client.ts";
 
 /** Whether the endpoint does not take our credentials: somebody must look at them. */

@@ -1,6 +1,7 @@
 import type { Job, Queue, Worker } from "bullmq";
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { within } from "../../core/deadline.ts";
 import type { JobQueue, QueuedJob, Turn, TurnResult } from "../../core/jobs/queue.ts";
 
 export interface BullmqQueueOptions {
@@ -53,7 +54,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
   const client = createClient({ url, socket });
   const complain = createComplaint(log);
   client.on("error", complain);
-  await within(client.connect()).catch((error: unknown) => {
+  await answered(client.connect()).catch((error: unknown) => {
     client.destroy();
     throw gone(error);
   });
@@ -71,13 +72,13 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     async add({ id, service, at }) {
       const queue = queueOf(service);
       const added = queue.add("job", { at }, { jobId: id, removeOnComplete: true, removeOnFail: true });
-      await within(Promise.all([added, client.sAdd(list, service)])).catch((error: unknown) => {
+      await answered(Promise.all([added, client.sAdd(list, service)])).catch((error: unknown) => {
         throw gone(error);
       });
     },
     async count(service) {
       const counted = queueOf(service).getJobCountByTypes("waiting", "active", "delayed");
-      return within(counted).catch((error: unknown) => {
+      return answered(counted).catch((error: unknown) => {
         throw gone(error);
       });
     },
@@ -90,7 +91,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
       closing.abort();
       await Promise.all([...turns.values()].map(({ over }) => over));
       // Without Redis they would wait for it; then the locks of their jobs lapse, as after a crash.
-      await within(Promise.all([...workers.values()].map((worker) => worker.close()))).catch(complain);
+      await answered(Promise.all([...workers.values()].map((worker) => worker.close()))).catch(complain);
       if (client.isOpen) client.destroy();
     },
   };
@@ -177,9 +178,6 @@ function createComplaint(log: Log): (error: unknown) => void {
 
 const gone = (cause: unknown): Problem => new Problem("unavailable", "The line of jobs cannot be reached", { cause });
 
-/** Rejects when the work takes too long; it may be done all the same. */
-async function within<T>(work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`Redis did not answer within ${PATIENCE_MS} ms`)), PATIENCE_MS);
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
-}
+/** Rejects when the work takes too long; Redis may do it all the same. */
+const answered = <T>(work: Promise<T>): Promise<T> =>
+  within(PATIENCE_MS, work, () => new Error(`Redis did not answer within ${PATIENCE_MS} ms`));

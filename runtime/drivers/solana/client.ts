@@ -1,7 +1,8 @@
 import type { Connection, FetchFn } from "@solana/web3.js";
 import { Problem } from "../../api/problem.ts";
+import { untilAborted } from "../../core/deadline.ts";
 import { toEndpoint } from "../http/endpoint.ts";
-import { repeat, untilAborted } from "../http/retry.ts";
+import { repeat } from "../http/retry.ts";
 
 export interface SolanaClientOptions {
   /** The chain's JSON-RPC URL. It may hold a secret, which appears in no error. */

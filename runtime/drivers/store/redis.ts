@@ -1,4 +1,5 @@
 import { Problem } from "../../api/problem.ts";
+import { within } from "../../core/deadline.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 
 export interface RedisStoreOptions {
@@ -58,8 +59,8 @@ export async function openRedisStore({ url, namespace }: RedisStoreOptions): Pro
     fault = error;
   });
   try {
-    await within(client.connect());
-    refuseForgetful(await within(client.info("memory")));
+    await answered(client.connect());
+    refuseForgetful(await answered(client.info("memory")));
   } catch (error) {
     if (client.isOpen) client.destroy();
     if (error instanceof Problem) throw error;
@@ -70,12 +71,12 @@ export async function openRedisStore({ url, namespace }: RedisStoreOptions): Pro
 
   const keyOf = (key: string): string => redis.createKeyPrefix(key, namespace);
   const adapter: TextAdapter = {
-    get: (key) => within(redis.get<string>(key) as Promise<string | undefined>),
-    set: (key, text, ttlMs) => within(redis.set(key, text, ttlMs)),
-    delete: (key) => within(redis.delete(key)),
+    get: (key) => answered(redis.get<string>(key) as Promise<string | undefined>),
+    set: (key, text, ttlMs) => answered(redis.set(key, text, ttlMs)),
+    delete: (key) => answered(redis.delete(key)),
   };
   /** KeyvRedis asks for its client first; so must whoever wants to keep the order of calls. */
-  const ask = <T>(command: () => Promise<T>): Promise<T> => within(redis.getClient().then(command));
+  const ask = <T>(command: () => Promise<T>): Promise<T> => answered(redis.getClient().then(command));
   return toStore(() => adapter, {
     async putIfAbsent(key, text, ttlMs) {
       const expiration = ttlMs === undefined ? {} : { expiration: { type: "PX", value: ttlMs } as const };
@@ -107,12 +108,9 @@ export async function openRedisStore({ url, namespace }: RedisStoreOptions): Pro
 
 const toDelay = (retries: number): number => Math.min(2 ** retries * 20, PING_MS) * (0.5 + Math.random() / 2);
 
-/** Rejects when the work takes too long; what it does then is not known. */
-async function within<T>(work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`Redis did not answer within ${PATIENCE_MS} ms`)), PATIENCE_MS);
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
-}
+/** Rejects when the work takes too long; Redis may do it all the same. */
+const answered = <T>(work: Promise<T>): Promise<T> =>
+  within(PATIENCE_MS, work, () => new Error(`Redis did not answer within ${PATIENCE_MS} ms`));
 
 /** A Redis that evicts keys when its memory is full forgets which payments were made. */
 function refuseForgetful(memory: string): void {

@@ -1,6 +1,6 @@
 import type { RpcAnswer, UpstreamAnswer } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
 import { readBounded } from "../http/bounded-body.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
 import type { WireAnswer } from "./transport.ts";

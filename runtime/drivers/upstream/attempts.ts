@@ -1,6 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { pause, untilAborted } from "../http/retry.ts";
+import { untilAborted } from "../../core/deadline.ts";
+import { pause } from "../http/retry.ts";
 import type { Outcome, Setback } from "./answers.ts";
 import { createGate, type Refusal } from "./gate.ts";
 

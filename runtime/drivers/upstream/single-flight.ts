@@ -1,4 +1,4 @@
-import { untilAborted } from "../http/retry.ts";
+import { untilAborted } from "../../core/deadline.ts";
 
 /**
  * Work under one key that several callers share while it runs. A caller's signal ends only that caller's wait. The work's

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
 import type { RecordedRequest } from "./recordings.ts";
 
 /** A request as recordings are asked for it. */

@@ -1,8 +1,8 @@
 import type { Request } from "express";
 import { Problem } from "../../api/problem.ts";
 import type { Invocation } from "../../core/call.ts";
+import { isObject } from "../../core/json.ts";
 import { missingValue } from "../../core/schema/issues.ts";
-import { isObject } from "../../core/schema/nodes.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { isHarmless, parseJson } from "./json.ts";
 

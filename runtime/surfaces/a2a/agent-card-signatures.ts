@@ -1,6 +1,6 @@
 import { canonicalOf } from "../../core/digest.ts";
+import { isObject } from "../../core/json.ts";
 import type { Identity } from "../../core/peers/identity.ts";
-import { isObject } from "../json-rpc.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

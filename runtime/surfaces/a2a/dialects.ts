@@ -1,5 +1,5 @@
+import { isObject } from "../../core/json.ts";
 import type { PaymentRequired } from "../../core/x402/x402.ts";
-import { isObject } from "../json-rpc.ts";
 import type { Dialect, Verb } from "./methods.ts";
 import { X402_KEYS } from "./payment.ts";
 import type { Task, TaskState } from "./task-book.ts";

@@ -1,6 +1,7 @@
+import { isObject } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
-import { isObject, parseJsonText, type RpcParams } from "../json-rpc.ts";
+import { parseJsonText, type RpcParams } from "../json-rpc.ts";
 import { A2A_CODES, type Refusal, refuse } from "./errors.ts";
 import { type PaymentMessage, readPaymentMessage } from "./payment.ts";
 

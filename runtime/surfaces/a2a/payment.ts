@@ -1,5 +1,5 @@
+import { isObject } from "../../core/json.ts";
 import type { Refusal } from "../../core/x402/read-payment.ts";
-import { isObject } from "../json-rpc.ts";
 import { type McpHeaders, readHeader } from "../mcp/headers.ts";
 
 /** The x402 extension's URIs that are in use; whoever activates one means the same protocol. */

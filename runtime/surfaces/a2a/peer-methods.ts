@@ -1,4 +1,5 @@
 import type { Clock } from "../../api/capabilities.ts";
+import { isObject } from "../../core/json.ts";
 import { type Envelope, PEER_METHODS, type PeerMethod } from "../../core/peers/envelope.ts";
 import { type Exchanges, toExchangeId } from "../../core/peers/exchanges.ts";
 import type { Identity } from "../../core/peers/identity.ts";
@@ -8,7 +9,6 @@ import { signPayload } from "../../core/peers/signature.ts";
 import type { Service } from "../../core/service.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
-import { isObject } from "../json-rpc.ts";
 import { PEER_CODES, type Refusal, refuse } from "./errors.ts";
 import { PEER_SIGNATURE, POLICY_DIGEST, toNamespace } from "./peer-block.ts";
 import { toReceipt } from "./peer-receipt.ts";

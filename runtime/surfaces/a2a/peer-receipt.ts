@@ -1,11 +1,11 @@
-import type { Exchange, ObservedSettlement } from "../../core/peers/exchanges.ts";
-import { isObject } from "../json-rpc.ts";
+import { isObject } from "../../core/json.ts";
+import type { ObservedSettlement, PeerExchange } from "../../core/peers/exchanges.ts";
 import { PEER_CODES, type Refusal, refuse } from "./errors.ts";
 
 /** What is known of an exchange when its receipt is asked for. */
 export interface ReceiptFacts {
   readonly id: string;
-  readonly exchange: Exchange;
+  readonly exchange: PeerExchange;
   /** The peer's key that asked. */
   readonly keyId: string;
   /** Who we are. */

@@ -1,4 +1,5 @@
-import { isObject, RPC_CODES, type RpcParams } from "../json-rpc.ts";
+import { isObject } from "../../core/json.ts";
+import { RPC_CODES, type RpcParams } from "../json-rpc.ts";
 import type { McpCall } from "./payment.ts";
 import { type McpRefusal, type McpRequest, refuse } from "./request.ts";
 import { createResultWriter, type McpIdentity, type McpVersion, MODERN, toServerInfo, VERSIONS } from "./versions.ts";

@@ -1,7 +1,8 @@
 import type { Problem } from "../../api/problem.ts";
+import { isObject } from "../../core/json.ts";
 import type { Challenge } from "../../core/x402/challenge.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
-import { isObject, type RpcParams } from "../json-rpc.ts";
+import type { RpcParams } from "../json-rpc.ts";
 import { type McpHeaders, readHeader } from "./headers.ts";
 import { knows, type McpVersion } from "./versions.ts";
 

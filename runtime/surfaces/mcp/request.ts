@@ -1,4 +1,5 @@
-import { isObject, RPC_CODES, type RpcError, type RpcId, type RpcParams, type RpcRequest } from "../json-rpc.ts";
+import { isObject } from "../../core/json.ts";
+import { RPC_CODES, type RpcError, type RpcId, type RpcParams, type RpcRequest } from "../json-rpc.ts";
 import { decodeHeader, type McpHeaders, readHeader } from "./headers.ts";
 import { HANDSHAKE, isStateless, type McpVersion, MODERN, UNNAMED, VERSIONS } from "./versions.ts";
 

@@ -1,4 +1,5 @@
-import { isObject, type Resolve } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
+import type { Resolve } from "../../core/schema/nodes.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

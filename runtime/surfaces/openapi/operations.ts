@@ -1,4 +1,5 @@
-import { createSchemaNodes, isObject } from "../../core/schema/nodes.ts";
+import { isObject } from "../../core/json.ts";
+import { createSchemaNodes } from "../../core/schema/nodes.ts";
 import type { Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
 import { parametersOf } from "../../core/set/route.ts";

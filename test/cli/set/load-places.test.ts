@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { readJson } from "../../../runtime/cli/set/read-json.ts";
 import { readYaml } from "../../../runtime/cli/set/read-yaml.ts";
 import type { Path } from "../../../runtime/core/schema/nodes.ts";
-import type { Position, Source } from "../../../runtime/core/set/faults.ts";
+import type { Position, SourceFile } from "../../../runtime/core/set/faults.ts";
 
 const json = fc.jsonValue({ maxDepth: 4 }).filter((data) => typeof data === "object" && data !== null);
 
@@ -21,7 +21,7 @@ function textAt(text: string, { line, column }: Position): string {
   return [(lines[0] as string).slice(column - 1), ...lines.slice(1)].join("\n");
 }
 
-function expectPlaces(text: string, { data, locate }: Source): void {
+function expectPlaces(text: string, { data, locate }: SourceFile): void {
   for (const [path, value] of valuesIn(data)) {
     const start = Array.isArray(value) ? "[" : typeof value === "object" && value ? "{" : JSON.stringify(value);
     expect(textAt(text, locate(path)).startsWith(start), JSON.stringify(path)).to.equal(true);
@@ -38,7 +38,7 @@ describe("the places in a file", () => {
         const text = JSON.stringify(data, null, space);
         const { source, faults } = readJson("x.json", text);
         expect(faults).to.deep.equal([]);
-        expectPlaces(text, source as Source);
+        expectPlaces(text, source as SourceFile);
       }),
     );
   });
@@ -47,7 +47,7 @@ describe("the places in a file", () => {
     fc.assert(
       fc.property(json, (data) => {
         const text = JSON.stringify(data, null, 2);
-        expectPlaces(text, readYaml("x.yaml", text).source as Source);
+        expectPlaces(text, readYaml("x.yaml", text).source as SourceFile);
       }),
     );
   });

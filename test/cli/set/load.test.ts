@@ -7,7 +7,7 @@ import type { Host, Run } from "../../../runtime/api/plugin.ts";
 import { toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { type Lent, loadPlugins, loadSet } from "../../../runtime/cli/set/load.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
-import { toLine } from "../../../runtime/core/set/faults.ts";
+import { toFaultLine } from "../../../runtime/core/set/faults.ts";
 import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { toCall } from "../../support/sellers/call.ts";
 
@@ -24,7 +24,7 @@ function copyOf(manifest: string): Files {
 async function openServices(dir: string, lent: Partial<Lent> = {}): Promise<readonly Service[]> {
   const set = await loadSet(dir);
   const { handlers, faults } = await loadPlugins(set, { ...toIdleLent(set), env: {}, ...lent });
-  expect([...set.faults, ...faults].map(toLine)).to.deep.equal([]);
+  expect([...set.faults, ...faults].map(toFaultLine)).to.deep.equal([]);
   return bindServices(set.manifests, { site: set.site, compile: set.compile, handlers });
 }
 

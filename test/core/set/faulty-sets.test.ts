@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
 import { checkDir } from "../../../runtime/cli/set/check.ts";
-import { FAULT_CODES, toLine } from "../../../runtime/core/set/faults.ts";
+import { FAULT_CODES, toFaultLine } from "../../../runtime/core/set/faults.ts";
 import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "./served-directory.ts";
 
 /** One way to break the set, and the whole report of it. */
@@ -34,7 +34,7 @@ describe("a faulty set", () => {
     for (const faulty of readCases(table))
       it(`is refused for ${faulty.what} (${table})`, async () => {
         const faults = await checkDir(await makeDirectory(toBroken(faulty)));
-        expect(faults.map(toLine)).to.deep.equal(faulty.faults);
+        expect(faults.map(toFaultLine)).to.deep.equal(faulty.faults);
       });
 
   it("is refused with every code that there is, in one case or another", () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { toLine } from "../../../runtime/core/set/faults.ts";
+import { toFaultLine } from "../../../runtime/core/set/faults.ts";
 import type { Manifest, RailManifest, SiteManifest } from "../../../runtime/core/set/manifest.ts";
 import { checkManifests, type Draft } from "../../../runtime/core/set/manifests.ts";
 
@@ -11,7 +11,7 @@ const draft = (file: string, data: Partial<Manifest>): Draft => ({ file: `manife
 
 function report(manifests: readonly Draft[], site?: Partial<SiteManifest>): string[] {
   const source = site && { file: "manifests/_site.yaml", data: site, locate };
-  return checkManifests({ manifests, schemas: NO_SCHEMAS, ...(source && { site: source }) }).map(toLine);
+  return checkManifests({ manifests, schemas: NO_SCHEMAS, ...(source && { site: source }) }).map(toFaultLine);
 }
 
 describe("manifests among each other", () => {

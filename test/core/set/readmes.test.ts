@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { checkDir, toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadPlugins, loadSet } from "../../../runtime/cli/set/load.ts";
-import { readInput } from "../../../runtime/core/perform.ts";
+import { readValidInput } from "../../../runtime/core/perform.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import { FAULT_CODES } from "../../../runtime/core/set/faults.ts";
 import { toCall } from "../../support/sellers/call.ts";
@@ -29,7 +29,7 @@ async function openService(files: Files, env: Record<string, string> = {}): Prom
 }
 
 async function call(service: Service, input: unknown): Promise<unknown> {
-  const checked = await readInput(service, { input: async () => ({ value: input, from: "body" }) });
+  const checked = await readValidInput(service, { input: async () => ({ value: input, from: "body" }) });
   const { handler } = service;
   const run = typeof handler === "function" ? handler : handler.run;
   return run(checked as never, toCall());

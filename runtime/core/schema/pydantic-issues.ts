@@ -1,12 +1,12 @@
 import type { ErrorObject } from "ajv";
 import type { ValidationIssue } from "../../api/problem.ts";
-import { isObject } from "./nodes.ts";
+import { isObject } from "../json.ts";
 
 /** An issue without its place. */
-export type Words = Pick<ValidationIssue, "type" | "msg" | "ctx">;
+export type IssueText = Pick<ValidationIssue, "type" | "msg" | "ctx">;
 
 /** A fault for which pydantic has no type of its own, in a sentence. */
-export const valueError = (sentence: string): Words => ({
+export const valueError = (sentence: string): IssueText => ({
   type: "value_error",
   msg: `Value error, ${sentence}`,
   ctx: { error: sentence },
@@ -16,83 +16,90 @@ export const valueError = (sentence: string): Words => ({
  * One fault of Ajv in the vocabulary of pydantic v2; a value that fits none of several types has one issue for each.
  * @param isText a query or path text, which could not be turned into what is due.
  */
-export function toWords(error: ErrorObject, isText: boolean): readonly Words[] {
-  if (error.keyword === "type") return toTypeWords(error, isText);
-  const toWord = WORDS.get(error.keyword);
-  return [toWord ? toWord(error) : valueError(toSentence(error))];
+export function toIssueTexts(error: ErrorObject, isText: boolean): readonly IssueText[] {
+  if (error.keyword === "type") return toTypeTexts(error, isText);
+  const toText = TEXTS.get(error.keyword);
+  return [toText ? toText(error) : valueError(toSentence(error))];
 }
 
-const EXTRA: Words = { type: "extra_forbidden", msg: "Extra inputs are not permitted" };
+const EXTRA: IssueText = { type: "extra_forbidden", msg: "Extra inputs are not permitted" };
 
 /** By keyword; `schema` is what stands beside it. */
-const WORDS = new Map<string, (error: ErrorObject) => Words>([
-  ["enum", ({ schema }) => toLiteralWords(schema as unknown[])],
-  ["const", ({ schema }) => toLiteralWords([schema])],
-  ["minLength", ({ schema }) => toLengthWords("short", schema as number)],
-  ["maxLength", ({ schema }) => toLengthWords("long", schema as number)],
+const TEXTS = new Map<string, (error: ErrorObject) => IssueText>([
+  ["enum", ({ schema }) => toLiteralText(schema as unknown[])],
+  ["const", ({ schema }) => toLiteralText([schema])],
+  ["minLength", ({ schema }) => toLengthText("short", schema as number)],
+  ["maxLength", ({ schema }) => toLengthText("long", schema as number)],
   [
     "pattern",
-    ({ schema }) => words("string_pattern_mismatch", `String should match pattern '${schema}'`, { pattern: schema }),
+    ({ schema }) =>
+      issueText("string_pattern_mismatch", `String should match pattern '${schema}'`, { pattern: schema }),
   ],
   [
     "minimum",
-    ({ schema }) => words("greater_than_equal", `Input should be greater than or equal to ${schema}`, { ge: schema }),
+    ({ schema }) =>
+      issueText("greater_than_equal", `Input should be greater than or equal to ${schema}`, { ge: schema }),
   ],
   [
     "maximum",
-    ({ schema }) => words("less_than_equal", `Input should be less than or equal to ${schema}`, { le: schema }),
+    ({ schema }) => issueText("less_than_equal", `Input should be less than or equal to ${schema}`, { le: schema }),
   ],
-  ["exclusiveMinimum", ({ schema }) => words("greater_than", `Input should be greater than ${schema}`, { gt: schema })],
-  ["exclusiveMaximum", ({ schema }) => words("less_than", `Input should be less than ${schema}`, { lt: schema })],
+  [
+    "exclusiveMinimum",
+    ({ schema }) => issueText("greater_than", `Input should be greater than ${schema}`, { gt: schema }),
+  ],
+  ["exclusiveMaximum", ({ schema }) => issueText("less_than", `Input should be less than ${schema}`, { lt: schema })],
   [
     "multipleOf",
-    ({ schema }) => words("multiple_of", `Input should be a multiple of ${schema}`, { multiple_of: schema }),
+    ({ schema }) => issueText("multiple_of", `Input should be a multiple of ${schema}`, { multiple_of: schema }),
   ],
-  ["minItems", ({ schema, data }) => toSizeWords("List", "short", schema as number, data as unknown[])],
-  ["maxItems", ({ schema, data }) => toSizeWords("List", "long", schema as number, data as unknown[])],
+  ["minItems", ({ schema, data }) => toSizeText("List", "short", schema as number, data as unknown[])],
+  ["maxItems", ({ schema, data }) => toSizeText("List", "long", schema as number, data as unknown[])],
   [
     "minProperties",
-    ({ schema, data }) => toSizeWords("Dictionary", "short", schema as number, Object.keys(data as object)),
+    ({ schema, data }) => toSizeText("Dictionary", "short", schema as number, Object.keys(data as object)),
   ],
   [
     "maxProperties",
-    ({ schema, data }) => toSizeWords("Dictionary", "long", schema as number, Object.keys(data as object)),
+    ({ schema, data }) => toSizeText("Dictionary", "long", schema as number, Object.keys(data as object)),
   ],
   ["required", () => ({ type: "missing", msg: "Field required" })],
   ["additionalProperties", () => EXTRA],
   ["unevaluatedProperties", () => EXTRA],
   ["false schema", () => EXTRA],
-  ["format", ({ schema }) => toFormatWords(schema as string)],
+  ["format", ({ schema }) => toFormatText(schema as string)],
 ]);
 
-function words(type: string, msg: string, ctx: Readonly<Record<string, unknown>>): Words {
+function issueText(type: string, msg: string, ctx: Readonly<Record<string, unknown>>): IssueText {
   return { type, msg, ctx };
 }
 
 const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? "" : "s"}`;
 
-function toLengthWords(size: "short" | "long", limit: number): Words {
+function toLengthText(size: "short" | "long", limit: number): IssueText {
   const [least, key] = size === "short" ? ["least", "min_length"] : ["most", "max_length"];
-  return words(`string_too_${size}`, `String should have at ${least} ${count(limit, "character")}`, { [key]: limit });
+  return issueText(`string_too_${size}`, `String should have at ${least} ${count(limit, "character")}`, {
+    [key]: limit,
+  });
 }
 
-function toSizeWords(
+function toSizeText(
   kind: "List" | "Dictionary",
   size: "short" | "long",
   limit: number,
   { length }: readonly unknown[],
-): Words {
+): IssueText {
   const [least, key] = size === "short" ? ["least", "min_length"] : ["most", "max_length"];
   const msg = `${kind} should have at ${least} ${count(limit, "item")} after validation, not ${length}`;
-  return words(`too_${size}`, msg, { field_type: kind, [key]: limit, actual_length: length });
+  return issueText(`too_${size}`, msg, { field_type: kind, [key]: limit, actual_length: length });
 }
 
 const NO_INTEGER = "Input should be a valid integer";
 const NO_NUMBER = "Input should be a valid number";
 const NO_BOOLEAN = "Input should be a valid boolean";
 
-/** By type: the words, and those for a text that cannot be read as one. */
-const TYPES: Readonly<Record<string, readonly [ours: Words, forTexts?: Words]>> = {
+/** By type: the issueText, and those for a text that cannot be read as one. */
+const TYPES: Readonly<Record<string, readonly [ours: IssueText, forTexts?: IssueText]>> = {
   string: [{ type: "string_type", msg: "Input should be a valid string" }],
   integer: [
     { type: "int_type", msg: NO_INTEGER },
@@ -110,13 +117,13 @@ const TYPES: Readonly<Record<string, readonly [ours: Words, forTexts?: Words]>> 
   null: [{ type: "none_required", msg: "Input should be None" }],
   object: [{ type: "dict_type", msg: "Input should be a valid dictionary" }],
 };
-const NO_MODEL: Words = {
+const NO_MODEL: IssueText = {
   type: "model_attributes_type",
   msg: "Input should be a valid dictionary or object to extract fields from",
 };
-const FRACTION: Words = { type: "int_from_float", msg: `${NO_INTEGER}, got a number with a fractional part` };
+const FRACTION: IssueText = { type: "int_from_float", msg: `${NO_INTEGER}, got a number with a fractional part` };
 
-function toTypeWords({ schema, parentSchema, data }: ErrorObject, isText: boolean): Words[] {
+function toTypeTexts({ schema, parentSchema, data }: ErrorObject, isText: boolean): IssueText[] {
   const types = [schema].flat() as string[];
   const due = types.filter((type) => type !== "null" || types.length === 1);
   return due.map((type) => {
@@ -127,11 +134,11 @@ function toTypeWords({ schema, parentSchema, data }: ErrorObject, isText: boolea
   });
 }
 
-function toLiteralWords(values: readonly unknown[]): Words {
+function toLiteralText(values: readonly unknown[]): IssueText {
   const shown = values.filter((value) => value !== null || values.length === 1).map(toPython);
   const last = shown.at(-1) ?? "";
   const expected = shown.length > 1 ? `${shown.slice(0, -1).join(", ")} or ${last}` : last;
-  return words("literal_error", `Input should be ${expected}`, { expected });
+  return issueText("literal_error", `Input should be ${expected}`, { expected });
 }
 
 /** As Python's `repr` would show it. */
@@ -151,11 +158,11 @@ const FORMATS: Readonly<Record<string, readonly [type: string, what: string, err
   uri: ["url_parsing", "a valid URL", "write it as in https://example.com/path"],
 };
 
-function toFormatWords(format: string): Words {
+function toFormatText(format: string): IssueText {
   const known = FORMATS[format];
   if (!known) return valueError(`must be a valid ${format}`);
   const [type, what, error] = known;
-  return words(type, `Input should be ${what}, ${error}`, { error });
+  return issueText(type, `Input should be ${what}, ${error}`, { error });
 }
 
 function toSentence({ keyword, params }: ErrorObject): string {
