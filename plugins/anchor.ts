@@ -16,7 +16,7 @@ export default definePlugin("anchor", ({ anchor }) => ({
   },
 }));
 
-/** The hash that is to be anchored. @throws Problem `invalid-input`. */
+/** The hash to anchor: `hash` as sent, or SHA-256 over `data` in RFC 8785 form. @throws Problem `invalid-input`. */
 function toRoot(input: { readonly hash?: string | null | undefined; readonly data?: unknown }): string {
   const { hash, data } = input;
   if ((hash ?? null) === null) {
@@ -27,7 +27,7 @@ function toRoot(input: { readonly hash?: string | null | undefined; readonly dat
   return (hash as string).toLowerCase();
 }
 
-/** RFC 8785. What it refuses can still arrive as JSON: "\ud800" is a lone surrogate, and 1e400 is read as Infinity. */
+/** RFC 8785 refuses some valid JSON: "\ud800" is a lone surrogate, and JSON.parse reads 1e400 as Infinity. */
 function toJcs(data: unknown): string {
   try {
     return canonicalize(data) as string;

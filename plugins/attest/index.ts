@@ -1,10 +1,10 @@
 import { definePlugin, type Hex } from "#plugin";
-import { toCallersSeal, toTreasurysSeal } from "./seals.ts";
+import { toCallerSignature, toTreasurySignature } from "./receipt-signature.ts";
 import { inspect } from "./signatures.ts";
-import { checkClaim, isSigned, toMessage, toRoot } from "./statement.ts";
-import { toAnchored, toNotes } from "./verification.ts";
+import { checkClaim, isSigned, toMerkleRoot, toMessage } from "./statement.ts";
+import { toAnchored, toVerificationNotes } from "./verification.ts";
 
-/** Signed and anchored decisions, and their free verification (specification 2.3 and 2.4). */
+/** Signs and anchors decisions (/v1/attest) and verifies the receipts free of charge (/v1/attest/verify). */
 export default definePlugin("attest", ({ anchor, clock, evm, site, treasury }) => ({
   attest: {
     check: checkClaim,
@@ -12,10 +12,10 @@ export default definePlugin("attest", ({ anchor, clock, evm, site, treasury }) =
     async run(input, { signal }) {
       const message = toMessage(site.name, input);
       const seal = await (isSigned(input)
-        ? toCallersSeal(input, message, evm, signal)
-        : toTreasurysSeal(message, treasury));
+        ? toCallerSignature(input, message, evm, signal)
+        : toTreasurySignature(message, treasury));
       const signed_at = Math.floor(clock.now() / 1000);
-      const merkle_root = toRoot(message);
+      const merkle_root = toMerkleRoot(message);
       const { base, solana } = await anchor.write(merkle_root, signal);
       return {
         merkle_root,
@@ -38,10 +38,10 @@ export default definePlugin("attest", ({ anchor, clock, evm, site, treasury }) =
 
     async run(input, { signal }) {
       const message = toMessage(site.name, input);
-      const root = toRoot(message);
+      const root = toMerkleRoot(message);
       const [signed, transaction] = await Promise.all([
         inspect(input, message, evm, signal),
-        evm.transaction(input.base_tx as Hex, signal), // The schema's pattern has held.
+        evm.transaction(input.base_tx as Hex, signal), // The schema's pattern guarantees the form.
       ]);
       const anchored = toAnchored(transaction, root);
       return {
@@ -50,7 +50,7 @@ export default definePlugin("attest", ({ anchor, clock, evm, site, treasury }) =
         signature_valid: signed.valid,
         signer: signed.signer ?? "unknown",
         ...anchored,
-        notes: toNotes(signed, input.signer ?? undefined, anchored, transaction),
+        notes: toVerificationNotes(signed, input.signer ?? undefined, anchored, transaction),
       };
     },
   },

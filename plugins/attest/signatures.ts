@@ -3,15 +3,15 @@ import { base58 } from "@scure/base";
 import type { Evm, Hex } from "#plugin";
 import type { Claim } from "./statement.ts";
 
-/** A finding about a signature. */
-export interface Signed {
-  /** The signature is good, and the named signer's if one was named. */
+/** The result of checking a signature. */
+export interface SignatureCheck {
+  /** The signature verifies, and belongs to the named signer if the claim names one. */
   readonly valid: boolean;
-  /** Who signed; undefined when that cannot be told. */
+  /** The signer's address or public key; undefined when it cannot be recovered. */
   readonly signer: string | undefined;
 }
 
-/** The SPKI wrapping of a raw Ed25519 public key (RFC 8410). */
+/** DER prefix that turns a raw Ed25519 public key into SPKI (RFC 8410). */
 const ED25519_SPKI = Buffer.from("302a300506032b6570032100", "hex");
 
 const BASE58_64_BYTES = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
@@ -20,8 +20,8 @@ const HEX_65_BYTES = /^0x[0-9a-fA-F]{130}$/;
 const HEX_BYTES = /^0x(?:[0-9a-fA-F]{2})+$/;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
-/** Whether and by whom the message was signed. Never throws for a bad signature. @throws Problem `upstream-failed`. */
-export async function inspect(claim: Claim, message: string, evm: Evm, signal: AbortSignal): Promise<Signed> {
+/** Checks a claimed signature over the message. A bad signature is a result, not an error. @throws Problem `upstream-failed`. */
+export async function inspect(claim: Claim, message: string, evm: Evm, signal: AbortSignal): Promise<SignatureCheck> {
   const { scheme, signer_pubkey } = claim;
   const named = claim.signer ?? undefined;
   const signature = claim.signature ?? "";
@@ -39,14 +39,14 @@ export async function inspect(claim: Claim, message: string, evm: Evm, signal: A
   return { valid: false, signer: recovered };
 }
 
-/** The EIP-55 address that signed the EIP-191 text. The checks are here, so that whatever the library throws means a bad signature. */
+/** The EIP-55 address that signed the EIP-191 text. The form is checked first, so every error of the library means a bad signature. */
 async function recover(message: string, signature: string): Promise<string | undefined> {
   if (!HEX_65_BYTES.test(signature)) return undefined;
   const { recoverMessageAddress } = await import("viem/utils");
   return recoverMessageAddress({ message, signature: signature as Hex }).catch(() => undefined);
 }
 
-/** The length is checked before base58 is decoded, whose cost grows with its square. */
+/** The length is checked first: decoding base58 takes quadratic time. */
 function isEd25519(message: string, signature: string, key: string): boolean {
   if (!BASE58_64_BYTES.test(signature) || !BASE58_32_BYTES.test(key)) return false;
   const [signatureBytes, keyBytes] = [base58.decode(signature), base58.decode(key)];

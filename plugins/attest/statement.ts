@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { Problem, toValueError, type ValidationIssue } from "#plugin";
 
-/** What is attested: 64 hex characters twice, and a label. */
-export interface Statement {
+/** The attested decision: two SHA-256 hashes (64 hex characters) and a label. */
+export interface AttestedDecision {
   readonly input_hash: string;
   readonly output_hash: string;
   readonly decision: string;
 }
 
-/** The text that is signed. The hashes have one length, so that no decision, not even one of several lines, can imitate another statement. */
-export const toMessage = (siteName: string, { input_hash, output_hash, decision }: Statement): string =>
+/** The text to sign. The hashes have a fixed length, so a decision with line breaks cannot imitate another message. */
+export const toMessage = (siteName: string, { input_hash, output_hash, decision }: AttestedDecision): string =>
   [
     `${siteName}/attest/v1`,
     `input=${input_hash.toLowerCase()}`,
@@ -17,10 +17,10 @@ export const toMessage = (siteName: string, { input_hash, output_hash, decision 
     `decision=${decision}`,
   ].join("\n");
 
-/** What is anchored: SHA-256 of the message's UTF-8 bytes, 64 hex characters. */
-export const toRoot = (message: string): string => createHash("sha256").update(message, "utf8").digest("hex");
+/** The hash to anchor: SHA-256 of the message's UTF-8 bytes, 64 hex characters. */
+export const toMerkleRoot = (message: string): string => createHash("sha256").update(message, "utf8").digest("hex");
 
-/** A signature as it arrives: nothing of it is trusted yet. */
+/** A signature as sent by a caller, not yet verified. */
 export interface Claim {
   readonly scheme?: "eip191" | "ed25519" | null | undefined;
   readonly signature?: string | null | undefined;
@@ -28,11 +28,11 @@ export interface Claim {
   readonly signer?: string | null | undefined;
 }
 
-/** Whether the caller signed; otherwise the treasury is asked to. */
+/** True when the caller sent a signature; otherwise the treasury signs. */
 export const isSigned = ({ signature }: Claim): boolean => (signature ?? null) !== null;
 
-/** The rules between the fields. @throws Problem `invalid-input` with all faults. */
-export function checkClaim(input: Statement & Claim): void {
+/** Checks the rules that the JSON Schema cannot express. @throws Problem `invalid-input` with all faults. */
+export function checkClaim(input: AttestedDecision & Claim): void {
   const { decision, scheme, signer_pubkey } = input;
   const issues: ValidationIssue[] = [];
   if (!decision.isWellFormed())

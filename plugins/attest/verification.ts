@@ -1,7 +1,7 @@
 import type { EvmTransaction } from "#plugin";
-import type { Signed } from "./signatures.ts";
+import type { SignatureCheck } from "./signatures.ts";
 
-/** What the Base transaction says of a root. */
+/** The anchor fields of a verification (schemas/AttestVerifyResponse.json). */
 export interface Anchored {
   readonly anchor_confirmed: boolean;
   readonly root_matches: boolean;
@@ -11,7 +11,7 @@ export interface Anchored {
 
 const ONE_HASH = /^0x[0-9a-f]{64}$/i;
 
-/** Reads a mined transaction as the anchor of `root` (64 lower-case hex); undefined is one that the chain does not hold. */
+/** Compares a mined transaction with `root` (64 lower-case hex); `transaction` is undefined when Base does not have it. */
 export function toAnchored(transaction: EvmTransaction | undefined, root: string): Anchored {
   const isAnchor = transaction?.status === "success" && ONE_HASH.test(transaction.input);
   return {
@@ -22,9 +22,9 @@ export function toAnchored(transaction: EvmTransaction | undefined, root: string
   };
 }
 
-/** The finding in sentences: one about the signature, one about the anchor. */
-export function toNotes(
-  signed: Signed,
+/** Two sentences: one about the signature, one about the anchor. */
+export function toVerificationNotes(
+  signed: SignatureCheck,
   named: string | undefined,
   anchored: Anchored,
   transaction: EvmTransaction | undefined,
@@ -32,7 +32,7 @@ export function toNotes(
   return `${aboutSignature(signed, named)} ${aboutAnchor(anchored, transaction)}`;
 }
 
-function aboutSignature({ valid, signer }: Signed, named: string | undefined): string {
+function aboutSignature({ valid, signer }: SignatureCheck, named: string | undefined): string {
   if (valid) return `The signature is ${signer}'s.`;
   if (named !== undefined && signer !== named) return `The signature is not ${named}'s.`;
   return "The signature does not verify.";

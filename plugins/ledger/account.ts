@@ -2,44 +2,44 @@ import { Problem, toValueError, type Upstream } from "#plugin";
 import { type BlockSpan, toSpan, toTimes } from "./chain/blocks.ts";
 import { createHeaders } from "./chain/headers.ts";
 import { readInParts } from "./chain/spans.ts";
-import { readTransfers, type Transfer } from "./chain/transfers.ts";
-import type { Category, Registry, RegistryService } from "./registry.ts";
+import { readTransfers, type UsdcTransfer } from "./chain/transfers.ts";
+import type { Category, RegisteredService, ServiceRegistry } from "./registry.ts";
 import type { LedgerQuery } from "./request.ts";
 
-/** A transfer, when it was, and what it was for. */
-export interface Entry extends Transfer {
+/** A transfer with its time and its purpose. */
+export interface Entry extends UsdcTransfer {
   /** Unix seconds. */
   readonly at: number;
   readonly category: Category;
-  /** Whose address the recipient is, where the registry says so. */
-  readonly service: RegistryService | undefined;
+  /** The recipient's service; undefined when the registry does not list the recipient. */
+  readonly service: RegisteredService | undefined;
 }
 
-/** What the chain holds for a query. */
-export interface Account {
+/** The transfers that a query covers. */
+export interface LedgerAccount {
   /** Undefined when no block was mined in the period. */
   readonly span: BlockSpan | undefined;
-  /** Those that the query counts, in the order of the chain. */
+  /** The transfers that the query counts, in chain order. */
   readonly entries: readonly Entry[];
 }
 
-/** What a query is answered with. */
-export interface AccountWork {
+/** What `readLedger` works with. */
+export interface LedgerWork {
   readonly node: Upstream;
-  readonly registry: Registry;
-  /** The most transfers that are read. */
+  readonly registry: ServiceRegistry;
+  /** The maximum number of transfers. */
   readonly most: number;
-  /** What to do when there are more, as a clause: `choose a shorter one`. */
+  /** The advice when there are more, as a clause: `choose a shorter one`. */
   readonly otherwise: string;
   readonly signal: AbortSignal;
   readonly report: (progress: string) => void;
 }
 
 /**
- * Reads the transfers of a wallet from the chain and recognizes them.
+ * Reads the transfers of a wallet from the chain and classifies them.
  * @throws Problem `invalid-input` when there are more than `most`; `upstream-failed`; the signal's reason.
  */
-export async function readAccount(query: LedgerQuery, work: AccountWork): Promise<Account> {
+export async function readLedger(query: LedgerQuery, work: LedgerWork): Promise<LedgerAccount> {
   const headers = createHeaders(work.node, work.signal);
   work.report("finding the blocks of the range");
   const span = await toSpan(headers, query.period);
@@ -57,10 +57,10 @@ export async function readAccount(query: LedgerQuery, work: AccountWork): Promis
 
 async function readAll(
   { wallet, direction }: LedgerQuery,
-  { node, most, otherwise, signal, report }: AccountWork,
+  { node, most, otherwise, signal, report }: LedgerWork,
   span: BlockSpan,
-): Promise<Transfer[]> {
-  const found = new Map<string, Transfer>();
+): Promise<UsdcTransfer[]> {
+  const found = new Map<string, UsdcTransfer>();
   const length = span.last - span.first + 1;
   await readInParts(span, {
     async read(part) {
@@ -73,8 +73,8 @@ async function readAll(
   return [...found.values()].sort((one, other) => one.block - other.block || one.index - other.index);
 }
 
-/** The registry decides first; then the way in which the money was moved. */
-function recognize({ to, isAuthorized }: Transfer, registry: Registry): Pick<Entry, "category" | "service"> {
+/** The registry decides first; for unlisted recipients, EIP-3009 means x402. */
+function recognize({ to, isAuthorized }: UsdcTransfer, registry: ServiceRegistry): Pick<Entry, "category" | "service"> {
   const service = registry.find(to);
   return { service, category: service?.category ?? (isAuthorized ? "x402" : "other_transfer") };
 }

@@ -1,7 +1,7 @@
-/** Writes an address as EIP-55 has it. @param address in lower case. */
+/** An address in EIP-55 spelling. @param address in lower case. */
 export type ToChecksum = (address: string) => string;
 
-/** Computes each address's checksum once: the same few stand in thousands of transfers. */
+/** Caches each checksum: a few addresses appear in thousands of transfers. */
 export async function createToChecksum(): Promise<ToChecksum> {
   const { getAddress } = await import("viem/utils");
   const known = new Map<string, string>();

@@ -5,10 +5,10 @@ import type { Category } from "./registry.ts";
 import type { Grouping } from "./request.ts";
 import { sum, toMean, toUsdc } from "./usdc.ts";
 
-/** Transfers that belong together; amounts are decimal text. */
+/** The sums of a group of transfers; amounts are decimal text. */
 export interface Group {
   readonly label: string;
-  /** Null where there are several. */
+  /** Null when the group has several. */
   readonly recipient: string | null;
   readonly service_id: string | null;
   readonly category: Category;
@@ -22,7 +22,7 @@ export interface Group {
   readonly last_at: string;
 }
 
-/** Days in their order, others with the largest sum first; what is equal in that by label and category. @param entries in the order of the chain. */
+/** Days in calendar order, other groups by sum, largest first; ties by label and category. @param entries in chain order. */
 export function toGroups(entries: readonly Entry[], groupBy: Grouping, toChecksum: ToChecksum): Group[] {
   const groups = Map.groupBy(entries, (entry) => `${entry.category} ${KEYS[groupBy](entry)}`);
   const sums = [...groups.values()].map((members) => {
@@ -70,7 +70,10 @@ function toGroup(members: readonly Entry[], total: bigint, { groupBy, toChecksum
     usdc: toUsdc(total),
     tx_count: members.length,
     avg_call_price: toUsdc(toMean(total, members.length)),
-    ...{ first_tx: first.tx, first_at: toIso(first.at), last_tx: last.tx, last_at: toIso(last.at) },
+    first_tx: first.tx,
+    first_at: toIso(first.at),
+    last_tx: last.tx,
+    last_at: toIso(last.at),
   };
 }
 

@@ -1,17 +1,17 @@
 import { definePlugin, Problem, toValueError } from "#plugin";
-import { readAccount } from "./account.ts";
+import { readLedger } from "./account.ts";
 import { createToChecksum } from "./checksums.ts";
 import { DAY_SECONDS } from "./period.ts";
 import { loadRegistry } from "./registry.ts";
 import { toQuery } from "./request.ts";
 import { SPEC_VERSION, summarize } from "./summary.ts";
 
-/** What one request may take on (decisions.md and README.md here). */
+/** The limits of a summary (README.md in this folder). */
 const SUMMARY_DAYS = 120;
 const SUMMARY_TRANSFERS = 25_000;
 const INSTEAD = "choose a shorter one, or buy /v1/ledger/report";
 
-/** Spend accounting: USDC transfers of a wallet on Base (specification 2.13 and 4.2). */
+/** Spend accounting from the USDC transfers of a wallet on Base: /v1/ledger/summary and /v1/ledger/report. */
 export default definePlugin("ledger", ({ anchor, clock, env, reports, site, treasury, upstream }) => {
   const node = upstream("base");
   const own = { id: new URL(site.baseUrl).host, label: site.name, recipient: env.BASE_PAYMENT_ADDRESS };
@@ -30,7 +30,7 @@ export default definePlugin("ledger", ({ anchor, clock, env, reports, site, trea
         const now = clock.now();
         const query = toQuery(input, now);
         const work = { node, registry, most: SUMMARY_TRANSFERS, otherwise: INSTEAD, signal, report };
-        const account = await readAccount(query, work);
+        const account = await readLedger(query, work);
         return {
           ...summarize(query, account, await createToChecksum()),
           registry_version: registry.version,

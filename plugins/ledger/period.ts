@@ -1,20 +1,20 @@
 import { Temporal } from "temporal-polyfill";
 
-/** A span of time: its first and its last second, both included, in Unix seconds. */
+/** A time range in Unix seconds, both ends included. */
 export interface Period {
   readonly from: number;
   readonly to: number;
 }
 
-/** A day of UTC. */
+/** The length of a UTC day. */
 export const DAY_SECONDS = 86_400;
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const DATETIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
 /**
- * The second that an ISO 8601 date or datetime stands for; undefined for anything else. A datetime without an offset is UTC.
- * @param edge which second of its day a date is; a fraction of a second is cut off at both.
+ * Reads an ISO 8601 date or datetime as Unix seconds; undefined for anything else. A datetime without an offset is UTC.
+ * @param edge whether a date means its first or its last second. Fractions of a second are cut off.
  */
 export function toSecond(text: string, edge: "first" | "last"): number | undefined {
   const [datetime, offset] = DATETIME.exec(text) ?? [];

@@ -1,24 +1,24 @@
 import { readFileSync } from "node:fs";
 import builtin from "./registry.json" with { type: "json" };
 
-/** What a transfer is for: a call of a service, or anything else. */
+/** The purpose of a transfer: a paid call, or anything else. */
 export type Category = "x402" | "other_transfer";
 
-/** A service, or a seller of several, by the addresses that it is paid at. */
-export interface RegistryService {
+/** A service, or a seller of several services, that is paid at known addresses. */
+export interface RegisteredService {
   readonly id: string;
   readonly label: string;
   readonly category: Category;
 }
 
-/** Who receives USDC at which address, in one version. */
-export interface Registry {
+/** Maps recipients to services; versioned. */
+export interface ServiceRegistry {
   readonly version: string;
   /** @param recipient in lower case. */
-  find(recipient: string): RegistryService | undefined;
+  find(recipient: string): RegisteredService | undefined;
 }
 
-/** The file's shape, as `schemas/Registry.json` describes it. */
+/** The file's shape (schemas/Registry.json). */
 interface RegistryFile {
   readonly version: string;
   readonly services: readonly {
@@ -29,27 +29,26 @@ interface RegistryFile {
   }[];
 }
 
-/** The site itself, which is paid like any other. */
+/** This site as a paid service. */
 export interface OwnService {
   readonly id: string;
   readonly label: string;
-  /** Undefined where no address is configured. */
+  /** Undefined when no address is configured. */
   readonly recipient: string | undefined;
 }
 
 /**
- * The registry that comes with the plugin, or the one in a file in its place; and the site itself, whose address is then
- * part of the version, unless the registry names it already.
- * @throws Error that names the file when it cannot be read or is no registry.
+ * Loads the built-in registry, or the file at `path` in its place, and adds this site. The site's address becomes part of
+ * the version, unless the registry already lists it. @throws Error with the path when the file is not a registry.
  */
-export function loadRegistry(path: string | undefined, own: OwnService): Registry {
+export function loadRegistry(path: string | undefined, own: OwnService): ServiceRegistry {
   const { version, services } = path === undefined ? (builtin as RegistryFile) : readRegistry(path);
-  const byRecipient = new Map<string, RegistryService>();
+  const byRecipient = new Map<string, RegisteredService>();
   for (const { id, label, category = "x402", recipients } of services) {
-    const service: RegistryService = { id, label, category };
+    const service: RegisteredService = { id, label, category };
     for (const recipient of recipients) byRecipient.set(recipient.toLowerCase(), service);
   }
-  const find: Registry["find"] = (recipient) => byRecipient.get(recipient);
+  const find: ServiceRegistry["find"] = (recipient) => byRecipient.get(recipient);
   const recipient = own.recipient?.toLowerCase();
   if (recipient === undefined || byRecipient.has(recipient)) return { version, find };
   byRecipient.set(recipient, { id: own.id, label: own.label, category: "x402" });

@@ -1,13 +1,13 @@
 import { Problem, toValueError, type ValidationIssue } from "#plugin";
 import { DAY_SECONDS, type Period, toSecond } from "./period.ts";
-import { toAtomic } from "./usdc.ts";
+import { toAtomicUsdc } from "./usdc.ts";
 
-/** Whether the wallet paid, or was paid. */
+/** Payments by the wallet, to the wallet, or both. */
 export type Direction = "outbound" | "inbound" | "both";
-/** What transfers are added up by. */
+/** How transfers are grouped. */
 export type Grouping = "service" | "recipient" | "day";
 
-/** What summary and report both ask (specification 4.2), as its schema has let it through. */
+/** The fields that summary and report share, validated by their schemas. */
 export interface LedgerRequest {
   readonly wallet: string;
   readonly from?: string | null | undefined;
@@ -18,16 +18,16 @@ export interface LedgerRequest {
   readonly include_unfiltered: boolean;
 }
 
-/** The request in exact terms. */
+/** The request, normalized. */
 export interface LedgerQuery {
   /** In lower case. */
   readonly wallet: string;
   readonly period: Period;
   readonly direction: Direction;
-  /** The least amount that counts, in atomic units. */
+  /** The smallest amount that counts, in atomic units. */
   readonly least: bigint;
   readonly groupBy: Grouping;
-  /** Whether transfers that are no x402 payments count, too. */
+  /** Whether transfers that are not x402 payments count, too. */
   readonly withOthers: boolean;
 }
 
@@ -66,7 +66,7 @@ function toPeriod({ from, to }: LedgerRequest, now: number, issues: ValidationIs
 }
 
 function toLeast(amount: string | number | null | undefined, issues: ValidationIssue[]): bigint {
-  const least = toAtomic(String(amount ?? 0));
+  const least = toAtomicUsdc(String(amount ?? 0));
   if (least === undefined)
     issues.push(
       toValueError("min_amount must be a plain decimal number with at most 6 decimals", amount, "min_amount"),

@@ -2,26 +2,26 @@ import type { Entry } from "./account.ts";
 import { DAY_SECONDS, type Period, toDate } from "./period.ts";
 import { sum, toUsdc } from "./usdc.ts";
 
-/** One day or week. */
-export interface Step {
+/** The sum of one day or week. */
+export interface SeriesStep {
   /** The day, or the week's Monday: `2026-11-21`, in UTC. */
   readonly date: string;
   readonly usdc: string;
   readonly tx_count: number;
 }
 
-/** Ranges that are longer are told by the week. */
+/** Longer ranges are summed by week. */
 const MOST_DAYS = 90;
 const WEEK_DAYS = 7;
-/** The Unix epoch was a Thursday, three days after a Monday. */
+/** The Unix epoch was a Thursday: three days after Monday. */
 const EPOCH_WEEKDAY = 3;
 
-/** What one step of the series is. */
+/** The length of one step of the series. */
 export const toGranularity = ({ from, to }: Period): "day" | "week" =>
   to - from + 1 > MOST_DAYS * DAY_SECONDS ? "week" : "day";
 
-/** The series over a whole period, steps without a transfer included. */
-export function toSeries(entries: readonly Entry[], period: Period): Step[] {
+/** The series over the whole period, including steps without transfers. */
+export function toSeries(entries: readonly Entry[], period: Period): SeriesStep[] {
   const days = toGranularity(period) === "day" ? 1 : WEEK_DAYS;
   const toStart = (second: number): number => {
     const day = Math.floor(second / DAY_SECONDS);

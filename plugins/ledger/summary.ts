@@ -1,15 +1,15 @@
-import type { Account, Entry } from "./account.ts";
+import type { Entry, LedgerAccount } from "./account.ts";
 import type { ToChecksum } from "./checksums.ts";
 import { type Group, toGroups } from "./groups.ts";
 import { toIso } from "./period.ts";
 import type { Direction, LedgerQuery } from "./request.ts";
-import { type Step, toGranularity, toSeries } from "./series.ts";
+import { type SeriesStep, toGranularity, toSeries } from "./series.ts";
 import { sum, toPercent, toUsdc } from "./usdc.ts";
 
-/** Of the answer's fields, and of how they are computed. */
+/** The version of the answer's fields and of how they are computed. */
 export const SPEC_VERSION = "1.0";
 
-/** What the transfers of a query come to (decisions.md, "ledger summary"); the same for the same account. */
+/** The summary (schemas/LedgerSummaryResponse.json); the same transfers give the same summary. */
 export interface Summary {
   /** EIP-55 checksummed. */
   readonly wallet: string;
@@ -23,7 +23,7 @@ export interface Summary {
   readonly direction: Direction;
   readonly totals: Totals;
   readonly groups: Group[];
-  readonly daily: Step[];
+  readonly daily: SeriesStep[];
   readonly granularity: "day" | "week";
 }
 
@@ -36,10 +36,10 @@ interface Totals {
   readonly identified_pct: number;
 }
 
-/** Adds the transfers of an account up. */
+/** Sums up the transfers of a ledger. */
 export function summarize(
   { wallet, period, direction, groupBy }: LedgerQuery,
-  { span, entries }: Account,
+  { span, entries }: LedgerAccount,
   toChecksum: ToChecksum,
 ): Summary {
   const range = { from_block: span?.first ?? null, to_block: span?.last ?? null };

@@ -4,7 +4,7 @@ const ONE = 10n ** BigInt(DECIMALS);
 const DECIMAL = /^(\d{1,15})(?:\.(\d{1,6}))?$/;
 
 /** Atomic units of a plain decimal number such as `0.01`; undefined for anything else, and for more than 6 decimals. */
-export function toAtomic(text: string): bigint | undefined {
+export function toAtomicUsdc(text: string): bigint | undefined {
   const [, whole, fraction = ""] = DECIMAL.exec(text) ?? [];
   return whole === undefined ? undefined : BigInt(whole) * ONE + BigInt(fraction.padEnd(DECIMALS, "0"));
 }
@@ -21,6 +21,6 @@ export const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total
 /** The mean in atomic units, halves rounded up. @param count above zero. */
 export const toMean = (total: bigint, count: number): bigint => (2n * total + BigInt(count)) / (2n * BigInt(count));
 
-/** How much `part` is of `whole`, in percent with two decimals; 0 of nothing. */
+/** `part` in percent of `whole`, with two decimals; 0 when `whole` is 0. */
 export const toPercent = (part: bigint, whole: bigint): number =>
   whole === 0n ? 0 : Number((part * 10_000n) / whole) / 100;

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { definePlugin, Problem, toValueError } from "#plugin";
 
-/** A verdict on a question, anchored on both chains before anybody is told (specification 2.14). */
+/** Answers a yes/no question with a language model, and anchors the answer before returning it. */
 export default definePlugin("oracle", async ({ anchor, clock, llm }) => {
   const instructions = await readFile(join(import.meta.dirname, "prompts/oracle.v1.txt"), "utf8");
   return {
@@ -31,7 +31,7 @@ interface Verdict {
   readonly explanation: string;
 }
 
-/** The part of schemas/OracleResponse.json that the model writes. */
+/** The part of schemas/OracleResponse.json that the language model writes. */
 const VERDICT = {
   type: "object",
   properties: {

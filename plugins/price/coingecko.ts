@@ -1,19 +1,19 @@
 import { Problem, type Upstream, type UpstreamAnswer } from "#plugin";
 import { fromContract, fromMarkets, type Quote, toMembers, unreadable } from "./quote.ts";
-import type { ContractToken, Token } from "./request.ts";
+import type { ContractToken, PricedToken } from "./request.ts";
 import { KNOWN_SYMBOLS } from "./symbols.ts";
 
 /**
- * Asks CoinGecko (API v3) for the price of a token, with one request whatever the token. Null when it knows no such one.
- * @throws Problem `upstream-failed`, also for an answer that makes no sense.
+ * Asks CoinGecko (API v3) for the price of a token, in one request. Null when CoinGecko does not know the token.
+ * @throws Problem `upstream-failed`, also for a malformed answer.
  */
-export function fetchQuote(coingecko: Upstream, token: Token, signal: AbortSignal): Promise<Quote | null> {
+export function fetchQuote(coingecko: Upstream, token: PricedToken, signal: AbortSignal): Promise<Quote | null> {
   return token.kind === "symbol"
     ? fetchBySymbol(coingecko, token.symbol, signal)
     : fetchByContract(coingecko, token, signal);
 }
 
-/** Of the coins that carry a symbol, the one with the highest market cap is meant; of equals, the one whose id comes first. */
+/** Of several coins with one symbol, the one with the highest market cap wins; on a tie, the first id in code-unit order. */
 async function fetchBySymbol(coingecko: Upstream, symbol: string, signal: AbortSignal): Promise<Quote | null> {
   const id = KNOWN_SYMBOLS.get(symbol);
   const which = id === undefined ? { symbols: symbol, include_tokens: "all", per_page: "250" } : { ids: id };

@@ -1,11 +1,11 @@
 import { definePlugin, Problem } from "#plugin";
 import { fetchQuote } from "./coingecko.ts";
-import { checkRequest, type Token, type TokenRequest, toToken } from "./request.ts";
+import { checkRequest, type PricedToken, type TokenRequest, toPricedToken } from "./request.ts";
 
-/** How long a price is sold after it was fetched (specification 8). */
+/** How long a fetched price is sold. */
 const FRESH_MS = 60_000;
 
-/** Prices of tokens in US dollars, from CoinGecko (specification 2.9). */
+/** Prices of tokens in US dollars, from CoinGecko (/v1/price/token). */
 export default definePlugin("price", ({ cache, clock, upstream }) => {
   const coingecko = upstream("coingecko");
   return {
@@ -13,7 +13,7 @@ export default definePlugin("price", ({ cache, clock, upstream }) => {
       check: checkRequest,
 
       async run(input, { signal }) {
-        const token = toToken(input);
+        const token = toPricedToken(input);
         const kept = await cache.remember(toKey(token), { ttlMs: FRESH_MS, signal }, (shared) =>
           fetchQuote(coingecko, token, shared),
         );
@@ -36,7 +36,7 @@ export default definePlugin("price", ({ cache, clock, upstream }) => {
   };
 });
 
-const toKey = (token: Token): string =>
+const toKey = (token: PricedToken): string =>
   token.kind === "symbol" ? `symbol:${token.symbol}` : `${token.platform}:${token.address}`;
 
 const toWords = ({ symbol, chain, contract }: TokenRequest): string =>

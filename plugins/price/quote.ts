@@ -1,6 +1,6 @@
 import { Problem } from "#plugin";
 
-/** What is known of a coin's price, in the fields of specification 2.9. */
+/** A coin's price, with the field names of schemas/TokenPriceResponse.json. */
 export interface Quote {
   readonly symbol: string;
   readonly name: string;
@@ -10,23 +10,23 @@ export interface Quote {
   readonly market_cap_usd: number | null;
 }
 
-/** The members of an answer, of which nothing is believed yet. */
+/** The members of a JSON object from CoinGecko, not yet checked. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** A coin in a list of `/coins/markets`. */
+/** Reads one item of `/coins/markets`. */
 export const fromMarkets = (coin: Members): Quote =>
   toQuote(coin, coin.current_price, coin.price_change_percentage_24h, coin.market_cap);
 
-/** The coin of `/coins/{platform}/contract/{address}`. */
+/** Reads the answer of `/coins/{platform}/contract/{address}`. */
 export function fromContract(coin: Members): Quote {
   const { current_price, price_change_percentage_24h, market_cap } = toMembers(coin.market_data);
   return toQuote(coin, toMembers(current_price).usd, price_change_percentage_24h, toMembers(market_cap).usd);
 }
 
-/** The members of what may be no object at all. */
+/** The members of a JSON value; none when it is not an object. */
 export const toMembers = (value: unknown): Members => Object(value);
 
-/** An answer that cannot be what it should be is worth no money. */
+/** The error for a malformed answer: the caller is not charged. */
 export const unreadable = (what: string): Problem =>
   new Problem("upstream-failed", `CoinGecko gave an answer that makes no sense: ${what}`);
 
@@ -41,7 +41,7 @@ function toQuote({ symbol, name }: Members, usd: unknown, change: unknown, cap: 
   };
 }
 
-/** CoinGecko writes 0 for a market cap that it cannot tell; a price of 0 would be none. */
+/** Null for 0: CoinGecko writes 0 for an unknown market cap, and a price of 0 is no price. */
 function toAmount(value: unknown): number | null {
   const amount = toNumber(value);
   if (amount !== null && amount < 0) throw unreadable("a negative amount");

@@ -1,14 +1,14 @@
 import { base58 } from "@scure/base";
 import { Problem, toValueError, type ValidationIssue } from "#plugin";
 
-/** A token as callers name it: by its symbol, or by its contract on a chain. */
+/** The request: a symbol, or a contract on a chain. */
 export interface TokenRequest {
   readonly symbol?: string | null | undefined;
-  readonly chain?: Chain | null | undefined;
+  readonly chain?: TokenChain | null | undefined;
   readonly contract?: string | null | undefined;
 }
 
-/** CoinGecko's names of the chains (its "asset platforms"). */
+/** CoinGecko's ids of the chains ("asset platforms"). */
 const PLATFORMS = {
   base: "base",
   ethereum: "ethereum",
@@ -20,26 +20,26 @@ const PLATFORMS = {
   avalanche: "avalanche",
 } as const;
 
-/** The chains that contracts may be on. */
-export type Chain = keyof typeof PLATFORMS;
+/** The chains on which contracts are looked up. */
+export type TokenChain = keyof typeof PLATFORMS;
 
-/** A token in one spelling, so that whoever asks for the same one shares its price. */
-export type Token = SymbolToken | ContractToken;
+/** A token in canonical spelling: the key under which its price is cached. */
+export type PricedToken = SymbolToken | ContractToken;
 
-/** By its symbol, in lower case. */
+/** A token by its symbol, in lower case. */
 export interface SymbolToken {
   readonly kind: "symbol";
   readonly symbol: string;
 }
 
-/** By its contract on one of CoinGecko's platforms. */
+/** A token by its contract on one of CoinGecko's platforms. */
 export interface ContractToken {
   readonly kind: "contract";
   readonly platform: string;
   readonly address: string;
 }
 
-/** The rules between the fields (specification 4.2). @throws Problem `invalid-input` with all faults. */
+/** Checks the rules that the JSON Schema cannot express. @throws Problem `invalid-input` with all faults. */
 export function checkRequest(request: TokenRequest): void {
   const { symbol = null, chain = null, contract = null } = request;
   const issues: ValidationIssue[] = [];
@@ -63,7 +63,7 @@ const ADDRESS = {
   solana: "an address of Solana: 32 bytes in base58",
 } as const;
 
-function isAddress(chain: Chain, contract: string): boolean {
+function isAddress(chain: TokenChain, contract: string): boolean {
   if (chain !== "solana") return /^0x[0-9a-f]{40}$/i.test(contract);
   try {
     return base58.decode(contract).length === 32;
@@ -72,10 +72,10 @@ function isAddress(chain: Chain, contract: string): boolean {
   }
 }
 
-/** @param request that has passed its check. */
-export function toToken({ symbol, chain, contract }: TokenRequest): Token {
+/** @param request has passed `checkRequest`. */
+export function toPricedToken({ symbol, chain, contract }: TokenRequest): PricedToken {
   if (!chain || !contract) return { kind: "symbol", symbol: (symbol ?? "").trim().toLowerCase() };
-  // Base58 has capitals that mean something; hexadecimal digits have not.
+  // Case matters in base58, not in hex.
   return {
     kind: "contract",
     platform: PLATFORMS[chain],

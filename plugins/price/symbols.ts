@@ -1,6 +1,6 @@
 /**
- * CoinGecko's ids of symbols that everybody means the same coin by. Many other coins carry them, some to deceive, and one
- * of those may report any market cap. All other symbols are looked up.
+ * CoinGecko ids of well-known symbols. Other coins use the same symbols, some of them to deceive, and can report any
+ * market cap. Symbols that are not here are looked up.
  */
 export const KNOWN_SYMBOLS: ReadonlyMap<string, string> = new Map([
   // Coins of chains

@@ -1,10 +1,9 @@
-/** How many values a draw can have: 64 bits. */
+/** The number of values of a 64-bit draw. */
 const DRAWS = 2n ** 64n;
 
 /**
- * One integer from `low` to `high`, both included and both safe integers, each as likely as any other: draws beyond
- * the last whole multiple of the span are thrown away, so that nothing is folded unevenly.
- * @param draw gives uniformly distributed integers from 0 to 2^64 - 1.
+ * A uniformly distributed integer from `low` to `high`, both included and both safe integers. Draws beyond the last whole
+ * multiple of the range are discarded (rejection sampling), so the remainder has no bias. @param draw returns uniformly distributed integers from 0 to 2^64 - 1.
  */
 export function drawBetween(low: number, high: number, draw: () => bigint): number {
   const span = BigInt(high) - BigInt(low) + 1n;

@@ -3,7 +3,7 @@ import canonicalize from "canonicalize";
 import { definePlugin, Problem, toValueError, type ValidationIssue } from "#plugin";
 import { drawBetween } from "./draw.ts";
 
-/** Signed random integers. What is hashed and what is signed: schemas/RollResponse.json. */
+/** Signed random integers. schemas/RollResponse.json says what is hashed and signed. */
 export default definePlugin("roll", ({ treasury, site }) => ({
   roll: {
     check({ low, high, label }) {
@@ -28,7 +28,7 @@ export default definePlugin("roll", ({ treasury, site }) => ({
 
 const draw64 = (): bigint => getRandomValues(new BigUint64Array(1))[0] as bigint;
 
-/** RFC 8785; an object always has such a text. */
+/** RFC 8785. `canonicalize` returns undefined only for values that are not objects. */
 const toJcs = (value: object): string => canonicalize(value) as string;
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");

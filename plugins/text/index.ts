@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { definePlugin } from "#plugin";
 import { tierOf } from "./tiers.ts";
 
-/** Texts about texts: a roast, an aura and a grade (specification 2.15). */
+/** Texts that a language model writes about a text: /v1/roast, /v1/aura and /v1/grade. */
 export default definePlugin("text", async ({ llm }) => {
   const [roast, aura, grade] = await Promise.all([
     readPrompt("roast.v1"),
@@ -22,7 +22,7 @@ export default definePlugin("text", async ({ llm }) => {
   };
 });
 
-/** What schemas/AuraResponse.json says. */
+/** The part of schemas/AuraResponse.json that the language model writes. */
 interface Aura {
   readonly color: string;
   readonly score: number;

@@ -1,4 +1,4 @@
-/** The least score of each tier, best first. */
+/** The lowest score of each tier, best tier first. */
 const TIERS = [
   ["S", 9000],
   ["A", 7500],
@@ -8,6 +8,6 @@ const TIERS = [
   ["F", 0],
 ] as const;
 
-/** The tier that a score of 0 to 9999 belongs to: a model that says another one has miscounted. */
+/** The tier of a score from 0 to 9999. Computed here: language models miscount. */
 export const tierOf = (score: number): (typeof TIERS)[number][0] =>
   TIERS.find(([, least]) => score >= least)?.[0] ?? "F";

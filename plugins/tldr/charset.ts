@@ -1,10 +1,10 @@
-/** How far into a document its own word on its encoding is looked for (HTML Standard, 13.2.3.2). */
+/** How many bytes are searched for an encoding declaration (HTML Standard, 13.2.3.2). */
 const PRESCAN_BYTES = 1024;
 const DECLARATION = /<(?:meta|\?xml)\b[^>]*?\b(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)/i;
 
 /**
- * The text of a document: in the encoding that its byte order mark, the server (`declared`) or the document itself names, in
- * this order, and otherwise in UTF-8 if it is that, or windows-1252, as browsers guess.
+ * Decodes a document. The encoding is taken from the byte order mark, the server's header (`declared`) or the document's
+ * own declaration, in this order; without any, UTF-8 if the bytes are valid UTF-8, else windows-1252, as in browsers.
  */
 export function decodeText(bytes: Uint8Array, declared?: string): string {
   const label = encodingOfMark(bytes) ?? declared ?? encodingInside(bytes);
@@ -17,14 +17,14 @@ function encodingOfMark([first, second, third]: Uint8Array): string | undefined 
   return first === 0xff && second === 0xfe ? "utf-16le" : undefined;
 }
 
-/** What can be read as ASCII is not UTF-16, even if it says so. */
+/** A declaration that is readable as ASCII cannot be in UTF-16, even if it says so. */
 function encodingInside(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, PRESCAN_BYTES)).toString("latin1");
   const label = DECLARATION.exec(head)?.[1];
   return label && /^utf-?16/i.test(label) ? "utf-8" : label;
 }
 
-/** Undefined for an encoding that nobody knows, and, where `fatal`, for bytes that it cannot have produced. */
+/** Undefined for an unknown encoding and, with `fatal`, for bytes that are invalid in it. */
 function decode(bytes: Uint8Array, label: string, fatal = false): string | undefined {
   try {
     return new TextDecoder(label, { fatal }).decode(bytes);

@@ -1,14 +1,14 @@
 import { Worker } from "node:worker_threads";
-import type { Task } from "./document.ts";
+import type { ReadTask } from "./document.ts";
 
 const LOOK_MS = 20;
 const MEMORY_STATUS = 2;
 
 /**
- * The whole life of this process: a document comes in, a thread parses it while this one watches the memory, its text goes
- * out. What the thread fails with ends the process with status 1, as Node does.
+ * Receives one document, parses it in a thread, watches the memory meanwhile, and sends the text back. An error in the
+ * thread ends the process with status 1.
  */
-process.once("message", ({ source, limitBytes }: Task) => {
+process.once("message", ({ source, limitBytes }: ReadTask) => {
   const parser = new Worker(new URL("./document-thread.ts", import.meta.url), { workerData: source });
   parser.once("message", (text) => process.send?.(text));
   setInterval(() => {

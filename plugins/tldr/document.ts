@@ -4,18 +4,18 @@ import { join } from "node:path";
 import PQueue from "p-queue";
 import { Problem } from "#plugin";
 
-/** A document that somebody else has written, and that takes a parser to read. */
-export type Source =
+/** An untrusted document that needs a parser. */
+export type DocumentSource =
   | { readonly kind: "html"; readonly html: string; readonly url: string }
   | { readonly kind: "pdf"; readonly bytes: Uint8Array };
 
 /** Reads the text of a document. @throws Problem `unparseable-input`; the signal's reason. */
-export type ReadDocument = (source: Source, signal: AbortSignal) => Promise<string>;
+export type ReadDocument = (source: DocumentSource, signal: AbortSignal) => Promise<string>;
 
-/** What a reading process is told. */
-export interface Task {
-  readonly source: Source;
-  /** Of the resident memory of the whole process, a fifth of which is Node's own. */
+/** The message to a reading process. */
+export interface ReadTask {
+  readonly source: DocumentSource;
+  /** Limit of the process's resident memory; Node itself takes about a fifth. */
   readonly limitBytes: number;
 }
 
@@ -23,17 +23,17 @@ const LIMIT_MS = 3000;
 const LIMIT_MB = 512;
 
 /**
- * Reads documents in processes, one process a document. A hostile page keeps a parser busy for minutes or fills the memory, and
- * a thread that runs out of memory takes all others with it; a process ends alone, after 3 seconds or at its limit. Two of
- * them run at once, or as many as there are processors; the other documents wait.
+ * Reads each document in a process of its own, because a hostile page can keep a parser busy for minutes or fill the
+ * memory, and a thread without memory ends the whole server. A process is killed after 3 seconds or at its memory limit.
+ * As many processes run at once as there are processors, at least two; further documents wait.
  */
 export function createReadDocument(): ReadDocument {
   const queue = new PQueue({ concurrency: Math.max(2, availableParallelism()) });
   return (source, signal) => queue.add(() => readInProcess(source, signal), { signal });
 }
 
-/** The process inherits nothing: no environment, no standard streams, no right to write files or to start processes. */
-function readInProcess(source: Source, signal: AbortSignal): Promise<string> {
+/** The process has no environment, no standard streams, and may not write files or start processes. */
+function readInProcess(source: DocumentSource, signal: AbortSignal): Promise<string> {
   const reader = fork(join(import.meta.dirname, "document-process.ts"), {
     env: {},
     execArgv: ["--permission", "--allow-fs-read=*", "--allow-worker"],
@@ -46,13 +46,12 @@ function readInProcess(source: Source, signal: AbortSignal): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   reader.once("message", (text) => resolve(text as string));
   reader.once("exit", (status, killer) => reject(new Problem("unparseable-input", explain(status, killer))));
-  // Of a call that has ended nothing more is expected: the queue has told its caller.
   reader.on("error", (cause) => reject(new Problem("unavailable", "No document can be read now", { cause })));
-  reader.send({ source, limitBytes: LIMIT_MB * 2 ** 20 } satisfies Task);
+  reader.send({ source, limitBytes: LIMIT_MB * 2 ** 20 } satisfies ReadTask);
   return promise.finally(() => reader.kill("SIGKILL"));
 }
 
-/** A process that has run out of memory ends with many a status, and by itself. */
+/** Any status but 1 is taken as out of memory: V8, the kernel and the watcher end the process in different ways. */
 function explain(status: number | null, killer: NodeJS.Signals | null): string {
   if (killer === "SIGKILL") return `The document cannot be read within ${LIMIT_MS / 1000} seconds`;
   if (status === 1) return "The document is damaged or protected: it cannot be read";

@@ -1,7 +1,7 @@
 import { Defuddle } from "defuddle/node";
 import { parseHTML } from "linkedom";
 
-/** The parts of a DOM that are needed here; linkedom's own types need a browser's. */
+/** The DOM as far as it is used here; linkedom's own types need TypeScript's DOM library. */
 interface Page {
   readonly documentElement: Element | null;
   readonly head: Element;
@@ -17,28 +17,28 @@ interface Element {
   after(text: string): void;
 }
 
-/** Unicode's own characters for the ends of lines and paragraphs stand for them until the white space of the source is gone. */
+/** Unicode's line and paragraph separators mark breaks until the white space of the source is collapsed. */
 const LINE = "\u2028";
 const PARAGRAPH = "\u2029";
 const LINES = "br, tr, li, dt, dd, option";
 const PARAGRAPHS =
   "p, div, section, article, aside, header, footer, main, nav, h1, h2, h3, h4, h5, h6, ul, ol, dl, table, pre, blockquote, figure, figcaption, hr, form, details, summary";
 const METADATA = /^(?:title|meta|link|base|style|script)$/;
-/** Nothing is fetched, and what would only make the article nicer to look at, at half of the whole cost, is left out. */
+/** Fetches nothing; `standardize` would only improve the look and take half of the time. */
 const OPTIONS = { useAsync: false, removeImages: true, standardize: false };
 
-/** The title and the article of a page, without what surrounds it, as text with an empty line between paragraphs; "" when it has no words. */
+/** The title and the main article of a page as text, with an empty line between paragraphs; "" when the page has no text. */
 export async function readHtml(html: string, url: string): Promise<string> {
   const { title, content } = await Defuddle(parse(html) as never, url, OPTIONS);
   const article = toText(parse(content));
   return article === "" || title === "" || article.startsWith(title) ? article : `${title}\n\n${article}`;
 }
 
-/** linkedom builds what it reads; here the tags that HTML allows to leave out are put in. */
+/** Adds the tags that HTML allows to omit: linkedom does not. */
 function parse(html: string): Page {
   const read = toDom(html);
   const page = read.documentElement?.localName === "html" ? read : toDom(`<!doctype html><html>${html}</html>`);
-  const { head, body, documentElement } = page; // The first two are made when they are asked for.
+  const { head, body, documentElement } = page; // linkedom creates head and body on access.
   for (const node of [...(documentElement?.childNodes ?? [])])
     if (node !== head && node !== body) (METADATA.test(node.localName) ? head : body).append(node);
   return page;

@@ -2,10 +2,10 @@ import { definePlugin, Problem, toValueError, type ValidationIssue } from "#plug
 import { createReadPage } from "./page.ts";
 import { createSummarize } from "./summary.ts";
 
-/** The longest text that is summarized, in characters (Unicode code points); of one that is sent, the schema says the same. */
+/** The longest text, in Unicode code points. The schema has the same limit for `text`. */
 const MOST_CHARACTERS = 200_000;
 
-/** A text, or what is at a URL, in 3 to 5 bullets (specification 2.15 and 4.2). */
+/** Summarizes a text, or the page at a URL, in 3 to 5 bullets (/v1/tldr). */
 export default definePlugin("tldr", async ({ llm, site, web }) => {
   const readPage = createReadPage({ site, web });
   const summarize = await createSummarize(llm);
@@ -17,7 +17,7 @@ export default definePlugin("tldr", async ({ llm, site, web }) => {
       },
 
       async run({ text, url }, { signal }) {
-        const source = text ?? (await readPage(url ?? "", signal)); // `check` has seen to it that one of them is there.
+        const source = text ?? (await readPage(url ?? "", signal)); // `check` guarantees that one of them is present.
         const source_chars = [...source].length;
         if (source_chars > MOST_CHARACTERS) throw toTooLong(source_chars);
         return { summary_bullets: await summarize(source, signal), source_chars };

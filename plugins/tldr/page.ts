@@ -10,7 +10,7 @@ const ACCEPT = "text/html, application/xhtml+xml, application/pdf, text/*;q=0.9,
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/;
 const TEXT = /^(?:text\/.+|application\/(?:.+\+)?(?:json|xml))$/;
 
-/** A page as text: the article of HTML, the words of a PDF, and what is text already as it is. */
+/** Reads a page as text: the article of HTML, the text of a PDF, and text formats unchanged. */
 export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadPage {
   const readDocument = createReadDocument();
   const headers = { accept: ACCEPT, "user-agent": `${site.name} (+${site.baseUrl})` };
@@ -19,7 +19,7 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
     try {
       return await web.fetch(url, { ...LIMITS, headers, signal });
     } catch (error) {
-      // The web's refusal of an address is about the caller's URL here, and not about the caller's request.
+      // The request itself was valid: only the page at its URL cannot be read.
       if (!(error instanceof Problem) || error.code !== "bad-request") throw error;
       throw new Problem("unparseable-input", error.message, { cause: error });
     }
@@ -50,5 +50,5 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
   };
 }
 
-/** Servers often call a PDF nothing but bytes. */
+/** Servers often send a PDF as application/octet-stream. */
 const isPdf = (body: Buffer): boolean => body.subarray(0, 5).toString("latin1") === "%PDF-";

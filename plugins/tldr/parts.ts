@@ -1,9 +1,9 @@
-/** Where a text is best cut, the best first: between paragraphs, lines, sentences and words. */
+/** Where to cut a text, best first: between paragraphs, lines, sentences, words. */
 const BORDERS: readonly (readonly string[])[] = [["\n\n"], ["\n"], [". ", "! ", "? ", "。", "！", "？"], [" ", "\t"]];
 
 /**
- * Cuts a text into parts of at most `maxLength` (UTF-16 code units, 2 or more) and of about the same length. Every
- * character is in exactly one part: joined, the parts are the text.
+ * Cuts a text into parts of about the same length, each at most `maxLength` UTF-16 code units (2 or more). The parts
+ * joined are the text.
  */
 export function splitText(text: string, maxLength: number): string[] {
   const parts: string[] = [];

@@ -4,15 +4,15 @@ import PQueue from "p-queue";
 import type { Llm, LlmRequest } from "#plugin";
 import { splitText } from "./parts.ts";
 
-/** Summarizes a text of any length in 3 to 5 bullets. @throws what the language model does. */
+/** Summarizes a text of any length in 3 to 5 bullets. @throws the errors of `llm.answer`. */
 export type Summarize = (text: string, signal: AbortSignal) => Promise<string[]>;
 
-/** What a model is shown at once, in UTF-16 code units: it fits into small context windows as well. */
+/** The longest text of one question, in UTF-16 code units: it fits into small context windows. */
 const PART_LENGTH = 16_000;
-/** Parts that are read at the same time. */
+/** How many parts are summarized at the same time. */
 const CONCURRENCY = 5;
 
-/** The part of schemas/TldrResponse.json that the model writes. */
+/** The part of schemas/TldrResponse.json that the language model writes. */
 const SUMMARY = {
   type: "object",
   properties: {
@@ -27,7 +27,7 @@ const SUMMARY = {
   required: ["summary_bullets"],
 };
 
-/** Notes are far shorter than any part of a text that is cut, so that taking notes of notes comes to an end. */
+/** Notes are much shorter than a part, so repeated condensing ends. */
 const NOTES = {
   type: "object",
   properties: {
@@ -42,7 +42,7 @@ const NOTES = {
   required: ["notes"],
 };
 
-/** A text that is too long to be read at once is cut into parts, notes are taken of every part, and the notes are summarized. */
+/** A long text is cut into parts; the model takes notes of each part, and then summarizes the notes. */
 export async function createSummarize(llm: Llm): Promise<Summarize> {
   const [bullets, notes] = await Promise.all([readPrompt("bullets.v1"), readPrompt("notes.v1")]);
 
@@ -59,7 +59,7 @@ export async function createSummarize(llm: Llm): Promise<Summarize> {
       const tasks = splitText(text, PART_LENGTH).map((part) => () => takeNotes(part, either));
       return (await queue.addAll(tasks, { signal: either })).join("\n\n");
     } finally {
-      failed.abort(); // Without one part the others are of no use.
+      failed.abort(); // One failed part makes the others useless.
     }
   }
 

@@ -1,27 +1,27 @@
 import { type Hex, Problem, type Upstream } from "#plugin";
 import { createRead } from "./node.ts";
 
-/** The fields of an EVM transaction (specification 2.6). */
+/** The EVM fields of schemas/TxDecodeResponse.json. */
 export interface EvmFields {
-  /** null while it is pending, like `timestamp` (Unix seconds) and `gas_used`. */
+  /** Null while the transaction is pending, like `timestamp` (Unix seconds) and `gas_used`. */
   readonly block_number: number | null;
   readonly timestamp: number | null;
   /** EIP-55. */
   readonly from_address: string;
-  /** EIP-55; null when it creates a contract. */
+  /** EIP-55; null for a contract creation. */
   readonly to_address: string | null;
   readonly value_wei: string;
   readonly value_eth: string;
   readonly gas_used: number | null;
-  /** 1 succeeded, 0 failed, `pending`, or null: blocks before Byzantium do not say. */
+  /** 1: succeeded; 0: failed; null: a receipt from before Byzantium (EIP-658). */
   readonly status: number | "pending" | null;
   readonly input_calldata_hex: string;
   readonly native_currency: "ETH";
 }
 
 /**
- * A transaction of any type, mined or pending; undefined when the node knows none of this hash. What the node says of it
- * in several answers must be of one block: a chain that was reorganized in between is read once more.
+ * Reads a transaction of any type, mined or pending; undefined when the node does not know the hash. Transaction, receipt
+ * and block must agree on the block's hash: after a reorganization in between, all three are read again.
  * @throws Problem `upstream-failed`.
  */
 export async function readEvm(node: Upstream, hash: string, signal: AbortSignal): Promise<EvmFields | undefined> {

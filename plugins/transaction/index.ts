@@ -3,7 +3,7 @@ import { readEvm } from "./evm.ts";
 import { readSolana } from "./solana.ts";
 import { toTransactionId } from "./transaction-id.ts";
 
-/** Transactions of three chains in one shape (specification 2.6); what belongs to the other kind of chain is null. */
+/** Decodes transactions of three chains into one shape (/v1/decode/tx); fields of the other kind of chain are null. */
 export default definePlugin("transaction", ({ upstream }) => {
   const base = upstream("base");
   const ethereum = upstream("ethereum");

@@ -1,30 +1,30 @@
 import { isUtf8 } from "node:buffer";
 import { base58 } from "@scure/base";
 
-/** One kind of instruction of a program, as bytes and accounts. */
-export interface Layout {
-  /** The bytes that it begins with, in hex. */
+/** The layout of one instruction of a program: its data bytes and accounts. */
+export interface InstructionLayout {
+  /** The discriminator: the first bytes of the data, in hex. */
   readonly tag: string;
   readonly type: string;
-  /** What its accounts are, in order; more may follow. */
+  /** The names of the accounts, in order; more may follow. */
   readonly accounts: readonly string[];
-  /** What follows the tag, in order; more may follow. */
+  /** The fields after the tag, in order; more may follow. */
   readonly fields: Readonly<Record<string, FieldKind>>;
 }
 
-/** Little-endian numbers, public keys and texts. Numbers of 64 bits are given as decimal texts, keys in base58. */
+/** Numbers are little-endian. u64 is returned as decimal text, keys in base58. */
 export type FieldKind = "u8" | "u32" | "u64" | "key" | "optionalKey" | "authorityType" | "text" | "rest";
 
-/** An instruction by its names. */
+/** A decoded instruction, in the form of a node's `jsonParsed`. */
 export type NamedInstruction = { readonly type: string; readonly info: Readonly<Record<string, unknown>> };
 
-/** Reads an instruction with the first layout whose tag it has; null when there is none, or when bytes are missing. */
+/** Decodes an instruction with the first layout whose tag matches; null when none matches, or when bytes are missing. */
 export function readLayout(
-  layouts: readonly Layout[],
+  layouts: readonly InstructionLayout[],
   accounts: readonly string[],
   data: Buffer,
 ): NamedInstruction | null {
-  // The Associated Token Account program takes no data for its first instruction.
+  // The Associated Token Account program's first instruction may have no data.
   const digits = data.toString("hex") || "00";
   const layout = layouts.find(({ tag }) => digits.startsWith(tag));
   if (!layout) return null;
@@ -35,7 +35,7 @@ export function readLayout(
   return { type: layout.type, info: Object.fromEntries([...named, ...fields]) };
 }
 
-/** The next bytes, as many as asked for or else all that are left; undefined when there are not so many. */
+/** Takes the next bytes, by default all that are left; undefined when there are too few. */
 type Take = (bytes?: number) => Buffer | undefined;
 
 function createTake(data: Buffer): Take {
@@ -47,7 +47,7 @@ function createTake(data: Buffer): Take {
   };
 }
 
-/** Each answers undefined where the bytes do not hold such a value. */
+/** Each returns undefined when the bytes do not contain such a value. */
 const READ: Readonly<Record<FieldKind, (take: Take) => unknown>> = {
   u8: (take) => take(1)?.readUInt8(),
   u32: (take) => take(4)?.readUInt32LE(),
@@ -69,7 +69,7 @@ function toKey(take: Take): string | undefined {
   return bytes && base58.encode(bytes);
 }
 
-/** What the Token program's `setAuthority` gives away; Token-2022 knows more of them, which stay numbers. */
+/** The authority that the Token program's `setAuthority` changes; those that only Token-2022 has stay numbers. */
 function toAuthorityType(take: Take): string | number | undefined {
   const type = take(1)?.readUInt8();
   return type === undefined ? undefined : (AUTHORITY_TYPES[type] ?? type);

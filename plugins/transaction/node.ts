@@ -1,21 +1,21 @@
 import { Ajv, type SchemaObject, type ValidateFunction } from "ajv";
 import { Problem, type Upstream } from "#plugin";
 
-/** One reading method of a chain's node; undefined is the node's `null`: it holds no such thing. */
-export type Read<T> = (node: Upstream, params: readonly unknown[], signal: AbortSignal) => Promise<T | undefined>;
+/** Calls one read-only JSON-RPC method; undefined when the node answers `null`. */
+export type ReadMethod<T> = (node: Upstream, params: readonly unknown[], signal: AbortSignal) => Promise<T | undefined>;
 
 /**
- * Reads what a JSON-RPC method answers, and believes it only as far as it fits the schema.
- * @param unreadable the codes of refusals that are no fault of the node, and what to tell the caller then.
- * @throws (the reader does) Problem `upstream-failed` when the node fails, refuses or answers something else;
- * `unparseable-input` for what is `unreadable`.
+ * Makes a reader of a JSON-RPC method that validates the answer with a JSON Schema.
+ * @param unreadable error codes that are not the node's fault, each with the detail for the caller.
+ * @throws (the reader does) Problem `upstream-failed` when the node fails, refuses or answers another shape;
+ * `unparseable-input` for the codes of `unreadable`.
  */
 export function createRead<T>(
   method: string,
   schema: SchemaObject,
   unreadable: Readonly<Record<number, string>> = {},
-): Read<T> {
-  // Compiled at the first use: no start has to wait for it.
+): ReadMethod<T> {
+  // Compiled on first use, to start faster.
   let compiled: ValidateFunction<T> | undefined;
   return async (node, params, signal) => {
     const { result, error } = await node.rpc(method, params, { signal });

@@ -2,17 +2,17 @@ import { Problem } from "#plugin";
 import { type Parsed, parseInstruction } from "./programs.ts";
 import type { Instruction, Landed, Meta } from "./solana-node.ts";
 
-/** A call of a program by the transaction, with the calls that followed from it. */
+/** A top-level instruction with its inner instructions. */
 export type ProgramCall = Call & {
-  /** Why this call failed, and with it the whole transaction, in the chain's words. */
+  /** Why this instruction failed, and with it the whole transaction: the node's `InstructionError`. */
   readonly error?: unknown;
   /** In the order of execution, whatever their depth. */
   readonly inner: InnerCall[];
 };
 
-/** A call by a program. */
+/** An instruction that a program called (cross-program invocation). */
 export type InnerCall = Call & {
-  /** 2: called by the transaction's own instruction; 3: called by that one, and so on; null in old blocks. */
+  /** 2: called by the top-level instruction; 3: called by an instruction of height 2, and so on; null in old blocks. */
   readonly stack_height: number | null;
 };
 
@@ -23,7 +23,7 @@ type Call = Parsed & {
   readonly data: string;
 };
 
-/** What a transaction asked of programs, in order. @throws Problem `upstream-failed` when an index leads nowhere. */
+/** The transaction's instructions, in order. @throws Problem `upstream-failed` when an account index is out of range. */
 export function toProgramCalls({ transaction, meta }: Landed): ProgramCall[] {
   const { accountKeys, instructions } = transaction.message;
   const { writable = [], readonly = [] } = meta?.loadedAddresses ?? {};
@@ -42,7 +42,7 @@ export function toProgramCalls({ transaction, meta }: Landed): ProgramCall[] {
 const innerOf = (meta: Meta | null, outer: number): Instruction[] =>
   (meta?.innerInstructions ?? []).flatMap(({ index, instructions }) => (index === outer ? instructions : []));
 
-/** Which instruction failed, and why; nothing when none did, or when the transaction failed for another reason. */
+/** Index and reason of the failed instruction; empty when the transaction succeeded or failed for another reason. */
 function toFailure(meta: Meta | null): readonly unknown[] {
   if (meta === null || meta.err === null || typeof meta.err === "string") return [];
   const { InstructionError: failure } = meta.err;

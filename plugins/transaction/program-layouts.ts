@@ -1,20 +1,24 @@
-import type { FieldKind, Layout } from "./layouts.ts";
+import type { FieldKind, InstructionLayout } from "./layouts.ts";
 
-/** The rows below: tag, type, accounts (a text with spaces between), fields. */
+/** @param accounts names, separated by spaces. */
 const layout = (
   tag: string,
   type: string,
   accounts = "",
   fields: Readonly<Record<string, FieldKind>> = {},
-): Layout => ({ tag, type, accounts: accounts.split(" ").filter((name) => name !== ""), fields });
+): InstructionLayout => ({ tag, type, accounts: accounts.split(" ").filter((name) => name !== ""), fields });
 
-/** The System program's, with the names that a node's `jsonParsed` has (as in all tables here). */
-export const SYSTEM: readonly Layout[] = [
+/** The System program. All tables here use the names of a node's `jsonParsed`. */
+export const SYSTEM: readonly InstructionLayout[] = [
   layout("00000000", "createAccount", "source newAccount", { lamports: "u64", space: "u64", owner: "key" }),
   layout("01000000", "assign", "account", { owner: "key" }),
   layout("02000000", "transfer", "source destination", { lamports: "u64" }),
   layout("03000000", "createAccountWithSeed", "source newAccount", {
-    ...{ base: "key", seed: "text", lamports: "u64", space: "u64", owner: "key" },
+    base: "key",
+    seed: "text",
+    lamports: "u64",
+    space: "u64",
+    owner: "key",
   }),
   layout("04000000", "advanceNonce", "nonceAccount recentBlockhashesSysvar nonceAuthority"),
   layout(
@@ -27,15 +31,17 @@ export const SYSTEM: readonly Layout[] = [
   ),
   layout("08000000", "allocate", "account", { space: "u64" }),
   layout("0b000000", "transferWithSeed", "source sourceBase destination", {
-    ...{ lamports: "u64", sourceSeed: "text", sourceOwner: "key" },
+    lamports: "u64",
+    sourceSeed: "text",
+    sourceOwner: "key",
   }),
 ];
 
-/** The Token program's, which Token-2022 has taken over. */
-export const TOKEN: readonly Layout[] = [
-  layout("00", "initializeMint", "mint rentSysvar", {
-    ...{ decimals: "u8", mintAuthority: "key", freezeAuthority: "optionalKey" },
-  }),
+const MINT = { decimals: "u8", mintAuthority: "key", freezeAuthority: "optionalKey" } as const;
+
+/** The Token program. Token-2022 has the same instructions. */
+export const SPL_TOKEN: readonly InstructionLayout[] = [
+  layout("00", "initializeMint", "mint rentSysvar", MINT),
   layout("01", "initializeAccount", "account mint owner rentSysvar"),
   layout("03", "transfer", "source destination authority", { amount: "u64" }),
   layout("04", "approve", "source delegate owner", { amount: "u64" }),
@@ -53,38 +59,38 @@ export const TOKEN: readonly Layout[] = [
   layout("10", "initializeAccount2", "account mint rentSysvar", { owner: "key" }),
   layout("11", "syncNative", "account"),
   layout("12", "initializeAccount3", "account mint", { owner: "key" }),
-  layout("14", "initializeMint2", "mint", {
-    ...{ decimals: "u8", mintAuthority: "key", freezeAuthority: "optionalKey" },
-  }),
+  layout("14", "initializeMint2", "mint", MINT),
   layout("15", "getAccountDataSize", "mint"),
   layout("16", "initializeImmutableOwner", "account"),
   layout("1a01", "transferCheckedWithFee", "source mint destination authority", {
-    ...{ amount: "u64", decimals: "u8", feeAmount: "u64" },
+    amount: "u64",
+    decimals: "u8",
+    feeAmount: "u64",
   }),
 ];
 
 const ASSOCIATED_ACCOUNTS = "source account wallet mint systemProgram tokenProgram";
 
-/** The Associated Token Account program's. */
-export const ASSOCIATED_TOKEN: readonly Layout[] = [
+/** The Associated Token Account program. */
+export const ASSOCIATED_TOKEN: readonly InstructionLayout[] = [
   layout("00", "create", ASSOCIATED_ACCOUNTS),
   layout("01", "createIdempotent", ASSOCIATED_ACCOUNTS),
   layout("02", "recoverNested", "nestedSource nestedMint destination nestedOwner ownerMint wallet tokenProgram"),
 ];
 
-/** The Memo program's: text, and nothing else. */
-export const MEMO: readonly Layout[] = [layout("", "memo", "", { memo: "rest" })];
+/** The Memo program: its data is text. */
+export const MEMO: readonly InstructionLayout[] = [layout("", "memo", "", { memo: "rest" })];
 
-/** The Compute Budget program's. Micro-lamports are the price of one compute unit. */
-export const COMPUTE_BUDGET: readonly Layout[] = [
+/** The Compute Budget program. `microLamports` is the price of one compute unit. */
+export const COMPUTE_BUDGET: readonly InstructionLayout[] = [
   layout("01", "requestHeapFrame", "", { bytes: "u32" }),
   layout("02", "setComputeUnitLimit", "", { units: "u32" }),
   layout("03", "setComputeUnitPrice", "", { microLamports: "u64" }),
   layout("04", "setLoadedAccountsDataSizeLimit", "", { bytes: "u32" }),
 ];
 
-/** Those of the Stake program that move stake. */
-export const STAKE: readonly Layout[] = [
+/** The Stake program's instructions that move stake. */
+export const STAKE: readonly InstructionLayout[] = [
   layout(
     "02000000",
     "delegate",

@@ -1,29 +1,29 @@
 import { base58 } from "@scure/base";
-import { type Layout, type NamedInstruction, readLayout } from "./layouts.ts";
-import { ASSOCIATED_TOKEN, COMPUTE_BUDGET, MEMO, STAKE, SYSTEM, TOKEN } from "./program-layouts.ts";
+import { type InstructionLayout, type NamedInstruction, readLayout } from "./layouts.ts";
+import { ASSOCIATED_TOKEN, COMPUTE_BUDGET, MEMO, SPL_TOKEN, STAKE, SYSTEM } from "./program-layouts.ts";
 
-/** What is known of a call, from its program and its bytes. */
+/** The decoded part of an instruction. */
 export type Parsed = {
-  /** The program's name, as Solana's own tools call it; null for programs that are not built in or well known. */
+  /** The name that Solana's own tools use; null for a program that is not in the table below. */
   readonly program: string | null;
-  /** The instruction and its arguments by name; null for one that is not known here. */
+  /** Null for an instruction that is not in the tables. */
   readonly parsed: NamedInstruction | null;
 };
 
-/** Reads an instruction; what it does not know, it leaves as it is. @param data base58. */
+/** Decodes an instruction as far as its program is known. @param data base58. */
 export function parseInstruction(programId: string, accounts: readonly string[], data: string): Parsed {
   const [program, layouts = []] = PROGRAMS.get(programId) ?? [null];
   if (layouts.length === 0 || data.length > LONGEST_DATA) return { program, parsed: null };
   return { program, parsed: readLayout(layouts, accounts, Buffer.from(base58.decode(data))) };
 }
 
-/** Base58 takes time with the square of the length. This is what fits into a transaction, of 1232 bytes. */
+/** Decoding base58 takes quadratic time. A transaction of 1232 bytes cannot hold longer data. */
 const LONGEST_DATA = 1683;
 
-const PROGRAMS: ReadonlyMap<string, readonly [name: string, layouts?: readonly Layout[]]> = new Map([
+const PROGRAMS: ReadonlyMap<string, readonly [name: string, layouts?: readonly InstructionLayout[]]> = new Map([
   ["11111111111111111111111111111111", ["system", SYSTEM]],
-  ["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", ["spl-token", TOKEN]],
-  ["TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb", ["spl-token-2022", TOKEN]],
+  ["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", ["spl-token", SPL_TOKEN]],
+  ["TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb", ["spl-token-2022", SPL_TOKEN]],
   ["ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL", ["spl-associated-token-account", ASSOCIATED_TOKEN]],
   ["MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr", ["spl-memo", MEMO]],
   ["Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo", ["spl-memo", MEMO]],

@@ -1,6 +1,6 @@
 import { createRead } from "./node.ts";
 
-/** A transaction as `getTransaction` shows it with the encoding `json`, as far as it is read here. */
+/** The answer of `getTransaction` with the encoding `json`, as far as it is used. */
 export interface Landed {
   readonly slot: number;
   /** Unix seconds. */
@@ -8,36 +8,36 @@ export interface Landed {
   readonly transaction: {
     readonly signatures: readonly string[];
     readonly message: {
-      /** Base58; those that had to sign come first. */
+      /** Base58; the signers come first. */
       readonly accountKeys: readonly string[];
       readonly header: { readonly numRequiredSignatures: number };
       readonly instructions: readonly Instruction[];
     };
   };
-  /** null where the node keeps no record of the execution. */
+  /** Null when the node keeps no record of the execution. */
   readonly meta: Meta | null;
 }
 
-/** How a transaction ran. */
+/** The result of a transaction's execution. */
 export interface Meta {
-  /** null: it succeeded. `{ InstructionError: [index, reason] }` is the commonest failure. */
+  /** Null: succeeded. The most common failure is `{ InstructionError: [index, reason] }`. */
   readonly err: Readonly<Record<string, unknown>> | string | null;
   /** Lamports. */
   readonly fee: number;
-  /** The calls that programs made, by the index of the instruction that began it. */
+  /** Inner instructions, by the index of their top-level instruction. */
   readonly innerInstructions?:
     | readonly { readonly index: number; readonly instructions: readonly Instruction[] }[]
     | null;
-  /** The accounts from lookup tables: they are counted after `accountKeys`, the writable ones first. */
+  /** Accounts from address lookup tables. Their indexes follow those of `accountKeys`, the writable ones first. */
   readonly loadedAddresses?: { readonly writable: readonly string[]; readonly readonly: readonly string[] } | null;
 }
 
-/** A call of a program: accounts by their indexes, data in base58. */
+/** An instruction: program and accounts by index, data in base58. */
 export interface Instruction {
   readonly programIdIndex: number;
   readonly accounts: readonly number[];
   readonly data: string;
-  /** 1 for the transaction's own calls, 2 for those that they make. Old blocks do not say. */
+  /** 1 for top-level instructions, 2 for those that they call, and so on; absent in old blocks. */
   readonly stackHeight?: number | null;
 }
 
@@ -55,7 +55,7 @@ const INSTRUCTIONS = listOf({
   required: ["programIdIndex", "accounts", "data"],
 });
 
-/** @throws Problem `upstream-failed`; `unparseable-input` for a transaction of a version that was not asked for. */
+/** @throws Problem `upstream-failed`; `unparseable-input` for a transaction version above 0. */
 export const getTransaction = createRead<Landed>(
   "getTransaction",
   {

@@ -2,22 +2,22 @@ import { Problem, type Upstream } from "#plugin";
 import { type ProgramCall, toProgramCalls } from "./program-calls.ts";
 import { getTransaction, type Landed } from "./solana-node.ts";
 
-/** The fields of a Solana transaction (specification 2.6). */
+/** The Solana fields of schemas/TxDecodeResponse.json. */
 export interface SolanaFields {
   readonly slot: number;
-  /** Unix seconds; null for old blocks whose time nobody noted. */
+  /** Unix seconds; null for old blocks without a time. */
   readonly block_time: number | null;
-  /** null, like `status`, where the node keeps no record of the execution. */
+  /** Null, like `status`, when the node keeps no record of the execution. */
   readonly fee_lamports: number | null;
   readonly status: "success" | "failed" | null;
-  /** The accounts that had to sign, the payer of the fee first. */
+  /** The fee payer first. */
   readonly signers: string[];
   readonly program_calls: ProgramCall[];
   readonly native_currency: "SOL";
 }
 
 /**
- * A transaction that is at least confirmed; undefined when the node holds none of this signature.
+ * Reads a transaction of commitment `confirmed` or higher; undefined when the node does not know the signature.
  * @throws Problem `upstream-failed`; `unparseable-input` for a version above 0.
  */
 export async function readSolana(
@@ -30,7 +30,7 @@ export async function readSolana(
   throw new Problem("upstream-failed", `${node.title} answered with another transaction`);
 }
 
-/** `json` and not `jsonParsed`: what a node parses depends on its version. */
+/** `json`, not `jsonParsed`: what a node parses depends on its version. */
 const OPTIONS = { encoding: "json", commitment: "confirmed", maxSupportedTransactionVersion: 0 };
 
 function toFields(landed: Landed): SolanaFields {

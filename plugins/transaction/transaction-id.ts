@@ -1,15 +1,15 @@
 import { base58 } from "@scure/base";
 import { Problem, toValueError } from "#plugin";
 
-/** What names one transaction, as a caller writes it. */
+/** A transaction's hash as sent by a caller. */
 export interface NamedTransaction {
   readonly chain: "base" | "ethereum" | "solana";
   readonly tx_hash: string;
 }
 
 /**
- * The transaction's name as its chain writes it: `0x` and 64 lower-case hex digits, or the first signature in base58.
- * @throws Problem `invalid-input` for what cannot name a transaction of this chain.
+ * The canonical spelling: `0x` and 64 lower-case hex digits, or the first signature in base58.
+ * @throws Problem `invalid-input` for text that cannot be a hash on this chain.
  */
 export function toTransactionId({ chain, tx_hash }: NamedTransaction): string {
   if (chain === "solana") {

@@ -1,6 +1,6 @@
-/** A JSON object from elsewhere, of which nothing is known yet. */
-export type Fields = Readonly<Record<string, unknown>>;
+/** The members of a JSON object from outside, not yet checked. */
+export type JsonFields = Readonly<Record<string, unknown>>;
 
-/** What a source has answered, to be looked into field by field; what is no object has none. */
-export const toFields = (value: unknown): Fields =>
-  typeof value === "object" && value !== null ? (value as Fields) : {};
+/** The members of a JSON value; none when it is not an object. */
+export const toJsonFields = (value: unknown): JsonFields =>
+  typeof value === "object" && value !== null ? (value as JsonFields) : {};

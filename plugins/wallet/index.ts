@@ -9,7 +9,7 @@ import { createSol } from "./names/sol.ts";
 import { readChainAddress } from "./screen/address.ts";
 import { createScreening } from "./screen/screening.ts";
 
-/** What is known of a wallet: its sanctions and reputation, its names, and all of that with its balances (specification 2.5, 2.8, 2.11). */
+/** Wallet services: screening, name resolution, wallet intelligence and investigation. */
 export default definePlugin("wallet", (host) => {
   const registries = { ENS: createEns(host), SNS: createSol(host) };
   const screening = createScreening(host);

@@ -1,8 +1,8 @@
 import { Problem, type Upstream } from "#plugin";
 
 /**
- * What a chain's node answers to a call that it has no reason to refuse.
- * @throws Problem `upstream-failed` when it refuses all the same, or could not be asked; the signal's reason.
+ * Calls a JSON-RPC method that should never be refused.
+ * @throws Problem `upstream-failed` when the node refuses it or cannot be reached; the signal's reason.
  */
 export async function askNode(
   node: Upstream,
@@ -14,6 +14,6 @@ export async function askNode(
   return result;
 }
 
-/** For an answer of another shape than the method's. */
+/** The error for an answer of the wrong shape. */
 export const toMisfit = ({ title }: Upstream, method: string): Problem =>
   new Problem("upstream-failed", `${title} answered ${method} with something else`);

@@ -3,13 +3,13 @@ import { Problem } from "#plugin";
 import type { Period } from "../period.ts";
 import type { Headers } from "./headers.ts";
 
-/** Blocks in a row, both ends included. */
+/** A range of blocks, both ends included. */
 export interface BlockSpan {
   readonly first: number;
   readonly last: number;
 }
 
-/** Base makes a block every two seconds since its first one: believed only where headers say the same. */
+/** Base mines a block every two seconds since genesis. Used only where headers confirm it. */
 const GENESIS_SECOND = 1_686_789_347;
 const BLOCK_SECONDS = 2;
 
@@ -22,8 +22,8 @@ export async function toSpan(headers: Headers, { from, to }: Period): Promise<Bl
 }
 
 /**
- * The times of blocks of a span, in Unix seconds: by arithmetic where both ends of the span agree with it, otherwise by a
- * header for each block. @throws Problem `upstream-failed`; the signal's reason.
+ * The times of blocks, in Unix seconds: computed when the headers at both ends of the span confirm the two-second rule,
+ * otherwise read from each block's header. @throws Problem `upstream-failed`; the signal's reason.
  */
 export async function toTimes(
   headers: Headers,
@@ -45,7 +45,7 @@ export async function toTimes(
 
 const toRegular = (block: number): number => GENESIS_SECOND + BLOCK_SECONDS * block;
 
-/** The first block at or after a second; the one after the newest when there is none. Two headers prove a guess. */
+/** The first block at or after a second, or newest + 1. Guesses by the two-second rule, and checks the guess with two headers. */
 async function findSince(headers: Headers, second: number): Promise<number> {
   const guess = Math.max(0, Math.ceil((second - GENESIS_SECOND) / BLOCK_SECONDS));
   const [time, before] = await Promise.all([

@@ -1,20 +1,20 @@
 import { Problem, type Upstream } from "#plugin";
 
-/** The times of blocks, as their headers say. */
+/** Block times from block headers. */
 export interface Headers {
-  /** Unix seconds; undefined for a block that the chain does not hold (yet). */
+  /** Unix seconds; undefined for a block that does not exist (yet). */
   timeOf(block: number): Promise<number | undefined>;
   newest(): Promise<Header>;
 }
 
-/** A block, as far as its header is read. */
+/** A block's number and time. */
 export interface Header {
   readonly number: number;
   /** Unix seconds. */
   readonly time: number;
 }
 
-/** Reads each header once. @throws (its methods do) Problem `upstream-failed`; the signal's reason. */
+/** Caches each header that it reads. @throws (the methods do) Problem `upstream-failed`; the signal's reason. */
 export function createHeaders(node: Upstream, signal: AbortSignal): Headers {
   const times = new Map<number, Promise<number | undefined>>();
 
@@ -29,7 +29,7 @@ export function createHeaders(node: Upstream, signal: AbortSignal): Headers {
 
   return {
     timeOf(block) {
-      const known = times.get(block) ?? read(toHex(block)).then((header) => header?.time);
+      const known = times.get(block) ?? read(toQuantity(block)).then((header) => header?.time);
       times.set(block, known);
       return known;
     },
@@ -41,10 +41,10 @@ export function createHeaders(node: Upstream, signal: AbortSignal): Headers {
   };
 }
 
-/** A number as nodes want it: `0x1a`. */
-export const toHex = (number: number): string => `0x${number.toString(16)}`;
+/** A number as a JSON-RPC quantity: `0x1a`. */
+export const toQuantity = (number: number): string => `0x${number.toString(16)}`;
 
-/** A number as nodes write it. @throws Problem `upstream-failed` for anything else. */
+/** Reads a JSON-RPC quantity. @throws Problem `upstream-failed` for anything else. */
 export function toCount(text: unknown, { title }: Upstream): number {
   const count = typeof text === "string" && /^0x[0-9a-f]{1,14}$/i.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(count)) return count;

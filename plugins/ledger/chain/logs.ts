@@ -1,11 +1,11 @@
 import { Problem, type Upstream } from "#plugin";
 import type { BlockSpan } from "./blocks.ts";
-import { toCount, toHex } from "./headers.ts";
+import { toCount, toQuantity } from "./headers.ts";
 
-/** USDC on Base (specification 6). */
+/** USDC on Base. */
 const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
 
-/** The events of the token that are read, by their signatures' hashes. */
+/** The hashes of the event signatures (topic 0). */
 export const EVENTS = {
   /** Transfer(address indexed from, address indexed to, uint256 value). */
   transfer: "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef",
@@ -13,31 +13,31 @@ export const EVENTS = {
   authorizationUsed: "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5",
 } as const;
 
-/** One event of the token; hex in lower case. */
+/** One USDC event; hex in lower case. */
 export interface TokenLog {
-  /** The event, and both of its indexed values. */
+  /** The event's hash and its two indexed values. */
   readonly topics: readonly [event: string, first: string, second: string];
-  /** 32 bytes for a transfer. */
+  /** For a transfer: the amount, 32 bytes. */
   readonly data: string;
   readonly block: number;
   readonly tx: string;
-  /** Within its block. */
+  /** The log index in the block. */
   readonly index: number;
 }
 
-/** What is looked for in each place: one of several words, or anything (null). */
+/** A topic filter as in `eth_getLogs`: for each position, the accepted words, or null for any. */
 export type Topics = readonly (readonly string[] | null)[];
 
-/** One block of logs can be large; a node that sends more is asked for less. */
+/** A larger answer is treated as a refusal, and the range is halved. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Reads events of USDC; `topics` as `eth_getLogs` has them. @throws Problem `upstream-failed`; the signal's reason. */
+/** Reads USDC events, and checks that each one matches the filter. @throws Problem `upstream-failed`; the signal's reason. */
 export async function readLogs(
   node: Upstream,
   { span, topics }: { readonly span: BlockSpan; readonly topics: Topics },
   signal: AbortSignal,
 ): Promise<readonly TokenLog[]> {
-  const filter = { address: USDC, fromBlock: toHex(span.first), toBlock: toHex(span.last), topics };
+  const filter = { address: USDC, fromBlock: toQuantity(span.first), toBlock: toQuantity(span.last), topics };
   const { result, error } = await node.rpc("eth_getLogs", [filter], { signal, maxBytes: MAX_BYTES });
   if (error)
     throw new Problem("upstream-failed", `${node.title} refused to read logs (${error.code})`, { cause: error });
@@ -50,11 +50,11 @@ export async function readLogs(
   });
 }
 
-/** An address as it stands in a topic: 32 bytes. @param address in lower case. */
+/** An address as a topic: 32 bytes. @param address in lower case. */
 export const toTopic = (address: string): string => `0x${address.slice(2).padStart(64, "0")}`;
 
 /** The address in a topic, in lower case. */
-export const toAddress = (topic: string): string => `0x${topic.slice(-40)}`;
+export const toTopicAddress = (topic: string): string => `0x${topic.slice(-40)}`;
 
 const WORD = /^0x[0-9a-f]{64}$/;
 
@@ -64,7 +64,7 @@ function toLog(value: unknown, node: Upstream): TokenLog {
   const [data, tx] = [toLower(bytes), toLower(transactionHash)];
   const isToken = toLower(address) === USDC && topics.length === 3 && [...topics, tx].every((word) => WORD.test(word));
   if (!isToken || (topics[0] === EVENTS.transfer && !WORD.test(data))) throw toMisfit(node);
-  const words = topics as unknown as TokenLog["topics"]; // Three, as was just checked.
+  const words = topics as unknown as TokenLog["topics"]; // Exactly three: checked above.
   return { topics: words, data, tx, block: toCount(blockNumber, node), index: toCount(logIndex, node) };
 }
 

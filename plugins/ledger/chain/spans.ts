@@ -1,25 +1,24 @@
 import { Problem } from "#plugin";
 import type { BlockSpan } from "./blocks.ts";
 
-/** What is done with each part of a span. */
+/** How each part of a span is read. */
 export interface SpanWork {
-  /** Reads one part. @throws Problem `upstream-failed` when it is refused. */
+  /** Reads one part. @throws Problem `upstream-failed` when the node refuses it. */
   readonly read: (span: BlockSpan) => Promise<void>;
-  /** Told after each part how many blocks were read so far. */
+  /** Called after each part with the number of blocks read so far. */
   readonly report: (blocks: number) => void;
 }
 
-/** Most nodes allow so many blocks at once. */
+/** Most nodes allow this many blocks per query. */
 const FIRST_SIZE = 10_000;
 const LARGEST_SIZE = 160_000;
 const WORKERS = 4;
-/** After every so many parts the next ones are twice as large. */
-const PATIENCE = 32;
+/** After this many parts the size is doubled. */
+const PARTS_PER_GROWTH = 32;
 
 /**
- * Reads a long span in parts, several at a time. A part that is refused is read in halves, and further parts are as small:
- * nodes refuse too many blocks, results or bytes in many ways, which need not be told apart. The refusal of a single block
- * is final.
+ * Reads a long span in parts, several at a time. A refused part is read in halves, and later parts are as small: nodes
+ * limit blocks, results or bytes, and word their refusals differently. The refusal of a single block is final.
  */
 export async function readInParts({ first, last }: BlockSpan, { read, report }: SpanWork): Promise<void> {
   let next = first;
@@ -33,7 +32,7 @@ export async function readInParts({ first, last }: BlockSpan, { read, report }: 
       const span = { first: next, last: Math.min(next + size - 1, last) };
       next = span.last + 1;
       await readWhole(span).catch((error: unknown) => {
-        next = last + 1; // The others stop as well.
+        next = last + 1; // Stops the other workers.
         throw error;
       });
     }
@@ -50,7 +49,7 @@ export async function readInParts({ first, last }: BlockSpan, { read, report }: 
       return readWhole({ first: middle + 1, last: span.last });
     }
     parts += 1;
-    if (parts % PATIENCE === 0) size = Math.min(2 * size, LARGEST_SIZE);
+    if (parts % PARTS_PER_GROWTH === 0) size = Math.min(2 * size, LARGEST_SIZE);
     blocks += span.last - span.first + 1;
     report(blocks);
   }

@@ -1,10 +1,10 @@
 import type { Upstream } from "#plugin";
 import type { Direction } from "../request.ts";
 import type { BlockSpan } from "./blocks.ts";
-import { EVENTS, readLogs, type TokenLog, type Topics, toAddress, toTopic } from "./logs.ts";
+import { EVENTS, readLogs, type TokenLog, type Topics, toTopic, toTopicAddress } from "./logs.ts";
 
-/** One movement of USDC from one address to another; addresses and hashes in lower case. */
-export interface Transfer {
+/** A USDC transfer; addresses and hashes in lower case. */
+export interface UsdcTransfer {
   readonly from: string;
   readonly to: string;
   /** In atomic units, above zero. */
@@ -12,7 +12,7 @@ export interface Transfer {
   readonly block: number;
   readonly index: number;
   readonly tx: string;
-  /** Whether the payer's signature moved it (EIP-3009), and not the payer's own transaction or an allowance. */
+  /** True when moved by the payer's signature (EIP-3009), not by the payer's own transaction or an allowance. */
   readonly isAuthorized: boolean;
 }
 
@@ -23,19 +23,19 @@ export interface TransferFilter {
   readonly direction: Direction;
 }
 
-/** Authorizers that one request names. */
+/** How many authorizers one `eth_getLogs` query names. */
 const AUTHORIZERS_AT_ONCE = 200;
 
 /**
- * The transfers of a wallet in a span of blocks, in no particular order. Left out are those from the wallet to itself, and
- * those of nothing, which anybody can make in anybody's name.
+ * The transfers of a wallet in a span of blocks, unordered. Left out: transfers from the wallet to itself, and transfers
+ * of amount 0, which anybody can make in another's name.
  * @throws Problem `upstream-failed`; the signal's reason.
  */
 export async function readTransfers(
   node: Upstream,
   { span, wallet, direction }: TransferFilter & { readonly span: BlockSpan },
   signal: AbortSignal,
-): Promise<readonly Transfer[]> {
+): Promise<readonly UsdcTransfer[]> {
   const own = [toTopic(wallet)];
   const read = (topics: Topics): Promise<readonly TokenLog[]> => readLogs(node, { span, topics }, signal);
   const [outbound, inbound] = await Promise.all([
@@ -58,16 +58,18 @@ const toPlace = ({ tx, index, topics }: TokenLog): string => `${tx} ${index} ${t
 
 /**
  * USDC emits AuthorizationUsed nowhere but in the four functions that move money by authorization (selectors e3ee160e,
- * cf092995, ef55bec6 and 88b7ab63), right before their Transfer. So the event before a transfer says that one of them was
- * called, also where calldata is wrapped in another contract's.
+ * cf092995, ef55bec6 and 88b7ab63), right before their Transfer. So an AuthorizationUsed directly before a transfer shows
+ * that one of them was called, even through another contract.
  */
-function toTransfer(log: TokenLog, used: ReadonlySet<string>): Transfer {
+function toTransfer(log: TokenLog, used: ReadonlySet<string>): UsdcTransfer {
   const { topics, data, block, index, tx } = log;
   return {
-    from: toAddress(topics[1]),
-    to: toAddress(topics[2]),
+    from: toTopicAddress(topics[1]),
+    to: toTopicAddress(topics[2]),
     amount: BigInt(data),
-    ...{ block, index, tx },
+    block,
+    index,
+    tx,
     isAuthorized: used.has(toPlace({ ...log, index: index - 1 })),
   };
 }

@@ -1,5 +1,5 @@
 import { scaleBand, scaleLinear } from "d3-scale";
-import type { Step } from "../series.ts";
+import type { SeriesStep } from "../series.ts";
 
 const WIDTH = 640;
 const HEIGHT = 260;
@@ -7,8 +7,8 @@ const MARGIN = { top: 12, right: 8, bottom: 28, left: 64 };
 const MOST_DATES = 6;
 const TICKS = 4;
 
-/** The series as bars: an SVG element without any script, coloured by the page's `--bar`, `--line` and `--quiet`. */
-export function toChart(series: readonly Step[]): string {
+/** A bar chart of the series as an SVG element without script; its colours are the page's `--bar`, `--line`, `--quiet`. */
+export function toChart(series: readonly SeriesStep[]): string {
   const values = series.map(({ usdc }) => Number(usdc)); // For the picture alone.
   const x = scaleBand(
     series.map(({ date }) => date),

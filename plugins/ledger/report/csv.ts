@@ -5,17 +5,14 @@ import type { ToChecksum } from "../checksums.ts";
 import { toIso } from "../period.ts";
 import { toUsdc } from "../usdc.ts";
 
-const COLUMNS = [
-  ...["time", "direction", "category", "service_id", "label", "from", "to", "usdc"],
-  ...["transaction", "block", "log_index"],
-];
+const COLUMNS = "time direction category service_id label from to usdc transaction block log_index".split(" ");
 
-/** Between so many lines everybody else has a turn. */
+/** After this many rows the event loop gets a turn. */
 const ROWS_AT_ONCE = 1000;
 
 /**
- * One line for each transfer (RFC 4180 with `\n`), in the order of the chain. A text that a spreadsheet would take for a
- * formula gets an apostrophe. @param wallet in lower case.
+ * One line per transfer (RFC 4180 with `\n`), in chain order. Text that a spreadsheet would run as a formula gets an
+ * apostrophe. @param wallet in lower case.
  */
 export async function toCsv(entries: readonly Entry[], wallet: string, toChecksum: ToChecksum): Promise<string> {
   let text = stringify([COLUMNS]);
@@ -30,7 +27,16 @@ export async function toCsv(entries: readonly Entry[], wallet: string, toChecksu
 function toRow(entry: Entry, wallet: string, toChecksum: ToChecksum): string[] {
   const { at, from, to, amount, tx, block, index, category, service } = entry;
   return [
-    ...[toIso(at), from === wallet ? "outbound" : "inbound", category, service?.id ?? "", service?.label ?? ""],
-    ...[toChecksum(from), toChecksum(to), toUsdc(amount), tx, String(block), String(index)],
+    toIso(at),
+    from === wallet ? "outbound" : "inbound",
+    category,
+    service?.id ?? "",
+    service?.label ?? "",
+    toChecksum(from),
+    toChecksum(to),
+    toUsdc(amount),
+    tx,
+    String(block),
+    String(index),
   ];
 }

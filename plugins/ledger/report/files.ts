@@ -1,48 +1,48 @@
 import type { ReportFile } from "#plugin";
-import type { Account } from "../account.ts";
+import type { LedgerAccount } from "../account.ts";
 import type { ToChecksum } from "../checksums.ts";
 import type { LedgerQuery } from "../request.ts";
 import type { Summary } from "../summary.ts";
 import { toChart } from "./chart.ts";
 import { toCsv } from "./csv.ts";
-import { type Heading, toMarkdown } from "./markdown.ts";
-import { toPage } from "./page.ts";
+import { type Heading, toLedgerMarkdown } from "./markdown.ts";
+import { toLedgerPage } from "./page.ts";
 import { toSha256 } from "./statement.ts";
 
-/** Which files are wanted. */
+/** The requested files. */
 export type Format = "markdown" | "csv" | "both";
 
-/** The texts of a report; at least one of the first two is there. */
+/** The files of a report; at least one of the first two is present. */
 export interface ReportFiles {
   readonly markdown: ReportFile | undefined;
   readonly csv: ReportFile | undefined;
-  /** The markdown for browsers. */
+  /** The markdown as a page. */
   readonly html: ReportFile | undefined;
 }
 
-/** All that a report says. */
+/** The content of a report. */
 export interface ReportContent {
   readonly query: LedgerQuery;
-  readonly account: Account;
+  readonly account: LedgerAccount;
   readonly summary: Summary;
   readonly heading: Omit<Heading, "csvSha256">;
   readonly format: Format;
 }
 
-/** Writes a report; the same content gives the same bytes. */
+/** Renders a report; the same content gives the same bytes. */
 export async function toFiles(content: ReportContent, toChecksum: ToChecksum): Promise<ReportFiles> {
   const { query, account, summary, heading, format } = content;
   const csv = format === "markdown" ? undefined : await toCsv(account.entries, query.wallet, toChecksum);
   const csvFile = csv === undefined ? undefined : { name: "transfers.csv", type: "text/csv; charset=utf-8", body: csv };
   if (format === "csv") return { markdown: undefined, csv: csvFile, html: undefined };
-  const body = toMarkdown(summary, { ...heading, csvSha256: csv === undefined ? undefined : toSha256(csv) });
+  const body = toLedgerMarkdown(summary, { ...heading, csvSha256: csv === undefined ? undefined : toSha256(csv) });
   return {
     markdown: { name: "report.md", type: "text/markdown; charset=utf-8", body },
     csv: csvFile,
     html: {
       name: "report.html",
       type: "text/html; charset=utf-8",
-      body: toPage(body, toChart(summary.daily), summary.granularity),
+      body: toLedgerPage(body, toChart(summary.daily), summary.granularity),
     },
   };
 }

@@ -1,9 +1,9 @@
 import type { Group } from "../groups.ts";
 import type { Grouping } from "../request.ts";
 import type { Summary } from "../summary.ts";
-import { sum, toAtomic, toUsdc } from "../usdc.ts";
+import { sum, toAtomicUsdc, toUsdc } from "../usdc.ts";
 
-/** What a report says beside its summary. */
+/** The head of a report, beside its summary. */
 export interface Heading {
   readonly title: string | null;
   readonly preparedFor: string | null;
@@ -17,11 +17,11 @@ export interface Heading {
   readonly csvSha256: string | undefined;
 }
 
-/** Of more groups than people read, the rest (the smallest ones, or the latest days) is one line. */
+/** Further groups (the smallest, or the latest days) are summed up in one line. */
 const MOST_GROUPS = 500;
 
 /** The report as GitHub-flavoured markdown; the same bytes for the same summary and heading. */
-export function toMarkdown(summary: Summary, heading: Heading): string {
+export function toLedgerMarkdown(summary: Summary, heading: Heading): string {
   const { title, preparedFor, groupBy } = heading;
   const { groups, daily, granularity } = summary;
   return [
@@ -56,7 +56,7 @@ const METHOD = [
   "Times are those of blocks, in UTC. The same wallet, range, options and registry give the same bytes.",
 ].join(" ");
 
-/** A text of somebody else's, in one line, in which no character is markup. */
+/** Escapes untrusted text: one line, no markup. */
 const toPlain = (text: string): string =>
   text
     .toWellFormed()
@@ -104,7 +104,11 @@ const GROUP_COLUMNS = ["Label", "USDC", "Transfers", "Mean", "First", "Last", "C
 
 const toRow = ({ label, recipient, category, ...group }: Group): Row => [
   label === recipient ? "unlisted" : toPlain(label),
-  ...[group.usdc, String(group.tx_count), group.avg_call_price, toDay(group.first_at), toDay(group.last_at)],
+  group.usdc,
+  String(group.tx_count),
+  group.avg_call_price,
+  toDay(group.first_at),
+  toDay(group.last_at),
   toPlain(category),
   recipient === null ? "several" : `\`${recipient}\``,
 ];
@@ -113,6 +117,6 @@ const toDay = (iso: string): string => iso.slice(0, "2026-11-21".length);
 
 function toRest(groups: readonly Group[]): string[] {
   if (groups.length === 0) return [];
-  const total = sum(groups.map(({ usdc }) => toAtomic(usdc) ?? 0n));
+  const total = sum(groups.map(({ usdc }) => toAtomicUsdc(usdc) ?? 0n));
   return [`${groups.length} further groups come to ${toUsdc(total)} USDC together.`];
 }

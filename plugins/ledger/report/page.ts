@@ -1,14 +1,14 @@
 import { marked } from "marked";
 import sanitize from "sanitize-html";
 
-/** What the report's markdown can become; nothing of it can lead or load anything. */
+/** Elements that the markdown can produce. None can link to or load anything. */
 const ALLOWED = {
   allowedTags: ["h1", "h2", "p", "table", "thead", "tbody", "tr", "th", "td", "code"],
   allowedAttributes: { th: ["align"], td: ["align"] },
 };
 
-/** A page for browsers, without script: the markdown, and the chart of its series before its first section. */
-export function toPage(markdown: string, chart: string, step: "day" | "week"): string {
+/** An HTML page without script: the markdown, with the chart before its first section. */
+export function toLedgerPage(markdown: string, chart: string, step: "day" | "week"): string {
   const html = sanitize(marked.parse(markdown, { async: false, gfm: true }), ALLOWED)
     .replaceAll("<table>", '<div class="wide"><table>')
     .replaceAll("</table>", "</table></div>");

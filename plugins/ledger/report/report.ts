@@ -1,27 +1,27 @@
 import type { Call, Host, ReportFile } from "#plugin";
-import { readAccount } from "../account.ts";
+import { readLedger } from "../account.ts";
 import { createToChecksum } from "../checksums.ts";
-import type { Registry } from "../registry.ts";
+import type { ServiceRegistry } from "../registry.ts";
 import { type LedgerQuery, type LedgerRequest, toQuery } from "../request.ts";
 import { SPEC_VERSION, summarize } from "../summary.ts";
 import { toUsdc } from "../usdc.ts";
 import { type Format, type ReportContent, type ReportFiles, toFiles } from "./files.ts";
-import { type Signature, sign, toSha256 } from "./statement.ts";
+import { type ReportSignature, sign, toSha256 } from "./statement.ts";
 
-/** What a report is asked with (specification 4.2). */
+/** The request (schemas/LedgerReportRequest.json). */
 export interface ReportRequest extends LedgerRequest {
   readonly format: Format;
   readonly title?: string | null | undefined;
   readonly prepared_for?: string | null | undefined;
 }
 
-/** What a delivered report consists of (decisions.md, "ledger report"). */
-export interface Deliverable extends Published {
-  readonly signature: Signature;
+/** The deliverable of a report job (schemas/LedgerReportDeliverable.json). */
+export interface LedgerDeliverable extends Published {
+  readonly signature: ReportSignature;
   readonly anchor: { readonly base_tx: string; readonly solana_tx: string | null };
 }
 
-/** Where the files are, and what they are. */
+/** The URLs and hashes of the published files. */
 interface Published {
   readonly report_markdown_url: string | null;
   readonly report_html_url: string | null;
@@ -32,7 +32,7 @@ interface Published {
   readonly spec_version: string;
 }
 
-/** What the first step leaves to the others. */
+/** The result of the first step. */
 interface Written {
   readonly published: Published;
   readonly wallet: string;
@@ -41,17 +41,17 @@ interface Written {
 
 export interface ReportDeps extends Pick<Host, "anchor" | "clock" | "reports" | "site" | "treasury"> {
   readonly node: ReturnType<Host["upstream"]>;
-  readonly registry: Registry;
+  readonly registry: ServiceRegistry;
 }
 
-/** What still fits into one published file. */
+/** As many transfers as fit into one published file. */
 const MOST_TRANSFERS = 75_000;
 
 /**
- * Writes, publishes, signs and anchors a report. A job that goes on after a crash finds what it has published and anchored.
+ * Writes, publishes, signs and anchors a report. A job that resumes after a crash reuses its published files and anchors.
  * @throws Problem `invalid-input` when there are too many transfers; `upstream-failed`, `unavailable`; the signal's reason.
  */
-export async function report(request: ReportRequest, call: Call, deps: ReportDeps): Promise<Deliverable> {
+export async function report(request: ReportRequest, call: Call, deps: ReportDeps): Promise<LedgerDeliverable> {
   const { anchor, site, treasury } = deps;
   const written = await call.step("write the report", () => write(request, call, deps));
   const { wallet, range, published } = written;
@@ -63,11 +63,13 @@ export async function report(request: ReportRequest, call: Call, deps: ReportDep
   return { ...published, signature, anchor: anchored };
 }
 
-/** One step, so that what is signed and anchored later is what was published, whatever the chain says by then. */
+/** One step: what is signed and anchored later is what was published, even if the chain has changed by then. */
 async function write(request: ReportRequest, call: Call, deps: ReportDeps): Promise<Written> {
   const query = toQuery(request, deps.clock.now());
-  const account = await readAccount(query, {
-    ...{ node: deps.node, registry: deps.registry, signal: call.signal },
+  const account = await readLedger(query, {
+    node: deps.node,
+    registry: deps.registry,
+    signal: call.signal,
     most: MOST_TRANSFERS,
     otherwise: "choose a shorter one",
     report: (progress) => call.report(progress),
@@ -84,7 +86,7 @@ async function write(request: ReportRequest, call: Call, deps: ReportDeps): Prom
 function toHeading(
   { title, prepared_for }: ReportRequest,
   query: LedgerQuery,
-  { version }: Registry,
+  { version }: ServiceRegistry,
 ): ReportContent["heading"] {
   return {
     title: title ?? null,

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Treasury } from "#plugin";
 
-/** What the treasury signs of a report. */
-export interface Statement {
+/** The part of a report that the treasury signs. */
+export interface ReportStatement {
   /** EIP-55 checksummed. */
   readonly wallet: string;
   readonly range: { readonly from: string; readonly to: string };
@@ -11,8 +11,8 @@ export interface Statement {
   readonly registry_version: string;
 }
 
-/** The deliverable's signature (decisions.md, "ledger report"). */
-export interface Signature {
+/** The deliverable's signature. */
+export interface ReportSignature {
   readonly signer: string;
   readonly scheme: "eip191";
   /** The first line of the message. */
@@ -21,8 +21,8 @@ export interface Signature {
   readonly message: string;
 }
 
-/** Seven lines of UTF-8, joined by `\n`, none at the end; signed with EIP-191 `personal_sign`. @param siteName the first part of the domain. */
-export async function sign(statement: Statement, siteName: string, treasury: Treasury): Promise<Signature> {
+/** Signs seven lines of UTF-8 (joined by `\n`, none at the end) with EIP-191 `personal_sign`. @param siteName the first part of the domain. */
+export async function sign(statement: ReportStatement, siteName: string, treasury: Treasury): Promise<ReportSignature> {
   const { wallet, range, report_sha256, csv_sha256, registry_version } = statement;
   const domain = `${siteName}/ledger/v1`;
   const message = [

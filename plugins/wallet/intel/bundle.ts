@@ -1,14 +1,14 @@
 import type { Host } from "#plugin";
-import type { Registry } from "../names/registry.ts";
+import type { NameRegistry } from "../names/registry.ts";
 import { readChainAddress } from "../screen/address.ts";
 import type { Screening } from "../screen/screening.ts";
 import { createEvmFindings } from "./evm.ts";
-import type { Findings, FindOut } from "./findings.ts";
+import type { FindOut, IntelFindings } from "./findings.ts";
 import { createGather } from "./gather.ts";
 import { createSolanaFindings } from "./solana.ts";
 
-/** The answer of /v1/intel/wallet (specification 2.11). */
-export interface IntelBundle extends Omit<Findings, "readAtMs"> {
+/** The answer of /v1/intel/wallet (schemas/IntelWalletResponse.json). */
+export interface IntelBundle extends Omit<IntelFindings, "readAtMs"> {
   /** As the caller wrote it. */
   readonly wallet: string;
   /** Unix seconds. */
@@ -17,13 +17,13 @@ export interface IntelBundle extends Omit<Findings, "readAtMs"> {
 }
 
 export interface IntelOptions {
-  readonly registries: Readonly<Record<"ENS" | "SNS", Registry>>;
+  readonly registries: Readonly<Record<"ENS" | "SNS", NameRegistry>>;
   readonly screening: Screening;
-  /** How long each source is waited for; 5 seconds unless said otherwise. */
+  /** How long to wait for each source; default 5 seconds. */
   readonly patienceMs?: number;
 }
 
-/** All that is known of a wallet, from all sources at once. @throws as `readChainAddress` and Gather. */
+/** Reads all sources of a wallet at once. @throws the errors of `readChainAddress` and Gather. */
 export function createIntel(
   host: Pick<Host, "cache" | "clock" | "log" | "upstream">,
   { registries, screening, patienceMs = 5000 }: IntelOptions,

@@ -2,25 +2,25 @@ import type { Upstream } from "#plugin";
 import { askNode, toMisfit } from "../node.ts";
 import { toDecimalText } from "./amounts.ts";
 
-/** The token, EIP-55 checksummed. */
+/** USDC's address on Base, EIP-55. */
 export const USDC_ON_BASE = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 const USDC_DECIMALS = 6;
 const ETHER_DECIMALS = 18;
-/** The selector of ERC-20's `balanceOf(address)`, and the rest of the word that the address ends. */
+/** The selector of ERC-20's `balanceOf(address)` and the zeros before the address. */
 const BALANCE_OF = `0x70a08231${"0".repeat(24)}`;
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 
-/** The chain's own coin, in ether. @param address 0x-prefixed, in lower case. */
+/** The balance in ETH. @param address 0x-prefixed, in lower case. */
 export const readEther = async (node: Upstream, address: string, signal: AbortSignal): Promise<string> =>
   toDecimalText(await readQuantity(node, ["eth_getBalance", [address, "latest"]], signal), ETHER_DECIMALS);
 
-/** USDC on Base. */
+/** The balance of USDC on Base. */
 export async function readUsdcOnBase(node: Upstream, address: string, signal: AbortSignal): Promise<string> {
   const call = { to: USDC_ON_BASE, data: `${BALANCE_OF}${address.slice(2)}` };
   return toDecimalText(await readQuantity(node, ["eth_call", [call, "latest"]], signal), USDC_DECIMALS);
 }
 
-/** How many transactions the address has sent. */
+/** The number of transactions that the address has sent (its nonce). */
 export const readTransactionCount = async (node: Upstream, address: string, signal: AbortSignal): Promise<number> =>
   Number(await readQuantity(node, ["eth_getTransactionCount", [address, "latest"]], signal));
 

@@ -1,17 +1,17 @@
 import type { Upstream } from "#plugin";
-import type { Registry } from "../names/registry.ts";
+import type { NameRegistry } from "../names/registry.ts";
 import { readEther, readTransactionCount, readUsdcOnBase } from "./evm-reads.ts";
 import { type EvmSource, type FindOut, NO_BALANCES } from "./findings.ts";
-import type { Gather, Sources } from "./gather.ts";
+import type { Gather, WalletSources } from "./gather.ts";
 
 export interface EvmOptions {
   readonly base: Upstream;
   readonly ethereum: Upstream;
-  readonly names: Registry;
+  readonly names: NameRegistry;
   readonly gather: Gather;
 }
 
-/** What Base, Ethereum and ENS know of an address (0x-prefixed, in lower case). */
+/** Findings from Base, Ethereum and ENS. The key is a 0x address in lower case. */
 export function createEvmFindings({ base, ethereum, names, gather }: EvmOptions): FindOut {
   const sources = {
     base_eth: (key, signal) => readEther(base, key, signal),
@@ -20,7 +20,7 @@ export function createEvmFindings({ base, ethereum, names, gather }: EvmOptions)
     base_tx_count: (key, signal) => readTransactionCount(base, key, signal),
     eth_tx_count: (key, signal) => readTransactionCount(ethereum, key, signal),
     ens_name: names.primaryName,
-  } satisfies Sources<EvmSource>;
+  } satisfies WalletSources<EvmSource>;
 
   return async (key, signal) => {
     const { values, ...rest } = await gather(sources, key, signal);
@@ -35,7 +35,7 @@ export function createEvmFindings({ base, ethereum, names, gather }: EvmOptions)
   };
 }
 
-/** Whether anything was ever sent; null when only a chain that failed could tell. */
+/** True when any chain has a sent transaction; null when none has and a chain failed. */
 function toHasHistory(counts: readonly (number | null)[]): boolean | null {
   if (counts.some((count) => count !== null && count > 0)) return true;
   return counts.includes(null) ? null : false;

@@ -1,46 +1,46 @@
 import { type Cached, type Host, Problem } from "#plugin";
 import type { Examination, Screening, ScreenResponse } from "../screen/screening.ts";
 
-/** Reads one thing about a wallet. @param key the wallet's canonical spelling. */
-export type Read<T> = (key: string, signal: AbortSignal) => Promise<T>;
+/** Reads one fact about a wallet. @param key the wallet's canonical spelling. */
+export type ReadSource<T> = (key: string, signal: AbortSignal) => Promise<T>;
 
-/** What is read about a wallet, by the names that failures are told with. */
-export type Sources<Name extends string> = Readonly<Record<Name, Read<unknown>>>;
+/** The sources of a wallet, by the names used in `errors`. */
+export type WalletSources<Name extends string> = Readonly<Record<Name, ReadSource<unknown>>>;
 
-/** A source that failed, and why in a sentence. */
+/** A failed source, with the reason in a sentence. */
 export interface SourceError<Name> {
   readonly source: Name;
   readonly message: string;
 }
 
-/** What the sources gave; null where one failed. */
-export interface Gathered<Name extends string, Asked extends Sources<Name>> {
+/** The values of all sources; null for those that failed. */
+export interface Gathered<Name extends string, Asked extends WalletSources<Name>> {
   readonly values: { readonly [Each in Name]: Awaited<ReturnType<Asked[Each]>> | null };
   readonly sanctions: ScreenResponse | null;
   readonly errors: SourceError<Name | "sanctions">[];
-  /** When the oldest of all this was read: milliseconds since the Unix epoch. */
+  /** When the oldest part was read: milliseconds since the Unix epoch. */
   readonly readAtMs: number;
 }
 
-/** @throws Problem `upstream-failed` when no source answered: a screening alone, which never needs one, is no intelligence. */
-export type Gather = <Name extends string, Asked extends Sources<Name>>(
-  sources: Asked & Sources<Name>,
+/** @throws Problem `upstream-failed` when no source but the screening answered: the list is in memory and proves nothing. */
+export type Gather = <Name extends string, Asked extends WalletSources<Name>>(
+  sources: Asked & WalletSources<Name>,
   key: string,
   signal: AbortSignal,
 ) => Promise<Gathered<Name, Asked>>;
 
 export interface GatherOptions extends Pick<Host, "cache" | "clock" | "log"> {
   readonly screening: Screening;
-  /** How long each source is waited for. */
+  /** How long to wait for each source. */
   readonly patienceMs: number;
 }
 
-/** How long a value is kept. */
+/** How long a value is cached. */
 const KEPT_MS = 60_000;
 
 /**
- * Asks all sources of a wallet at once, and has it screened. What a source gives is kept for a minute, for all processes;
- * what fails is asked again next time.
+ * Reads all sources of a wallet and screens it, at once. Values are cached for a minute in the shared store; failures are
+ * not cached.
  */
 export function createGather({ cache, clock, log, screening, patienceMs }: GatherOptions): Gather {
   async function ask<Name extends string, T>(
@@ -59,13 +59,13 @@ export function createGather({ cache, clock, log, screening, patienceMs }: Gathe
     }
   }
 
-  /** The screening keeps by itself what it may. */
+  /** The screening has its own cache. */
   async function examine(key: string, signal: AbortSignal): Promise<Cached<Examination>> {
     return { value: await screening.examine(key, signal), storedAt: clock.now() };
   }
 
-  return async <Name extends string, Asked extends Sources<Name>>(
-    sources: Asked & Sources<Name>,
+  return async <Name extends string, Asked extends WalletSources<Name>>(
+    sources: Asked & WalletSources<Name>,
     key: string,
     signal: AbortSignal,
   ) => {
@@ -81,7 +81,7 @@ export function createGather({ cache, clock, log, screening, patienceMs }: Gathe
     const message = screened.value?.failure;
     const values = Object.fromEntries(results.map(({ source, value }) => [source, value]));
     return {
-      values: values as Gathered<Name, Asked>["values"], // each is what its source gave
+      values: values as Gathered<Name, Asked>["values"], // Each value comes from the source of its name.
       sanctions: screened.value?.response ?? null,
       errors: [...all.flatMap(({ error }) => error ?? []), ...(message ? [{ source: screened.source, message }] : [])],
       readAtMs: Math.min(...all.map(({ readAtMs }) => readAtMs)),

@@ -1,33 +1,33 @@
 import type { Upstream } from "#plugin";
-import { toFields } from "../fields.ts";
+import { toJsonFields } from "../fields.ts";
 import { askNode, toMisfit } from "../node.ts";
 import { toDecimalText } from "./amounts.ts";
 
-/** The token's mint. */
+/** USDC's mint on Solana. */
 export const USDC_ON_SOLANA = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const USDC_DECIMALS = 6;
 const SOL_DECIMALS = 9;
-/** Where a token account's balance stands: after its mint and its owner. */
+/** The offset of a token account's balance, after mint and owner. */
 const AMOUNT_AT = 64;
 const CONFIRMED = { commitment: "confirmed" } as const;
 
-/** The wallet's own coin, in SOL. @param wallet a public key in base58. */
+/** The balance in SOL. @param wallet a public key in base58. */
 export async function readSol(node: Upstream, wallet: string, signal: AbortSignal): Promise<string> {
   const method = "getBalance";
-  const { value } = toFields(await askNode(node, [method, [wallet, CONFIRMED]], signal));
-  if (!Number.isSafeInteger(value)) throw toMisfit(node, method); // More than 2^53 lamports come rounded.
+  const { value } = toJsonFields(await askNode(node, [method, [wallet, CONFIRMED]], signal));
+  if (!Number.isSafeInteger(value)) throw toMisfit(node, method); // JSON.parse rounds more than 2^53 lamports.
   return toDecimalText(BigInt(value as number), SOL_DECIMALS);
 }
 
-/** USDC in all of the wallet's token accounts together. */
+/** The sum of USDC in all of the wallet's token accounts. */
 export async function readUsdcOnSolana(node: Upstream, wallet: string, signal: AbortSignal): Promise<string> {
   const method = "getTokenAccountsByOwner";
   const options = { encoding: "base64", ...CONFIRMED };
   const answer = await askNode(node, [method, [wallet, { mint: USDC_ON_SOLANA }, options]], signal);
-  const { value } = toFields(answer);
+  const { value } = toJsonFields(answer);
   if (!Array.isArray(value)) throw toMisfit(node, method);
   const amounts = value.map((found: unknown) => {
-    const { data } = toFields(toFields(found).account);
+    const { data } = toJsonFields(toJsonFields(found).account);
     const bytes = Buffer.from(Array.isArray(data) ? String(data[0]) : "", "base64");
     if (bytes.length < AMOUNT_AT + 8) throw toMisfit(node, method);
     return bytes.readBigUInt64LE(AMOUNT_AT);
@@ -38,7 +38,7 @@ export async function readUsdcOnSolana(node: Upstream, wallet: string, signal: A
   );
 }
 
-/** Whether any transaction has named the wallet. */
+/** Whether any transaction names the wallet. */
 export async function readHasHistory(node: Upstream, wallet: string, signal: AbortSignal): Promise<boolean> {
   const method = "getSignaturesForAddress";
   const signatures = await askNode(node, [method, [wallet, { limit: 1, ...CONFIRMED }]], signal);

@@ -1,23 +1,23 @@
 import type { Upstream } from "#plugin";
-import type { Registry } from "../names/registry.ts";
+import type { NameRegistry } from "../names/registry.ts";
 import { type FindOut, NO_BALANCES, type SolanaSource } from "./findings.ts";
-import type { Gather, Sources } from "./gather.ts";
+import type { Gather, WalletSources } from "./gather.ts";
 import { readHasHistory, readSol, readUsdcOnSolana } from "./solana-reads.ts";
 
 export interface SolanaOptions {
   readonly solana: Upstream;
-  readonly names: Registry;
+  readonly names: NameRegistry;
   readonly gather: Gather;
 }
 
-/** What Solana and SNS know of a public key (base58). */
+/** Findings from Solana and SNS. The key is a base58 public key. */
 export function createSolanaFindings({ solana, names, gather }: SolanaOptions): FindOut {
   const sources = {
     sol: (key, signal) => readSol(solana, key, signal),
     solana_usdc: (key, signal) => readUsdcOnSolana(solana, key, signal),
     solana_history: (key, signal) => readHasHistory(solana, key, signal),
     sns_name: names.primaryName,
-  } satisfies Sources<SolanaSource>;
+  } satisfies WalletSources<SolanaSource>;
 
   return async (key, signal) => {
     const { values, ...rest } = await gather(sources, key, signal);

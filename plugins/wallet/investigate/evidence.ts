@@ -4,13 +4,13 @@ import type { Flow, Volume } from "./flows.ts";
 import type { Transfer } from "./sources/transfers.ts";
 import type { Subject } from "./subject.ts";
 
-/** A source that has failed, and why in a sentence. */
+/** A failed source, with the reason in a sentence. */
 export interface Missing {
   readonly source: string;
   readonly message: string;
 }
 
-/** What a screening has said, as far as a report needs it. */
+/** The part of a screening that a report needs. */
 export type Screened = Pick<
   ScreenResponse,
   "risk_level" | "risk_score" | "sanctions_match" | "labels" | "signals" | "partial" | "corpus_version"
@@ -19,44 +19,44 @@ export type Screened = Pick<
 /** An address in the graph. */
 export interface GraphNode {
   readonly address: string;
-  /** How many transfers away from the subject it is. */
+  /** The distance from the subject, in transfers. */
   readonly hop: 0 | 1 | 2;
-  /** Its ENS or SNS name, or what the explorer calls it. */
+  /** The ENS or SNS name, or the explorer's label. */
   readonly label: string | null;
-  /** null when it could not be screened. */
+  /** Null when the address could not be screened. */
   readonly screened: Screened | null;
 }
 
-/** Who dealt with whom. Flows join nodes of the graph only. */
+/** The counterparty graph. Both ends of every flow are nodes. */
 export interface Graph {
   readonly nodes: readonly GraphNode[];
   readonly flows: readonly Flow[];
-  /** How many direct counterparties there were, with those that the bounds have left out. */
+  /** The number of direct counterparties, including those that the bounds left out. */
   readonly counterparties: number;
 }
 
-/** Another address that the same person seems to control, and why. */
+/** Another address that the same person seems to control, with the reason. */
 export interface Link {
   readonly address: string;
   readonly reason: "ens-record" | "shared-funding";
   readonly screened: Screened | null;
 }
 
-/** What moved, in numbers. */
+/** The subject's transfers in numbers. */
 export interface Movements {
   readonly volumes: readonly Volume[];
   readonly senders: number;
   readonly recipients: number;
-  /** Unix seconds; null when nothing moved. */
+  /** Unix seconds; null without transfers. */
   readonly firstAt: number | null;
   readonly lastAt: number | null;
   readonly coverage: readonly string[];
   readonly isWhole: boolean;
-  /** The largest of each asset. */
+  /** The largest transfers of each asset. */
   readonly largest: readonly Transfer[];
 }
 
-/** All that was found out about a subject: from here on everything is computed, and computed alike each time. */
+/** Everything that was read about a subject. Score and report are pure functions of it. */
 export interface Evidence {
   readonly subject: Subject;
   /** Unix seconds. */
@@ -67,9 +67,9 @@ export interface Evidence {
   readonly identity: {
     readonly ensName: string | null;
     readonly snsName: string | null;
-    /** What the explorer calls the subject. */
+    /** The explorer's labels for the subject. */
     readonly labels: readonly string[];
-    /** The first transfer that the subject ever received; null when its history was not read to its beginning. */
+    /** The first transfer that the subject received; null unless its history was read to the beginning. */
     readonly funding: Transfer | null;
     readonly links: readonly Link[];
   };

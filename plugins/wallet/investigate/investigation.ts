@@ -7,9 +7,9 @@ import { seal, toDigests } from "./report/seal.ts";
 import { type Assessment, assess } from "./score/score.ts";
 import { readSubject } from "./subject.ts";
 
-/** What a job of /v1/investigate delivers (specification 2.12, InvestigateDeliverable), and the page beside it. */
-export interface Deliverable {
-  /** report.md and report.json, and the same as a page. */
+/** The deliverable of a /v1/investigate job (schemas/InvestigateDeliverable.json). */
+export interface InvestigationDeliverable {
+  /** The URLs of report.md, report.json and report.html. */
   readonly reportUrl: string;
   readonly reportJsonUrl: string;
   readonly reportHtmlUrl: string;
@@ -24,15 +24,15 @@ export interface Deliverable {
 }
 
 /**
- * Investigates an address: collects evidence, weighs it, and hands out a signed and anchored report. From the evidence on,
- * every byte is computed, so that a job that goes on after a crash signs and anchors what it has published. To be called
- * during setup. @throws as Collect; as Anchor.
+ * Investigates an address: collects evidence, scores it, and publishes a signed and anchored report. The report is a pure
+ * function of evidence and narrative, so a job that resumes after a crash signs and anchors what it has published. Call
+ * during setup. @throws the errors of Collect and Anchor.
  */
 export function createInvestigate(host: Host, deps: CollectionDeps) {
   const collect = createCollect(host, deps);
   const domain = `${host.site.name}/investigate/v1`;
 
-  return async (address: string, call: Call): Promise<Deliverable> => {
+  return async (address: string, call: Call): Promise<InvestigationDeliverable> => {
     const evidence = await call.step("evidence", () => collect(readSubject(address), call));
     const assessment = assess(evidence);
     const { text, failure } = await call.step("narrative", () => narrate({ evidence, assessment }, host, call.signal));
@@ -40,15 +40,15 @@ export function createInvestigate(host: Host, deps: CollectionDeps) {
     return handOut({ domain, evidence: { ...evidence, missing }, assessment, narrative: text }, call);
   };
 
-  async function handOut(report: Report, { step, signal }: Call): Promise<Deliverable> {
-    // What draws and marks up is loaded for the first report: a server starts without it.
-    const [{ toMarkdown }, { toPage }] = await Promise.all([
+  async function handOut(report: Report, { step, signal }: Call): Promise<InvestigationDeliverable> {
+    // The rendering libraries are loaded with the first report, to start faster.
+    const [{ toReportMarkdown }, { toReportPage }] = await Promise.all([
       import("./report/markdown.ts"),
       import("./report/page.ts"),
     ]);
     const { verdict, score } = report.assessment;
     const { subject, investigatedAt } = report.evidence;
-    const [markdown, data] = [toMarkdown(report), toData(report)];
+    const [markdown, data] = [toReportMarkdown(report), toData(report)];
     const said = { address: subject.address, verdict, score, investigated_at: investigatedAt };
     const signed = await step("sign", () => seal({ domain, ...said, ...toDigests(markdown, data) }, host));
     const publish = (name: string, type: string, body: string): Promise<string> =>
@@ -58,11 +58,19 @@ export function createInvestigate(host: Host, deps: CollectionDeps) {
     const { merkle_root } = signed.statement;
     const anchored = await step("anchor", () => host.anchor.write(merkle_root, signal));
     const proof: Proof = { seal: signed, anchored, reportUrl, dataUrl };
-    const pageUrl = await publish("report.html", "text/html", toPage(report, proof));
+    const pageUrl = await publish("report.html", "text/html", toReportPage(report, proof));
     return {
-      ...{ reportUrl, reportJsonUrl: dataUrl, reportHtmlUrl: pageUrl, verdict, score },
-      ...{ signedBy: signed.signer, signature: signed.signature, merkleRoot: merkle_root },
-      ...{ baseAnchorTx: anchored.base.tx, solanaAnchorTx: anchored.solana?.tx ?? null, disclaimer: DISCLAIMER },
+      reportUrl,
+      reportJsonUrl: dataUrl,
+      reportHtmlUrl: pageUrl,
+      verdict,
+      score,
+      signedBy: signed.signer,
+      signature: signed.signature,
+      merkleRoot: merkle_root,
+      baseAnchorTx: anchored.base.tx,
+      solanaAnchorTx: anchored.solana?.tx ?? null,
+      disclaimer: DISCLAIMER,
     };
   }
 }

@@ -4,7 +4,7 @@ import { type Host, Problem } from "#plugin";
 import type { Evidence, Missing } from "./evidence.ts";
 import type { Assessment } from "./score/score.ts";
 
-/** What a language model has written about the findings, or why it has not; neither where no model is configured. */
+/** The language model's summary, or why it failed; both null when no model is configured. */
 export interface Narrative {
   readonly text: string | null;
   readonly failure: Missing | null;
@@ -21,7 +21,7 @@ const SCHEMA = {
 
 const PROMPT = join(import.meta.dirname, "prompts/narrative.v1.txt");
 
-/** Asks for a few sentences for people. Nothing that the model says is computed with. @throws only the signal's reason. */
+/** Asks the language model for a summary. The score never depends on it. @throws only the signal's reason. */
 export async function narrate(
   { evidence, assessment }: { readonly evidence: Evidence; readonly assessment: Assessment },
   { llm, log }: Pick<Host, "llm" | "log">,
@@ -45,11 +45,13 @@ export async function narrate(
   }
 }
 
-/** What the model is told: the findings without the long lists. */
+/** The model's input: the findings without the long lists. */
 function toBrief({ subject, screened, activity, identity, movements, graph, missing }: Evidence, found: Assessment) {
   return {
     ...found,
-    ...{ subject, activity, missing },
+    subject,
+    activity,
+    missing,
     sanctions: screened?.notes ?? "not screened",
     names: [identity.ensName, identity.snsName, ...identity.labels].filter((name) => name !== null),
     linkedAddresses: identity.links.length,

@@ -1,6 +1,6 @@
 import { readChainAddress } from "../screen/address.ts";
 
-/** Whom an investigation is about. */
+/** The address under investigation. */
 export interface Subject {
   readonly family: "evm" | "solana";
   /** In lower case for EVM addresses; base58 as it was sent for Solana. */
@@ -9,7 +9,7 @@ export interface Subject {
 
 const FAMILIES = { ethereum: "evm", solana: "solana" } as const;
 
-/** @throws Problem `invalid-input` for what is neither an EVM address nor a Solana public key (specification 4.2, InvestigateRequest). */
+/** Reads the request's address. @throws Problem `invalid-input` unless it is an EVM address or a Solana public key. */
 export function readSubject(given: string): Subject {
   const { chain, key } = readChainAddress(given, "address");
   return { family: FAMILIES[chain], address: key };

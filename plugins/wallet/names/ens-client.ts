@@ -3,12 +3,12 @@ import { type Host, Problem, type Upstream } from "#plugin";
 import { createGateways, type Lookup } from "./ens-gateways.ts";
 
 /**
- * Lends viem's client for one piece of work on Ethereum. What contracts refuse is thrown as viem's error, to be read.
- * @throws Problem `upstream-failed` when a node or a gateway failed, whatever was made of that in between; the signal's reason.
+ * Runs work with a viem client for Ethereum. Contract reverts reach the work as viem's errors.
+ * @throws Problem `upstream-failed` when a node or a gateway failed, even if viem wrapped the failure; the signal's reason.
  */
 export type AskEthereum = <T>(signal: AbortSignal, work: (client: Client) => Promise<T>) => Promise<T>;
 
-/** viem is loaded on the first use. */
+/** viem is loaded on first use. */
 export function createAskEthereum({ upstream, web }: Pick<Host, "upstream" | "web">): AskEthereum {
   const node = upstream("ethereum");
   return async (signal, work) => {
@@ -34,7 +34,7 @@ export function createAskEthereum({ upstream, web }: Pick<Host, "upstream" | "we
   };
 }
 
-/** A node's refusal is thrown as viem expects it: with its code, and what a contract has reverted with. */
+/** Throws a node's refusal in the form that viem expects: with `code` and the revert `data`. */
 async function request(
   node: Upstream,
   { method, params }: { method: string; params?: readonly unknown[] },

@@ -1,14 +1,14 @@
 import { type Hex, Problem, type Web } from "#plugin";
 
-/** What a contract wants to be asked outside of the chain (EIP-3668, OffchainLookup). */
+/** An off-chain lookup (EIP-3668, OffchainLookup). */
 export interface Lookup {
   readonly data: Hex;
   readonly sender: Hex;
-  /** Chosen by whoever owns the name. */
+  /** Chosen by the name's owner: untrusted. */
   readonly urls: readonly string[];
 }
 
-/** Enough for a name and the aliases that it may lead through; a contract could go on for ever. */
+/** Limit per resolution: a contract could ask for lookups forever. */
 const MOST_REQUESTS = 8;
 const TIMEOUT_MS = 4000;
 const MAX_BYTES = 256 * 1024;
@@ -16,8 +16,8 @@ const REDIRECTS = 2;
 const HEX = /^0x(?:[0-9a-f]{2})*$/i;
 
 /**
- * Asks the gateways of one resolution: the first URL that answers, as EIP-3668 says; a 4xx ends the search.
- * @throws Problem `upstream-failed`, without the gateway's own words; the signal's reason.
+ * Asks the gateways of one resolution in order, until one answers; a 4xx ends the search (EIP-3668).
+ * @throws Problem `upstream-failed`, without the gateway's own text; the signal's reason.
  */
 export function createGateways(web: Web, signal: AbortSignal): (lookup: Lookup) => Promise<Hex> {
   let left = MOST_REQUESTS;
@@ -50,7 +50,7 @@ function toData(body: Buffer): Hex {
     const { data } = JSON.parse(body.toString()) as { data?: unknown };
     if (typeof data === "string" && HEX.test(data)) return data as Hex;
   } catch {
-    // no JSON
+    // Not JSON.
   }
   throw toProblem("answered with something else than data");
 }

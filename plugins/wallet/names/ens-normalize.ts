@@ -1,9 +1,9 @@
 import { ens_normalize } from "@adraffy/ens-normalize";
 
-/** A label that is its own normal form; two hyphens in its third and fourth place are reserved. */
+/** A label that is already normalized. Hyphens as third and fourth character are reserved. */
 const LABEL = "(?!..--)[a-z0-9-]+";
-/** For names like most names the tables are not needed, which take 0.2 seconds and 70 MB to unfold on their first use. */
+/** Such names skip the library's tables, which take 0.2 seconds and 70 MB on first use. */
 const PLAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
 
-/** The one form under which a name is looked up (ENSIP-15). @throws Error with the reason when it has none. */
+/** The normalized form of a name (ENSIP-15). @throws Error with the reason when the name is invalid. */
 export const normalizeEnsName = (name: string): string => (PLAIN.test(name) ? name : ens_normalize(name));

@@ -1,11 +1,11 @@
 import type { Client } from "viem";
 import type { Hex } from "#plugin";
 
-/** ENS' entrance, the same before and after ENSv2 (ENSIP-23). */
+/** The Universal Resolver, the same before and after ENSv2 (ENSIP-23). */
 const universalResolverAddress = "0xeEeEEEeE14D718C2B47D9923Deab1335E144EeEe";
-/** SLIP-44. */
+/** Solana's coin type (SLIP-44). */
 const SOLANA = 501n;
-/** The Universal Resolver's ways of saying that there is no such record. All others are failures. */
+/** The Universal Resolver's errors that mean "no such record". All others are failures. */
 const NO_RECORD = new Set([
   "ResolverError",
   "ResolverNotContract",
@@ -14,13 +14,13 @@ const NO_RECORD = new Set([
   "UnsupportedResolverProfile",
 ]);
 
-/** Where a name leads on Ethereum, EIP-55 checksummed. */
-export async function readAddress(client: Client, name: string): Promise<Hex | undefined> {
+/** The name's Ethereum address, EIP-55. */
+export async function readEthereumAddress(client: Client, name: string): Promise<Hex | undefined> {
   const { getEnsAddress } = await import("viem/ens");
   return orNoRecord(getEnsAddress(client, { name, universalResolverAddress, strict: true }));
 }
 
-/** Where a name leads on Solana (ENSIP-9): the 32 bytes of a public key, in hex. */
+/** The name's Solana public key (ENSIP-9): 32 bytes in hex. */
 export async function readSolanaKey(client: Client, name: string): Promise<Hex | undefined> {
   const { getEnsAddress } = await import("viem/ens");
   const ask = { name, coinType: SOLANA, universalResolverAddress, strict: true } as const;
@@ -28,13 +28,13 @@ export async function readSolanaKey(client: Client, name: string): Promise<Hex |
   return record?.length === 66 ? record : undefined;
 }
 
-/** The primary name of an Ethereum address, as its owner has set it; the resolver has seen that it leads back. */
+/** The primary name of an Ethereum address. The Universal Resolver has checked that the name resolves to the address. */
 export async function readPrimaryName(client: Client, address: Hex): Promise<string | undefined> {
   const { getEnsName } = await import("viem/ens");
   return orNoRecord(getEnsName(client, { address, universalResolverAddress, strict: true }));
 }
 
-/** The resolver that ENS asks for a name; the zero address when there is none. */
+/** The name's resolver; the zero address when it has none. */
 export async function findResolver(client: Client, name: string): Promise<Hex> {
   const { getEnsResolver } = await import("viem/ens");
   return getEnsResolver(client, { name, universalResolverAddress });

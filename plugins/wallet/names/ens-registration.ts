@@ -1,10 +1,10 @@
 import type { Client } from "viem";
 import { findResolver } from "./ens-records.ts";
 
-/** Whether a .eth name is anybody's. */
+/** Whether a .eth name is registered. */
 export interface Registration {
   readonly isHeld: boolean;
-  /** What a payer should know about it. */
+  /** A warning or an explanation for the caller. */
   readonly note?: string;
 }
 
@@ -12,13 +12,13 @@ const HELD: Registration = { isHeld: true };
 const NOBODY = "0x0000000000000000000000000000000000000000";
 const REGISTRY = "0x00000000000C2E074eC69A0dFb2997BA6C7d2e1e";
 const REGISTRAR = "0x57f1887a8BF19b14fC0dF6Fd9B2acc9Af147eA85";
-/** How long its last owner alone may renew a name that has expired. */
+/** After expiry, only the last owner can renew the name for this long. */
 const GRACE_SECONDS = 90 * 86_400;
 const MAX_TTL_SECONDS = 86_400n;
 
 /**
- * What the .eth registrar says of a name: records outlive a registration, so that they do not tell whether anybody still
- * holds the name. Subdomains go with the name that they are under. @param nowMs milliseconds since the Unix epoch.
+ * Asks the .eth registrar whether a name is registered: records remain after a registration has expired. A subdomain
+ * has the status of its second-level name. @param nowMs milliseconds since the Unix epoch.
  */
 export async function readRegistration(client: Client, name: string, nowMs: number): Promise<Registration> {
   const [tld, label = ""] = name.split(".").reverse();
@@ -32,7 +32,7 @@ export async function readRegistration(client: Client, name: string, nowMs: numb
   return { isHeld: false, note };
 }
 
-/** For how long the owner wants the records to be kept, at most a day; undefined when the owner does not say. */
+/** The TTL in the ENS registry, at most a day; undefined when none is set. */
 export async function readTtlSeconds(client: Client, name: string): Promise<number | undefined> {
   const { abi, namehash, readContract } = await openContracts();
   const ttl = await readContract(client, { address: REGISTRY, abi, functionName: "ttl", args: [namehash(name)] });
@@ -47,8 +47,8 @@ async function readExpiry(client: Client, label: string): Promise<number> {
 }
 
 /**
- * Names that have moved to ENSv2 are renewed there, and its registry drops what has expired by itself. They are known by
- * their resolver: it is not the one that this registry, ENSv1's, has for the name or for the nearest name above it.
+ * True for a name that has moved to ENSv2, whose own registry drops expired names. Such a name's resolver differs from the
+ * one that the ENSv1 registry has for the name or for its nearest parent.
  */
 async function isAnsweredBySuccessor(client: Client, name: string): Promise<boolean> {
   const { abi, namehash, readContract } = await openContracts();

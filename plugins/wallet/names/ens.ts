@@ -2,22 +2,22 @@ import { base58 } from "@scure/base";
 import type { Hex, Host } from "#plugin";
 import { createAskEthereum } from "./ens-client.ts";
 import { normalizeEnsName } from "./ens-normalize.ts";
-import { readAddress, readPrimaryName, readSolanaKey } from "./ens-records.ts";
+import { readEthereumAddress, readPrimaryName, readSolanaKey } from "./ens-records.ts";
 import { readRegistration, readTtlSeconds } from "./ens-registration.ts";
-import { DEFAULT_TTL_SECONDS, type NameAddress, type Registry, type Resolution, unresolved } from "./registry.ts";
+import { DEFAULT_TTL_SECONDS, type NameAddress, type NameRegistry, type Resolution, unresolved } from "./registry.ts";
 
 /**
- * The Ethereum Name Service: names that live on the chain, below a wildcard (ENSIP-10), or behind a gateway (EIP-3668).
- * A name that is nobody's any more has no address, whatever its records say.
+ * The Ethereum Name Service: on-chain names, wildcards (ENSIP-10) and off-chain gateways (EIP-3668). A name whose
+ * registration has ended gets no address, whatever its records say.
  */
-export function createEns(host: Pick<Host, "clock" | "upstream" | "web">): Registry {
+export function createEns(host: Pick<Host, "clock" | "upstream" | "web">): NameRegistry {
   const ask = createAskEthereum(host);
 
-  const resolve: Registry["resolve"] = (name, signal) =>
+  const resolve: NameRegistry["resolve"] = (name, signal) =>
     ask(signal, async (client) => {
       const failures: unknown[] = [];
       const [address, key, registration, ttl = DEFAULT_TTL_SECONDS] = await Promise.all([
-        readAddress(client, name),
+        readEthereumAddress(client, name),
         readSolanaKey(client, name).catch((error: unknown) => void failures.push(error)),
         readRegistration(client, name, host.clock.now()),
         readTtlSeconds(client, name),
@@ -26,7 +26,7 @@ export function createEns(host: Pick<Host, "clock" | "upstream" | "web">): Regis
       const notes = registration.note === undefined ? [] : [registration.note];
       if (!registration.isHeld) return unresolved(...notes);
       const isPartial = failures.length > 0;
-      if (!address && isPartial) throw failures[0]; // nothing is known of it, and nothing is paid for that
+      if (!address && isPartial) throw failures[0]; // Nothing was found out, so the caller must not be charged.
       if (isPartial) notes.push("Whether it has a Solana address could not be found out.");
       if (!address && !key) notes.push(`${name} gives no address.`);
       return { addresses: toAddresses(address, key ?? undefined, ttl), notes, isPartial } satisfies Resolution;
@@ -54,7 +54,7 @@ function toAddresses(address: Hex | undefined, key: Hex | undefined, ttl_hint_se
   return addresses;
 }
 
-/** A name that is written otherwise than it is looked up pretends to be another one (ENSIP-15). */
+/** A primary name that is not normalized can imitate another name (ENSIP-15). */
 function isNormalized(name: string): boolean {
   try {
     return normalizeEnsName(name) === name;

@@ -1,19 +1,19 @@
 import { Problem, toValueError } from "#plugin";
 import { normalizeEnsName } from "./ens-normalize.ts";
 
-/** The suffixes that are resolved (specification 2.8). */
+/** The suffixes that are resolved. */
 export const SUPPORTED_TLDS = [".eth", ".sol"] as const;
 
-/** A name, and who knows it; the registry is null for every other suffix. */
+/** A name and its registry; null for any other suffix. */
 export interface ReadName {
   readonly registry: "ENS" | "SNS" | null;
-  /** Normalized where the registry is known. */
+  /** Normalized when the registry is known. */
   readonly name: string;
 }
 
 /**
- * Reads what a caller has written; white space around it means nothing.
- * @throws Problem `invalid-input` for what can be no name of the registry that its suffix asks for.
+ * Reads a name as sent by a caller, ignoring surrounding white space.
+ * @throws Problem `invalid-input` for a name that its registry cannot have.
  */
 export function readName(given: string): ReadName {
   const name = given.trim();
@@ -23,7 +23,7 @@ export function readName(given: string): ReadName {
   return tld === ".eth" ? { registry: "ENS", name: toEnsName(name) } : { registry: "SNS", name: toSolName(name) };
 }
 
-/** ENSIP-15, without which two names that look alike would lead to different owners. */
+/** Normalizes by ENSIP-15, so names that look alike are the same name. */
 function toEnsName(name: string): string {
   try {
     return normalizeEnsName(name);
@@ -32,7 +32,7 @@ function toEnsName(name: string): string {
   }
 }
 
-/** .sol names are registered in lower case alone. */
+/** .sol names are registered in lower case only. */
 function toSolName(name: string): string {
   if (name.isWellFormed()) return name.toLowerCase();
   throw toProblem("name must be well-formed Unicode: it holds a lone surrogate", name);

@@ -1,4 +1,4 @@
-/** Where a name leads on one chain (specification 2.8, NameAddress). */
+/** A name's address on one chain (schemas/NameAddress.json). */
 export interface NameAddress {
   readonly chain: "ethereum" | "solana";
   /** EIP-55 checksummed, or base58. */
@@ -6,25 +6,25 @@ export interface NameAddress {
   readonly ttl_hint_seconds: number;
 }
 
-/** What a registry says of a name. */
+/** A registry's answer for a name. */
 export interface Resolution {
   readonly addresses: readonly NameAddress[];
-  /** Sentences: why there is no address, or what to beware of. */
+  /** Sentences: why there is no address, or warnings. */
   readonly notes: readonly string[];
-  /** True where there may be one more address, which could not be asked for. */
+  /** True when one more address may exist but could not be read. */
   readonly isPartial?: boolean;
 }
 
-/** A registry of names. Its methods throw Problem `upstream-failed` when the registry could not be asked; the signal's reason. */
-export interface Registry {
+/** A name registry. @throws (its methods do) Problem `upstream-failed` when the registry cannot be read; the signal's reason. */
+export interface NameRegistry {
   /** @param name normalized, with its suffix. */
   resolve(name: string, signal: AbortSignal): Promise<Resolution>;
-  /** The name that the address's owner has chosen for it, if that name leads back to the address. @param address canonical. */
+  /** The name that the address's owner has set, if it resolves to the address; else null. @param address canonical. */
   primaryName(address: string, signal: AbortSignal): Promise<string | null>;
 }
 
-/** How long an address may be believed where its registry does not say. */
+/** `ttl_hint_seconds` when the registry sets no TTL. */
 export const DEFAULT_TTL_SECONDS = 300;
 
-/** No address, and why. */
+/** A resolution without an address, with the reasons. */
 export const unresolved = (...notes: string[]): Resolution => ({ addresses: [], notes });

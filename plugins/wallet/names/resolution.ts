@@ -1,8 +1,8 @@
 import type { Clock } from "#plugin";
 import { type ReadName, readName, SUPPORTED_TLDS } from "./name.ts";
-import type { NameAddress, Registry } from "./registry.ts";
+import type { NameAddress, NameRegistry } from "./registry.ts";
 
-/** The answer of /v1/resolve/name (specification 2.8). */
+/** The answer of /v1/resolve/name (schemas/NameResolveResponse.json). */
 export interface NameResolution {
   /** As it was looked up. */
   readonly name: string;
@@ -15,11 +15,11 @@ export interface NameResolution {
 }
 
 export interface ResolveNameOptions {
-  readonly registries: Readonly<Record<"ENS" | "SNS", Registry>>;
+  readonly registries: Readonly<Record<"ENS" | "SNS", NameRegistry>>;
   readonly clock: Clock;
 }
 
-/** Finds where a name leads. A name that leads nowhere is answered, with the reason, and so is one of another suffix. */
+/** Resolves a name. Without an address the answer's notes say why; so for a name of another suffix. */
 export function createResolveName({ registries, clock }: ResolveNameOptions) {
   return async (given: string, signal: AbortSignal): Promise<NameResolution> => {
     const { name, registry } = readName(given);

@@ -1,55 +1,55 @@
 import { base58 } from "@scure/base";
 import type { Upstream } from "#plugin";
-import { toFields } from "../fields.ts";
+import { toJsonFields } from "../fields.ts";
 import { askNode, toMisfit } from "../node.ts";
 
-/** An account's state. */
-export interface Account {
-  /** The program that it belongs to. */
+/** A Solana account's state. */
+export interface SolanaAccount {
+  /** The program that owns the account. */
   readonly program: string;
   readonly data: Buffer;
 }
 
-/** Whom an address belongs to that has been sent money, and was never made an account. */
+/** The owner of addresses that have only received SOL: no program has stored data there. */
 const SYSTEM_PROGRAM = "11111111111111111111111111111111";
 const FINALIZED = { commitment: "finalized" } as const;
-/** A token account's layout, which is the same in both programs: mint, owner, amount. */
+/** Both programs have the same token account layout: mint, owner, amount. */
 const TOKEN_PROGRAMS = new Set([
   "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
   "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",
 ]);
 const TOKEN_ACCOUNT_BYTES = 165;
 
-/** What programs keep at these addresses, in their order; undefined where there is nothing. @throws as `askNode`. */
+/** Reads accounts in the order of their addresses; undefined for those without data. @throws the errors of `askNode`. */
 export async function readAccounts(
   node: Upstream,
   addresses: readonly string[],
   signal: AbortSignal,
-): Promise<(Account | undefined)[]> {
+): Promise<(SolanaAccount | undefined)[]> {
   const method = "getMultipleAccounts";
   const options = { encoding: "base64", ...FINALIZED };
-  const { value } = toFields(await askNode(node, [method, [addresses, options]], signal));
+  const { value } = toJsonFields(await askNode(node, [method, [addresses, options]], signal));
   if (!Array.isArray(value) || value.length !== addresses.length) throw toMisfit(node, method);
   return value.map((account) => {
     if (account === null) return undefined;
-    const { owner, data } = toFields(account);
+    const { owner, data } = toJsonFields(account);
     const text = Array.isArray(data) ? data[0] : undefined;
     if (typeof owner !== "string" || typeof text !== "string") throw toMisfit(node, method);
     return owner === SYSTEM_PROGRAM ? undefined : { program: owner, data: Buffer.from(text, "base64") };
   });
 }
 
-/** A node's code for a mint that does not exist. */
+/** The node's error code for a mint that does not exist. */
 const INVALID_PARAMS = -32602;
 
-/** Who holds the only unit of a token; undefined when there is no such token, or more than one unit of it. @throws as `askNode`. */
+/** The holder of an NFT; undefined when the mint does not exist or has more than one unit. @throws the errors of `askNode`. */
 export async function readHolder(node: Upstream, mint: string, signal: AbortSignal): Promise<string | undefined> {
   const method = "getTokenLargestAccounts";
   const { result, error } = await node.rpc(method, [mint, FINALIZED], { signal });
   if (error?.code === INVALID_PARAMS) return undefined;
-  const { value } = toFields(result);
+  const { value } = toJsonFields(result);
   if (!Array.isArray(value)) throw toMisfit(node, method);
-  const [largest, next] = value.map(toFields);
+  const [largest, next] = value.map(toJsonFields);
   if (typeof largest?.address !== "string" || (next && next.amount !== "0")) return undefined;
   const [account] = await readAccounts(node, [largest.address], signal);
   if (!account || !TOKEN_PROGRAMS.has(account.program) || account.data.length < TOKEN_ACCOUNT_BYTES) return undefined;
@@ -57,5 +57,5 @@ export async function readHolder(node: Upstream, mint: string, signal: AbortSign
   return isHolder ? readKey(account.data, 32) : undefined;
 }
 
-/** The public key that begins at this byte, in base58. */
+/** The public key at this offset, in base58. */
 export const readKey = (data: Buffer, offset: number): string => base58.encode(data.subarray(offset, offset + 32));

@@ -1,21 +1,21 @@
 import { createHash } from "node:crypto";
 import { base58 } from "@scure/base";
 
-/** The accounts in which a .sol name stands. */
+/** The addresses of the accounts that hold a .sol name's data. */
 export interface SolKeys {
-  /** Who holds the name, by the Solana Record Service; and the mint of the token, if the name was made one. */
+  /** The Solana Record Service's record, and the mint of the name's NFT if it has one. */
   readonly registration: string;
   readonly registrationMint: string;
-  /** Who owns the name, by SNS; whether it was made a token, and that token's mint. */
+  /** SNS' domain account, its NFT record, and that NFT's mint. */
   readonly domain: string;
   readonly token: string;
   readonly tokenMint: string;
-  /** Whom the owner wants to be paid: a record of SNS-IP 3, and one of the kind before. */
+  /** The SOL record that names the address to pay: by SNS-IP 3 (V2), and the older kind (V1). */
   readonly recordV2: string;
   readonly recordV1: string;
 }
 
-/** The programs that these accounts belong to: each address is derived from its program, which alone can write there. */
+/** The owning programs. Each address is derived from its program, so only that program can write there. */
 export const PROGRAMS = {
   sns: "namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX",
   tokenizer: "nftD3vbNkNqfj2Sd3HZwbpw4BxxKWr4AjGb9X38JeZk",
@@ -30,7 +30,7 @@ const SNS_RECORDS = base58.decode("2pMnqHvei2N5oDcVGCRdZx48gqti199wr5CsyTTafsbo"
 const SNS_REVERSE = base58.decode("33m47vH6Eav6jr5Ry86XjhRft2jRBLDnDgPSHoquXi2Z");
 const NONE = new Uint8Array(32);
 
-/** @param label the name without its suffix, and without dots. */
+/** Derives the addresses. @param label the name without its suffix and without dots. */
 export async function toSolKeys(label: string): Promise<SolKeys> {
   const derive = await openDerive();
   const registration = derive("recordService", "record", base58.decode(SOL_CLASS), sha256(`name${label}`));
@@ -47,23 +47,23 @@ export async function toSolKeys(label: string): Promise<SolKeys> {
   };
 }
 
-/** The account in which a wallet's owner has chosen one of the wallet's names. */
+/** The account that holds a wallet's favourite name. */
 export async function toFavouriteKey(wallet: string): Promise<string> {
   return (await openDerive())("offers", "favourite_domain", base58.decode(wallet));
 }
 
-/** The account in which the name of a domain account is written. */
+/** The account that holds the text of a domain account's name. */
 export async function toReverseKey(domain: string): Promise<string> {
   return (await openDerive())("sns", toSnsHash(domain), SNS_REVERSE, NONE);
 }
 
-/** Whether somebody can have the key's secret: a program's own addresses lie off the curve. */
+/** Whether a key can have a secret key: program-derived addresses lie off the curve. */
 export async function isWallet(key: string): Promise<boolean> {
   const { PublicKey } = await import("@solana/web3.js");
   return PublicKey.isOnCurve(base58.decode(key));
 }
 
-/** Solana's library is loaded on the first use. */
+/** The Solana library is loaded on first use. */
 async function openDerive() {
   const { PublicKey } = await import("@solana/web3.js");
   return (program: keyof typeof PROGRAMS, ...seeds: readonly (string | Uint8Array)[]): string => {

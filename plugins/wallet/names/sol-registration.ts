@@ -1,8 +1,8 @@
-import { type Account, readKey } from "./sol-accounts.ts";
+import { readKey, type SolanaAccount } from "./sol-accounts.ts";
 import { SOL_CLASS, type SolKeys } from "./sol-keys.ts";
-import { type FindHolder, type Target, toTokenHolder, toWallet } from "./sol-target.ts";
+import { type FindHolder, type SolTarget, toTokenHolder, toWallet } from "./sol-target.ts";
 
-/** A record: discriminator, class, kind of owner, owner, frozen, expiry in Unix seconds (0: never), … */
+/** A record's layout: discriminator, class, owner kind, owner, frozen, expiry in Unix seconds (0: never), … */
 const RECORD = 2;
 const CLASS_AT = 1;
 const OWNER_KIND_AT = 33;
@@ -11,14 +11,14 @@ const EXPIRY_AT = 67;
 const HEADER_BYTES = 75;
 const OWNED_BY = { wallet: 0, token: 1 } as const;
 
-const MALFORMED: Target = { refusal: "Its entry in the Solana Record Service is of an unknown form." };
+const MALFORMED: SolTarget = { refusal: "Its entry in the Solana Record Service is of an unknown form." };
 
-/** Who holds a name by the Solana Record Service. @param nowMs milliseconds since the Unix epoch. */
+/** The name's holder according to the Solana Record Service. @param nowMs milliseconds since the Unix epoch. */
 export async function toRegistrant(
-  { data }: Account,
+  { data }: SolanaAccount,
   { registrationMint }: SolKeys,
   { findHolder, nowMs }: { readonly findHolder: FindHolder; readonly nowMs: number },
-): Promise<Target> {
+): Promise<SolTarget> {
   if (data.length < HEADER_BYTES || data[0] !== RECORD || readKey(data, CLASS_AT) !== SOL_CLASS) return MALFORMED;
   const expiry = data.readBigInt64LE(EXPIRY_AT);
   if (expiry !== 0n && expiry * 1000n <= BigInt(nowMs)) return { refusal: "Its registration has expired." };

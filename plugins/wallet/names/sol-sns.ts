@@ -1,31 +1,31 @@
 import { createPublicKey, verify } from "node:crypto";
 import { base58 } from "@scure/base";
-import { type Account, readKey } from "./sol-accounts.ts";
+import { readKey, type SolanaAccount } from "./sol-accounts.ts";
 import type { SolKeys } from "./sol-keys.ts";
-import { type FindHolder, type Target, toTokenHolder, toWallet } from "./sol-target.ts";
+import { type FindHolder, type SolTarget, toTokenHolder, toWallet } from "./sol-target.ts";
 
-/** What SNS knows of a name, account by account. */
+/** SNS' accounts for a name. */
 export interface SnsAccounts {
-  readonly domain: Account;
-  readonly token: Account | undefined;
-  readonly recordV2: Account | undefined;
-  readonly recordV1: Account | undefined;
+  readonly domain: SolanaAccount;
+  readonly token: SolanaAccount | undefined;
+  readonly recordV2: SolanaAccount | undefined;
+  readonly recordV1: SolanaAccount | undefined;
 }
 
-/** Every account of SNS begins with three keys: what it is under, its owner, its class. */
+/** Every SNS account begins with three keys: parent, owner, class. */
 const OWNER_AT = 32;
 const HEADER_BYTES = 96;
-/** The first byte of an NftRecord while the name is a token. */
+/** The first byte of an NftRecord while the name is an NFT. */
 const ACTIVE = 2;
-/** How SNS-IP 3 says that a Solana wallet has signed. */
+/** SNS-IP 3's code for "signed by a Solana wallet". */
 const SIGNED_ON_SOLANA = 1;
 const KEY_BYTES = 32;
 const ED25519_SPKI = Buffer.from("302a300506032b6570032100", "hex");
 
-const UNCONFIRMED: Target = { refusal: "Its SOL record names a wallet that has not confirmed it." };
+const UNCONFIRMED: SolTarget = { refusal: "Its SOL record names a wallet that has not confirmed it." };
 
-/** Whom SNS means by a name: SNS-IP 5, without owners that are programs. */
-export async function toSnsTarget(accounts: SnsAccounts, keys: SolKeys, findHolder: FindHolder): Promise<Target> {
+/** The name's target according to SNS (SNS-IP 5), except owners that are programs. */
+export async function toSnsTarget(accounts: SnsAccounts, keys: SolKeys, findHolder: FindHolder): Promise<SolTarget> {
   const { domain, token, recordV2, recordV1 } = accounts;
   if (domain.data.length < HEADER_BYTES) return { refusal: "Its entry in SNS is of an unknown form." };
   const owner = readKey(domain.data, OWNER_AT);
@@ -36,8 +36,8 @@ export async function toSnsTarget(accounts: SnsAccounts, keys: SolKeys, findHold
   return toWallet(owner);
 }
 
-/** SNS-IP 3: how both ids were signed (2 × u16), the content's length (u32), who set it, who confirmed it, the content. */
-function toRecordV2Target(data: Buffer, owner: string): Promise<Target> | Target {
+/** Layout (SNS-IP 3): two signature kinds (2 × u16), content length (u32), key that set it, key that confirmed it, content. */
+function toRecordV2Target(data: Buffer, owner: string): Promise<SolTarget> | SolTarget {
   const content = HEADER_BYTES + 8 + 2 * KEY_BYTES;
   if (data.length < content + KEY_BYTES) return UNCONFIRMED;
   const signed = [data.readUInt16LE(HEADER_BYTES), data.readUInt16LE(HEADER_BYTES + 2)];
@@ -48,7 +48,7 @@ function toRecordV2Target(data: Buffer, owner: string): Promise<Target> | Target
   return readKey(data, content - KEY_BYTES) === target ? { wallet: target } : UNCONFIRMED;
 }
 
-/** The content, and the owner's signature of it and of the record's address, both in hex. */
+/** V1: the content, then the owner's signature over content and record address, as hex text. */
 function isSignedV1(data: Buffer, address: string, owner: string): boolean {
   const content = data.subarray(HEADER_BYTES, HEADER_BYTES + KEY_BYTES);
   const signature = data.subarray(HEADER_BYTES + KEY_BYTES, HEADER_BYTES + KEY_BYTES + 64);

@@ -1,21 +1,21 @@
 import { isWallet } from "./sol-keys.ts";
 
-/** Whom a .sol name means, or the sentence that says why it means nobody. */
-export type Target = { readonly wallet: string } | { readonly refusal: string };
+/** The wallet that a .sol name leads to, or a sentence why there is none. */
+export type SolTarget = { readonly wallet: string } | { readonly refusal: string };
 
-/** Finds the holder of a token's only unit. */
+/** Finds the holder of an NFT. */
 export type FindHolder = (mint: string) => Promise<string | undefined>;
 
-const HOLDERLESS: Target = { refusal: "It is a token, and nobody holds that token alone." };
-const PROGRAMS_OWN: Target = { refusal: "It belongs to a program's address, from which money may never come back." };
+const HOLDERLESS: SolTarget = { refusal: "It is a token, and nobody holds that token alone." };
+const PROGRAMS_OWN: SolTarget = { refusal: "It belongs to a program's address, from which money may never come back." };
 
-/** The holder of a name that was made a token. */
-export async function toTokenHolder(mint: string, findHolder: FindHolder): Promise<Target> {
+/** The holder of a name's NFT. */
+export async function toTokenHolder(mint: string, findHolder: FindHolder): Promise<SolTarget> {
   const holder = await findHolder(mint);
   return holder === undefined ? HOLDERLESS : toWallet(holder);
 }
 
-/** An owner, if somebody can spend what it is sent. */
-export async function toWallet(key: string): Promise<Target> {
+/** The owner, unless it is a program's address, where money would be lost. */
+export async function toWallet(key: string): Promise<SolTarget> {
   return (await isWallet(key)) ? { wallet: key } : PROGRAMS_OWN;
 }

@@ -1,26 +1,26 @@
 import type { Host } from "#plugin";
-import { DEFAULT_TTL_SECONDS, type Registry, unresolved } from "./registry.ts";
+import { DEFAULT_TTL_SECONDS, type NameRegistry, unresolved } from "./registry.ts";
 import { readAccounts, readHolder, readKey } from "./sol-accounts.ts";
 import { toFavouriteKey, toReverseKey, toSolKeys } from "./sol-keys.ts";
 import { toRegistrant } from "./sol-registration.ts";
 import { toSnsTarget } from "./sol-sns.ts";
-import type { FindHolder, Target } from "./sol-target.ts";
+import type { FindHolder, SolTarget } from "./sol-target.ts";
 
 const SUFFIX = ".sol";
-/** The first byte of an account that holds somebody's favourite name. */
+/** The first byte of a favourite-name account. */
 const FAVOURITE = 4;
-/** Where the text begins in an account that holds a name: after the header and its length. */
+/** The offset of the text in a reverse account, after header and length. */
 const NAME_AT = 100;
 
 /**
- * Solana's names. SNS gave them out, and has handed .sol over to the Solana Record Service: its own names end in .sns now,
- * but wallets still look .sol up in either, and the two can give one name to different people. So an address is given only
- * where both agree (SNS' SDK calls that `safeResolve`), and none that is a program's.
+ * .sol names. SNS has handed .sol over to the Solana Record Service (SNS' own names end in .sns now), but wallets still
+ * use either, and the two can assign a name to different people. So an address is returned only when both agree (SNS' SDK
+ * calls this `safeResolve`), and never a program's address.
  */
-export function createSol({ clock, upstream }: Pick<Host, "clock" | "upstream">): Registry {
+export function createSol({ clock, upstream }: Pick<Host, "clock" | "upstream">): NameRegistry {
   const node = upstream("solana");
 
-  const resolve: Registry["resolve"] = async (name, signal) => {
+  const resolve: NameRegistry["resolve"] = async (name, signal) => {
     const label = name.slice(0, -SUFFIX.length);
     if (label.includes(".")) return unresolved("The Solana Record Service, which holds .sol names, has no subdomains.");
     const keys = await toSolKeys(label);
@@ -52,7 +52,7 @@ export function createSol({ clock, upstream }: Pick<Host, "clock" | "upstream">)
   };
 }
 
-function toAgreement(name: string, [held, owned]: readonly [Target, Target]) {
+function toAgreement(name: string, [held, owned]: readonly [SolTarget, SolTarget]) {
   const refusals = new Set([held, owned].flatMap((target) => ("refusal" in target ? [target.refusal] : [])));
   if ("refusal" in held || "refusal" in owned) return unresolved(`${name} leads nowhere.`, ...refusals);
   if (held.wallet !== owned.wallet)

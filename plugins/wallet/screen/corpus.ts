@@ -2,19 +2,19 @@ import { createHash } from "node:crypto";
 import { readAddress } from "./address.ts";
 import type { SdnEntry, SdnList } from "./sdn.ts";
 
-/** A sanctions list, as it is kept and shared. */
+/** A sanctions list with its version, as stored. */
 export interface Corpus extends SdnList {
-  /** `<origin>-<published>-<digest>`, e.g. `ofac-sdn-2026-09-10-3f5a0c11d2e4`: the same lists have the same version. */
+  /** `<origin>-<published>-<digest>`, e.g. `ofac-sdn-2026-09-10-3f5a0c11d2e4`: equal lists have equal versions. */
   readonly version: string;
 }
 
-/** The entries that name an address, by the address's key. */
+/** The entries by the keys of their addresses. */
 export type Listings = ReadonlyMap<string, readonly SdnEntry[]>;
 
-/** `builtin`: what this program knows by itself. */
+/** `builtin`: the list in floor.ts. */
 export type Origin = "ofac-sdn" | "builtin";
 
-/** The list with its version; the digest is the beginning of SHA-256 over its sorted lines. */
+/** Adds the version; its digest is the first 12 hex digits of SHA-256 over the sorted entries. */
 export function toCorpus(list: SdnList, origin: Origin): Corpus {
   const lines = list.entries.flatMap(({ uid, name, programs, addresses }) =>
     addresses.map(({ ticker, address }) => [readAddress(address).key, ticker, uid, name, ...programs].join("\t")),
@@ -23,7 +23,7 @@ export function toCorpus(list: SdnList, origin: Origin): Corpus {
   return { ...list, version: `${origin}-${list.published}-${digest}` };
 }
 
-/** The index that look-ups go to. */
+/** Builds the look-up index. */
 export function toListings({ entries }: SdnList): Listings {
   const listings = new Map<string, SdnEntry[]>();
   for (const entry of entries)

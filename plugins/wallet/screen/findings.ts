@@ -1,15 +1,15 @@
-import type { Chain } from "./address.ts";
+import type { ChainFamily } from "./address.ts";
 import type { Reputation } from "./reputation.ts";
 import type { SanctionsFinding } from "./sanctions.ts";
 
-/** All that was found out about one address. */
-export interface Findings {
+/** The results of all sources for one address. */
+export interface ScreenFindings {
   /** As the caller wrote it. */
   readonly wallet: string;
-  readonly chain: Chain;
+  readonly chain: ChainFamily;
   readonly key: string;
   readonly listed: SanctionsFinding;
-  /** Undefined where GoPlus was not asked or has not answered. */
+  /** Undefined when GoPlus was not asked or did not answer. */
   readonly reputation: Reputation | undefined;
   readonly checkedAtMs: number;
 }

@@ -1,15 +1,15 @@
-/** How bad a signal is (specification 2.5, ScreenSignal). */
+/** The severity of a signal (schemas/ScreenSignal.json). */
 export type Severity = "critical" | "high" | "medium";
 
 interface FlagMeaning {
   readonly severity: Exclude<Severity, "critical">;
-  /** What the address is linked to, in a few words. */
+  /** What the flag links the address to. */
   readonly label: string;
 }
 
 /**
- * GoPlus' flags, under GoPlus' names (Malicious Address API). None is critical: that is for the government's list alone,
- * which `sanctioned` here only repeats after others.
+ * GoPlus' flags, with GoPlus' names (Malicious Address API). None is critical: only the government's list is. GoPlus'
+ * `sanctioned` is second-hand.
  */
 export const FLAGS = {
   blackmail_activities: { severity: "high", label: "blackmail" },

@@ -1,8 +1,8 @@
 import { toCorpus } from "./corpus.ts";
 
 /**
- * What is searched until OFAC's own list has been read for the first time: the Lazarus Group's addresses, which OFAC
- * announced on 14 April, 22 April and 6 May 2022 and which stand on the list to this day.
+ * The list that is searched until OFAC's list has been read for the first time: the Lazarus Group's addresses, announced by
+ * OFAC on 14 April, 22 April and 6 May 2022, and still listed.
  */
 export const FLOOR = toCorpus(
   {

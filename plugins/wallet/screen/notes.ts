@@ -1,17 +1,18 @@
-import type { Findings } from "./findings.ts";
+import type { ScreenFindings } from "./findings.ts";
 import { FLAGS } from "./flags.ts";
 
-/** The findings in sentences for people: what the sanctions list says, then what reputation says. */
-export const toNotes = (findings: Findings): string => `${aboutSanctions(findings)} ${aboutReputation(findings)}`;
+/** The findings in sentences: first the sanctions list, then the reputation. */
+export const toScreenNotes = (findings: ScreenFindings): string =>
+  `${aboutSanctions(findings)} ${aboutReputation(findings)}`;
 
-function aboutSanctions({ listed: { entries, corpus, isCurrent } }: Findings): string {
+function aboutSanctions({ listed: { entries, corpus, isCurrent } }: ScreenFindings): string {
   const names = entries.map(({ name }) => name).join(", ");
   if (names !== "") return `Sanctioned: OFAC's SDN list names this address as ${names}'s. Do not deal with it.`;
   if (isCurrent) return `Not on OFAC's SDN list of ${corpus.published}.`;
   return `Not on the sanctions list that was at hand (${corpus.version}), but OFAC's present list could not be read: look again later.`;
 }
 
-function aboutReputation({ chain, reputation }: Findings): string {
+function aboutReputation({ chain, reputation }: ScreenFindings): string {
   if (chain === "unknown")
     return "It is neither an EVM address nor a Solana key, so nothing but the sanctions list was searched.";
   if (chain === "solana") return "Solana addresses are looked up in the sanctions list alone.";

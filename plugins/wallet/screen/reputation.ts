@@ -1,30 +1,30 @@
 import { type Host, Problem, type Upstream } from "#plugin";
-import { type Fields, toFields } from "../fields.ts";
+import { type JsonFields, toJsonFields } from "../fields.ts";
 import { FLAGS, type Flag } from "./flags.ts";
 
-/** What GoPlus says of an EVM address. */
+/** GoPlus' data about an EVM address. */
 export interface Reputation {
   /** As seen on Ethereum. */
   readonly addressType: "eoa" | "contract" | "unknown";
   readonly flags: readonly Flag[];
-  /** False when some of the flags were not answered (yet). */
+  /** False when GoPlus has not answered some of the flags (yet). */
   readonly isComplete: boolean;
 }
 
-/** @returns undefined when GoPlus could not be asked, or did not answer in time. @throws the signal's reason. */
+/** @returns undefined when GoPlus failed or did not answer in time. @throws the signal's reason. */
 export type FindReputation = (key: string, signal: AbortSignal) => Promise<Reputation | undefined>;
 
 const PREFIX = "screen:goplus-1:";
 const KEPT_MS = 600_000;
-/** How long the sanctions list's answer waits; longer than one attempt may take, so that the upstream sees it fail. */
+/** How long to wait for GoPlus; longer than one attempt's timeout, so that the upstream counts the failure. */
 const PATIENCE_MS = 5_000;
-/** The answer's `code`: all data, and the data that there is so far (the rest in about 15 seconds). */
+/** The answer's `code`: complete, or partial (the rest follows in about 15 seconds). */
 const COMPLETE = 1;
 const PARTIAL = 2;
 const COUNT = /^(?:0|[1-9]\d*)$/;
 const ADDRESS_TYPES: Readonly<Record<string, Reputation["addressType"]>> = { "0": "eoa", "1": "contract" };
 
-/** GoPlus' address security; complete answers are kept for ten minutes. @see https://docs.gopluslabs.io */
+/** Reads GoPlus' address security API; complete answers are cached for ten minutes. @see https://docs.gopluslabs.io */
 export function createReputation({ cache, log, upstream }: Pick<Host, "cache" | "log" | "upstream">): FindReputation {
   const source = upstream("goplus");
   return async (key, signal) => {
@@ -44,15 +44,15 @@ export function createReputation({ cache, log, upstream }: Pick<Host, "cache" | 
 
 async function ask(source: Upstream, key: string, signal: AbortSignal): Promise<Reputation> {
   const answer = await source.get(`/address_security/${key}`, { signal, query: { chain_id: "1" } });
-  const { code, result } = toFields(answer.json());
+  const { code, result } = toJsonFields(answer.json());
   if (answer.status !== 200 || (code !== COMPLETE && code !== PARTIAL))
     throw new Problem("upstream-failed", `GoPlus refused with status ${answer.status} and code ${String(code)}`);
-  return toReputation(toFields(result), code === COMPLETE);
+  return toReputation(toJsonFields(result), code === COMPLETE);
 }
 
-/** Every value is text: `0`, `1`, a count, `-1` for unknown. */
-function toReputation(result: Fields, isComplete: boolean): Reputation {
-  const flags = Object.keys(FLAGS) as Flag[]; // they are its keys
+/** Every value is text: `0`, `1`, a count, or `-1` for unknown. */
+function toReputation(result: JsonFields, isComplete: boolean): Reputation {
+  const flags = Object.keys(FLAGS) as Flag[]; // Exactly its keys.
   const textOf = (field: string): string => String(result[field] ?? "");
   return {
     addressType: ADDRESS_TYPES[textOf("contract_address")] ?? "unknown",

@@ -1,12 +1,12 @@
-import { type Chain, readAddress } from "./address.ts";
-import type { Findings } from "./findings.ts";
+import { type ChainFamily, readAddress } from "./address.ts";
+import type { ScreenFindings } from "./findings.ts";
 import { FLAGS, type Flag, type Severity } from "./flags.ts";
-import { toNotes } from "./notes.ts";
+import { toScreenNotes } from "./notes.ts";
 import type { Reputation } from "./reputation.ts";
 import { type Risk, toRisk } from "./risk.ts";
 import type { SdnEntry } from "./sdn.ts";
 
-/** One thing that speaks against an address (specification 2.5). */
+/** One finding against an address (schemas/ScreenSignal.json). */
 export interface ScreenSignal {
   readonly code: string;
   readonly severity: Severity;
@@ -14,10 +14,10 @@ export interface ScreenSignal {
   readonly detail: string;
 }
 
-/** The answer of /v1/screen (specification 2.5). */
+/** The answer of /v1/screen (schemas/ScreenResponse.json). */
 export interface ScreenResponse extends Risk {
   readonly wallet: string;
-  readonly chain_inferred: Chain;
+  readonly chain_inferred: ChainFamily;
   readonly sanctions_match: boolean;
   readonly sanctioned_lists: string[];
   readonly notes: string;
@@ -30,8 +30,8 @@ export interface ScreenResponse extends Risk {
   readonly partial: boolean;
 }
 
-/** The findings as the answer; the same findings give the same answer. */
-export function toScreenResponse(findings: Findings): ScreenResponse {
+/** Builds the answer; the same findings give the same answer. */
+export function toScreenResponse(findings: ScreenFindings): ScreenResponse {
   const { wallet, chain, key, listed, reputation, checkedAtMs } = findings;
   const flags = reputation?.flags ?? [];
   const signals = [...listed.entries.map((entry) => toListing(entry, key)), ...flags.map(toFlag)];
@@ -45,7 +45,7 @@ export function toScreenResponse(findings: Findings): ScreenResponse {
       signals.map(({ severity }) => severity),
       chain === "unknown" || !listed.isCurrent,
     ),
-    notes: toNotes(findings),
+    notes: toScreenNotes(findings),
     checked_at: Math.floor(checkedAtMs / 1000),
     address_type: reputation?.addressType ?? "unknown",
     signals,

@@ -1,6 +1,6 @@
 import type { Severity } from "./flags.ts";
 
-/** The verdict in numbers and words (specification 2.5). */
+/** The verdict fields of /v1/screen. */
 export interface Risk {
   /** 0 to 100, higher is riskier. */
   readonly risk_score: number;
@@ -13,8 +13,8 @@ const ADVICE = { critical: "block", high: "block", medium: "review", low: "allow
 const LEVELS = ["critical", "high", "medium"] as const;
 
 /**
- * The same signals give the same verdict, and one more signal never a milder one: the worst signal decides the level, the
- * others raise the score within it. @param isUncertain nothing speaks against the address, but too little was searched.
+ * The worst signal decides the level, the others raise the score within it; another signal never lowers the score.
+ * @param isUncertain too little was searched for a score of 0.
  */
 export function toRisk(severities: readonly Severity[], isUncertain: boolean): Risk {
   const score = Math.max(toScore(severities), isUncertain ? SCORE.medium : 0);
@@ -22,7 +22,7 @@ export function toRisk(severities: readonly Severity[], isUncertain: boolean): R
   return { risk_score: score, risk_level: level, recommendation: ADVICE[level] };
 }
 
-/** Where each level begins. @param score 0 to 100. */
+/** The level of a score. @param score 0 to 100. */
 export const toLevel = (score: number): Risk["risk_level"] => LEVELS.find((level) => score >= SCORE[level]) ?? "low";
 
 function toScore(severities: readonly Severity[]): number {

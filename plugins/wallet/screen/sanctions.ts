@@ -3,22 +3,22 @@ import { type Corpus, type Listings, toCorpus, toListings } from "./corpus.ts";
 import { FLOOR } from "./floor.ts";
 import type { SdnEntry, SdnList } from "./sdn.ts";
 
-/** What the sanctions list says of one address. */
+/** The sanctions list's result for one address. */
 export interface SanctionsFinding {
-  /** The entries that name it; none, mostly. */
+  /** The entries that name the address; usually none. */
   readonly entries: readonly SdnEntry[];
   readonly corpus: Pick<Corpus, "version" | "published">;
-  /** False while OFAC's list was never read, or not for a week: who is not on it is then not known to be clean. */
+  /** False when OFAC's list was never read, or not for a week: a missing entry then proves nothing. */
   readonly isCurrent: boolean;
 }
 
-/** OFAC's list of Specially Designated Nationals, kept up to date in the background. */
+/** OFAC's list of Specially Designated Nationals, refreshed in the background. */
 export interface Sanctions {
   /** @param key as `readAddress` gives it. */
   search(key: string): Promise<SanctionsFinding>;
 }
 
-/** A corpus that is searched now. */
+/** The corpus in use. */
 interface Held {
   readonly corpus: Corpus;
   readonly listings: Listings;
@@ -30,13 +30,13 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const STALE_AFTER_MS = 7 * DAY_MS;
 const KEPT_MS = 365 * DAY_MS;
-/** The file has 30 MB (2026), and grows. */
+/** The file has 30 MB (2026) and grows. */
 const MAX_BYTES = 256 * 1024 * 1024;
 const KEY = "screen:sdn-1";
 
 /**
- * Every hour it looks whether another process has put a newer list into the store, and reads OFAC's own where the newest
- * is a day old. A file that is cut short, malformed or suspiciously small is refused, and the last good list stays.
+ * Every hour it takes over a newer list from the shared store, and downloads OFAC's list when the newest is a day old. A
+ * truncated, malformed or suspiciously small file is refused; the last good list stays in use.
  */
 export function createSanctions(host: Pick<Host, "cache" | "clock" | "log" | "schedule" | "upstream">): Sanctions {
   const { cache, clock, log, schedule } = host;
@@ -64,7 +64,7 @@ export function createSanctions(host: Pick<Host, "cache" | "clock" | "log" | "sc
   return {
     async search(key) {
       restored ??= restore();
-      await restored; // a process that has just started already searches the last good list
+      await restored; // So that a new process searches the last good list at once.
       const { corpus, listings, readAt } = held;
       return { entries: listings.get(key) ?? [], corpus, isCurrent: clock.now() - readAt < STALE_AFTER_MS };
     },
@@ -74,7 +74,7 @@ export function createSanctions(host: Pick<Host, "cache" | "clock" | "log" | "sc
 const hold = (corpus: Corpus, readAt: number): Held => ({ corpus, listings: toListings(corpus), readAt });
 
 async function download(source: Upstream, signal: AbortSignal): Promise<SdnList> {
-  const { readSdn } = await import("./sdn.ts"); // It brings an XML parser, which no start waits for.
+  const { readSdn } = await import("./sdn.ts"); // Loads the XML parser on first use.
   try {
     return await readSdn(bodyOf(await source.stream("", { signal, maxBytes: MAX_BYTES })));
   } catch (cause) {
@@ -83,7 +83,7 @@ async function download(source: Upstream, signal: AbortSignal): Promise<SdnList>
   }
 }
 
-/** The body of a 200; any other answer is left unread, which releases its connection. */
+/** The body of a 200. Any other answer is left unread, which releases the connection. */
 async function* bodyOf({ status, body }: UpstreamStream): AsyncGenerator<Uint8Array> {
   for await (const bytes of body) {
     if (status !== 200) throw new Problem("upstream-failed", `OFAC's list was answered with status ${status}`);
@@ -91,7 +91,7 @@ async function* bodyOf({ status, body }: UpstreamStream): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Addresses are taken off the list now and then, never half of them at once. */
+/** Refuses a list with less than half of the addresses: OFAC never removes so many at once. */
 function refuseShrunken(next: Held, last: Held): void {
   if (next.listings.size * 2 >= last.listings.size) return;
   const sizes = `${next.listings.size} addresses instead of ${last.listings.size}`;

@@ -6,22 +6,22 @@ import { createSanctions } from "./sanctions.ts";
 
 export type { ScreenResponse } from "./response.ts";
 
-/** The screening of addresses against sanctions and bad reputation. */
+/** Screens addresses against sanctions and bad reputation. */
 export interface Screening {
-  /** @param wallet as the caller wrote it. @throws only the signal's reason: what cannot be asked makes the answer partial. */
+  /** @param wallet as the caller wrote it. @throws only the signal's reason: failed sources make the answer partial. */
   screen(wallet: string, signal: AbortSignal): Promise<ScreenResponse>;
-  /** The same for who tells failures apart from what nobody knows. */
+  /** As `screen`, and says which source failed. */
   examine(wallet: string, signal: AbortSignal): Promise<Examination>;
 }
 
-/** A screening, and what was missing in it. */
+/** A screening with its failure. */
 export interface Examination {
   readonly response: ScreenResponse;
-  /** In a sentence, that GoPlus was asked and has not answered. */
+  /** A sentence when GoPlus was asked and did not answer. */
   readonly failure: string | undefined;
 }
 
-/** OFAC's list, which is searched here, and GoPlus, which is asked about EVM addresses; both at the same time. To be called during setup. */
+/** Searches OFAC's list and, for EVM addresses, asks GoPlus at the same time. Call during setup: it schedules the refresh. */
 export function createScreening(host: Pick<Host, "cache" | "clock" | "log" | "schedule" | "upstream">): Screening {
   const sanctions = createSanctions(host);
   const findReputation = createReputation(host);

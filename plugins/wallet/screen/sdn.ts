@@ -1,22 +1,22 @@
 import { SaxesParser } from "saxes";
 
-/** A digital currency address, as OFAC writes it. */
+/** A digital currency address, as OFAC prints it. */
 export interface SdnAddress {
-  /** OFAC's word for the asset: ETH, XBT, SOL, TRX … */
+  /** OFAC's ticker for the asset: ETH, XBT, SOL, TRX … */
   readonly ticker: string;
   readonly address: string;
 }
 
-/** One entry of the Specially Designated Nationals list that has at least one address. */
+/** An entry of the Specially Designated Nationals list with at least one address. */
 export interface SdnEntry {
-  /** The number under which OFAC's search shows the entry. */
+  /** The entry's number in OFAC's search. */
   readonly uid: string;
   readonly name: string;
   readonly programs: readonly string[];
   readonly addresses: readonly SdnAddress[];
 }
 
-/** The list as far as screening needs it. */
+/** The part of the list that screening needs. */
 export interface SdnList {
   /** The day of publication, `YYYY-MM-DD`. */
   readonly published: string;
@@ -25,7 +25,7 @@ export interface SdnList {
 
 const ENTRY = "/sdnList/sdnEntry";
 const ID = `${ENTRY}/idList/id`;
-const PUBLISHED = "/sdnList/publshInformation/Publish_Date"; // OFAC's own spelling
+const PUBLISHED = "/sdnList/publshInformation/Publish_Date"; // OFAC's spelling.
 const WANTED: ReadonlySet<string> = new Set([
   PUBLISHED,
   `${ENTRY}/uid`,
@@ -39,27 +39,27 @@ const CURRENCY = /^Digital Currency Address - (\S+)$/;
 const US_DATE = /^(\d\d)\/(\d\d)\/(\d{4})$/;
 
 /**
- * Reads OFAC's SDN.XML as it comes in, and holds no more of it than one entry and what it returns.
- * @throws Error when the document is not whole, well-formed XML, or is no SDN list.
+ * Parses OFAC's SDN.XML as a stream, with one entry in memory at a time.
+ * @throws Error when the document is truncated, malformed or not an SDN list.
  */
 export async function readSdn(body: AsyncIterable<Uint8Array>): Promise<SdnList> {
   const entries: SdnEntry[] = [];
-  const addresses: SdnAddress[] = []; // of the entry that is being read
+  const addresses: SdnAddress[] = []; // Of the current entry.
   const { parser, take } = createTextParser((path) => {
     if (path === ID) addresses.push(...toAddresses(take(`${ID}/idType`), take(`${ID}/idNumber`)));
     if (path !== ENTRY) return;
     const [uid = ""] = take(`${ENTRY}/uid`);
     const name = [...take(`${ENTRY}/firstName`), ...take(`${ENTRY}/lastName`)].join(" ");
     const entry = { uid, name, programs: take(`${ENTRY}/programList/program`), addresses: addresses.splice(0) };
-    if (entry.addresses.length > 0) entries.push(structuredClone(entry)); // as it is, its texts keep their chunks alive
+    if (entry.addresses.length > 0) entries.push(structuredClone(entry)); // Else its strings keep the chunks in memory.
   });
   const decoder = new TextDecoder("utf-8", { fatal: true });
   for await (const bytes of body) parser.write(decoder.decode(bytes, { stream: true }));
-  parser.write(decoder.decode()).close(); // throws while an element is open: a document cut short is refused
+  parser.write(decoder.decode()).close(); // Throws when the document is truncated.
   return { published: toIsoDate(take(PUBLISHED)), entries };
 }
 
-/** A parser that keeps the texts of the wanted elements until they are taken. @param onEnd is told the path of each element that ends. */
+/** A parser that keeps the texts of wanted elements until `take` is called. @param onEnd called with the path of each closed element. */
 function createTextParser(onEnd: (path: string) => void) {
   const texts = new Map<string, string[]>();
   const parser = new SaxesParser();

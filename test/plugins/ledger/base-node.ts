@@ -64,7 +64,7 @@ export async function startBaseNode(newest: number): Promise<BaseNode> {
     if (method === "eth_getBlockByNumber") {
       node.headers += 1;
       const block = params[0] === "latest" ? newest : Number(params[0]);
-      return answer(block > newest ? null : { number: toHex(block), timestamp: toHex(time(block)) });
+      return answer(block > newest ? null : { number: toQuantity(block), timestamp: toQuantity(time(block)) });
     }
     const [{ fromBlock, toBlock, topics }] = params;
     const [first, last] = [Number(fromBlock), Number(toBlock)];
@@ -102,7 +102,7 @@ export async function startBaseNode(newest: number): Promise<BaseNode> {
   return node;
 }
 
-const toHex = (number: number | bigint): string => `0x${number.toString(16)}`;
+const toQuantity = (number: number | bigint): string => `0x${number.toString(16)}`;
 const toWord = (hex: string): string => `0x${hex.replace("0x", "").padStart(64, "0")}`;
 
 const fits = ({ topics }: Log, wanted: readonly (readonly string[] | null)[]): boolean =>
@@ -110,15 +110,19 @@ const fits = ({ topics }: Log, wanted: readonly (readonly string[] | null)[]): b
 
 /** Each in a transaction of its own, at the place in its block that its place in the list gives it. */
 export function toLogs({ from = WALLET, to, amount, block, isAuthorized = true }: Moved, at: number): Log[] {
-  const place = { address: USDC, blockNumber: toHex(block), block, transactionHash: toWord(toHex(at + 1)) };
+  const place = { address: USDC, blockNumber: toQuantity(block), block, transactionHash: toWord(toQuantity(at + 1)) };
   const transfer = {
     topics: [TRANSFER, toWord(from), toWord(to)],
-    data: toWord(toHex(amount)),
-    logIndex: toHex(2 * at + 1),
+    data: toWord(toQuantity(amount)),
+    logIndex: toQuantity(2 * at + 1),
   };
-  const used = { topics: [AUTHORIZATION_USED, toWord(from), toWord(toHex(at))], data: "0x", logIndex: toHex(2 * at) };
+  const used = {
+    topics: [AUTHORIZATION_USED, toWord(from), toWord(toQuantity(at))],
+    data: "0x",
+    logIndex: toQuantity(2 * at),
+  };
   return (isAuthorized ? [used, transfer] : [transfer]).map((log) => ({ ...place, ...log }));
 }
 
 /** An address that begins with e and ends in a number. */
-export const toAddress = (number: number): string => `0xe${number.toString(16).padStart(39, "0")}`;
+export const toTopicAddress = (number: number): string => `0xe${number.toString(16).padStart(39, "0")}`;

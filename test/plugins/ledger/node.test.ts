@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import ledger from "../../../plugins/ledger/index.ts";
 import { createHost, faultsOf, problemOf, type Serve, serve } from "../host.ts";
-import { type BaseNode, type Moved, startBaseNode, toAddress, toLogs, toTime, WALLET } from "./base-node.ts";
+import { type BaseNode, type Moved, startBaseNode, toLogs, toTime, toTopicAddress, WALLET } from "./base-node.ts";
 import { type Answer, between, NEWEST, toIso, toMillionths } from "./questions.ts";
 
 describe("a spend summary of a node's logs", () => {
@@ -28,12 +28,16 @@ describe("a spend summary of a node's logs", () => {
 
   /** One transfer of one millionth in every so many blocks. */
   const every = (blocks: number, count: number): Moved[] =>
-    Array.from({ length: count }, (_, at) => ({ to: toAddress(at % 7), amount: 1n, block: NEWEST - 1 - at * blocks }));
+    Array.from({ length: count }, (_, at) => ({
+      to: toTopicAddress(at % 7),
+      amount: 1n,
+      block: NEWEST - 1 - at * blocks,
+    }));
 
   it("covers the last 30 days up to now when it is not told which", async () => {
     const day = 43_200;
     const blocks = [NEWEST, NEWEST - 30 * day, NEWEST - 30 * day - 1];
-    node.hold(blocks.map((block) => ({ to: toAddress(1), amount: 1n, block })));
+    node.hold(blocks.map((block) => ({ to: toTopicAddress(1), amount: 1n, block })));
     const { range, totals } = await ask({ wallet: WALLET });
     expect(range).to.deep.include({ from_block: NEWEST - 30 * day, to_block: NEWEST });
     expect(totals.tx_count).to.equal(2);
@@ -80,7 +84,7 @@ describe("a spend summary of a node's logs", () => {
   });
 
   it("gives up where a single block is refused", async () => {
-    node.hold([{ to: toAddress(1), amount: 1n, block: NEWEST - 2_000_000 }]);
+    node.hold([{ to: toTopicAddress(1), amount: 1n, block: NEWEST - 2_000_000 }]);
     node.refuse(({ results }) => (results > 0 ? refusals["status 413"] : undefined));
     const { code } = await problemOf(ask(between(NEWEST - 2_000_000, NEWEST)));
     expect(code).to.equal("upstream-failed");
@@ -90,9 +94,9 @@ describe("a spend summary of a node's logs", () => {
   });
 
   it("does not believe logs that it has not asked for", async () => {
-    const stray = { from: WALLET, to: toAddress(1), amount: 1n, block: NEWEST };
+    const stray = { from: WALLET, to: toTopicAddress(1), amount: 1n, block: NEWEST };
     for (const moved of [
-      { ...stray, from: toAddress(2) },
+      { ...stray, from: toTopicAddress(2) },
       { ...stray, block: NEWEST - 1 },
     ]) {
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: toLogs(moved, 0) });
@@ -104,7 +108,7 @@ describe("a spend summary of a node's logs", () => {
 
   it("knows the first and the last transfer in whatever order their logs come", async () => {
     const blocks = [NEWEST - 5, NEWEST - 90_000, NEWEST - 5, NEWEST - 90_000];
-    node.hold(blocks.map((block) => ({ to: toAddress(1), amount: 1n, block })));
+    node.hold(blocks.map((block) => ({ to: toTopicAddress(1), amount: 1n, block })));
     node.shuffle();
     const { groups } = await ask(between(NEWEST - 100_000, NEWEST));
     const toHash = (at: number): string => `0x${String(at + 1).padStart(64, "0")}`;
@@ -112,7 +116,7 @@ describe("a spend summary of a node's logs", () => {
   });
 
   it("rounds the mean to the millionth, halves up, and puts what is equal in one order", async () => {
-    const to = toAddress(1);
+    const to = toTopicAddress(1);
     const moved = [1n, 2n].map((amount) => ({ to, amount, block: NEWEST, isAuthorized: false }));
     node.hold([...moved, ...moved.map((one) => ({ ...one, isAuthorized: true }))]);
     const { groups } = await ask({ ...between(NEWEST, NEWEST), group_by: "recipient", include_unfiltered: true });
@@ -151,7 +155,7 @@ describe("a spend summary of a node's logs", () => {
   it("takes times from the headers of a chain that keeps another pace", async () => {
     const pace = (block: number): number => toTime(NEWEST) - 3 * (NEWEST - block);
     node.tick(pace);
-    node.hold([0, 1, 20_000].map((back) => ({ to: toAddress(1), amount: 1n, block: NEWEST - back })));
+    node.hold([0, 1, 20_000].map((back) => ({ to: toTopicAddress(1), amount: 1n, block: NEWEST - back })));
     const from = new Date(pace(NEWEST - 20_000) * 1000).toISOString();
     const { range, groups } = await ask({ wallet: WALLET, from, to: new Date(now).toISOString() });
     expect(range).to.deep.include({ from_block: NEWEST - 20_000, to_block: NEWEST });
@@ -170,7 +174,7 @@ describe("a spend summary of a node's logs", () => {
   });
 
   it("counts what came to the wallet, whoever paid, and tells both ways apart", async () => {
-    const payers = Array.from({ length: 450 }, (_, at) => toAddress(1000 + at));
+    const payers = Array.from({ length: 450 }, (_, at) => toTopicAddress(1000 + at));
     node.hold([
       ...payers.map((from, at) => ({
         from,
@@ -179,7 +183,7 @@ describe("a spend summary of a node's logs", () => {
         block: NEWEST - at,
         isAuthorized: at % 2 === 0,
       })),
-      { to: toAddress(1), amount: 5_000n, block: NEWEST - 3 },
+      { to: toTopicAddress(1), amount: 5_000n, block: NEWEST - 3 },
     ]);
     const range = between(NEWEST - 1000, NEWEST);
     const inbound = await ask({ ...range, direction: "inbound" });
@@ -195,7 +199,7 @@ describe("a spend summary of a node's logs", () => {
 
   it("adds up to the millionth, however it is grouped", async () => {
     const moved = fc.record({
-      to: fc.integer({ min: 1, max: 5 }).map(toAddress),
+      to: fc.integer({ min: 1, max: 5 }).map(toTopicAddress),
       amount: fc.bigInt({ min: 0n, max: 10n ** 18n }),
       block: fc.integer({ min: NEWEST - 200_000, max: NEWEST }),
       isAuthorized: fc.boolean(),

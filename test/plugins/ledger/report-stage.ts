@@ -12,7 +12,7 @@ const RECORDING = "plugins/ledger/recordings/base/transfers.json";
 export const GOLDEN = join(import.meta.dirname, "../../fixtures/golden/ledger");
 export const readGolden = (name: string): string => readFileSync(join(GOLDEN, `${name}.golden`), "utf8");
 
-export interface Deliverable {
+export interface LedgerDeliverable {
   readonly report_markdown_url: string | null;
   readonly report_html_url: string | null;
   readonly report_csv_url: string | null;
@@ -26,7 +26,7 @@ export interface Deliverable {
 
 /** A report that was made from the recordings. */
 export interface Made {
-  readonly deliverable: Deliverable;
+  readonly deliverable: LedgerDeliverable;
   /** The published texts, by name. */
   readonly files: ReadonlyMap<string, string>;
   readonly host: TestHost;
@@ -42,5 +42,5 @@ export async function make(changes: object = {}, facts: Facts = {}, overrides: P
   const [example] = readManifest("ledger_report").examples;
   const deliverable = await report({ ...(example?.input as object), ...changes }, facts);
   const files = new Map([...host.published.values()].map(({ name, body }) => [name, body]));
-  return { deliverable: deliverable as unknown as Deliverable, files, host };
+  return { deliverable: deliverable as unknown as LedgerDeliverable, files, host };
 }

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { verifyMessage } from "viem";
-import { toMarkdown } from "../../../plugins/ledger/report/markdown.ts";
+import { toLedgerMarkdown } from "../../../plugins/ledger/report/markdown.ts";
 import type { LedgerQuery } from "../../../plugins/ledger/request.ts";
 import { summarize } from "../../../plugins/ledger/summary.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { offline } from "../../support/sources/replay.ts";
 import { NOW, problemOf, TREASURY } from "../host.ts";
-import { toAddress, WALLET } from "./base-node.ts";
+import { toTopicAddress, WALLET } from "./base-node.ts";
 import { make, readGolden } from "./report-stage.ts";
 
 const COMMAND = "node test/plugins/ledger/write-golden.ts";
@@ -124,7 +124,7 @@ describe("a spend report", () => {
 
   it("shows the 500 largest groups, and what the others come to", async () => {
     const entries = Array.from({ length: 503 }, (_, at) => ({
-      ...{ from: WALLET, to: toAddress(at), amount: BigInt(1000 - at), block: at, index: 1, tx: "0x1" },
+      ...{ from: WALLET, to: toTopicAddress(at), amount: BigInt(1000 - at), block: at, index: 1, tx: "0x1" },
       ...{ isAuthorized: true, at: 1_762_128_001, category: "x402" as const, service: undefined },
     }));
     const period = { from: 1_762_128_000, to: 1_762_128_100 };
@@ -137,7 +137,7 @@ describe("a spend report", () => {
       leastUsdc: "0",
       withOthers: false,
     } as const;
-    const markdown = toMarkdown(summary, {
+    const markdown = toLedgerMarkdown(summary, {
       ...heading,
       registryVersion: "1",
       specVersion: "1.0",

@@ -5,14 +5,14 @@ import { type Hex, verifyMessage } from "viem";
 import { type SandboxServer, startSandboxServer } from "../../support/sellers/sandbox-server.ts";
 import { createBuyer, json, type PayingFetch } from "../../support/sellers/stock-buyer.ts";
 import { readManifest } from "../host.ts";
-import type { Deliverable } from "./report-stage.ts";
+import type { LedgerDeliverable } from "./report-stage.ts";
 
 /** Everything here is checked with what a buyer has: public addresses, the chains' nodes and stock tools. */
 describe("a report that was bought in the offline sandbox", function () {
   this.timeout(60_000);
   let server: SandboxServer;
   let pay: PayingFetch;
-  let delivered: Deliverable;
+  let delivered: LedgerDeliverable;
 
   before(async () => {
     server = await startSandboxServer();
@@ -25,10 +25,10 @@ describe("a report that was bought in the offline sandbox", function () {
   });
   after(() => server?.stop());
 
-  async function untilDelivered(url: string): Promise<Deliverable> {
+  async function untilDelivered(url: string): Promise<LedgerDeliverable> {
     for (;;) {
       const { status, deliverable, error } = (await (await fetch(url)).json()) as Record<string, unknown>;
-      if (status === "DELIVERED") return deliverable as Deliverable;
+      if (status === "DELIVERED") return deliverable as LedgerDeliverable;
       if (status !== "DISPATCHING" && status !== "IN_PROGRESS") expect.fail(`${status}: ${error}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

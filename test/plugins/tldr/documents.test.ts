@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { createReadDocument, type Task } from "../../../plugins/tldr/document.ts";
+import { createReadDocument, type ReadTask } from "../../../plugins/tldr/document.ts";
 import { readHtml as extractText } from "../../../plugins/tldr/html.ts";
 import { problemOf } from "../host.ts";
 import { ARTICLE, PARAGRAPHS, toLines, toPage, toPdf } from "./documents.ts";
@@ -107,7 +107,7 @@ low()</pre>${ARTICLE}`);
   it("takes no more memory than it may", async () => {
     const file = join(import.meta.dirname, "../../../plugins/tldr/document-process.ts");
     const reader = fork(file, { serialization: "advanced" });
-    reader.send({ source: { kind: "html", html: toPage(ARTICLE), url: URL }, limitBytes: 2 ** 20 } satisfies Task);
+    reader.send({ source: { kind: "html", html: toPage(ARTICLE), url: URL }, limitBytes: 2 ** 20 } satisfies ReadTask);
     expect(await once(reader, "exit")).to.deep.equal([2, null]);
   });
 

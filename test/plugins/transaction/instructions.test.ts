@@ -18,7 +18,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { parseInstruction } from "../../../plugins/transaction/programs.ts";
 
-const TOKEN = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+const SPL_TOKEN = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 
 const read = ({ programId, keys, data }: TransactionInstruction): ReturnType<typeof parseInstruction> =>
@@ -28,7 +28,7 @@ const read = ({ programId, keys, data }: TransactionInstruction): ReturnType<typ
     base58.encode(data),
   );
 const readToken = (hex: string, ...accounts: string[]): ReturnType<typeof parseInstruction>["parsed"] =>
-  parseInstruction(TOKEN, accounts, base58.encode(Buffer.from(hex, "hex"))).parsed;
+  parseInstruction(SPL_TOKEN, accounts, base58.encode(Buffer.from(hex, "hex"))).parsed;
 
 describe("an instruction of a built-in program", () => {
   const [a, b, c, d] = Array.from({ length: 4 }, () => Keypair.generate().publicKey) as [
@@ -226,7 +226,7 @@ describe("any bytes for a known program", () => {
     const programs = [SystemProgram, StakeProgram, ComputeBudgetProgram].map(({ programId }) => programId.toBase58());
     fc.assert(
       fc.property(
-        fc.constantFrom(...programs, TOKEN, MEMO, "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL"),
+        fc.constantFrom(...programs, SPL_TOKEN, MEMO, "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL"),
         fc.oneof(
           fc.uint8Array({ maxLength: 120 }),
           fc

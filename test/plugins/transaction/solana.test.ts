@@ -20,7 +20,7 @@ import { rail } from "../../support/chains/chains.ts";
 import { createHost, problemOf, type Serve, serve } from "../host.ts";
 
 const MINT = rail("solana").asset;
-const TOKEN = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+const SPL_TOKEN = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const ASSOCIATED = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 const SYSTEM = SystemProgram.programId.toBase58();
@@ -120,8 +120,8 @@ describe("a transaction of a real Solana chain", () => {
     const [source, destination] = [toTokenAddress(MINT, owner), toTokenAddress(MINT, recipient)];
     const checked = Buffer.from("0c40420f000000000006", "hex"); // 1 000 000 of 6 decimals
     const signature = await send([
-      instruction(ASSOCIATED, [`+${owner}`, `+${destination}`, recipient, MINT, SYSTEM, TOKEN], Buffer.alloc(0)),
-      instruction(TOKEN, [`+${source}`, MINT, `+${destination}`, owner], checked),
+      instruction(ASSOCIATED, [`+${owner}`, `+${destination}`, recipient, MINT, SYSTEM, SPL_TOKEN], Buffer.alloc(0)),
+      instruction(SPL_TOKEN, [`+${source}`, MINT, `+${destination}`, owner], checked),
     ]);
     const [creation, transfer] = await callsOf(signature);
     expect(creation).to.include({ program: "spl-associated-token-account", program_id: ASSOCIATED });
@@ -129,7 +129,7 @@ describe("a transaction of a real Solana chain", () => {
       type: "create",
       info: {
         ...{ source: owner, account: destination, wallet: recipient, mint: MINT },
-        ...{ systemProgram: SYSTEM, tokenProgram: TOKEN },
+        ...{ systemProgram: SYSTEM, tokenProgram: SPL_TOKEN },
       },
     });
     const within = creation?.inner.map(({ program, parsed, stack_height }) => ({
@@ -139,7 +139,7 @@ describe("a transaction of a real Solana chain", () => {
     expect(within).to.deep.include.members([
       {
         ...{ program: "system", stack_height: 2, type: "createAccount" },
-        info: { source: owner, newAccount: destination, lamports: "2039280", space: "165", owner: TOKEN },
+        info: { source: owner, newAccount: destination, lamports: "2039280", space: "165", owner: SPL_TOKEN },
       },
       {
         ...{ program: "spl-token", stack_height: 2, type: "initializeAccount3" },
@@ -171,7 +171,7 @@ describe("a transaction of a real Solana chain", () => {
     now += 1000; // A table's addresses can be used from the next slot on.
     const { data } = (await connection.getAccountInfo(key))!;
     const tables = [new AddressLookupTableAccount({ key, state: AddressLookupTableAccount.deserialize(data) })];
-    const readMint = instruction(TOKEN, [MINT], Buffer.from("15", "hex"));
+    const readMint = instruction(SPL_TOKEN, [MINT], Buffer.from("15", "hex"));
     const signature = await send([pay(7_000_000), readMint], { tables });
     const found = await connection.getTransaction(signature, { maxSupportedTransactionVersion: 0 });
     expect(found?.transaction.message.staticAccountKeys.map(String)).not.to.include.members([recipient]);
@@ -185,7 +185,7 @@ describe("a transaction of a real Solana chain", () => {
     const [source, destination] = [toTokenAddress(MINT, owner), toTokenAddress(MINT, recipient)];
     const signature = await send([
       pay(1_000_000),
-      instruction(TOKEN, [`+${source}`, `+${destination}`, owner], tooMuch),
+      instruction(SPL_TOKEN, [`+${source}`, `+${destination}`, owner], tooMuch),
       memo("never run"),
     ]);
     const answer = await ask(signature);
@@ -202,8 +202,8 @@ describe("a transaction of a real Solana chain", () => {
   });
 
   it("shows an instruction as bytes when they say nothing that its program knows", async () => {
-    const [call] = await callsOf(await send([instruction(TOKEN, [owner], Buffer.from("ff00", "hex"))]));
-    expect(call).to.include({ program: "spl-token", program_id: TOKEN, parsed: null });
+    const [call] = await callsOf(await send([instruction(SPL_TOKEN, [owner], Buffer.from("ff00", "hex"))]));
+    expect(call).to.include({ program: "spl-token", program_id: SPL_TOKEN, parsed: null });
     expect(call?.data).to.equal(base58.encode(Buffer.from("ff00", "hex")));
   });
 

@@ -2,20 +2,20 @@ import type { IntelBundle } from "../../intel/bundle.ts";
 import type { Evidence, Graph, GraphNode, Screened } from "../evidence.ts";
 import { toVolumes } from "../flows.ts";
 import { compareTexts, type Transfer } from "../sources/transfers.ts";
-import type { Correlation, Known } from "./correlation.ts";
+import type { Correlation, CorrelationInput } from "./correlation.ts";
 import type { Neighbourhood } from "./graph.ts";
-import type { Told } from "./histories.ts";
+import type { MergedHistory } from "./histories.ts";
 
 /** Screenings by address. */
 export type Screens = Readonly<Record<string, Screened>>;
 
-/** How many of the largest transfers of each asset are told. */
+/** How many of the largest transfers of each asset are listed. */
 const LARGEST = 10;
 
-/** An address's transfers in numbers. */
+/** Sums up the subject's transfers. */
 export function toMovements(
   address: string,
-  { transfers, coverage, isWhole }: Told,
+  { transfers, coverage, isWhole }: MergedHistory,
 ): NonNullable<Evidence["movements"]> {
   const others = transfers.filter(({ from, to }) => from !== to);
   return {
@@ -37,13 +37,13 @@ function bySize(one: Transfer, other: Transfer): number {
   return Number(less > more) - Number(less < more) || compareTexts(one.id, other.id);
 }
 
-/** The neighbourhood with names and screenings. */
+/** Adds names and screenings to the neighbourhood. */
 export function toGraph(
   { members, flows, counterparties, labels }: Neighbourhood,
   { names }: Correlation,
   screens: Screens,
 ): Graph {
-  const called = new Map([...labels].reverse().map(({ address, label }) => [address, label])); // the first one stands
+  const called = new Map([...labels].reverse().map(({ address, label }) => [address, label])); // Of several labels the first wins.
   const nodes = members.map(({ address, hop }): GraphNode => {
     const label = names[address] ?? called.get(address) ?? null;
     return { address, hop, label, screened: screens[address] ?? null };
@@ -51,9 +51,9 @@ export function toGraph(
   return { nodes, flows, counterparties };
 }
 
-/** Who is behind the subject, as far as names and money tell. */
+/** The subject's names, first funder and linked addresses. */
 export function toIdentity(
-  { subject, funding, neighbourhood }: Known,
+  { subject, funding, neighbourhood }: CorrelationInput,
   profile: IntelBundle | null,
   { correlation, screens }: { readonly correlation: Correlation; readonly screens: Screens },
 ): Evidence["identity"] {
@@ -67,8 +67,12 @@ export function toIdentity(
   };
 }
 
-/** A neighbourhood of nobody else: for a subject whose transfers could not be read. */
-export const toLonely = (address: string): Neighbourhood => ({
+/** The neighbourhood of a subject whose transfers could not be read: the subject alone. */
+export const toEmptyNeighbourhood = (address: string): Neighbourhood => ({
   members: [{ address, hop: 0 }],
-  ...{ flows: [], counterparties: 0, labels: [], funding: [], missing: [] },
+  flows: [],
+  counterparties: 0,
+  labels: [],
+  funding: [],
+  missing: [],
 });

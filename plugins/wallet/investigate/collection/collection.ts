@@ -5,13 +5,13 @@ import type { Evidence, GraphNode, Missing } from "../evidence.ts";
 import { readFirstSent } from "../sources/base-blocks.ts";
 import type { Transfer } from "../sources/transfers.ts";
 import type { Subject } from "../subject.ts";
-import { toGraph, toIdentity, toLonely, toMovements } from "./assembly.ts";
+import { toEmptyNeighbourhood, toGraph, toIdentity, toMovements } from "./assembly.ts";
 import { correlate, type Registries } from "./correlation.ts";
 import { explore, findFunding, type Neighbourhood } from "./graph.ts";
 import { createHistories } from "./histories.ts";
 import { screenAll } from "./screen-all.ts";
 
-/** What an investigation shares with the other services of this plugin. */
+/** The parts of the wallet plugin that an investigation uses. */
 export interface CollectionDeps {
   readonly registries: Registries;
   readonly screening: Screening;
@@ -21,7 +21,7 @@ export interface CollectionDeps {
 /** @throws Problem `upstream-failed` when neither balances nor transfers could be read; the signal's reason. */
 export type Collect = (subject: Subject, call: Call) => Promise<Evidence>;
 
-/** What the transfers came to: the lists themselves, which can be long, are not kept. */
+/** The results of the transfers step; the long lists of transfers are not kept. */
 interface Traced {
   readonly movements: NonNullable<Evidence["movements"]>;
   readonly funding: Transfer | null;
@@ -30,10 +30,10 @@ interface Traced {
   readonly missing: readonly Missing[];
 }
 
-/** Reads every source, each in a step of its own. What fails is named, and the rest goes on. To be called during setup. */
+/** Reads every source, each in a job step of its own. Failed sources are listed as missing. Call during setup. */
 export function createCollect(host: Pick<Host, "clock" | "log" | "upstream">, deps: CollectionDeps): Collect {
   const { registries, screening, gatherIntel } = deps;
-  const tell = createHistories(host);
+  const readHistory = createHistories(host);
   const base = host.upstream("base");
 
   return async (subject, call) => {
@@ -52,7 +52,7 @@ export function createCollect(host: Pick<Host, "clock" | "log" | "upstream">, de
       subject,
       ensName: profile?.identity.ens_name ?? null,
       funding: traced?.funding ?? null,
-      neighbourhood: traced?.neighbourhood ?? toLonely(address),
+      neighbourhood: traced?.neighbourhood ?? toEmptyNeighbourhood(address),
     };
     const correlation = await call.step("identity", () => correlate(known, registries, signal));
     const others = [...known.neighbourhood.members.slice(1), ...correlation.links].map((each) => each.address);
@@ -70,7 +70,7 @@ export function createCollect(host: Pick<Host, "clock" | "log" | "upstream">, de
       graph,
       missing: [
         ...missing,
-        ...(profile?.errors.filter(({ source }) => source !== "sanctions") ?? []), // What was screened above counts.
+        ...(profile?.errors.filter(({ source }) => source !== "sanctions") ?? []), // The screening above counts.
         ...[...(traced?.missing ?? []), ...correlation.missing],
         ...(family === "evm" ? toUnknown(graph.nodes) : []),
       ],
@@ -78,20 +78,20 @@ export function createCollect(host: Pick<Host, "clock" | "log" | "upstream">, de
   };
 
   async function trace(subject: Subject, call: Call): Promise<Traced> {
-    const told = await tell(subject, "subject", call.signal);
+    const history = await readHistory(subject, "subject", call.signal);
     call.report("graph");
-    const neighbourhood = await explore(subject, told, { tell, signal: call.signal });
+    const neighbourhood = await explore(subject, history, { readHistory, signal: call.signal });
     return {
-      movements: toMovements(subject.address, told),
-      funding: findFunding(subject.address, told),
-      firstSeenAt: told.firstSeenAt ?? told.transfers[0]?.at ?? null,
+      movements: toMovements(subject.address, history),
+      funding: findFunding(subject.address, history),
+      firstSeenAt: history.firstSeenAt ?? history.transfers[0]?.at ?? null,
       neighbourhood,
-      missing: [...told.missing, ...neighbourhood.missing],
+      missing: [...history.missing, ...neighbourhood.missing],
     };
   }
 }
 
-/** A step whose failure is put down as missing. Failures of the step's keeping, and the end of the call, are none. */
+/** Runs a step and records its failure as missing. Rethrows the call's abort and failures of the job store. */
 function createAttempt({ step, signal }: Call, missing: Missing[]) {
   return async <T>(source: string, work: () => Promise<T>): Promise<T | null> => {
     let failure: Problem | undefined;
@@ -113,7 +113,7 @@ function createAttempt({ step, signal }: Call, missing: Missing[]) {
   };
 }
 
-/** That GoPlus, which is asked about EVM addresses alone, has left some out. */
+/** Says how many EVM addresses GoPlus did not answer, or only in part. */
 function toUnknown(nodes: readonly GraphNode[]): Missing[] {
   const unknown = nodes.filter(({ screened }) => screened?.partial);
   if (unknown.length === 0) return [];

@@ -1,34 +1,38 @@
 import PQueue from "p-queue";
-import type { Registry } from "../../names/registry.ts";
+import type { NameRegistry } from "../../names/registry.ts";
 import type { Link, Missing } from "../evidence.ts";
 import type { Transfer } from "../sources/transfers.ts";
 import type { Subject } from "../subject.ts";
 import type { Neighbourhood } from "./graph.ts";
 
-/** What names and money say about who is who. */
+/** Names and linked addresses. */
 export interface Correlation {
-  /** The names that the owners of direct counterparties have chosen, by address. */
+  /** The primary names of direct counterparties, by address. */
   readonly names: Readonly<Record<string, string>>;
   readonly links: readonly Omit<Link, "screened">[];
   readonly missing: readonly Missing[];
 }
 
-/** What a correlation starts from. */
-export interface Known {
+/** The input of `correlate`. */
+export interface CorrelationInput {
   readonly subject: Subject;
   readonly ensName: string | null;
   readonly funding: Transfer | null;
   readonly neighbourhood: Neighbourhood;
 }
 
-export type Registries = Readonly<Record<"ENS" | "SNS", Registry>>;
+export type Registries = Readonly<Record<"ENS" | "SNS", NameRegistry>>;
 
 const AT_ONCE = 4;
-/** An address that was the first to pay this many counterparties is an exchange or a faucet, and tells nothing of owners. */
+/** A first funder of this many counterparties is an exchange or a faucet, and links no owners. */
 const HUB = 5;
 
-/** Looks up the counterparties' names and the subject's other addresses. What fails is missing. @throws only the signal's reason. */
-export async function correlate(known: Known, registries: Registries, signal: AbortSignal): Promise<Correlation> {
+/** Looks up the counterparties' names and the subject's other addresses. Failures are listed as missing. @throws only the signal's reason. */
+export async function correlate(
+  known: CorrelationInput,
+  registries: Registries,
+  signal: AbortSignal,
+): Promise<Correlation> {
   const [named, linked] = await Promise.all([
     readNames(known, registries, signal),
     readRecord(known, registries.ENS, signal),
@@ -41,7 +45,7 @@ export async function correlate(known: Known, registries: Registries, signal: Ab
   };
 }
 
-async function readNames({ subject, neighbourhood }: Known, registries: Registries, signal: AbortSignal) {
+async function readNames({ subject, neighbourhood }: CorrelationInput, registries: Registries, signal: AbortSignal) {
   const registry = subject.family === "evm" ? registries.ENS : registries.SNS;
   const addresses = neighbourhood.members.filter(({ hop }) => hop === 1).map(({ address }) => address);
   const queue = new PQueue({ concurrency: AT_ONCE });
@@ -58,8 +62,8 @@ async function readNames({ subject, neighbourhood }: Known, registries: Registri
 
 const UNREAD: Missing = { source: "ENS records", message: "The name's other addresses could not be read" };
 
-/** The Solana wallet that the owner of an ENS name has written into it. */
-async function readRecord({ subject, ensName }: Known, ens: Registry, signal: AbortSignal) {
+/** The other addresses in the records of the subject's ENS name. */
+async function readRecord({ subject, ensName }: CorrelationInput, ens: NameRegistry, signal: AbortSignal) {
   if (ensName === null) return { links: [], missing: [] };
   try {
     const { addresses, isPartial } = await ens.resolve(ensName, signal);
@@ -71,7 +75,7 @@ async function readRecord({ subject, ensName }: Known, ens: Registry, signal: Ab
   }
 }
 
-function findFundedAlike({ funding, neighbourhood }: Known): Correlation["links"] {
+function findFundedAlike({ funding, neighbourhood }: CorrelationInput): Correlation["links"] {
   const alike = neighbourhood.funding.filter(({ from, to }) => from === funding?.from && to !== funding.to);
   if (alike.length >= HUB) return [];
   return alike.map(({ to }) => ({ address: to, reason: "shared-funding" as const }));

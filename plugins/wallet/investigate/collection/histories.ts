@@ -6,13 +6,13 @@ import { createSolanaHistory } from "../sources/solana-history.ts";
 import { type Depth, type HistorySource, type Label, mergeTransfers, type Transfer } from "../sources/transfers.ts";
 import type { Subject } from "../subject.ts";
 
-/** What all sources together know of an address's transfers. */
-export interface Told {
+/** An address's transfers, merged from all sources. */
+export interface MergedHistory {
   /** Oldest first. */
   readonly transfers: readonly Transfer[];
-  /** A sentence a source. */
+  /** One sentence per source. */
   readonly coverage: readonly string[];
-  /** Whether one of the sources knows all that there ever was. */
+  /** Whether one of the sources is complete. */
   readonly isWhole: boolean;
   readonly labels: readonly Label[];
   /** Unix seconds. */
@@ -20,11 +20,11 @@ export interface Told {
   readonly missing: readonly Missing[];
 }
 
-/** @throws Problem `upstream-failed` when no source told anything; the signal's reason. */
-export type Tell = (subject: Subject, depth: Depth, signal: AbortSignal) => Promise<Told>;
+/** @throws Problem `upstream-failed` when every source failed; the signal's reason. */
+export type ReadHistory = (subject: Subject, depth: Depth, signal: AbortSignal) => Promise<MergedHistory>;
 
-/** For a subject every source of its chain is asked, for a counterparty the first one that answers. */
-export function createHistories(host: Pick<Host, "upstream" | "log">): Tell {
+/** For the subject every source of its chain is read, for a counterparty the first one that answers. */
+export function createHistories(host: Pick<Host, "upstream" | "log">): ReadHistory {
   const sources: Readonly<Record<Subject["family"], readonly HistorySource[]>> = {
     evm: [createExplorer(host.upstream("blockscout")), createBaseLogs(host.upstream("base"))],
     solana: [createSolanaHistory(host.upstream("solana"))],
@@ -36,18 +36,18 @@ export function createHistories(host: Pick<Host, "upstream" | "log">): Tell {
         ? await Promise.all(sources[family].map((source) => ask(source, address, depth, signal)))
         : await askInTurn(sources[family], address, signal);
     signal.throwIfAborted();
-    const told = answers.flatMap(({ history }) => history ?? []);
+    const history = answers.flatMap(({ history }) => history ?? []);
     const missing = answers.flatMap(({ failure }) => failure ?? []);
-    if (told.length === 0) {
+    if (history.length === 0) {
       const reasons = missing.map(({ message }) => message).join("; ");
       throw new Problem("upstream-failed", `No transfers could be read: ${reasons}`);
     }
     return {
-      transfers: mergeTransfers(told.map(({ transfers }) => transfers)),
-      coverage: told.map(({ coverage }) => coverage),
-      isWhole: told.some(({ isWhole }) => isWhole),
-      labels: told.flatMap(({ labels }) => labels),
-      firstSeenAt: told.find(({ firstSeenAt }) => firstSeenAt !== null)?.firstSeenAt ?? null,
+      transfers: mergeTransfers(history.map(({ transfers }) => transfers)),
+      coverage: history.map(({ coverage }) => coverage),
+      isWhole: history.some(({ isWhole }) => isWhole),
+      labels: history.flatMap(({ labels }) => labels),
+      firstSeenAt: history.find(({ firstSeenAt }) => firstSeenAt !== null)?.firstSeenAt ?? null,
       missing,
     };
   };

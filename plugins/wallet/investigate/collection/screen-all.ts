@@ -4,7 +4,7 @@ import type { Screened } from "../evidence.ts";
 
 const AT_ONCE = 4;
 
-/** Screens addresses, a few at a time. @throws only the signal's reason. */
+/** Screens addresses, four at a time. @throws only the signal's reason. */
 export async function screenAll(
   addresses: readonly string[],
   screening: Screening,

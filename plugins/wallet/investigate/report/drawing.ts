@@ -1,11 +1,11 @@
 import type { Graph, GraphNode } from "../evidence.ts";
-import { type Line, type Placed, RADII, toLayout } from "./layout.ts";
-import { escapeXml, toShortAddress } from "./words.ts";
+import { escapeXml, toShortAddress } from "./format.ts";
+import { type Line, type Placed, RADII, toGraphLayout } from "./layout.ts";
 
-/** How a node looks: told by its shape as well as by its colour. */
+/** The look of a node: shape and colour both show the risk. */
 type Mark = "subject" | "low" | "medium" | "high" | "critical" | "unknown";
 
-/** What the legend calls the marks, in its order. */
+/** The legend's texts, in its order. */
 const MARKS: Readonly<Record<Mark, string>> = {
   subject: "subject",
   low: "nothing known against it",
@@ -15,10 +15,10 @@ const MARKS: Readonly<Record<Mark, string>> = {
   unknown: "not screened",
 };
 
-/** The picture's coordinates: the rings around (0, 0), and the legend below. */
+/** The picture's coordinates: rings around (0, 0), the legend below. */
 const VIEW = { x: -520, y: -520, width: 1040, height: 1130 } as const;
 
-/** Colours for light and dark pages; every text and line has at least 3:1 against the ground. */
+/** Colours for light and dark pages; texts and lines have a contrast of at least 3:1. */
 const STYLE = `
 .graph{--ground:#fff;--ink:#1c2430;--faint:#66707f;--in:#0b7285;--out:#7048e8;--both:#495057;--low:#2b8a3e;--medium:#b35c00;--high:#c92a2a;--critical:#8b0000;--ring:#d5dae1;font:11px ui-sans-serif,system-ui,sans-serif}
 @media (prefers-color-scheme:dark){.graph{--ground:#12161d;--ink:#e7ebf0;--faint:#98a3b3;--in:#3bc9db;--out:#b197fc;--both:#adb5bd;--low:#69db7c;--medium:#ffa94d;--high:#ff8787;--critical:#ff5c5c;--ring:#2c3440}}
@@ -27,9 +27,9 @@ const STYLE = `
 .graph .mark{stroke:var(--ground);stroke-width:1.5}.graph .subject{fill:var(--ink)}.graph .low{fill:var(--low)}.graph .medium{fill:var(--medium)}.graph .high{fill:var(--high)}.graph .critical{fill:var(--critical)}.graph .unknown{fill:var(--ground);stroke:var(--faint);stroke-dasharray:2 2}
 `.replaceAll("\n", "");
 
-/** The graph as an SVG document of its own: no script, no font, nothing from elsewhere. The same graph gives the same text. */
+/** The graph as a self-contained SVG document, without script or fonts. The same graph gives the same text. */
 export function drawGraph(graph: Graph, subject: string): string {
-  const { placed, lines } = toLayout(graph);
+  const { placed, lines } = toGraphLayout(graph);
   const parts = [
     `<title>Counterparties of ${escapeXml(subject)}, two hops deep</title>`,
     `<style>${STYLE}</style>`,
@@ -52,7 +52,7 @@ function drawLine({ one, other, width, flows }: Line, subject: string): string {
   return `<path class="line ${toDirection(flows, subject)}" stroke-width="${width}" d="${path}"><title>${escapeXml(say.join("; "))}</title></path>`;
 }
 
-/** As the subject sees it. */
+/** The direction as seen from the subject. */
 function toDirection(flows: Line["flows"], subject: string): "in" | "out" | "both" | "beyond" {
   const [isIn, isOut] = [flows.some(({ to }) => to === subject), flows.some(({ from }) => from === subject)];
   if (isIn && isOut) return "both";
@@ -71,7 +71,7 @@ function drawNode({ node, x, y, angle }: Placed): string {
   );
 }
 
-/** Outwards from the middle, and never upside down. */
+/** Labels point outwards and are never upside down. */
 function drawLabel(text: string, hop: GraphNode["hop"], angle: number): string {
   if (hop === 0) return `<text y="34" text-anchor="middle" font-weight="bold">${text}</text>`;
   const isLeft = angle > 90;
@@ -105,7 +105,7 @@ function drawLegend(): string {
   return drawRow(marks, 545) + drawRow(lines, 580);
 }
 
-/** Signs and their words beside each other, in the middle. */
+/** A centred row of signs with their texts. */
 function drawRow(row: readonly { readonly sign: string; readonly words: string; readonly at: number }[], y: number) {
   const widths = row.map(({ words, at }) => at + 6 * words.length + 34);
   const whole = widths.reduce((sum, width) => sum + width, 0);

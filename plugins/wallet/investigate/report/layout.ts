@@ -2,39 +2,39 @@ import { scaleLog } from "d3-scale";
 import type { Graph, GraphNode } from "../evidence.ts";
 import type { Flow } from "../flows.ts";
 
-/** A node and its place in the picture. */
+/** A node with its position. */
 export interface Placed {
   readonly node: GraphNode;
   readonly x: number;
   readonly y: number;
-  /** Degrees, clockwise from the right; where its label points. */
+  /** The direction of its label: degrees, clockwise from the right. */
   readonly angle: number;
 }
 
-/** All that moved between two nodes, in either direction. */
+/** All flows between two nodes, in both directions. */
 export interface Line {
   readonly one: Placed;
   readonly other: Placed;
-  /** By how much was moved, in pixels. */
+  /** In pixels, by the amount moved. */
   readonly width: number;
   readonly flows: readonly Flow[];
 }
 
 /** The graph as two rings around the subject. */
-export interface Layout {
+export interface GraphLayout {
   readonly placed: readonly Placed[];
   readonly lines: readonly Line[];
 }
 
-/** How far from the subject each hop stands, in pixels. */
+/** The radius of each hop's ring, in pixels. */
 export const RADII = { 0: 0, 1: 200, 2: 380 } as const;
 const WIDTHS = [1, 6] as const;
 
 /**
- * Each node of the second ring stands beside the one of the first that it deals with; so the order of the first ring is
- * the order of the second, and lines hardly cross. The middle is (0, 0).
+ * Places the nodes on rings around (0, 0). The outer ring is sorted by the inner nodes that its nodes deal with, so lines
+ * hardly cross.
  */
-export function toLayout({ nodes, flows }: Graph): Layout {
+export function toGraphLayout({ nodes, flows }: Graph): GraphLayout {
   const [first, second] = [nodes.filter(({ hop }) => hop === 1), nodes.filter(({ hop }) => hop === 2)];
   const order = new Map(first.map(({ address }, at) => [address, at]));
   const anchorOf = ({ address }: GraphNode): number => {
@@ -51,7 +51,7 @@ export function toLayout({ nodes, flows }: Graph): Layout {
   return { placed, lines: toLines(placed, flows) };
 }
 
-/** On a ring, from the top clockwise. */
+/** Places nodes on a ring, clockwise from the top. */
 function place(nodes: readonly GraphNode[], radius: number): Placed[] {
   return nodes.map((node, at) => {
     const angle = (360 * (at + 0.5)) / nodes.length - 90;
@@ -71,7 +71,7 @@ function toLines(placed: readonly Placed[], flows: readonly Flow[]): Line[] {
   });
 }
 
-/** For the eye alone: dollars, where they are known, and otherwise how often. At least 1. */
+/** The weight of a line: USDC moved, or the number of transfers without USDC; at least 1. */
 function toWeight(flows: readonly Flow[]): number {
   const dollars = flows.filter(({ asset }) => asset === "USDC").reduce((sum, { amount }) => sum + Number(amount), 0);
   return Math.max(1, dollars, ...flows.map(({ count }) => count));

@@ -1,8 +1,8 @@
 import type { Evidence, GraphNode, Screened } from "../evidence.ts";
 import { type Transfer, toAmount } from "../sources/transfers.ts";
-import { code, escapeMarkdown, toMoment, toTable } from "./words.ts";
+import { code, escapeMarkdown, toMarkdownTable, toMoment } from "./format.ts";
 
-/** The sections of report.md that tell what was found; each is Markdown without the blank lines around it. */
+/** The section about sanctions and reputation. Every function here returns Markdown blocks without blank lines around them. */
 export function aboutScreening({ screened }: Evidence): string[] {
   if (!screened) return ["## Sanctions and reputation", "The address could not be screened."];
   const { notes, corpus_version, signals } = screened;
@@ -10,11 +10,11 @@ export function aboutScreening({ screened }: Evidence): string[] {
   return [
     "## Sanctions and reputation",
     `${escapeMarkdown(notes)} List: ${code(corpus_version)}.`,
-    rows.length > 0 ? toTable(["Severity", "Source", "Signal"], rows) : "",
+    rows.length > 0 ? toMarkdownTable(["Severity", "Source", "Signal"], rows) : "",
   ];
 }
 
-/** Balances, age, volumes and the largest transfers. */
+/** The section about balances, age, volumes and the largest transfers. */
 export function aboutHistory({ balances, activity, movements }: Evidence): string[] {
   return ["## On-chain history", aboutBalances(balances), aboutAge(activity), ...aboutMovements(movements)];
 }
@@ -24,7 +24,7 @@ function aboutBalances(balances: Evidence["balances"]): string {
     const amount = balances?.[key as keyof typeof NAMES] ?? null;
     return amount === null ? [] : [[name, amount]];
   });
-  return rows.length > 0 ? toTable(["Balance", "Amount"], rows) : "No balance could be read.";
+  return rows.length > 0 ? toMarkdownTable(["Balance", "Amount"], rows) : "No balance could be read.";
 }
 
 const NAMES = {
@@ -51,25 +51,33 @@ function aboutMovements(movements: Evidence["movements"]): string[] {
   if (!movements) return ["Its transfers could not be read."];
   const { volumes, senders, recipients, firstAt, lastAt, coverage, largest } = movements;
   const rows = volumes.map(({ asset, received, receivedCount, sent, sentCount }) => [
-    ...[asset, received, String(receivedCount), sent, String(sentCount)],
+    asset,
+    received,
+    String(receivedCount),
+    sent,
+    String(sentCount),
   ]);
   const span = firstAt === null || lastAt === null ? "" : ` between ${toMoment(firstAt)} and ${toMoment(lastAt)}`;
   return [
     rows.length > 0
-      ? toTable(["Asset", "Received", "Transfers in", "Sent", "Transfers out"], rows)
+      ? toMarkdownTable(["Asset", "Received", "Transfers in", "Sent", "Transfers out"], rows)
       : "Nothing that moved was found.",
     rows.length > 0 ? `From ${senders} and to ${recipients} different addresses${span}.` : "",
     coverage.map((line) => `- ${escapeMarkdown(line)}`).join("\n"),
     largest.length > 0 ? "### Largest transfers" : "",
-    largest.length > 0 ? toTable(["When", "Amount", "From", "To", "Transaction"], largest.map(toRow)) : "",
+    largest.length > 0 ? toMarkdownTable(["When", "Amount", "From", "To", "Transaction"], largest.map(toRow)) : "",
   ];
 }
 
 const toRow = ({ at, units, asset, from, to, tx }: Transfer): string[] => [
-  ...[toMoment(at), `${toAmount(BigInt(units), asset)} ${asset}`, code(from), code(to), code(tx)],
+  toMoment(at),
+  `${toAmount(BigInt(units), asset)} ${asset}`,
+  code(from),
+  code(to),
+  code(tx),
 ];
 
-/** Names, whoever paid in first, and addresses of the same owner. */
+/** The section about names, the first funder, and addresses of the same owner. */
 export function aboutIdentity({ identity }: Evidence): string[] {
   const { ensName, snsName, labels, funding, links } = identity;
   const names = [
@@ -84,7 +92,7 @@ export function aboutIdentity({ identity }: Evidence): string[] {
   return [
     "## Identity",
     names.length > 0 ? names.map((line) => `- ${line}`).join("\n") : "Neither a name nor a first funder is known.",
-    rows.length > 0 ? toTable(["Linked address", "How", "Risk"], rows) : "",
+    rows.length > 0 ? toMarkdownTable(["Linked address", "How", "Risk"], rows) : "",
   ];
 }
 
@@ -93,7 +101,7 @@ const REASONS = {
   "shared-funding": "was first funded by the same address",
 } as const;
 
-/** The direct counterparties, and those further away that something speaks against. */
+/** The direct counterparties, and the flagged addresses two hops away. */
 export function aboutGraph({ graph, subject }: Evidence): string[] {
   const first = graph.nodes.filter(({ hop }) => hop === 1);
   const second = graph.nodes.filter(({ hop }) => hop === 2);
@@ -110,14 +118,18 @@ export function aboutGraph({ graph, subject }: Evidence): string[] {
     first.length > 0
       ? `${first.length} of ${graph.counterparties} direct counterparties, and ${second.length} addresses behind them.`
       : "No direct counterparties are known.",
-    rows.length > 0 ? toTable(["Counterparty", "Label", "Risk", "Paid the subject", "Was paid"], rows) : "",
-    flagged.length > 0 ? `Two hops away:\n\n${toTable(["Address", "Label", "Risk"], flagged.map(toParty))}` : "",
+    rows.length > 0 ? toMarkdownTable(["Counterparty", "Label", "Risk", "Paid the subject", "Was paid"], rows) : "",
+    flagged.length > 0
+      ? `Two hops away:\n\n${toMarkdownTable(["Address", "Label", "Risk"], flagged.map(toParty))}`
+      : "",
     aboutScreenings(graph.nodes),
   ];
 }
 
 const toParty = ({ address, label, screened }: GraphNode): string[] => [
-  ...[code(address), escapeMarkdown(label ?? ""), toLevel(screened)],
+  code(address),
+  escapeMarkdown(label ?? ""),
+  toLevel(screened),
 ];
 
 function toLevel(screened: Screened | null): string {

@@ -1,13 +1,13 @@
 import { drawGraph } from "./drawing.ts";
+import { code, escapeMarkdown, toMarkdownTable, toMoment } from "./format.ts";
 import { aboutGraph, aboutHistory, aboutIdentity, aboutScreening } from "./markdown-findings.ts";
 import { DISCLAIMER, type Report } from "./report.ts";
-import { code, escapeMarkdown, toMoment, toTable } from "./words.ts";
 
-/** What the picture is called, in the text and for those who cannot see it. */
+/** The picture's heading and alternative text. */
 export const PICTURE = "Counterparty graph";
 
-/** report.md: for people, and for whoever checks the signature. The picture is inside, at the end, as a data URL. */
-export function toMarkdown(report: Report): string {
+/** report.md. The picture is a data URL at its end. */
+export function toReportMarkdown(report: Report): string {
   const { evidence } = report;
   const [picture, drawing] = evidence.graph.nodes.length > 1 ? toPicture(evidence) : ["", ""];
   const sections = [
@@ -28,7 +28,7 @@ export function toMarkdown(report: Report): string {
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
 }
 
-/** Where the picture stands, and what it is. */
+/** The picture's reference and its definition. */
 function toPicture({ graph, subject }: Report["evidence"]): [place: string, drawing: string] {
   const drawing = Buffer.from(drawGraph(graph, subject.address)).toString("base64");
   return [`![${PICTURE}][graph]`, `[graph]: data:image/svg+xml;base64,${drawing}`];
@@ -53,13 +53,13 @@ function aboutReasons({ assessment: { reasons } }: Report): string {
   const rows = reasons.map(({ points, code: name, finding }) => [String(points), code(name), escapeMarkdown(finding)]);
   const rule =
     "The score is the sum of the points, at most 99 unless the address is sanctioned itself: low, medium from 30, high from 70, critical 100.";
-  return `## Reasons\n\n${toTable(["Points", "Reason", "Finding"], rows)}\n\n${rule}`;
+  return `## Reasons\n\n${toMarkdownTable(["Points", "Reason", "Finding"], rows)}\n\n${rule}`;
 }
 
 function aboutMissing({ evidence: { missing } }: Report): string {
   if (missing.length === 0) return "## What is missing\n\nEvery source has answered.";
   const rows = missing.map(({ source, message }) => [escapeMarkdown(source), escapeMarkdown(message)]);
-  return `## What is missing\n\nThe score rests on what could be read. These sources failed:\n\n${toTable(["Source", "Why"], rows)}`;
+  return `## What is missing\n\nThe score rests on what could be read. These sources failed:\n\n${toMarkdownTable(["Source", "Why"], rows)}`;
 }
 
 function aboutVerification({ domain }: Report): string {

@@ -2,12 +2,12 @@ import { marked } from "marked";
 import sanitizeHtml from "sanitize-html";
 import type { AnchorReceipt } from "#plugin";
 import { drawGraph } from "./drawing.ts";
-import { PICTURE, toMarkdown } from "./markdown.ts";
+import { escapeXml } from "./format.ts";
+import { PICTURE, toReportMarkdown } from "./markdown.ts";
 import type { Report } from "./report.ts";
 import type { Seal } from "./seal.ts";
-import { escapeXml } from "./words.ts";
 
-/** What the page shows beside the report: how it can be checked. */
+/** The proof that the page shows beside the report. */
 export interface Proof {
   readonly seal: Seal;
   readonly anchored: AnchorReceipt;
@@ -27,8 +27,8 @@ svg.graph{width:100%;height:auto;display:block}dl{display:grid;grid-template-col
 @media (max-width:40rem){dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}}
 `;
 
-/** The report as a page for a browser, with its picture drawn and its proof beside it. It runs nothing and loads nothing. */
-export function toPage(report: Report, proof: Proof): string {
+/** report.html: the report with picture and proof. It runs no script and loads nothing. */
+export function toReportPage(report: Report, proof: Proof): string {
   const { evidence, assessment } = report;
   const { address } = evidence.subject;
   const meter = `<div class="meter ${assessment.verdict}" role="img" aria-label="${assessment.score} of 100"><i style="width:${assessment.score}%"></i></div>`;
@@ -42,10 +42,10 @@ export function toPage(report: Report, proof: Proof): string {
   ].join("\n");
 }
 
-/** What the Markdown says, and nothing that it could do: only known elements, and the picture that we have drawn ourselves. */
+/** The Markdown as sanitized HTML, with the picture as inline SVG. */
 function toHtml(report: Report): string {
   const { graph, subject } = report.evidence;
-  const html = sanitizeHtml(marked.parse(toMarkdown(report), { async: false, gfm: true }), {
+  const html = sanitizeHtml(marked.parse(toReportMarkdown(report), { async: false, gfm: true }), {
     allowedTags: [...sanitizeHtml.defaults.allowedTags, "img"],
     allowedAttributes: { img: ["alt"] },
   });

@@ -3,8 +3,8 @@ import canonicalize from "canonicalize";
 import type { Host } from "#plugin";
 import type { Assessment } from "../score/score.ts";
 
-/** What is signed, as a JCS text (RFC 8785): whose report it is, what it says, and the digests of its two files. */
-export interface Statement extends Pick<Assessment, "score" | "verdict"> {
+/** The statement that is signed as JCS text (RFC 8785). */
+export interface SealedStatement extends Pick<Assessment, "score" | "verdict"> {
   readonly domain: string;
   readonly address: string;
   readonly investigated_at: number;
@@ -17,25 +17,25 @@ export interface Statement extends Pick<Assessment, "score" | "verdict"> {
 
 /** A signed statement. */
 export interface Seal {
-  readonly statement: Statement;
+  readonly statement: SealedStatement;
   /** The treasury's address. */
   readonly signer: string;
   /** EIP-191 over the statement's JCS text. */
   readonly signature: string;
 }
 
-/** The digests of the files, and the root over both. */
+/** The digests of the files and their Merkle root. */
 export function toDigests(
   report: string,
   data: string,
-): Pick<Statement, "report_sha256" | "data_sha256" | "merkle_root"> {
+): Pick<SealedStatement, "report_sha256" | "data_sha256" | "merkle_root"> {
   const [report_sha256, data_sha256] = [sha256(report), sha256(data)];
   return { report_sha256, data_sha256, merkle_root: sha256(Buffer.from(report_sha256 + data_sha256, "hex")) };
 }
 
-/** Signs with the operator's key. */
-export async function seal(statement: Statement, { treasury }: Pick<Host, "treasury">): Promise<Seal> {
-  const text = canonicalize(statement) as string; // an object always has such a text
+/** Signs with the treasury's key. */
+export async function seal(statement: SealedStatement, { treasury }: Pick<Host, "treasury">): Promise<Seal> {
+  const text = canonicalize(statement) as string; // `canonicalize` returns undefined only for values that are not objects.
   const [signature, signer] = await Promise.all([treasury.signMessage(text), treasury.evmAddress()]);
   return { statement, signer, signature };
 }

@@ -1,7 +1,7 @@
 import type { Evidence, GraphNode, Screened } from "../evidence.ts";
 
-/** What a rule finds. */
-export interface Finding {
+/** A rule's result. */
+export interface RuleFinding {
   readonly points: number;
   /** In a sentence. */
   readonly finding: string;
@@ -10,12 +10,12 @@ export interface Finding {
 /** A row of the table in README.md. */
 interface Rule {
   readonly code: string;
-  weigh(evidence: Evidence): readonly Finding[];
+  weigh(evidence: Evidence): readonly RuleFinding[];
 }
 
 const DAY_SECONDS = 86_400;
 
-/** All rules. Each gives the more points the more there is against the subject, and never takes any away. */
+/** All rules. More evidence against the subject never gives fewer points. */
 export const RULES: readonly Rule[] = [
   {
     code: "sanctioned",
@@ -132,14 +132,14 @@ export const RULES: readonly Rule[] = [
 const DUST = "no more than a fraction of a dollar, which nobody can refuse";
 const PASS_THROUGH = "Nearly all USDC that it received, at least 1000, has left again for other addresses.";
 
-const toFinding = (points: number, finding: string): Finding => ({ points, finding });
+const toFinding = (points: number, finding: string): RuleFinding => ({ points, finding });
 
-/** @param scale points for the first, for each further one, and at most. */
+/** Points for the first item (default: `each`), for each further one, and at most. */
 function perEach(
   found: readonly unknown[],
   { first, each, most }: { readonly first?: number; readonly each: number; readonly most: number },
   [one, many]: readonly [one: string, many: string],
-): Finding[] {
+): RuleFinding[] {
   if (found.length === 0) return [];
   const points = Math.min(most, (first ?? each) + each * (found.length - 1));
   return [toFinding(points, `${found.length} ${found.length === 1 ? one : many}.`)];
@@ -153,12 +153,12 @@ const isListed = ({ screened }: { readonly screened: Screened | null }): boolean
 const hasSignal = (screened: Screened | null, code: string): boolean =>
   screened?.signals.some((signal) => signal.code === code) === true;
 
-/** Of a bad reputation, and neither sanctioned, which weighs more, nor merely suspected. */
+/** A bad reputation; sanctioned (critical) and merely suspected (medium) addresses have rules of their own or none. */
 const isBad = ({ screened }: GraphNode): boolean => screened?.risk_level === "high";
 
 const listed = ({ graph }: Evidence, hop: GraphNode["hop"]): GraphNode[] => atHop(graph.nodes, hop).filter(isListed);
 
-/** Whether all that joins a node to those nearer to the subject is that it sent them next to nothing: that can be done to anybody. */
+/** True when a node's only transfers towards the subject are tiny amounts that it sent: anybody can send dust to anybody. */
 function isDust({ address, hop }: GraphNode, { graph }: Evidence): boolean {
   const nearer = new Set(graph.nodes.filter((node) => node.hop < hop).map((node) => node.address));
   const isSent = graph.flows.some(({ from, to }) => to === address && nearer.has(from));

@@ -1,32 +1,32 @@
 import type { Upstream } from "#plugin";
-import { toFields } from "../../fields.ts";
+import { toJsonFields } from "../../fields.ts";
 import { askNode, toMisfit } from "../../node.ts";
 
-/** A block's place and time. */
+/** A block's number and time. */
 export interface Block {
   readonly number: bigint;
   /** Unix seconds. */
   readonly at: number;
 }
 
-/** @throws Problem `upstream-failed`. */
+/** Reads a block's header. @throws Problem `upstream-failed`. */
 export async function readBlock(node: Upstream, block: bigint | "latest", signal: AbortSignal): Promise<Block> {
   const method = "eth_getBlockByNumber";
-  const found = await askNode(node, [method, [block === "latest" ? block : toHex(block), false]], signal);
-  const { number, timestamp } = toFields(found);
+  const found = await askNode(node, [method, [block === "latest" ? block : toQuantity(block), false]], signal);
+  const { number, timestamp } = toJsonFields(found);
   if (![number, timestamp].every((value) => typeof value === "string" && QUANTITY.test(value)))
     throw toMisfit(node, method);
   return { number: BigInt(number as string), at: Number(timestamp) };
 }
 
 /**
- * When the address first sent a transaction, or was created as a contract: the block in which its nonce left zero, found by
- * halving. Unix seconds; null when it never did. @throws Problem `upstream-failed`, also when the node has forgotten old states.
+ * When the address first sent a transaction or was created as a contract (Unix seconds): a binary search for the block in
+ * which its nonce left zero. Null when it never did. @throws Problem `upstream-failed`, also when the node has pruned old state.
  */
 export async function readFirstSent(node: Upstream, address: string, signal: AbortSignal): Promise<number | null> {
   const hasSent = async (block: bigint | "latest"): Promise<boolean> => {
     const method = "eth_getTransactionCount";
-    const count = await askNode(node, [method, [address, block === "latest" ? block : toHex(block)]], signal);
+    const count = await askNode(node, [method, [address, block === "latest" ? block : toQuantity(block)]], signal);
     if (typeof count !== "string" || !QUANTITY.test(count)) throw toMisfit(node, method);
     return BigInt(count) > 0n;
   };
@@ -42,5 +42,5 @@ export async function readFirstSent(node: Upstream, address: string, signal: Abo
 
 const QUANTITY = /^0x[0-9a-f]{1,16}$/i;
 
-/** A quantity as JSON-RPC has it. */
-export const toHex = (value: bigint): string => `0x${value.toString(16)}`;
+/** A JSON-RPC quantity. */
+export const toQuantity = (value: bigint): string => `0x${value.toString(16)}`;

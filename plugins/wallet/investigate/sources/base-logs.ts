@@ -1,12 +1,12 @@
 import type { Upstream } from "#plugin";
-import { type Fields, toFields } from "../../fields.ts";
+import { type JsonFields, toJsonFields } from "../../fields.ts";
 import { USDC_ON_BASE } from "../../intel/evm-reads.ts";
 import { toMisfit } from "../../node.ts";
-import { type Block, readBlock, toHex } from "./base-blocks.ts";
-import { type Bounds, type Found, type Span, searchBack } from "./search-back.ts";
+import { type Block, readBlock, toQuantity } from "./base-blocks.ts";
+import { type BlockRange, type Bounds, type SearchResult, searchBack } from "./search-back.ts";
 import { type Depth, type History, type HistorySource, mergeTransfers } from "./transfers.ts";
 
-/** Each search is one request for what came in and one for what went out. */
+/** Each search is two requests: incoming and outgoing. */
 const BOUNDS: Readonly<Record<Depth, Bounds>> = {
   subject: { searches: 150, transfers: 10_000 },
   counterparty: { searches: 12, transfers: 1000 },
@@ -17,7 +17,7 @@ const LOOK_BACK = 7_776_000n;
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** USDC on Base by the token's own logs, newest first, until a bound is met. */
+/** USDC transfers on Base from the token's logs, newest first, up to the bounds. */
 export const createBaseLogs = (node: Upstream): HistorySource => ({
   title: node.title,
   async read(address, depth, signal) {
@@ -25,22 +25,22 @@ export const createBaseLogs = (node: Upstream): HistorySource => ({
     const floor = latest.number > LOOK_BACK ? latest.number - LOOK_BACK : 0n;
     const oldest = await readBlock(node, floor, signal);
     const toTime = createTimes(oldest, latest);
-    const search = (span: Span) => findTransfers(node, address, { ...span, toTime, signal });
+    const search = (span: BlockRange) => findTransfers(node, address, { ...span, toTime, signal });
     const found = await searchBack(search, { from: floor, to: latest.number }, BOUNDS[depth]);
     return toHistory(found, toTime, latest);
   },
 });
 
-interface SearchOptions extends Span {
+interface SearchOptions extends BlockRange {
   readonly toTime: (block: bigint) => number;
   readonly signal: AbortSignal;
 }
 
-/** Any refusal of the node may mean that the search was too wide. */
+/** Any JSON-RPC error counts as a refusal: nodes word "too many" differently. */
 async function findTransfers(node: Upstream, address: string, options: SearchOptions) {
   const { from, to, toTime, signal } = options;
   const word = `0x${address.slice(2).padStart(64, "0")}`;
-  const range = { address: USDC_ON_BASE, fromBlock: toHex(from), toBlock: toHex(to) };
+  const range = { address: USDC_ON_BASE, fromBlock: toQuantity(from), toBlock: toQuantity(to) };
   const answers = await Promise.all(
     [
       [TRANSFER, word],
@@ -51,18 +51,18 @@ async function findTransfers(node: Upstream, address: string, options: SearchOpt
   return mergeTransfers(
     answers.map(({ result }) => {
       if (!Array.isArray(result)) throw toMisfit(node, "eth_getLogs");
-      return result.flatMap((log: unknown) => toTransfer(node, toFields(log), toTime));
+      return result.flatMap((log: unknown) => toTransfer(node, toJsonFields(log), toTime));
     }),
   );
 }
 
-function toTransfer(node: Upstream, log: Fields, toTime: SearchOptions["toTime"]) {
+function toTransfer(node: Upstream, log: JsonFields, toTime: SearchOptions["toTime"]) {
   const { topics, data, blockNumber, blockTimestamp, transactionHash, logIndex, removed } = log;
   const [, from, to] = Array.isArray(topics) ? (topics as unknown[]) : [];
   if (![from, to, data, transactionHash].every(isWord) || ![blockNumber, logIndex].every(isHex))
     throw toMisfit(node, "eth_getLogs");
   const units = BigInt(data as string);
-  if (units === 0n || removed === true) return []; // Transfers of nothing are made in others' names, to mislead.
+  if (units === 0n || removed === true) return []; // Anybody can make transfers of 0 in another's name.
   return [
     {
       id: `${transactionHash}:${Number(logIndex)}`,
@@ -76,14 +76,14 @@ function toTransfer(node: Upstream, log: Fields, toTime: SearchOptions["toTime"]
   ];
 }
 
-function toHistory({ transfers, since, end }: Found, toTime: (block: bigint) => number, latest: Block): History {
+function toHistory({ transfers, since, end }: SearchResult, toTime: (block: bigint) => number, latest: Block): History {
   const blocks = `blocks ${since} (${toDay(toTime(since))}) to ${latest.number} (${toDay(latest.at)})`;
   const rest = end === undefined ? "" : `; older ones were not searched: ${end}`;
   const coverage = `USDC on Base by the token's logs, ${blocks}${rest}.`;
   return { transfers, coverage, isWhole: since === 0n && end === undefined, labels: [], firstSeenAt: null };
 }
 
-/** A block's time by those of two others: Base has a block every two seconds. */
+/** Interpolates block times: Base has a block every two seconds. */
 function createTimes(oldest: Block, latest: Block): (block: bigint) => number {
   const blocks = Number(latest.number - oldest.number);
   const pace = blocks === 0 ? 0 : (latest.at - oldest.at) / blocks;

@@ -1,36 +1,36 @@
-import { toFields } from "../../fields.ts";
+import { toJsonFields } from "../../fields.ts";
 import type { Label, Transfer } from "./transfers.ts";
 
-/** USDC, from an item of /addresses/{hash}/token-transfers; nothing from what has another form, or moves nothing. */
+/** Reads an item of /addresses/{hash}/token-transfers; empty for malformed items and amounts of 0. */
 export function readTokenTransfers(item: unknown): Transfer[] {
-  const { from, to, total, transaction_hash, log_index } = toFields(item);
-  const { value } = toFields(total);
+  const { from, to, total, transaction_hash, log_index } = toJsonFields(item);
+  const { value } = toJsonFields(total);
   return toTransfers({ item, from, to, asset: "USDC", units: value, tx: transaction_hash, at: log_index });
 }
 
-/** ETH, from an item of /addresses/{hash}/transactions that succeeded. */
+/** Reads the ETH transfer of an item of /addresses/{hash}/transactions; empty for failed transactions. */
 export function readNativeTransfers(item: unknown): Transfer[] {
-  const { from, to, value, hash, status } = toFields(item);
+  const { from, to, value, hash, status } = toJsonFields(item);
   if (status !== "ok") return [];
   return toTransfers({ item, from, to, asset: "ETH", units: value, tx: hash, at: "value" });
 }
 
-/** Names and tags of the two addresses of an item. They are whatever somebody has published: data, never trusted. */
+/** Names and tags of the two addresses of an item: untrusted text. */
 export function readLabels(item: unknown): Label[] {
-  const { from, to } = toFields(item);
+  const { from, to } = toJsonFields(item);
   return [from, to].flatMap((party) => {
-    const { hash, name, metadata, is_scam } = toFields(party);
-    const { tags } = toFields(metadata);
-    const tagged = Array.isArray(tags) ? tags.map((tag) => toFields(tag).name) : [];
+    const { hash, name, metadata, is_scam } = toJsonFields(party);
+    const { tags } = toJsonFields(metadata);
+    const tagged = Array.isArray(tags) ? tags.map((tag) => toJsonFields(tag).name) : [];
     const words = [name, ...tagged, is_scam === true ? "scam, says the explorer" : undefined];
     const label = words.filter((word) => typeof word === "string" && word !== "").join(", ");
     return isAddress(hash) && label !== "" ? [{ address: hash.toLowerCase(), label: label.slice(0, 80) }] : [];
   });
 }
 
-/** When an item happened: Unix seconds; null for what has no time. */
+/** An item's time in Unix seconds; null without a time. */
 export function readTime(item: unknown): number | null {
-  const time = Date.parse(String(toFields(item).timestamp));
+  const time = Date.parse(String(toJsonFields(item).timestamp));
   return Number.isNaN(time) ? null : Math.floor(time / 1000);
 }
 
@@ -41,12 +41,12 @@ interface Parts {
   readonly asset: Transfer["asset"];
   readonly units: unknown;
   readonly tx: unknown;
-  /** Where in the transaction. */
+  /** The position in the transaction. */
   readonly at: unknown;
 }
 
 function toTransfers({ item, from, to, asset, units, tx, at: place }: Parts): Transfer[] {
-  const [sender, recipient] = [toFields(from).hash, toFields(to).hash];
+  const [sender, recipient] = [toJsonFields(from).hash, toJsonFields(to).hash];
   const at = readTime(item);
   if (!isAddress(sender) || !isAddress(recipient) || !isUnits(units) || at === null) return [];
   if (typeof tx !== "string" || !HASH.test(tx) || BigInt(units) === 0n) return [];

@@ -3,25 +3,24 @@ import { USDC_ON_BASE } from "../../intel/evm-reads.ts";
 import { readLabels, readNativeTransfers, readTime, readTokenTransfers } from "./explorer-items.ts";
 import { type Depth, type HistorySource, mergeTransfers } from "./transfers.ts";
 
-/** How many pages of 50 are read, newest first, of token transfers and of transactions each. */
+/** How many pages of 50 items are read of each list, newest first. */
 const PAGES: Readonly<Record<Depth, number>> = { subject: 100, counterparty: 2 };
 
-/** Which list of an address is read (Blockscout API v2, /addresses/{hash}/…). */
+/** A list of an address (Blockscout API v2, /addresses/{hash}/…). */
 interface Listing {
   readonly path: "token-transfers" | "transactions";
   readonly query: Readonly<Record<string, string>>;
   readonly pages: number;
 }
 
-/** The items of a list, as far as it was read. */
+/** The items that were read; `isWhole` when the list has no more. */
 interface Listed {
   readonly items: readonly unknown[];
   readonly isWhole: boolean;
 }
 
 /**
- * A Blockscout explorer of Base: USDC and ETH with no limit to how old they are, contract names and tags, and the first
- * transaction.
+ * A Blockscout explorer of Base: USDC and ETH transfers of any age, contract names and tags, and the first transaction.
  */
 export function createExplorer(source: Upstream): HistorySource {
   return {
@@ -49,7 +48,7 @@ export function createExplorer(source: Upstream): HistorySource {
   };
 }
 
-/** @throws Problem `upstream-failed` for an answer that is no list. An address that the explorer never saw has an empty one. */
+/** Reads a list page by page; empty (404) for an unknown address. @throws Problem `upstream-failed` for any other answer. */
 async function readList(source: Upstream, address: string, listing: Listing, signal: AbortSignal): Promise<Listed> {
   const items: unknown[] = [];
   let query: Record<string, string> | undefined = { ...listing.query };

@@ -1,38 +1,38 @@
 import { Problem } from "#plugin";
 import { mergeTransfers, type Transfer } from "./transfers.ts";
 
-/** Blocks, the first and the last included. */
-export interface Span {
+/** A range of blocks, both ends included. */
+export interface BlockRange {
   readonly from: bigint;
   readonly to: bigint;
 }
 
-/** How much is searched at most. */
+/** The limits of a search. */
 export interface Bounds {
   readonly searches: number;
   readonly transfers: number;
 }
 
-/** What was found. */
-export interface Found {
+/** The result of a search. */
+export interface SearchResult {
   readonly transfers: readonly Transfer[];
-  /** The oldest block that was searched. */
+  /** The oldest searched block. */
   readonly since: bigint;
-  /** Why older blocks were not searched; undefined when all were that should be. */
+  /** Why older blocks were not searched; undefined when the whole range was. */
   readonly end: string | undefined;
 }
 
-/** Searches some blocks; a node may refuse, because they are too many or hold too much. */
-export type Search = (span: Span) => Promise<readonly Transfer[] | "refused">;
+/** Searches a range; `refused` when the node finds it too large. */
+export type Search = (span: BlockRange) => Promise<readonly Transfer[] | "refused">;
 
-/** Nodes differ in how wide a search may be: it is widened while they bear it, and narrowed when they refuse. */
+/** The range per search, in blocks: widened after an answer, narrowed after a refusal. */
 const SPAN = { first: 100_000n, most: 2_000_000n } as const;
 
 /**
- * Searches from the newest block back to the oldest. A node that fails on the way ends the search with what was found.
- * @throws Problem `upstream-failed` when not even the newest blocks could be searched; what `search` throws at first.
+ * Searches from the newest block back to the oldest. A failure after the first answer ends the search with the result so
+ * far. @throws Problem `upstream-failed` when every search was refused; the error of the first search.
  */
-export async function searchBack(search: Search, range: Span, bounds: Bounds): Promise<Found> {
+export async function searchBack(search: Search, range: BlockRange, bounds: Bounds): Promise<SearchResult> {
   let transfers: readonly Transfer[] = [];
   let since = range.to + 1n;
   const spans = createSpans();
@@ -58,7 +58,7 @@ export async function searchBack(search: Search, range: Span, bounds: Bounds): P
 
 const BOUND_MET = "the bound of this investigation was met";
 
-/** How wide the next search is. What was refused is approached again slowly: a node's limit stays, a busy month ends. */
+/** Adapts the range. After a refusal it grows again slowly: the limit may be the node's, or due to one busy month. */
 function createSpans() {
   let [span, ceiling]: [bigint, bigint] = [SPAN.first, SPAN.most];
   return {

@@ -1,12 +1,12 @@
 import PQueue from "p-queue";
 import type { Upstream } from "#plugin";
-import { toFields } from "../../fields.ts";
+import { toJsonFields } from "../../fields.ts";
 import { USDC_ON_SOLANA } from "../../intel/solana-reads.ts";
 import { askNode, toMisfit } from "../../node.ts";
 import { readSolanaTransfers } from "./solana-transfers.ts";
 import { type Depth, type HistorySource, mergeTransfers } from "./transfers.ts";
 
-/** How many pages of 1000 signatures are listed, and how many transactions are read, newest first and then the oldest. */
+/** How many pages of 1000 signatures are listed, and how many of the newest and of the oldest transactions are read. */
 interface Bounds {
   readonly pages: number;
   readonly newest: number;
@@ -19,18 +19,18 @@ const BOUNDS: Readonly<Record<Depth, Bounds>> = {
 };
 const PAGE = 1000;
 const AT_ONCE = 4;
-/** Of a wallet's accounts for USDC, which mostly are one. */
+/** The maximum number of a wallet's USDC accounts; most wallets have one. */
 const MOST_ACCOUNTS = 3;
 const CONFIRMED = { commitment: "confirmed" } as const;
 
 interface Signature {
   readonly signature: string;
   readonly slot: number;
-  /** Unix seconds; null for what the node does not know the time of. */
+  /** Unix seconds; null when the node does not know it. */
   readonly blockTime: number | null;
 }
 
-/** SOL and USDC of the transactions that name a wallet or its accounts for USDC. */
+/** SOL and USDC transfers from the transactions that name a wallet or its USDC accounts. */
 export const createSolanaHistory = (node: Upstream): HistorySource => ({
   title: node.title,
   async read(address, depth, signal) {
@@ -59,9 +59,9 @@ export const createSolanaHistory = (node: Upstream): HistorySource => ({
 async function readUsdcAccounts(node: Upstream, wallet: string, signal: AbortSignal): Promise<string[]> {
   const method = "getTokenAccountsByOwner";
   const parameters = [wallet, { mint: USDC_ON_SOLANA }, { encoding: "base64", ...CONFIRMED }];
-  const { value } = toFields(await askNode(node, [method, parameters], signal));
+  const { value } = toJsonFields(await askNode(node, [method, parameters], signal));
   if (!Array.isArray(value)) throw toMisfit(node, method);
-  const keys = value.map((found: unknown) => toFields(found).pubkey);
+  const keys = value.map((found: unknown) => toJsonFields(found).pubkey);
   return keys.filter((key) => typeof key === "string").slice(0, MOST_ACCOUNTS);
 }
 
@@ -85,7 +85,7 @@ async function listSignatures(
 }
 
 const isSignature = (value: unknown): value is Signature => {
-  const { signature, slot, blockTime } = toFields(value);
+  const { signature, slot, blockTime } = toJsonFields(value);
   return (
     typeof signature === "string" &&
     Number.isSafeInteger(slot) &&
@@ -93,7 +93,7 @@ const isSignature = (value: unknown): value is Signature => {
   );
 };
 
-/** Each once; those of one slot stay in the node's order. */
+/** Without duplicates, newest first; within a slot in the node's order. */
 function newestFirst(signatures: readonly Signature[]): Signature[] {
   const unique = new Map(signatures.map((each) => [each.signature, each]));
   return [...unique.values()].sort((one, other) => other.slot - one.slot);

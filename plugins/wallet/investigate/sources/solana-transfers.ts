@@ -1,25 +1,25 @@
-import { type Fields, toFields } from "../../fields.ts";
+import { type JsonFields, toJsonFields } from "../../fields.ts";
 import { USDC_ON_SOLANA } from "../../intel/solana-reads.ts";
 import type { Asset, Transfer } from "./transfers.ts";
 
-/** By how much a transaction has changed what an owner holds, in atomic units. */
+/** The change of each owner's balance, in atomic units. */
 type Changes = ReadonlyMap<string, bigint>;
 
-/** Less than this many lamports is rent or a tip, and says nothing about who deals with whom. */
+/** Smaller changes (rent, tips) are ignored. */
 const LEAST_LAMPORTS = 10_000_000n;
 
 /**
- * What a wallet sent and received in one transaction, by the balances before and after it: what the wallet lost went to
- * those who gained, each at most what it gained. That holds whichever programs have moved the money.
- * @param transaction as `getTransaction` answers it (`encoding: json`); one of another form has moved nothing, as has one that failed.
+ * Derives a wallet's transfers from the balances before and after a transaction, whichever programs moved the money. What
+ * the wallet lost went to those who gained, each at most what it gained; and the reverse.
+ * @param transaction an answer of `getTransaction` (`encoding: json`). Failed and malformed ones give no transfers.
  */
 export function readSolanaTransfers(
   transaction: unknown,
   wallet: string,
   { signature, blockTime }: { readonly signature: string; readonly blockTime: number | null },
 ): Transfer[] {
-  const { meta, transaction: signed } = toFields(transaction);
-  const facts = toFields(meta);
+  const { meta, transaction: signed } = toJsonFields(transaction);
+  const facts = toJsonFields(meta);
   if (blockTime === null) return [];
   const facing = { signature, wallet, at: blockTime };
   return [
@@ -48,13 +48,13 @@ function toTransfers(changes: Changes, { signature, wallet, at, asset }: Facing)
   });
 }
 
-/** USDC by the owners of its accounts. */
-function toTokenChanges({ preTokenBalances, postTokenBalances }: Fields): Changes {
+/** Changes of USDC, by the owners of the token accounts. */
+function toTokenChanges({ preTokenBalances, postTokenBalances }: JsonFields): Changes {
   const changes = new Map<string, bigint>();
   const add = (balances: unknown, sign: bigint): void => {
     for (const balance of Array.isArray(balances) ? balances : []) {
-      const { mint, owner, uiTokenAmount } = toFields(balance);
-      const { amount } = toFields(uiTokenAmount);
+      const { mint, owner, uiTokenAmount } = toJsonFields(balance);
+      const { amount } = toJsonFields(uiTokenAmount);
       if (mint !== USDC_ON_SOLANA || typeof owner !== "string" || !isUnits(amount)) continue;
       changes.set(owner, (changes.get(owner) ?? 0n) + sign * BigInt(amount));
     }
@@ -64,8 +64,8 @@ function toTokenChanges({ preTokenBalances, postTokenBalances }: Fields): Change
   return changes;
 }
 
-/** SOL by account, without the fee, which the first account has paid, and without changes that are no payments. */
-function toCoinChanges({ preBalances, postBalances, fee }: Fields, keys: readonly string[]): Changes {
+/** Changes of SOL by account, without the fee (paid by the first account) and without tiny changes. */
+function toCoinChanges({ preBalances, postBalances, fee }: JsonFields, keys: readonly string[]): Changes {
   if (!Array.isArray(preBalances) || !Array.isArray(postBalances)) return new Map();
   const changes = keys.map((key, at): [string, bigint] => {
     const [before, after] = [preBalances[at], postBalances[at]];
@@ -75,10 +75,10 @@ function toCoinChanges({ preBalances, postBalances, fee }: Fields, keys: readonl
   return new Map(changes.filter(([, change]) => magnitude(change) >= LEAST_LAMPORTS));
 }
 
-/** The accounts in the order of the balances: those of the message, and then those of its address tables. */
-function toKeys(signed: unknown, { loadedAddresses }: Fields): string[] {
-  const { accountKeys } = toFields(toFields(signed).message);
-  const { writable, readonly } = toFields(loadedAddresses);
+/** The accounts in the order of the balances: those of the message, then those of its address lookup tables. */
+function toKeys(signed: unknown, { loadedAddresses }: JsonFields): string[] {
+  const { accountKeys } = toJsonFields(toJsonFields(signed).message);
+  const { writable, readonly } = toJsonFields(loadedAddresses);
   return [accountKeys, writable, readonly].flatMap((keys) => (Array.isArray(keys) ? keys.map(String) : []));
 }
 

@@ -1,11 +1,11 @@
 import { toDecimalText } from "../../intel/amounts.ts";
 
-/** What is counted: USDC on Base or Solana, and the coins of these chains. */
+/** The assets: USDC on Base or Solana, and the native coins of these chains. */
 export type Asset = "USDC" | "ETH" | "SOL";
 
-/** Value that went from one address to another. JSON, so that a job's step can keep it. */
+/** A transfer of value. Plain JSON: a job step stores it. */
 export interface Transfer {
-  /** The same transfer has the same id, whichever source told of it. */
+  /** The same transfer has the same id in every source. */
   readonly id: string;
   readonly tx: string;
   readonly from: string;
@@ -17,25 +17,25 @@ export interface Transfer {
   readonly at: number;
 }
 
-/** What a source says about an address beside its transfers: a name, and words that it is tagged with. */
+/** An explorer's name and tags for an address. */
 export interface Label {
   readonly address: string;
   readonly label: string;
 }
 
-/** What one source knows of an address's transfers. */
+/** An address's transfers from one source. */
 export interface History {
   /** Oldest first. */
   readonly transfers: readonly Transfer[];
-  /** How much was looked at, in a sentence; and whether that is all there ever was. */
+  /** What was read, in a sentence; `isWhole` when that is the whole history. */
   readonly coverage: string;
   readonly isWhole: boolean;
   readonly labels: readonly Label[];
-  /** The first transaction that the address took part in: Unix seconds; null when the source cannot tell. */
+  /** The address's first transaction in Unix seconds; null when the source does not know it. */
   readonly firstSeenAt: number | null;
 }
 
-/** `subject` is read as far back as the bounds of a source allow, `counterparty` only as far as the graph needs. */
+/** `subject`: as far back as the source's bounds allow; `counterparty`: only as far as the graph needs. */
 export type Depth = "subject" | "counterparty";
 
 /** A source of transfers. @throws Problem `upstream-failed` or `unavailable`; the signal's reason. */
@@ -46,14 +46,14 @@ export interface HistorySource {
 
 const DECIMALS: Readonly<Record<Asset, number>> = { USDC: 6, ETH: 18, SOL: 9 };
 
-/** Exact decimal text. @param units atomic. */
+/** Atomic units as exact decimal text. */
 export const toAmount = (units: bigint, asset: Asset): string => toDecimalText(units, DECIMALS[asset]);
 
-/** Each transfer once, oldest first; those of one second by their ids. */
+/** Merges lists without duplicates, oldest first; ties by id. */
 export function mergeTransfers(lists: readonly (readonly Transfer[])[]): Transfer[] {
   const byId = new Map(lists.flat().map((transfer) => [transfer.id, transfer]));
   return [...byId.values()].sort((one, other) => one.at - other.at || compareTexts(one.id, other.id));
 }
 
-/** By code units, so that every machine has the same order. */
+/** Compares by code units: the same order on every machine. */
 export const compareTexts = (one: string, other: string): number => Number(one > other) - Number(one < other);

@@ -46,7 +46,7 @@ describe("the age of an address on Base", () => {
 
   const read = () => readFirstSent(openHost({ base: url }).upstream("base"), newAddress(), signal);
 
-  it("is told by the block in which it first sent something, wherever that is", async () => {
+  it("is history by the block in which it first sent something, wherever that is", async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(5000), fc.nat(5000), async (one, other) => {
         chain = { height: Math.max(one, other), sentIn: Math.min(one, other), oldest: 0 };

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { correlate, type Known } from "../../../../plugins/wallet/investigate/collection/correlation.ts";
+import { type CorrelationInput, correlate } from "../../../../plugins/wallet/investigate/collection/correlation.ts";
 import type { Transfer } from "../../../../plugins/wallet/investigate/sources/transfers.ts";
-import type { Registry } from "../../../../plugins/wallet/names/registry.ts";
+import type { NameRegistry } from "../../../../plugins/wallet/names/registry.ts";
 import { Problem } from "../../../../runtime/api/plugin.ts";
 import { SUBJECT } from "./evidence.ts";
 
@@ -15,7 +15,7 @@ const toFunding = (to: string, from = FUNDER): Transfer => ({
 });
 
 /** A subject that FUNDER funded, with so many counterparties that FUNDER funded, too. */
-const toKnown = (alike: number, ensName: string | null = null): Known => {
+const toKnown = (alike: number, ensName: string | null = null): CorrelationInput => {
   const others = Array.from({ length: alike }, (_, at) => toAddress(at + 1));
   return {
     subject: { family: "evm", address: SUBJECT },
@@ -29,21 +29,24 @@ const toKnown = (alike: number, ensName: string | null = null): Known => {
   };
 };
 
-const silent: Registry = {
+const silent: NameRegistry = {
   resolve: () => Promise.reject(new Problem("upstream-failed")),
   primaryName: async () => null,
 };
 
 describe("the identities around an investigated address", () => {
   it("have the names that the counterparties' owners chose", async () => {
-    const ENS: Registry = { ...silent, primaryName: async (address) => (address === toAddress(2) ? "two.eth" : null) };
+    const ENS: NameRegistry = {
+      ...silent,
+      primaryName: async (address) => (address === toAddress(2) ? "two.eth" : null),
+    };
     const { names, missing } = await correlate(toKnown(3), { ENS, SNS: silent }, signal);
     expect(names).to.deep.equal({ [toAddress(2)]: "two.eth" });
     expect(missing).to.deep.equal([]);
   });
 
   it("count the names that could not be looked up", async () => {
-    const ENS: Registry = {
+    const ENS: NameRegistry = {
       ...silent,
       primaryName: (address) =>
         (address === toAddress(2) ? silent.resolve("", signal) : Promise.resolve(null)) as never,
@@ -55,7 +58,7 @@ describe("the identities around an investigated address", () => {
   });
 
   it("are linked by the Solana wallet that an ENS name gives, and not by the address itself", async () => {
-    const ENS: Registry = {
+    const ENS: NameRegistry = {
       ...silent,
       resolve: async () => ({
         addresses: [
@@ -76,7 +79,7 @@ describe("the identities around an investigated address", () => {
 
   it("say so, too, when the name's address on Solana alone could not be read", async () => {
     const addresses = [{ chain: "ethereum" as const, address: SUBJECT, ttl_hint_seconds: 1 }];
-    const ENS: Registry = { ...silent, resolve: async () => ({ addresses, notes: [], isPartial: true }) };
+    const ENS: NameRegistry = { ...silent, resolve: async () => ({ addresses, notes: [], isPartial: true }) };
     const { links, missing } = await correlate(toKnown(0, "subject.eth"), { ENS, SNS: silent }, signal);
     expect(links).to.deep.equal([]);
     expect(missing.map(({ source }) => source)).to.deep.equal(["ENS records"]);

@@ -1,6 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type Search, type Span, searchBack } from "../../../../plugins/wallet/investigate/sources/search-back.ts";
+import {
+  type BlockRange,
+  type Search,
+  searchBack,
+} from "../../../../plugins/wallet/investigate/sources/search-back.ts";
 import type { Transfer } from "../../../../plugins/wallet/investigate/sources/transfers.ts";
 import { Problem } from "../../../../runtime/api/plugin.ts";
 import { problemOf } from "../../host.ts";
@@ -14,7 +18,7 @@ const toTransfer = (block: bigint, at = 0): Transfer => ({
 
 /** A node that takes searches of so many blocks, with a transfer in each of some. */
 function createNode(limit: bigint, blocks: readonly bigint[] = []) {
-  const searched: Span[] = [];
+  const searched: BlockRange[] = [];
   const search: Search = async ({ from, to }) => {
     if (to - from >= limit) return "refused";
     searched.push({ from, to });

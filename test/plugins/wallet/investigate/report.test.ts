@@ -4,8 +4,8 @@ import { DOMParser } from "linkedom";
 import { SaxesParser } from "saxes";
 import type { Evidence, GraphNode } from "../../../../plugins/wallet/investigate/evidence.ts";
 import { drawGraph } from "../../../../plugins/wallet/investigate/report/drawing.ts";
-import { toMarkdown } from "../../../../plugins/wallet/investigate/report/markdown.ts";
-import { type Proof, toPage } from "../../../../plugins/wallet/investigate/report/page.ts";
+import { toReportMarkdown } from "../../../../plugins/wallet/investigate/report/markdown.ts";
+import { type Proof, toReportPage } from "../../../../plugins/wallet/investigate/report/page.ts";
 import { type Report, toData } from "../../../../plugins/wallet/investigate/report/report.ts";
 import { assess } from "../../../../plugins/wallet/investigate/score/score.ts";
 import { evidences, nodes, SUBJECT, toEvidence, toGraph, toScreened } from "./evidence.ts";
@@ -79,7 +79,7 @@ describe("a report of an investigation", () => {
     fc.assert(
       fc.property(evidences, (evidence) => {
         const [one, other] = [toReport(evidence), toReport(structuredClone(evidence))];
-        expect(toMarkdown(one)).to.equal(toMarkdown(other));
+        expect(toReportMarkdown(one)).to.equal(toReportMarkdown(other));
         expect(toData(one)).to.equal(toData(other));
       }),
       { numRuns: 25 },
@@ -87,27 +87,27 @@ describe("a report of an investigation", () => {
   });
 
   it("is whole without a language model", () => {
-    const text = toMarkdown(toReport(toEvidence()));
+    const text = toReportMarkdown(toReport(toEvidence()));
     for (const title of ["Reasons", "Sanctions and reputation", "On-chain history", "Identity", "Counterparty graph"])
       expect(text).to.include(`## ${title}`);
     expect(text).not.to.include("language model");
   });
 
   it("marks what a language model has written as its own", () => {
-    expect(toMarkdown(toReport(toEvidence(), "Nothing stands out."))).to.include(
+    expect(toReportMarkdown(toReport(toEvidence(), "Nothing stands out."))).to.include(
       "> *Written by a language model from the findings below:* Nothing stands out.",
     );
   });
 
   it("carries its picture inside", () => {
     const report = toReport(toEvidence({ graph: toGraph([FRIEND]) }));
-    const [, picture = ""] = /^\[graph\]: data:image\/svg\+xml;base64,(\S+)$/m.exec(toMarkdown(report)) ?? [];
+    const [, picture = ""] = /^\[graph\]: data:image\/svg\+xml;base64,(\S+)$/m.exec(toReportMarkdown(report)) ?? [];
     expect(Buffer.from(picture, "base64").toString()).to.equal(drawGraph(report.evidence.graph, SUBJECT));
   });
 
   it("says that no counterparties are known, and draws none", () => {
     const report = toReport(toEvidence());
-    const [text, page] = [toMarkdown(report), toPage(report, PROOF)];
+    const [text, page] = [toReportMarkdown(report), toReportPage(report, PROOF)];
     expect(text).to.include("## Counterparty graph\n\nNo direct counterparties are known.");
     expect(text).not.to.match(/\[graph\]|0 of 0/);
     expect(page).not.to.include("<svg");
@@ -116,19 +116,19 @@ describe("a report of an investigation", () => {
   it("is provisional while a source has failed that the score rests on, and not for want of a summary", () => {
     const failed = { source: "transfers", message: "No transfers could be read" };
     const report = toReport(toEvidence({ missing: [failed] }));
-    expect(toMarkdown(report)).to.match(
+    expect(toReportMarkdown(report)).to.match(
       /^\*\*Verdict: low \(provisional\)\.\*\* .* 1 source failed, so that both may/m,
     );
-    expect(toPage(report, PROOF)).to.include("<strong>Verdict: low (provisional).</strong>");
+    expect(toReportPage(report, PROOF)).to.include("<strong>Verdict: low (provisional).</strong>");
     const { evidence, ...rest } = toReport(toEvidence());
     const silent = { ...rest, evidence: { ...evidence, missing: [{ source: "language model", message: "Busy" }] } };
-    expect(toMarkdown(silent)).to.include("**Verdict: low.**").and.not.include("provisional");
+    expect(toReportMarkdown(silent)).to.include("**Verdict: low.**").and.not.include("provisional");
   });
 
   for (const text of HOSTILE)
     it(`shows ${JSON.stringify(text)} as text, and lets it do nothing`, () => {
-      const calm = toPage(toHostile("name"), PROOF);
-      const page = toPage(toHostile(text), PROOF);
+      const calm = toReportPage(toHostile("name"), PROOF);
+      const page = toReportPage(toHostile(text), PROOF);
       expect(elementsOf(page)).to.deep.equal(elementsOf(calm));
       expect(linksOf(page)).to.deep.equal(linksOf(calm));
       expect(page).not.to.match(/<(?:script|img|iframe|object|link|base|form)\b/i);

@@ -2,8 +2,8 @@ import { type Evm, Problem, type Treasury } from "#plugin";
 import { inspect } from "./signatures.ts";
 import type { Claim } from "./statement.ts";
 
-/** The receipt's fields about its signature (specification 2.3). */
-export interface Seal {
+/** The signature fields of a receipt (schemas/AttestResponse.json). */
+export interface ReceiptSignature {
   readonly signer: string;
   readonly signed_by: "caller" | "treasury";
   readonly scheme: "eip191" | "ed25519";
@@ -11,8 +11,13 @@ export interface Seal {
   readonly signer_pubkey: string | null;
 }
 
-/** The caller's own signature, verified. @throws Problem `signature-invalid`, `upstream-failed`. */
-export async function toCallersSeal(claim: Claim, message: string, evm: Evm, signal: AbortSignal): Promise<Seal> {
+/** Verifies the caller's signature. @throws Problem `signature-invalid`, `upstream-failed`. */
+export async function toCallerSignature(
+  claim: Claim,
+  message: string,
+  evm: Evm,
+  signal: AbortSignal,
+): Promise<ReceiptSignature> {
   const { valid, signer } = await inspect(claim, message, evm, signal);
   if (!valid || signer === undefined)
     throw new Problem("signature-invalid", "The signature does not verify over the text in `message`", {
@@ -23,8 +28,8 @@ export async function toCallersSeal(claim: Claim, message: string, evm: Evm, sig
   return { signer, signed_by: "caller", scheme, signature: claim.signature ?? "", signer_pubkey };
 }
 
-/** The hosted signer: the treasury's EIP-191 signature in the caller's place. */
-export async function toTreasurysSeal(message: string, treasury: Treasury): Promise<Seal> {
+/** Signs with the treasury (EIP-191) when the caller sent no signature. */
+export async function toTreasurySignature(message: string, treasury: Treasury): Promise<ReceiptSignature> {
   const [signer, signature] = await Promise.all([treasury.evmAddress(), treasury.signMessage(message)]);
   return { signer, signed_by: "treasury", scheme: "eip191", signature, signer_pubkey: null };
 }
