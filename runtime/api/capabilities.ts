@@ -1,4 +1,4 @@
-/** What the runtime lends to plugins, by name. Each is opened on its first use, so that a plugin pays only for what it takes. */
+/** What the runtime lends to plugins. Each capability is opened on its first use. */
 
 /** A 0x-prefixed hex string. */
 export type Hex = `0x${string}`;
@@ -8,7 +8,7 @@ export interface Clock {
   now(): number;
 }
 
-/** Structured log: an event name and its fields. Secrets are removed by the driver. */
+/** A structured log: an event name and its fields. The driver removes secrets. */
 export interface Log {
   info(event: string, fields?: Readonly<Record<string, unknown>>): void;
   warn(event: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -23,28 +23,28 @@ export interface Treasury {
   signMessage(text: string): Promise<Hex>;
 }
 
-/** Where one hash stands on one chain (specification 2.1). */
+/** The transaction that holds a hash on one chain. */
 export interface ChainAnchor {
   readonly tx: string;
   readonly explorer_url: string;
 }
 
-/** Where one hash stands on both chains. */
+/** The transactions that hold a hash on both chains. */
 export interface AnchorReceipt {
   readonly base: ChainAnchor;
-  /** null when the Solana side failed; the Base anchor still proves the hash. */
+  /** null when the Solana transaction failed; the Base anchor still proves the hash. */
   readonly solana: ChainAnchor | null;
   /** Unix seconds when the transactions were broadcast. */
   readonly anchored_at: number;
 }
 
-/** Writes a 32-byte hash to Base and Solana in parallel, and waits until both are included (or Solana has failed). */
+/** Writes a 32-byte hash to Base and Solana in parallel; waits until both have included it, or Solana has failed. */
 export interface Anchor {
   /** @param hash 64 hex characters. @throws Problem `upstream-failed` when Base fails. */
   write(hash: string, signal: AbortSignal): Promise<AnchorReceipt>;
 }
 
-/** A mined transaction as far as verification needs it. */
+/** A mined transaction: the fields that verification needs. */
 export interface EvmTransaction {
   readonly hash: Hex;
   readonly from: Hex;
@@ -58,49 +58,49 @@ export interface EvmTransaction {
 
 /** Reads from the Base chain. */
 export interface Evm {
-  /** The mined transaction, or undefined when the chain does not know it (or has not mined it yet). @throws Problem `upstream-failed`. */
+  /** The mined transaction; undefined when it is unknown or not mined yet. @throws Problem `upstream-failed`. */
   transaction(hash: Hex, signal: AbortSignal): Promise<EvmTransaction | undefined>;
-  /** Whether `signature` over the EIP-191 text was made by the account, ERC-1271 and ERC-6492 smart accounts included. */
+  /** Whether the account signed the text (EIP-191); smart accounts included (ERC-1271, ERC-6492). */
   verifyMessage(address: Hex, text: string, signature: Hex, signal: AbortSignal): Promise<boolean>;
 }
 
-/** What plugins may know of the site. */
+/** What plugins may know about the site. */
 export interface SiteInfo {
-  /** `<service_name>`: the first part of every signature domain. */
+  /** The first part of every signature domain. */
   readonly name: string;
   /** The public base URL, without a trailing slash. */
   readonly baseUrl: string;
 }
 
-/** One request to an upstream. Its time, its repetitions and its credentials are the upstream's own. */
+/** One request to an upstream. Timeout, retries and credentials are configured for the upstream, not here. */
 export interface UpstreamRequest {
-  /** Ends this caller's wait; others that wait for the same answer go on. */
+  /** Ends this caller's wait only; other callers keep waiting for the shared answer. */
   readonly signal: AbortSignal;
-  /** Added to the path; what is undefined is left out. */
+  /** Added to the path; undefined values are left out. */
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of the body, decompressed; 2 MB unless said otherwise. */
+  /** Limit of the decompressed body; 2 MB by default. */
   readonly maxBytes?: number;
 }
 
-/** What an upstream answered: any status but 408, 425, 429 and 5xx, which are failures of the upstream. */
+/** An upstream's answer. The statuses 408, 425, 429 and 5xx never appear here: they are failures. */
 export interface UpstreamAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly text: string;
-  /** The body as JSON. @throws Problem `upstream-failed` when it is none. */
+  /** The body as JSON. @throws Problem `upstream-failed` when it is not JSON. */
   json(): unknown;
 }
 
-/** The body of an answer, as it comes in. */
+/** An upstream's answer whose body is read while it arrives. */
 export interface UpstreamStream {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
-  /** Reading it to the end or leaving the loop releases the connection. @throws Problem `upstream-failed`. */
+  /** The connection is released at the end of the body or when the loop is left. @throws Problem `upstream-failed`. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** What a node answered to a JSON-RPC 2.0 call: its refusal (a revert, wrong parameters) is an answer, too. */
+/** A node's answer to a JSON-RPC 2.0 call. An `error` (a revert, wrong parameters) is an answer, too. */
 export type RpcAnswer =
   | { readonly result: unknown; readonly error?: undefined }
   | {
@@ -109,41 +109,41 @@ export type RpcAnswer =
     };
 
 /**
- * A source that services read: each named in `_site.yaml` under `upstreams`, and lent to the plugins whose manifests name
- * it. Failures that may pass are repeated with growing, spread pauses; the provider's `Retry-After` is honoured; a dead
- * upstream is left alone for a while (circuit breaker); identical requests at the same time are one request.
- * Every method throws Problem `upstream-failed` that names the source and never its credentials, with `retryAfter` where it
- * is known; Problem `unavailable` when no URL is configured; the signal's reason when it is aborted.
+ * An external source. `_site.yaml` lists it under `upstreams`; plugins get it when their manifests name it. Transient
+ * failures are retried with exponential back-off and jitter, `Retry-After` is honoured, a circuit breaker pauses a dead
+ * upstream, and identical concurrent requests share one answer.
+ * Every method throws Problem `upstream-failed`, which names the source, never its credentials, and has `retryAfter`
+ * where it is known; Problem `unavailable` when no URL is configured; the signal's reason when it is aborted.
  */
 export interface Upstream {
   readonly id: string;
-  /** For people: `CoinGecko`. */
+  /** The name for people: `CoinGecko`. */
   readonly title: string;
-  /** @param path below the configured URL; "" is the URL itself. */
+  /** @param path appended to the configured URL; "" is the URL itself. */
   get(path: string, request: UpstreamRequest): Promise<UpstreamAnswer>;
-  /** The same for a large body: never shared with others, repeated only until its head has come. */
+  /** `get` for a large body: never shared between callers, retried only until the response headers have arrived. */
   stream(path: string, request: UpstreamRequest): Promise<UpstreamStream>;
-  /** Sends JSON, to read something: it may be repeated. */
+  /** Sends JSON. The request must be a read: it may be retried. */
   post(path: string, body: unknown, request: UpstreamRequest): Promise<UpstreamAnswer>;
-  /** One JSON-RPC 2.0 call that reads. */
+  /** One JSON-RPC 2.0 call. It must be a read: it may be retried. */
   rpc(method: string, params: readonly unknown[], request: UpstreamRequest): Promise<RpcAnswer>;
 }
 
-/** A value and when it was put there. */
+/** A cached value and when it was stored. */
 export interface Cached<T> {
   readonly value: T;
   /** Milliseconds since the Unix epoch. */
   readonly storedAt: number;
 }
 
-/** What a plugin remembers, as JSON, in the store: shared by all processes, and still there after a restart. Each plugin has its own. */
+/** A plugin's own cache of JSON values, in the store: shared by all processes, kept over restarts. */
 export interface Cache {
   get<T>(key: string): Promise<Cached<T> | undefined>;
   set(key: string, value: unknown, ttlMs: number): Promise<void>;
   /**
-   * What is kept under the key, or else what `produce` gives, which is then kept. Callers that miss at the same time wait for
-   * one `produce`; its failure is everybody's, and is not kept. @param signal ends this caller's wait alone; the work's own
-   * signal is aborted when nobody waits any more.
+   * The cached value, or the result of `produce`, which is then cached. Concurrent callers share one `produce` and its
+   * failure, which is not cached. @param signal ends this caller's wait only; the signal of `produce` is aborted when
+   * no caller waits any more.
    */
   remember<T>(
     key: string,
@@ -152,55 +152,57 @@ export interface Cache {
   ): Promise<Cached<T>>;
 }
 
-/** Background work of a plugin. Nothing runs under `payphone check`, and everything ends when the server closes. */
+/** Background work of a plugin. It does not run under `payphone check` and ends when the server closes. */
 export interface Schedule {
   /**
-   * Runs a task soon after the start and then again and again, never twice at once. A failure is logged and tried again
-   * sooner, with growing pauses. To be called during setup. @param signal aborted at the task's end of patience or at the server's close.
+   * Runs a task soon after the start and then at every interval, never twice at once. A failure is logged and retried
+   * earlier, with exponential back-off. Call it during setup. Its signal is aborted when the task takes too long or the
+   * server closes.
    */
   every(name: string, intervalMs: number, task: (signal: AbortSignal) => Promise<void>): void;
 }
 
-/** One request of an address that a caller, or somebody else's answer, has chosen. */
+/** One request to an address that a caller or a foreign document has chosen. */
 export interface WebRequest {
   readonly method?: "GET" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** How many redirects are followed, each looked at like the first address; 0 unless said otherwise, and then they are answers. */
+  /** How many redirects are followed, each checked like the first address; 0 by default: a redirect is the answer. */
   readonly redirects?: number;
-  /** From the first look-up to the last byte. */
+  /** From the DNS look-up to the last byte. */
   readonly timeoutMs: number;
-  /** Of the body, decompressed. */
+  /** Limit of the decompressed body. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The answer to a `WebRequest`. */
 export interface WebAnswer {
   readonly status: number;
-  /** Where the answer came from, after redirects. */
+  /** The URL that answered, after redirects. */
   readonly url: string;
   readonly headers: { get(name: string): string | null };
   readonly body: Buffer;
 }
 
-/** Reaches the public internet alone, whatever the URL says: no private, loopback or special address, also not by redirect or rebinding. */
+/** Fetches from public addresses only, also after a redirect or DNS rebinding. */
 export interface Web {
   /**
-   * @throws Problem `bad-request` for what is no http(s) URL, has a user name, or leads to an address that is not public;
-   * `upstream-failed` with the reason when nothing came; the signal's reason.
+   * @throws Problem `bad-request` for a URL that is not http(s), has a user name, or leads to an address that is not
+   * public; Problem `upstream-failed` with the reason when no answer came; the signal's reason when it is aborted.
    */
   fetch(url: string, request: WebRequest): Promise<WebAnswer>;
 }
 
 /** One question to the language model. */
 export interface LlmRequest {
-  /** The id of the service that asks: the limits under `llm` in its manifest are kept. */
+  /** The id of the asking service. The limits under `llm` in its manifest apply. */
   readonly service: string;
-  /** What the model is to do: our own words. */
+  /** What the model has to do. Trusted: never a caller's text. */
   readonly instructions: string;
-  /** What a caller has sent, or a page has said. It is fenced off as data; instructions in it are not followed. */
+  /** Untrusted text, from a caller or a page. It is marked as data, whose instructions are not to be followed. */
   readonly data: string;
-  /** What the answer must fit; the service's own output schema unless given. */
+  /** The JSON Schema of the answer; the service's output schema by default. */
   readonly schema?: object;
   readonly signal: AbortSignal;
 }
@@ -208,28 +210,28 @@ export interface LlmRequest {
 /** A language model behind an OpenAI-compatible endpoint. */
 export interface Llm {
   /**
-   * An answer that fits the schema; one that does not is asked for once more with its faults shown.
-   * @throws Problem `unavailable` when no endpoint is configured; `upstream-failed` when nothing usable came.
+   * An answer that fits the schema. If the first one does not, the model is asked once more and shown the faults.
+   * @throws Problem `unavailable` when no endpoint is configured; `upstream-failed` when no usable answer came.
    */
   answer<T>(request: LlmRequest): Promise<T>;
 }
 
-/** A file that whoever bought it reads with a browser, by an address that nobody can guess. */
+/** A file for the buyer, read in a browser at an address that cannot be guessed. */
 export interface ReportFile {
-  /** The last part of its address: `report.md`. Lower-case letters, digits and `._-`, at most 80 of them. */
+  /** The last part of its address, e.g. `report.md`: at most 80 lower-case letters, digits and `._-`. */
   readonly name: string;
-  /** Its media type; a text is UTF-8 and says so: `text/markdown; charset=utf-8`. No script of a page runs. */
+  /** The media type, for text with its charset: `text/markdown; charset=utf-8`. Scripts of a page are blocked. */
   readonly type: string;
   /** At most 32 MB in UTF-8. */
   readonly body: string;
 }
 
-/** What services hand out beside their answers. */
+/** Files that services publish beside their answers. */
 export interface Reports {
   /**
-   * Keeps the file for as long as a job can be asked for (90 days), at an address of its own with at least 128 random bits.
-   * To be called in a step of its own, so that a job that goes on after a crash knows the address that it gave before.
-   * @returns the absolute URL. @throws Problem `payload-too-large`; `unavailable` when it cannot be kept.
+   * Keeps the file for 90 days, as long as jobs are kept, at a new address with at least 128 random bits. Call it in a
+   * step of its own (`call.step`): a job that resumes after a crash then gets the same address again.
+   * @returns the absolute URL. @throws Problem `payload-too-large`; `unavailable` when the file cannot be stored.
    */
   publish(file: ReportFile): Promise<string>;
 }

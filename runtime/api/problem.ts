@@ -1,8 +1,8 @@
 /**
- * Every failure that a client can meet, once. HTTP answers read `status`, JSON-RPC answers `rpc`, the README prints `title`.
- * Where JSON-RPC has no code of its own, `rpc` is the HTTP status and a number, negated: outside the range that JSON-RPC
- * reserves (-32768 to -32000), and so clear of every code of MCP and A2A.
- * A test holds this table and the README's equal, both ways.
+ * Every failure that a client can meet. HTTP answers use `status`, JSON-RPC answers `rpc`, the README lists `title`.
+ * Where JSON-RPC 2.0 defines no code, `rpc` is the negated HTTP status with a two-digit number appended. Such codes lie
+ * outside the range that JSON-RPC reserves (-32768 to -32000), and so outside those of MCP and A2A.
+ * A test keeps this table and the README's equal.
  */
 export const PROBLEMS = {
   "bad-request": { status: 400, rpc: -32600, title: "The request could not be understood" },
@@ -32,11 +32,12 @@ export const PROBLEMS = {
   "deadline-exceeded": { status: 504, rpc: -50401, title: "The call took too long" },
 } as const satisfies Record<string, { status: number; rpc: number; title: string }>;
 
+/** The code of a failure. */
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** One fault of an input, in the vocabulary of pydantic v2 (specification 2.17, ValidationError). */
+/** One fault of an input, in the vocabulary of pydantic v2. See runtime/docs/decisions/input-faults.md. */
 export interface ValidationIssue {
-  /** Where: `body`, `query` or `path` first, then field names and array indexes. */
+  /** The place: `body`, `query` or `path`, then field names and array indexes. */
   readonly loc: readonly (string | number)[];
   readonly msg: string;
   readonly type: string;
@@ -44,25 +45,25 @@ export interface ValidationIssue {
   readonly ctx?: Readonly<Record<string, unknown>>;
 }
 
-/** A fault that no schema can express, in pydantic's words for a failed rule; without `field` it is the whole body's. */
+/** A fault that no schema can express, as pydantic's `value_error`; without `field` it concerns the whole body. */
 export function toValueError(error: string, input?: unknown, field?: string): ValidationIssue {
   const loc = field === undefined ? ["body"] : ["body", field];
   return { loc, msg: `Value error, ${error}`, type: "value_error", input, ctx: { error } };
 }
 
-/** What a problem carries beside its code and its sentence. */
+/** What a problem carries beside its code and its message. */
 export interface ProblemOptions {
-  /** For the log only; never shown to a client. */
+  /** For the log only, never shown to a client. */
   readonly cause?: unknown;
   /** Whole seconds, sent as `Retry-After`. */
   readonly retryAfter?: number;
-  /** Only for `invalid-input`: every fault at once. */
+  /** All faults of the input. Only for `invalid-input`. */
   readonly issues?: readonly ValidationIssue[];
-  /** More members of the problem document (RFC 9457, section 3.2). */
+  /** Extension members of the problem document (RFC 9457, section 3.2). */
   readonly members?: Readonly<Record<string, unknown>>;
 }
 
-/** The only error class. `message` is a sentence that the client is shown. */
+/** The only error class. Clients are shown `message`, a sentence. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: ProblemCode;
@@ -78,12 +79,12 @@ export class Problem extends Error {
     return PROBLEMS[this.code].status;
   }
 
-  /** Whatever was thrown, as a Problem: what is not one already is `internal`, and its details stay in the log. */
+  /** Anything thrown, as a Problem. What is no Problem becomes `internal`, and its details appear only in the log. */
   static from(error: unknown): Problem {
     return error instanceof Problem ? error : new Problem("internal", undefined, { cause: error });
   }
 
-  /** HTTPValidationError (specification 2.17) for `invalid-input`, otherwise a problem document (RFC 9457). */
+  /** FastAPI's `HTTPValidationError` for `invalid-input`, otherwise a problem document (RFC 9457). */
   toJSON(): Record<string, unknown> {
     if (this.code === "invalid-input" && this.options.issues) return { detail: this.options.issues };
     return {
@@ -96,7 +97,7 @@ export class Problem extends Error {
     };
   }
 
-  /** A JSON-RPC 2.0 error object (section 5.1); its `data` is what HTTP clients get as the body. */
+  /** A JSON-RPC 2.0 error object (section 5.1); its `data` is the body that HTTP clients get. */
   toRpcError(): { readonly code: number; readonly message: string; readonly data: Record<string, unknown> } {
     return { code: PROBLEMS[this.code].rpc, message: this.message, data: this.toJSON() };
   }

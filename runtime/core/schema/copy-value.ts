@@ -2,17 +2,17 @@ import type { ValidationIssue } from "../../api/problem.ts";
 import { type IssueText, valueError } from "./pydantic-issues.ts";
 import type { Shape } from "./shape.ts";
 
-/** Bodies are refused at the site's `body_depth`, which is at most 256; handlers' outputs have no such limit. */
+/** Deeper than any body, whose depth the site limits to at most 256. Handlers' outputs have no other limit. */
 const DEEPEST = 300;
 const MOST_FAULTS = 20;
 const INFINITE: IssueText = { type: "finite_number", msg: "Input should be a finite number" };
 
-/** A copy of a value, cut to its shape, with its defaults and without the `null`s that mean absent. */
+/** A copy of a value, reduced to its shape, with defaults filled in and without the `null`s that mean absent. */
 export interface Copied {
   readonly value: unknown;
-  /** What is not JSON, or nested too deeply. */
+  /** The parts that are not JSON, or nested too deeply. */
   readonly issues: readonly ValidationIssue[];
-  /** Puts back those `null`s that the schema allows: absent for every rule, yet kept in the value. */
+  /** Puts back the `null`s that the schema allows. The rules have treated them as absent. */
   readonly restoreNulls: () => void;
 }
 
@@ -22,7 +22,7 @@ interface Progress {
   readonly nulls: [object: Record<string, unknown>, name: string][];
 }
 
-/** @param from the first element of every `loc`. */
+/** Copies a value for its check. @param from the first element of every `loc`. */
 export function copyValue(value: unknown, shape: Shape, from: string): Copied {
   const progress: Progress = { path: [], issues: [], nulls: [] };
   const copied = copy(value, shape, from, progress);
@@ -56,8 +56,8 @@ function copyArray(value: readonly unknown[], shape: Shape, progress: Progress):
 }
 
 /**
- * Asks for each named field, so that a thousand fields that nobody named cost nothing. Defaults are filled in here: Ajv
- * refuses them below `anyOf`, although it is clear what they mean where the other branch is null.
+ * Iterates over the named fields, so that a thousand unknown fields cost nothing. Defaults are filled in here, because
+ * Ajv refuses them below `anyOf`, also where the other branch is only null.
  */
 function copyObject(value: Readonly<Record<string, unknown>>, shape: Shape, progress: Progress): object {
   const copied: Record<string, unknown> = {};
@@ -77,7 +77,7 @@ function copyObject(value: Readonly<Record<string, unknown>>, shape: Shape, prog
   return copied;
 }
 
-/** `__proto__` is a field like any other, in JSON. */
+/** In JSON, `__proto__` is a field like any other. */
 function put(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== "__proto__") object[name] = value;
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
@@ -87,7 +87,7 @@ function refuse(issueText: IssueText, key: string | number, { path, issues }: Pr
   if (issues.length < MOST_FAULTS) issues.push({ ...issueText, loc: [...path, key] });
 }
 
-/** `Array.isArray` does not tell a readonly array from an object. */
+/** `Array.isArray` as a type guard that also narrows readonly arrays. */
 const isList = (value: object): value is readonly unknown[] => Array.isArray(value);
 
 function isPlain(value: unknown): value is readonly unknown[] | Readonly<Record<string, unknown>> {

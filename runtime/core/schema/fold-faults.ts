@@ -2,13 +2,13 @@ import type { ErrorObject } from "ajv";
 import { isObject } from "../json.ts";
 import type { SchemaNodes } from "./nodes.ts";
 
-/** One fault as it is to be reported: as Ajv has it, or with a sentence of its own. */
+/** A fault to report: as Ajv found it, or with a sentence that replaces Ajv's message. */
 export interface FoldedFault {
   readonly error: ErrorObject;
   readonly sentence?: string;
 }
 
-/** Of several faults of one scalar by one schema the first of these is reported, as pydantic stops at it. */
+/** When one scalar breaks several rules of a schema, only the first in this order is reported, as pydantic does. */
 const SCALAR_RULES = [
   ["enum", "const"],
   ["type"],
@@ -16,13 +16,13 @@ const SCALAR_RULES = [
   ["pattern", "format", "multipleOf"],
 ];
 
-/** More rules that have a sentence, and for which `x-message` can give another. */
+/** Rules beyond branches whose message `x-message` can replace. */
 const SENTENCE_RULES = ["not", "dependentRequired", "uniqueItems", "format"];
 
 /**
- * Folds the faults of branches (`anyOf`, `oneOf`, `if` …), which Ajv reports one by one before the fault of the whole:
- * into the faults of the branches that the value was meant for, or into one sentence, which `x-message` beside the
- * branches can give.
+ * Folds the faults of branches (`anyOf`, `oneOf`, `if` …). Ajv reports each branch's faults and then the fault of the
+ * whole. What remains are the faults of the branches whose type the value has, or one sentence; `x-message` beside the
+ * branches sets that sentence.
  */
 export function foldFaults(errors: readonly ErrorObject[], nodes: SchemaNodes): FoldedFault[] {
   const folded: FoldedFault[] = [];
@@ -30,7 +30,7 @@ export function foldFaults(errors: readonly ErrorObject[], nodes: SchemaNodes): 
   return withoutRivals(folded);
 }
 
-/** What to report for a fault; those of its branches are taken back from `folded`. */
+/** What to report for a fault. The faults of its branches are removed from `folded`. */
 function fold(error: ErrorObject, folded: FoldedFault[], nodes: SchemaNodes): readonly FoldedFault[] {
   const { keyword, parentSchema } = error;
   const branches = branchesOf(error);
@@ -42,14 +42,14 @@ function fold(error: ErrorObject, folded: FoldedFault[], nodes: SchemaNodes): re
   return keyword === "if" || keyword === "propertyNames" ? inner : [{ error }];
 }
 
-/** The schemas whose faults Ajv has reported before this one. */
+/** The branches of a fault: the schemas whose faults Ajv has reported just before it. */
 function branchesOf({ keyword, schema, parentSchema }: ErrorObject): readonly unknown[] {
   if (keyword === "anyOf" || keyword === "oneOf") return schema as unknown[];
   if (keyword === "if") return [parentSchema?.then, parentSchema?.else];
   return keyword === "propertyNames" || keyword === "contains" ? [schema] : [];
 }
 
-/** Removes the last faults, as far as they are about this value, or a part of it, and come from these branches. */
+/** Removes the trailing faults that concern this value or a part of it and come from these branches. */
 function takeBack(folded: FoldedFault[], path: string, branches: readonly unknown[], nodes: SchemaNodes) {
   let start = folded.length;
   while (start > 0) {
@@ -70,7 +70,7 @@ const messageOf = (schema: unknown): string | undefined => {
   return typeof message === "string" ? message : undefined;
 };
 
-/** A sentence for rules about which fields are given together; undefined for all others. */
+/** The sentence for a rule about which fields are given together; undefined for other rules. */
 function toSentence({ keyword, schema, params }: ErrorObject): string | undefined {
   if (keyword === "not") {
     const [names] = requiredBy([schema]);
@@ -82,7 +82,7 @@ function toSentence({ keyword, schema, params }: ErrorObject): string | undefine
   return params.passingSchemas ? "this fits more than one of the forms that exclude each other" : undefined;
 }
 
-/** The fields that each branch asks for, if that is all that any of them says. */
+/** The fields that each branch requires; empty when a branch has any other rule. */
 function requiredBy(branches: readonly unknown[]): string[] {
   const names = branches.map((branch) =>
     isObject(branch) &&
@@ -94,7 +94,7 @@ function requiredBy(branches: readonly unknown[]): string[] {
   return names.every((name) => name !== undefined) ? names : [];
 }
 
-/** The faults of the branches whose type the value has, or of all if it has none of their types. `null` is not meant. */
+/** The faults of the branches whose type the value has, or else all type mismatches. A `null` branch never counts. */
 function meantBranches(whole: ErrorObject, inner: readonly FoldedFault[], nodes: SchemaNodes): FoldedFault[] {
   const isMismatch = ({ error }: FoldedFault): boolean =>
     error.keyword === "type" && error.instancePath === whole.instancePath;
@@ -109,7 +109,7 @@ function meantBranches(whole: ErrorObject, inner: readonly FoldedFault[], nodes:
 const rankOf = ({ error, sentence }: FoldedFault): number =>
   sentence === undefined ? SCALAR_RULES.findIndex((keywords) => keywords.includes(error.keyword)) : -1;
 
-/** Keeps one fault of each scalar and schema; of a value of a wrong type, no rule about its content is of interest. */
+/** Keeps one fault per scalar and schema. A value of a wrong type has no faults of its content. */
 function withoutRivals(faults: readonly FoldedFault[]): FoldedFault[] {
   const mistyped = new Set(faults.flatMap(({ error }) => (error.keyword === "type" ? [error.instancePath] : [])));
   const kept: FoldedFault[] = [];

@@ -5,19 +5,19 @@ import { foldFaults } from "./fold-faults.ts";
 import type { SchemaNodes } from "./nodes.ts";
 import { toIssueTexts, valueError } from "./pydantic-issues.ts";
 
-/** An answer must not grow with what a caller has sent, nor the work on it. */
+/** Bounds of the answer and of the work on it, whatever a caller sends. */
 const MOST_ISSUES = 100;
 const MOST_ERRORS = 1000;
-/** Characters of JSON, about: a longer `input` is left out. */
+/** Approximate characters of JSON; a longer `input` is left out of its issue. */
 const LONGEST_INPUT = 4096;
 
-/** Where the texts of a value come from decides what is said of those that fit no type. */
+/** The part of a request that holds a value. Texts of a query or path that fit no type have their own messages. */
 export type InputLocation = "body" | "query" | "path";
 
 /**
- * What Ajv found, as pydantic v2 and FastAPI would report it: in the order of the schema's fields, with one issue for
- * each value, and with no issue for a branch that the value was never meant for.
- * @param errors of a run with `allErrors` and `verbose`. @param value as it was sent.
+ * Ajv's errors as pydantic v2 and FastAPI would report them: in the order of the schema's fields, one issue per value,
+ * and no issue for branches of another type.
+ * @param errors from a run with `allErrors` and `verbose`. @param value as it was sent.
  */
 export function toIssues(
   errors: readonly ErrorObject[],
@@ -46,7 +46,7 @@ export function toIssues(
   return [...found.values()].sort((one, other) => rankOf(one) - rankOf(other)).slice(0, MOST_ISSUES);
 }
 
-/** As FastAPI reports a request without a body. */
+/** The issue that FastAPI reports for a request without a body. */
 export const missingValue = (from: InputLocation): ValidationIssue => ({
   type: "missing",
   loc: [from],
@@ -54,7 +54,7 @@ export const missingValue = (from: InputLocation): ValidationIssue => ({
   input: null,
 });
 
-/** `loc` and `input`. What is missing shows the object that it is missing from. */
+/** The `loc` and `input` of an error. For a missing field, `input` is the object that lacks it. */
 function placeOf({ instancePath, keyword, params, propertyName }: ErrorObject, value: unknown, from: InputLocation) {
   const loc: (string | number)[] = [from];
   let input = value;
@@ -73,7 +73,7 @@ function placeOf({ instancePath, keyword, params, propertyName }: ErrorObject, v
   return { loc, input };
 }
 
-/** Measures each object once. */
+/** Whether a value is short enough to be shown; each value is measured once. */
 function createMeasure(): (input: unknown) => boolean {
   const known = new Map<unknown, boolean>();
   return (input) => {
@@ -83,7 +83,7 @@ function createMeasure(): (input: unknown) => boolean {
   };
 }
 
-/** The length of the JSON text, about; counting stops where it is too long. */
+/** The approximate length of the JSON text; counting stops above the limit. */
 function sizeOf(value: unknown): number {
   let size = 0;
   const waiting = [value];

@@ -3,24 +3,24 @@ import { isObject, type JsonObject } from "../json.ts";
 /** The keys and indexes that lead to a value, from the root of its document. */
 export type Path = readonly (string | number)[];
 
-/** A schema or a part of one, as it stands in its document. */
+/** A schema, or a schema inside one. */
 export type SchemaNode = boolean | JsonObject;
 
-/** Finds the node that the `$ref` of another one points at; `true` (anything goes) where it points nowhere. */
+/** The node that another node's `$ref` points at; `true` (any value is valid) where it points nowhere. */
 export type Resolve = (node: SchemaNode) => SchemaNode;
 
-/** Named documents that refer to each other as `Name.json`, and to their own parts as `#/$defs/…`. */
+/** The nodes of named documents, which refer to each other as `Name.json` and to their own parts as `#/$defs/…`. */
 export interface SchemaNodes {
   readonly resolve: Resolve;
-  /** Makes known a document that has no name. */
+  /** Adds a document that has no name. */
   add(document: object): void;
-  /** The node (or list of nodes) and all that it consists of, through `$ref`s too. */
+  /** The node (or list of nodes) and all nodes inside it, through `$ref`s too. */
   reach(node: unknown): ReadonlySet<unknown>;
 }
 
 const isCollection = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-/** @param documents by name, without `.json`. */
+/** Indexes documents. @param documents by name, without `.json`. */
 export function createSchemaNodes(documents: ReadonlyMap<string, object>): SchemaNodes {
   const roots = new WeakMap<object, object>();
   const reached = new WeakMap<object, Set<unknown>>();
@@ -60,7 +60,7 @@ export function createSchemaNodes(documents: ReadonlyMap<string, object>): Schem
   };
 }
 
-/** What a JSON pointer in a URI fragment (RFC 6901, section 6) leads to. */
+/** The node at a JSON pointer in a URI fragment (RFC 6901, section 6). */
 function follow(pointer: string, root: unknown): SchemaNode {
   let node = root;
   for (const step of pointer.split("/").slice(1)) {

@@ -1,6 +1,6 @@
-/** What a text without a `maxLength` is reckoned with: a quarter of the usual largest body. */
+/** The assumed length of a text without `maxLength`: a quarter of the default largest body. */
 const LONGEST = 2 ** 18;
-/** Steps that V8's backtracking takes in about 20 ms. */
+/** About 20 ms of V8's backtracking. */
 const MOST_STEPS = 2 ** 22;
 
 const GROUP = /\((?:\?(?:[:=!]|<[=!]|<\w+>))?/y;
@@ -8,9 +8,9 @@ const ATOM = /\\(?:[pPu]\{[^}]*\}|.)|\[(?:\\.|[^\]\\])*\]|[^\\[]/uy;
 const QUANTIFIER = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y;
 
 /**
- * What is wrong with the `pattern` of a schema, or nothing. V8 tries every way in which a pattern can be laid over a
- * text that does not fit, and callers choose the text: so the number of ways is bounded here, from above.
- * @param maxLength the schema's own, if it has one: a text that is longer meets no pattern.
+ * What is wrong with the `pattern` of a schema, or nothing. For a text that does not match, V8 tries every possible way
+ * to match it, and callers choose the text. So a pattern is refused when an upper bound of these ways is too high.
+ * @param maxLength of the schema, if it has one: longer texts are not matched.
  */
 export function explainPattern(source: string, maxLength = LONGEST): string | undefined {
   try {
@@ -22,7 +22,7 @@ export function explainPattern(source: string, maxLength = LONGEST): string | un
   return 'a hostile text can keep it busy for too long; begin with "^", use at most one "*", "+" or "{n,}", repeat no group that can match in more than one way';
 }
 
-/** An upper bound of the ways to lay a valid pattern over a text of this length. */
+/** An upper bound of the ways to match a valid pattern against a text of this length. */
 function countWays(source: string, length: number): number {
   let at = 0;
   const take = (token: RegExp): RegExpExecArray | null => {

@@ -2,10 +2,10 @@ import type { ErrorObject } from "ajv";
 import type { ValidationIssue } from "../../api/problem.ts";
 import { isObject } from "../json.ts";
 
-/** An issue without its place. */
+/** An issue without its `loc` and `input`. */
 export type IssueText = Pick<ValidationIssue, "type" | "msg" | "ctx">;
 
-/** A fault for which pydantic has no type of its own, in a sentence. */
+/** A fault for which pydantic has no type of its own. */
 export const valueError = (sentence: string): IssueText => ({
   type: "value_error",
   msg: `Value error, ${sentence}`,
@@ -13,8 +13,8 @@ export const valueError = (sentence: string): IssueText => ({
 });
 
 /**
- * One fault of Ajv in the vocabulary of pydantic v2; a value that fits none of several types has one issue for each.
- * @param isText a query or path text, which could not be turned into what is due.
+ * An error of Ajv in the vocabulary of pydantic v2. A value that fits none of several types has one issue per type.
+ * @param isText whether the value is a text of a query or path, which could not be converted.
  */
 export function toIssueTexts(error: ErrorObject, isText: boolean): readonly IssueText[] {
   if (error.keyword === "type") return toTypeTexts(error, isText);
@@ -24,7 +24,7 @@ export function toIssueTexts(error: ErrorObject, isText: boolean): readonly Issu
 
 const EXTRA: IssueText = { type: "extra_forbidden", msg: "Extra inputs are not permitted" };
 
-/** By keyword; `schema` is what stands beside it. */
+/** By keyword; `schema` is the keyword's value. */
 const TEXTS = new Map<string, (error: ErrorObject) => IssueText>([
   ["enum", ({ schema }) => toLiteralText(schema as unknown[])],
   ["const", ({ schema }) => toLiteralText([schema])],
@@ -98,7 +98,7 @@ const NO_INTEGER = "Input should be a valid integer";
 const NO_NUMBER = "Input should be a valid number";
 const NO_BOOLEAN = "Input should be a valid boolean";
 
-/** By type: the issueText, and those for a text that cannot be read as one. */
+/** By type: the issue of a JSON value, and that of a text which could not be converted. */
 const TYPES: Readonly<Record<string, readonly [ours: IssueText, forTexts?: IssueText]>> = {
   string: [{ type: "string_type", msg: "Input should be a valid string" }],
   integer: [
@@ -141,14 +141,14 @@ function toLiteralText(values: readonly unknown[]): IssueText {
   return issueText("literal_error", `Input should be ${expected}`, { expected });
 }
 
-/** As Python's `repr` would show it. */
+/** The value as Python's `repr` shows it. */
 function toPython(value: unknown): string {
   if (typeof value === "string") return value.includes("'") ? JSON.stringify(value) : `'${value}'`;
   if (typeof value === "boolean") return value ? "True" : "False";
   return value === null ? "None" : JSON.stringify(value);
 }
 
-/** Formats that pydantic has a type for, with what should have been written. */
+/** Formats that pydantic has a type for, each with a right example. */
 const FORMATS: Readonly<Record<string, readonly [type: string, what: string, error: string]>> = {
   "date-time": ["datetime_parsing", "a valid datetime", "write it as in 2027-01-31T12:00:00Z"],
   date: ["date_parsing", "a valid date in the format YYYY-MM-DD", "write it as in 2027-01-31"],

@@ -2,14 +2,14 @@ import { isObject } from "../json.ts";
 import { once } from "../once.ts";
 import type { Resolve, SchemaNode } from "./nodes.ts";
 
-/** How one level of a value is copied: which fields are named, and what becomes of all others. */
+/** How one level of a value is copied. */
 export interface Shape {
   readonly fields: readonly FieldShape[];
   readonly names: ReadonlySet<string>;
-  /** How the other fields are copied; undefined when they are dropped. */
+  /** How fields that are not named are copied; undefined when they are dropped. */
   readonly rest: () => Shape | undefined;
   readonly itemAt: (index: number) => Shape;
-  /** Whether a list, or an object, can fit the schema at all: one that cannot is refused as it is, uncopied. */
+  /** Whether the schema can accept a list, or an object; if not, such a value is not copied before it is refused. */
   readonly takesList: boolean;
   readonly takesObject: boolean;
 }
@@ -21,29 +21,29 @@ export interface FieldShape {
   readonly optional: boolean;
   /** The schema itself allows `null`. */
   readonly nullable: boolean;
-  /** Stands for what is absent. */
+  /** Fills in for an absent value. */
   readonly default?: unknown;
   readonly shape: () => Shape;
 }
 
-/** The schemas of one field: those that hold in any case, and those of branches. */
+/** The schemas of one field: those that always apply, and those of branches. */
 interface Property {
   readonly certain: SchemaNode[];
   readonly possible: SchemaNode[];
 }
 
-/** What all the schemas that hold for one value say of it. */
+/** What all schemas that apply to one value say about it. */
 interface Survey {
   readonly properties: Map<string, Property>;
-  /** Names whose `null` is a value, not an absence. */
+  /** Names whose `null` is a value and does not mean absent. */
   readonly required: Set<string>;
-  /** What is said of fields that are not named. */
+  /** Schemas of the fields that are not named. */
   readonly others: SchemaNode[];
   readonly items: SchemaNode[];
   readonly prefix: SchemaNode[][];
 }
 
-/** What is copied as it is. */
+/** Copies everything unchanged. */
 const FREE: Shape = {
   fields: [],
   names: new Set(),
@@ -54,8 +54,8 @@ const FREE: Shape = {
 };
 
 /**
- * The shape of a schema. An object is cut to the fields that its schema names, unless it names none or speaks of
- * additional ones; the outermost object is cut even where it says that there must not be any.
+ * The shape of a schema. An object is reduced to the fields that its schema names, unless the schema names none or has
+ * a rule for additional ones. The outermost object is reduced also where the schema forbids additional fields.
  */
 export const toShape = (schema: SchemaNode, resolve: Resolve): Shape => shapeOf([schema], resolve, true);
 
@@ -64,7 +64,7 @@ function shapeOf(schemas: readonly SchemaNode[], resolve: Resolve, outermost = f
   const takesList = schemas.length === 0 || schemas.some((node) => takes(node, "array"));
   const takesObject = schemas.length === 0 || schemas.some((node) => takes(node, "object"));
   if (properties.size + others.length + items.length + prefix.length === 0) return { ...FREE, takesList, takesObject };
-  // Schemas can contain themselves: what is deeper is looked at only when a value goes that deep.
+  // Schemas can contain themselves, so the next level is read only when a value reaches it.
   const later = (nodes: readonly SchemaNode[]) => once(() => shapeOf(nodes, resolve));
   const rest = others.includes(true) ? () => FREE : later(others);
   const keepsRest = others.some((node) => node !== false || !outermost) || properties.size + others.length === 0;
@@ -84,7 +84,7 @@ function shapeOf(schemas: readonly SchemaNode[], resolve: Resolve, outermost = f
   };
 }
 
-/** Branches have a say only where nothing certain is said. */
+/** The schemas of branches count only where no schema always applies. */
 function describe({ certain, possible }: Property, resolve: Resolve): Pick<FieldShape, "nullable" | "default"> {
   const allows = (node: SchemaNode): boolean => allowsNull(node, resolve);
   const nullable = certain.length > 0 ? certain.every(allows) : possible.some(allows);
@@ -104,7 +104,7 @@ function surveyOf(schemas: readonly SchemaNode[], resolve: Resolve): Survey {
     for (const branches of [node.anyOf, node.oneOf].map(listOf)) {
       const kinds = branches.filter((branch) => !isNull(branch));
       if (kinds.some(takesAnyObject)) survey.others.push(true);
-      // A schema or null: nothing else than that schema can hold for an object.
+      // A schema or null: for an object, that schema always applies.
       for (const branch of kinds) visit(branch, isCertain && kinds.length === 1, within);
     }
     const { then, else: otherwise, dependentSchemas } = node;
@@ -138,7 +138,7 @@ function noteItems(node: Keywords, { items, prefix }: Survey): void {
   }
 }
 
-/** What a schema says of fields that it does not name; those that a pattern names are copied as they are. */
+/** The schemas of fields that a schema does not name. Fields that match a pattern are copied unchanged. */
 function othersOf(node: Keywords): SchemaNode[] {
   const said = [node.additionalProperties, node.unevaluatedProperties].filter((part) => part !== undefined);
   return (node.patternProperties === undefined ? said : [...said, true]) as SchemaNode[];
@@ -156,7 +156,7 @@ const takes = (node: SchemaNode, type: "array" | "object"): boolean =>
 
 const listOf = (nodes: unknown): SchemaNode[] => (Array.isArray(nodes) ? nodes : []);
 
-/** Whether `null` is a value of the schema, as far as that shows without running it. */
+/** Whether the schema accepts `null`, as far as its keywords tell without running it. */
 export function allowsNull(node: SchemaNode, resolve: Resolve, depth = 0): boolean {
   if (typeof node === "boolean" || depth > 32) return node !== false;
   const allows = (part: SchemaNode): boolean => allowsNull(part, resolve, depth + 1);

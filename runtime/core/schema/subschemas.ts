@@ -1,16 +1,16 @@
 import { isObject } from "../json.ts";
 import type { Path } from "./nodes.ts";
 
-/** A JSON Schema that is an object, whichever it is. */
+/** A JSON Schema that is an object. */
 export type SchemaObject = Readonly<Record<string, unknown>>;
 
-/** The keywords of JSON Schema 2020-12 that hold schemas: one, a list of them, or a mapping to them. */
+/** The keywords of JSON Schema 2020-12 that hold one schema, a list of schemas, or a mapping to schemas. */
 const FURTHER = ["additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties"];
 const ONE = ["items", "contains", ...FURTHER, "not", "if", "then", "else"];
 const LISTS = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const MAPPINGS = ["properties", "patternProperties", "$defs", "dependentSchemas"];
 
-/** The schema and every schema inside it, outer ones first, each with its path from the root. Malformed parts are passed over. */
+/** The schema and every schema inside it, outer ones first, each with its path. Malformed parts are skipped. */
 export function* subschemas(schema: unknown, path: Path = []): Generator<{ schema: SchemaObject; path: Path }> {
   if (!isObject(schema)) return;
   yield { schema, path };
@@ -26,7 +26,7 @@ export function* subschemas(schema: unknown, path: Path = []): Generator<{ schem
   }
 }
 
-/** The schema with each schema that stands directly in it replaced. */
+/** The schema with each schema directly inside it replaced. */
 export function mapSubschemas(
   schema: SchemaObject,
   map: (schema: SchemaObject, keyword: string) => SchemaObject,
@@ -41,13 +41,16 @@ export function mapSubschemas(
   return Object.fromEntries(entries);
 }
 
-/** Where a `$ref` leads: a schema by name or the one that it stands in, and in it the whole or one of its `$defs`. */
+/**
+ * The target of a `$ref`: a named schema, or without `name` the schema that holds the `$ref`; the whole, or one of its
+ * `$defs`.
+ */
 export interface Reference {
   readonly name?: string;
   readonly definition?: string;
 }
 
-/** Reads `Name.json`, `#/$defs/part`, `Name.json#/$defs/part` or `#`; undefined when it is none of them. */
+/** Reads `Name.json`, `#/$defs/part`, `Name.json#/$defs/part` or `#`; undefined for any other text. */
 export function parseReference(text: string): Reference | undefined {
   const found = /^(?:([A-Z][A-Za-z0-9]*)\.json)?(?:#(?:\/\$defs\/([A-Za-z][A-Za-z0-9_-]*))?)?$/.exec(text);
   if (!found || text === "") return undefined;
@@ -59,11 +62,11 @@ export function parseReference(text: string): Reference | undefined {
 export interface Schemas {
   /** By name. */
   readonly documents: ReadonlyMap<string, object>;
-  /** Those of files that hold no schema, too: that is a fault of their own, and nobody else's. */
+  /** All names, also of files that hold no schema: a `$ref` to such a file is not one more fault. */
   readonly names: ReadonlySet<string>;
 }
 
-/** The schema by name or as it stands, through the `$ref` that is all of it; undefined where there is none. */
+/** A schema given by name or inline. One that is only a `$ref` is followed; undefined where it leads nowhere. */
 export function toRootSchema(schema: string | object, { documents }: Schemas): SchemaObject | undefined {
   const found = typeof schema === "string" ? documents.get(schema) : schema;
   if (!isObject(found)) return undefined;

@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ValidationIssue } from "../../api/problem.ts";
 import { once } from "../once.ts";
 import { copyValue } from "./copy-value.ts";
-import { missingValue, toIssues } from "./issues.ts";
+import { type InputLocation, missingValue, toIssues } from "./issues.ts";
 import { addKeywords, OPTIONS } from "./keywords.ts";
 import { createSchemaNodes, type SchemaNode } from "./nodes.ts";
 import { allowsNull, toShape } from "./shape.ts";
@@ -13,19 +13,16 @@ export interface Schema {
   /** The schema itself, with its `$ref`s as written. */
   readonly document: Readonly<Record<string, unknown>>;
   /**
-   * A checked copy with its defaults filled in, and every fault at once in the vocabulary of pydantic v2.
-   * `null` in an optional field means absent. Fields that the schema does not name are dropped, not refused.
-   * @param from the first element of every `loc`: `body`, `query` or `path`.
+   * A checked copy with defaults filled in, and all faults in the vocabulary of pydantic v2. `null` in an optional
+   * field means absent. Fields that the schema does not name are dropped, not refused.
+   * @param from the first element of every `loc`.
    */
-  check(
-    value: unknown,
-    from: "body" | "query" | "path",
-  ): { readonly value: unknown; readonly issues: readonly ValidationIssue[] };
-  /** A copy of query or path texts, turned into the types that the schema names; what does not fit is left for `check`. */
+  check(value: unknown, from: InputLocation): { readonly value: unknown; readonly issues: readonly ValidationIssue[] };
+  /** A copy of query or path texts, converted to the schema's types. Texts that do not fit are left for `check`. */
   coerce(texts: Readonly<Record<string, unknown>>): Record<string, unknown>;
 }
 
-/** Compiles a schema by its name in `schemas/` or as it stands. */
+/** Compiles a schema, given by its name in `schemas/` or inline. @throws Error that says why it cannot be compiled. */
 export type Compile = (schema: string | object) => Schema;
 
 const COMPILING: Options = {
@@ -37,21 +34,20 @@ const COMPILING: Options = {
 };
 
 export interface CompilerOptions {
-  /** Whether the schemas are known to be usable: each is then compiled when the first value is checked. */
+  /** Whether the schemas are known to be valid: each is then compiled when it checks its first value. */
   readonly areSound?: boolean;
 }
 
 /**
- * The compiler throws an Error that says why when a document is no usable schema. It does not ask the meta-schema,
- * which takes longer to compile than thirty schemas.
- * @param schemas by name, as `$ref`s have it without `.json`.
+ * A compiler for the schemas of a set. It does not check them against the meta-schema, which takes longer to compile
+ * than thirty schemas. @param schemas by name, without `.json`.
  */
 export function createCompiler(
   schemas: ReadonlyMap<string, object>,
   { areSound = false }: CompilerOptions = {},
 ): Compile {
   const nodes = createSchemaNodes(schemas);
-  // What is right for the texts of a query would turn a body's "5" into 5: hence two instances.
+  // Coercion is right for the texts of a query, but would turn a body's "5" into 5: hence two instances.
   const strict = once(() => createAjv(schemas, {}));
   const coercing = once(() => createAjv(schemas, { coerceTypes: "array" }));
 
