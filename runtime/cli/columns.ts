@@ -1,4 +1,4 @@
-/** A line for each row, its cells below those of the row before. @param rows of the same length, as printable texts. */
+/** Aligns the cells of rows in columns, one line per row. @param rows of equal length, as printable text. */
 export function toColumns(rows: readonly (readonly string[])[]): string[] {
   const widths = rows.reduce<readonly number[]>(
     (most, row) => row.map((cell, at) => Math.max(most[at] ?? 0, cell.length)),

@@ -1,15 +1,15 @@
 import type { ProblemCode } from "../api/problem.ts";
 
-/** What the command tells the shell; `--help` prints this table. */
+/** The exit codes of every command; `--help` prints this table. */
 export const EXIT = {
   ok: 0,
-  /** It was tried and did not succeed. */
+  /** The work was begun and did not succeed. */
   failed: 1,
   /** The command line or the environment is wrong: nothing was tried. */
   usage: 2,
-  /** `call` would not pay: nothing was paid. */
+  /** `call` refused to pay; nothing was paid. */
   unpaid: 3,
-  /** `call` has sent a payment and holds no result yet: `--resume` asks again with the same payment. */
+  /** `call` sent a payment and has no result yet: `--resume` sends the same payment again. */
   unknown: 4,
 } as const;
 

@@ -19,7 +19,7 @@ Exit codes:
   ${EXIT.unknown}  call: a payment was sent, and its result is not known yet; see --resume
 `;
 
-/** The command line: each command's code is loaded when it is asked for. Sets the exit code, and never throws. */
+/** Runs one command, whose code is loaded only now. Sets the exit code and never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
   try {
     await createProgram().parseAsync([...argv]);
@@ -43,7 +43,7 @@ function createProgram(): Command {
   return program;
 }
 
-/** Says what went wrong, without a stack unless it is our own mistake. */
+/** Prints the error. Only an unexpected one, which is a bug, is printed with its stack. */
 function toExitCode(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof Problem) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The launcher: plain JavaScript that every Node can read. It runs main.ts on Node 24, if need be on the one that
- * `npm ci` puts beside it, and otherwise says what to do.
+ * The launcher: plain JavaScript that every version of Node can read. It runs main.ts on Node 24: on the Node that runs
+ * it, or else on the one that `npm ci` installs. Without either it says what to do.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,12 +1,12 @@
-/** Where a command speaks: the result goes to `out` and everything else to `err`. */
+/** Where a command writes: results to `out`, everything else to `err`. */
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Aborted when the person wants to stop. */
+  /** Aborted by Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
 }
 
-/** The process's own terminal. Ctrl-C asks politely once; the second time it is Node's own. */
+/** The process's standard streams. The first Ctrl-C aborts `signal`; the second one ends the process at once. */
 export function openTerminal(): Terminal {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());

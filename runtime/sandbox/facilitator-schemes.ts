@@ -18,12 +18,12 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { EvmChain } from "./evm/chain.ts";
 import type { SvmChain } from "./svm/chain.ts";
 
-/** The chains that a facilitator serves, by the network's name in x402 version 1: `base`, `solana` … */
+/** The chains of a facilitator by their names in x402 version 1: `base`, `solana` … */
 export type FacilitatorChains = Readonly<Record<string, EvmChain | SvmChain>>;
 
 /**
- * The maintained facilitator with the `exact` scheme on these chains, in both versions of the protocol. It settles with
- * new keys of its own, which are funded here. A settlement that is not confirmed in time answers `settlement_pending`.
+ * The official facilitator with the `exact` scheme on these chains, for x402 versions 1 and 2. It settles with new keys,
+ * which are funded here. A settlement that is not confirmed in time answers `settlement_pending`.
  */
 export async function createSchemes(
   chains: FacilitatorChains,
@@ -45,7 +45,7 @@ export async function createSchemes(
   return facilitator;
 }
 
-/** The library's type is CAIP-2 only; version 1 had plain names. */
+/** The library's type allows only CAIP-2; version 1 has plain names. */
 type V1Network = Extract<Parameters<x402Facilitator["registerV1"]>[0], string>;
 
 const POLLING_MS = 10;
@@ -62,7 +62,7 @@ async function createEvmSigner(evm: EvmChain, confirmationTimeoutMs: number): Pr
   const client = createWalletClient({ account, chain, transport: http(), pollingInterval: POLLING_MS }).extend(
     publicActions,
   );
-  // One broadcast at a time: the next one asks for its nonce when the node has this one.
+  // One broadcast at a time: the next nonce is read only after the node has accepted this transaction.
   const broadcasts = new PQueue({ concurrency: 1 });
   const signer = {
     ...client,
@@ -81,7 +81,7 @@ async function createSvmSigner(solana: SvmChain, confirmationTimeoutMs: number):
   const rpc = createSolanaRpc(solana.url);
   return {
     ...toFacilitatorSvmSigner(feePayer, { defaultRpcUrl: solana.url }),
-    // As the library's, but at the pace of a chain that confirms at once.
+    // As the library does it, but polling faster: this chain confirms at once.
     confirmTransaction: async (signature) => {
       const deadline = performance.now() + confirmationTimeoutMs;
       while (performance.now() < deadline) {

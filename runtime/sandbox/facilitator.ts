@@ -5,10 +5,10 @@ import { Problem } from "../api/problem.ts";
 import { createSchemes, type FacilitatorChains } from "./facilitator-schemes.ts";
 import { closeServer, listenOnLoopback } from "./json-rpc.ts";
 
-/** What a facilitator of one's own is started with. */
+/** How to start an embedded facilitator. */
 export interface FacilitatorOptions {
   readonly chains: FacilitatorChains;
-  /** How long a settlement waits for its transaction; 15 seconds when left out. */
+  /** How long a settlement waits for its transaction; 15 seconds by default. */
   readonly confirmationTimeoutMs?: number;
 }
 
@@ -19,8 +19,8 @@ export interface SandboxFacilitator {
 }
 
 /**
- * Starts a facilitator that really verifies and settles on these chains: `POST /verify`, `POST /settle` and
- * `GET /supported` (x402-specification-v2, section 7), for versions 1 and 2.
+ * Starts a facilitator that verifies and settles on these chains: `POST /verify`, `POST /settle` and `GET /supported`
+ * (x402 v2, section 7), for versions 1 and 2.
  */
 export async function startFacilitator(options: FacilitatorOptions): Promise<SandboxFacilitator> {
   const { chains, confirmationTimeoutMs = 15_000 } = options;
@@ -38,10 +38,10 @@ export async function startFacilitator(options: FacilitatorOptions): Promise<San
 }
 
 type Endpoints = Readonly<Record<string, (request: IncomingMessage) => Promise<unknown>>>;
-type Answer = readonly [status: number, body: unknown];
+type EndpointAnswer = readonly [status: number, body: unknown];
 type Payment = Parameters<x402Facilitator["verify"]>;
 
-async function answer(endpoints: Endpoints, request: IncomingMessage): Promise<Answer> {
+async function answer(endpoints: Endpoints, request: IncomingMessage): Promise<EndpointAnswer> {
   const endpoint = endpoints[`${request.method} ${request.url}`];
   if (!endpoint) return [404, { error: "Ask POST /verify, POST /settle or GET /supported" }];
   try {

@@ -5,7 +5,7 @@ import { placeToken, type Token } from "./evm/tokens.ts";
 import type { SvmChain } from "./svm/chain.ts";
 import type { SandboxWallets } from "./wallet.ts";
 
-/** Puts the rail's token on its chain, gives the buyer plenty of it, and everybody gas. */
+/** Places the rail's token on its chain, mints plenty to the buyer, and gives everybody gas. */
 export async function fundEvmRail(
   chain: EvmChain,
   { asset, symbol, decimals, currency, domain }: RailManifest,
@@ -20,7 +20,7 @@ export async function fundEvmRail(
   return token;
 }
 
-/** The same on Solana, where the treasury also needs a token account before anybody can pay into it. */
+/** The same on Solana, where the treasury also needs a token account before it can be paid. */
 export function fundSolanaRail(
   chain: SvmChain,
   { asset, decimals, currency }: RailManifest,

@@ -6,8 +6,8 @@ import { json } from "node:stream/consumers";
 /** The methods of a JSON-RPC 2.0 server with positional parameters. */
 export type RpcMethods = Readonly<Record<string, (params: readonly unknown[]) => unknown>>;
 
-/** An error answer of JSON-RPC 2.0: thrown by methods. */
-export class RpcError extends Error {
+/** A JSON-RPC 2.0 error, thrown by methods. */
+export class NodeRpcError extends Error {
   readonly code: number;
   readonly data: unknown;
 
@@ -26,13 +26,13 @@ export function createRpcServer(methods: RpcMethods): Server {
   });
 }
 
-/** Listens on any free port of loopback, and answers its URL. */
+/** Listens on any free loopback port and gives its URL. */
 export async function listenOnLoopback(server: Server): Promise<string> {
   await once(server.listen(0, "127.0.0.1"), "listening");
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Ends the server and every connection to it. */
+/** Closes the server and all its connections. */
 export async function closeServer(server: Server): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
@@ -54,11 +54,11 @@ function answerCall(methods: RpcMethods, call: unknown): unknown {
   const { id = null, method = "", params = [] } = (call ?? {}) as { id?: unknown; method?: string; params?: unknown[] };
   try {
     const run = Object.hasOwn(methods, method) ? methods[method] : undefined;
-    if (!run) throw new RpcError(-32601, "Method not found");
+    if (!run) throw new NodeRpcError(-32601, "Method not found");
     return { jsonrpc: "2.0", id, result: run(params) };
   } catch (error) {
     const { code, message, data } =
-      error instanceof RpcError ? error : new RpcError(-32602, `Invalid params: ${(error as Error).message}`);
+      error instanceof NodeRpcError ? error : new NodeRpcError(-32602, `Invalid params: ${(error as Error).message}`);
     return { jsonrpc: "2.0", id, error: { code, message, ...(data !== undefined && { data }) } };
   }
 }

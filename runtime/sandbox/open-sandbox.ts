@@ -7,17 +7,17 @@ import { fundEvmRail, fundSolanaRail } from "./funding.ts";
 import { type SvmChain, startSvmChain } from "./svm/chain.ts";
 import { loadWallets, type SandboxWallets } from "./wallet.ts";
 
-/** What a sandbox is opened with. */
+/** How to open a sandbox. */
 export interface SandboxOptions {
-  /** The site's: each one's chain is started, its token placed, and the buyer given plenty of it. */
+  /** The rails of the site: their chains are started, their tokens placed, and the buyer is given plenty of each. */
   readonly rails: readonly RailManifest[];
-  /** Where the keys are kept, so that the addresses outlive a restart. The chains do not. */
+  /** Where the keys are kept. They survive a restart; the chains do not. */
   readonly dataDir: string;
   readonly anvilBin?: string | undefined;
   readonly log: Log;
 }
 
-/** What `GET /sandbox` answers: all that a buyer needs, keys included, for the money is play money. By rail: its id. */
+/** What `GET /sandbox` answers: everything a buyer needs, keys included. `rpc` and `tokens` are by rail id. */
 export interface SandboxDescription {
   readonly mode: "sandbox";
   readonly buyer: {
@@ -30,9 +30,9 @@ export interface SandboxDescription {
   readonly tokens: Readonly<Record<string, string>>;
 }
 
-/** A world of one's own, offline. */
+/** Embedded chains, tokens and a facilitator; needs no network. */
 export interface Sandbox {
-  /** The variables that `payphone serve` would need of the operator, with this world's values. */
+  /** The variables that `payphone serve` needs, with the sandbox's values. */
   readonly env: Readonly<Record<string, string>>;
   readonly description: SandboxDescription;
   /** The nodes, by CAIP-2 network, and the EVM tokens, by rail id. */
@@ -88,8 +88,8 @@ export async function openSandbox({ rails, dataDir, anvilBin, log }: SandboxOpti
 }
 
 /**
- * A block for every transaction at once, and one every few seconds besides: an EIP-3009 authorization is checked against
- * the time of the latest block, which would stand still on an idle chain. Not more often: anvil slows down with every block.
+ * A block for each transaction at once, and one every five seconds: EIP-3009 authorizations are checked against the time
+ * of the latest block, which would stand still on an idle chain. Not more often, because anvil slows down with each block.
  */
 const HEARTBEAT = ["--mixed-mining", "--block-time", "5"];
 
@@ -99,7 +99,7 @@ interface Stoppable {
 
 type Chains = Pick<Sandbox["chains"], "evm" | "solana">;
 
-/** As Promise.all, but a failure waits for the others, so that what they start can be stopped. */
+/** As Promise.all, but waits for all of them even when one fails, so that everything started can be stopped. */
 async function allOrNothing<const T extends readonly unknown[]>(
   work: T,
 ): Promise<{ -readonly [Key in keyof T]: Awaited<T[Key]> }> {
@@ -146,7 +146,7 @@ interface Facts {
   readonly facilitator: string;
 }
 
-/** The treasury also receives what is paid. */
+/** The treasury also receives the payments. */
 function toEnv(
   rails: readonly RailManifest[],
   { wallets: { treasury }, rpc, facilitator }: Facts,

@@ -6,22 +6,22 @@ import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import type { Hex } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 
-/** One party's keys, with the addresses that they open. */
+/** One party's keys and addresses. */
 export interface Wallet {
   readonly evm: { readonly address: Hex; readonly privateKey: Hex };
-  /** `secretKey` is the base58 of 64 bytes, as wallets export it. */
+  /** `secretKey` is base58 of 64 bytes, as wallets export it. */
   readonly solana: { readonly address: string; readonly secretKey: string };
 }
 
-/** Who has money in the sandbox. */
+/** The parties with money in a sandbox. */
 export interface SandboxWallets {
   readonly buyer: Wallet;
   readonly treasury: Wallet;
 }
 
 /**
- * The wallets of this data directory, the same after every restart; made and kept in `sandbox.json` at the first one.
- * @throws Problem `unavailable` when the file is there and is not what this function wrote, or cannot be read or written.
+ * Loads the wallets in `sandbox.json` of this data directory, which are created at the first start.
+ * @throws Problem `unavailable` when the file is malformed, or cannot be read or written.
  */
 export function loadWallets(dataDir: string): SandboxWallets {
   const path = join(dataDir, "sandbox.json");
@@ -55,7 +55,7 @@ function readKept(path: string): KeptKeys | undefined {
   }
 }
 
-/** Play money's keys, but nobody else's: readable by the owner alone. */
+/** Writes the keys to a file that only the user can read. */
 function keep(path: string, keys: KeptKeys): KeptKeys {
   try {
     mkdirSync(join(path, ".."), { recursive: true });

@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const LAUNCHER = "runtime/cli/payphone.js";
 const NEW = process.execPath;
 
-/** A Node of this machine that is too old for TypeScript, if there is one. */
+/** A Node on the PATH that is too old for TypeScript; undefined when there is none. */
 const OLD = (process.env.PATH ?? "")
   .split(delimiter)
   .map((folder) => join(folder, "node"))
@@ -23,7 +23,7 @@ function versionOf(node: string): string {
   return spawnSync(node, ["-p", "process.versions.node"], { encoding: "utf8" }).stdout.trim();
 }
 
-/** What a launcher in this folder does on this Node. */
+/** Runs the launcher in a folder on this Node. */
 function launch(node: string, root: string, ...args: string[]): { code: number | null; out: string; err: string } {
   const { status, stdout, stderr } = spawnSync(node, [join(root, LAUNCHER), ...args], { encoding: "utf8" });
   return { code: status, out: stdout, err: stderr };

@@ -10,7 +10,7 @@ import packageJson from "../../package.json" with { type: "json" };
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** Where the server says that it listens. */
+/** The URL that the server prints. */
 async function addressOf(output: Readable): Promise<string> {
   for await (const [line] of on(createInterface(output), "line", { close: ["close"] })) {
     const [, url] = /^listening on (\S+)/.exec(line) ?? [];
@@ -19,7 +19,7 @@ async function addressOf(output: Readable): Promise<string> {
   throw new Error("it never listened");
 }
 
-/** A server that npm left behind shall not outlive the test. */
+/** Kills a server that npm left running. */
 function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");

@@ -4,7 +4,7 @@ import type { PaymentPayloadV1, PaymentRequirementsV1 } from "@x402/core/types/v
 import { rail, type TestSandbox } from "../support/chains/chains.ts";
 import { createBuyer } from "../support/sellers/stock-buyer.ts";
 
-/** What a seller asks for on one of the sandbox's rails; `amount` in atomic units, to the sandbox's treasury. */
+/** Payment requirements on one of the sandbox's rails, payable to its treasury; `amount` in atomic units. */
 export async function requirementsOn(sandbox: TestSandbox, id: string, amount: bigint): Promise<PaymentRequirements> {
   const { network, asset, pay_to, domain } = rail(id);
   const answer = await fetch(`${sandbox.description.facilitator}/supported`);

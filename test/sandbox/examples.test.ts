@@ -73,10 +73,10 @@ describe("the offline sandbox", function () {
   });
 });
 
-/** Chains that the sandbox has itself are its own; everything else is recorded. */
+/** The sandbox's own chains are embedded; all other sources are recorded. */
 const originOf = (id: string): string => (site.rails.some((rail) => rail.id === id) ? "embedded" : "recorded");
 
-/** The moments of an answer differ between two calls. */
+/** Timestamps differ between two calls. */
 function withoutTime(answer: unknown): unknown {
   return JSON.parse(JSON.stringify(answer), (key, value) => (/_at$|^(cache_)?age_seconds$/.test(key) ? 0 : value));
 }

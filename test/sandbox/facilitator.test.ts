@@ -14,7 +14,7 @@ describe("the sandbox's facilitator", () => {
     url = sandbox.description.facilitator;
   });
 
-  /** What the seller has on a rail. */
+  /** The seller's balance on a rail. */
   const earned = async (id: string): Promise<bigint> => {
     if (id === "base") return sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS!);
     return sandbox.solana.tokenBalance(sandbox.env.SOLANA_PAYMENT_ADDRESS!);

@@ -148,7 +148,7 @@ describe("the sandbox", () => {
   });
 });
 
-/** Makes Node answer as it does when the package was never installed. */
+/** Makes Node fail as if the package were not installed. */
 const WITHOUT_LITESVM = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from "node:module";
   registerHooks({ resolve(specifier, context, next) {

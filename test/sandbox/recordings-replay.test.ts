@@ -34,7 +34,10 @@ describe("a replayed recording", () => {
 
   const send = async (path: string, body?: unknown, signal = AbortSignal.timeout(10_000)) => {
     const request: WireRequest = {
-      ...{ upstream: "coingecko", url: new URL(GECKO + path), headers: { "x-key": "k" }, signal },
+      upstream: "coingecko",
+      url: new URL(GECKO + path),
+      headers: { "x-key": "k" },
+      signal,
       ...(body === undefined ? { method: "GET" } : { method: "POST", body: JSON.stringify(body) }),
     };
     const { status, headers, body: answer } = await http.send(request);

@@ -6,7 +6,7 @@ import { createHttpTransport, type Transport, type WireRequest } from "../../run
 import { createUpstream } from "../../runtime/drivers/upstream/upstream.ts";
 import { closeServer, createRpcServer, listenOnLoopback } from "../../runtime/sandbox/json-rpc.ts";
 import type {
-  Exchange,
+  RecordedExchange,
   RecordedRequest,
   RecordedResponse,
   Recording,
@@ -25,25 +25,31 @@ const titles = new Map([
   ["base", "Base node"],
 ]);
 
-const toExchange = (request: RecordedRequest, response: RecordedResponse, name = "success"): Exchange => ({
-  ...{ case: name, request, response },
+const toExchange = (request: RecordedRequest, response: RecordedResponse, name = "success"): RecordedExchange => ({
+  case: name,
+  request,
+  response,
 });
 
 const get = (path: string): RecordedRequest => ({ method: "GET", path });
 const rpc = (method: string, ...params: unknown[]): RecordedRequest => ({ rpc: { method, params } });
 
-function toRecording(upstream: string, exchanges: readonly Exchange[]): Recording {
+function toRecording(upstream: string, exchanges: readonly RecordedExchange[]): Recording {
   return { file: `plugins/p/recordings/${upstream}/a.json`, upstream, source: "a test", exchanges };
 }
 
-function open(upstream: string, ...exchanges: readonly Exchange[]): Transport {
+function open(upstream: string, ...exchanges: readonly RecordedExchange[]): Transport {
   return createRecordedTransport({ recordings: [toRecording(upstream, exchanges)], baseUrls, titles, remedy });
 }
 
 function toRequest(url: string, more: Partial<WireRequest> = {}): WireRequest {
   return {
-    ...{ upstream: "coingecko", method: "GET", url: new URL(url), headers: {} },
-    ...{ signal: AbortSignal.timeout(10_000), ...more },
+    upstream: "coingecko",
+    method: "GET",
+    url: new URL(url),
+    headers: {},
+    signal: AbortSignal.timeout(10_000),
+    ...more,
   };
 }
 
@@ -117,7 +123,9 @@ describe("a recorded upstream", () => {
   it("finds its own URL, with and without a slash, and leaves the query of that out", async () => {
     const files = createRecordedTransport({
       recordings: [toRecording("ofac", [toExchange(get(""), { text: "list" })])],
-      ...{ baseUrls: new Map([["ofac", "https://ofac.test/?key=abc"]]), titles, remedy },
+      baseUrls: new Map([["ofac", "https://ofac.test/?key=abc"]]),
+      titles,
+      remedy,
     });
     expect(await ask(files, toRequest("https://ofac.test?key=abc", { upstream: "ofac" }))).to.equal("list");
     expect(
@@ -145,7 +153,9 @@ describe("a recorded upstream", () => {
     expect(await ask(transport, toRequest(`${GECKO}/price`))).to.equal("success:first");
     const two = createRecordedTransport({
       recordings: ["one", "two"].map((name) => toRecording("coingecko", [toExchange(request, { text: name })])),
-      ...{ baseUrls, titles, remedy },
+      baseUrls,
+      titles,
+      remedy,
     });
     expect(await ask(two, toRequest(`${GECKO}/price`))).to.equal("one");
   });
@@ -222,10 +232,14 @@ describe("a recorded node", () => {
   it("answers with the id of the call, and its result or error, null included", async () => {
     for (const id of [7, "seven", null])
       expect(JSON.parse(await ask(transport, call("eth_getTransactionReceipt", ["0x1"], id)))).to.deep.equal({
-        ...{ jsonrpc: "2.0", id, result: null },
+        jsonrpc: "2.0",
+        id,
+        result: null,
       });
     expect(JSON.parse(await ask(transport, call("eth_call", [{ data: "0x", to: "0x1" }])))).to.deep.equal({
-      ...{ jsonrpc: "2.0", id: 1, error: { code: 3, message: "reverted", data: "0x08" } },
+      jsonrpc: "2.0",
+      id: 1,
+      error: { code: 3, message: "reverted", data: "0x08" },
     });
     expect(JSON.parse(await ask(transport, call("eth_blockNumber", undefined)))).to.have.property("result", "0x10");
     expect(await ask(transport, call("eth_syncing", []))).to.equal("<html>");
@@ -286,7 +300,9 @@ describe("a request that nothing fits", () => {
     try {
       const transport = createRecordedTransport({
         recordings: [toRecording("base", [toExchange(rpc("eth_chainId"), { result: "0x2105" })])],
-        ...{ titles, remedy, baseUrls: new Map([["base", url]]) },
+        titles,
+        remedy,
+        baseUrls: new Map([["base", url]]),
         fallback: (request) => (request.upstream === "base" ? http.send(request) : undefined),
       });
       const at = (method: string): WireRequest => ({ ...call(method, []), url: new URL(url) });

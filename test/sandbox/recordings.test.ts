@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Problem } from "../../runtime/api/problem.ts";
-import { toAnswer } from "../../runtime/sandbox/recordings/answer.ts";
+import { toRecordedAnswer } from "../../runtime/sandbox/recordings/answer.ts";
 import { isAnswering, listRecordings, loadRecordings } from "../../runtime/sandbox/recordings/recordings.ts";
 import { makeDirectory, ROOT, removeDirectories } from "../core/set/served-directory.ts";
 
@@ -14,7 +14,7 @@ const exchange = { case: "success", request, response };
 const write = (exchanges: unknown, more: Record<string, string> = {}): Promise<string> =>
   makeDirectory({ [PRICES]: JSON.stringify({ source: "the documentation", exchanges }), ...more });
 
-/** The lines of what loading complains about. */
+/** The faults that loading reports. */
 async function complaintsOf(exchanges: unknown): Promise<string[]> {
   const dir = await write(exchanges);
   try {
@@ -62,7 +62,7 @@ describe("the recordings of a directory", () => {
     const xml = '<?xml version="1.0"?>\n<sdnList>é</sdnList>\n';
     const dir = await write([fromFile], { "plugins/price/recordings/coingecko/sdn.xml": xml });
     const [recording] = loadRecordings(dir);
-    expect(toAnswer(recording?.exchanges[0] ?? expect.fail(), null).body.toString()).to.equal(xml);
+    expect(toRecordedAnswer(recording?.exchanges[0] ?? expect.fail(), null).body.toString()).to.equal(xml);
   });
 
   it("are refused when a body's file is not there, or is no file", async () => {

@@ -1,6 +1,6 @@
 /**
- * A process of its own that opens a sandbox in the data directory it is given, says as one line of JSON what runs
- * (or what failed), and stays. Tests start it to see what becomes of its children.
+ * A process that opens a sandbox in a data directory, prints one line of JSON (what runs, or what failed) and keeps
+ * running. Tests start it to see what becomes of its children.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { parse } from "yaml";
 import type { SiteManifest } from "../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
 
-/** What the process says. */
+/** The line that the process prints. */
 export interface SandboxReport {
   readonly pids?: readonly number[];
   readonly failed?: { readonly code: string; readonly message: string };
@@ -30,7 +30,7 @@ export async function startSandboxProcess(
   return { child, report: await promise };
 }
 
-/** Whether a process runs. One that ended and that nobody has collected yet does not. */
+/** Whether a process runs. A zombie does not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

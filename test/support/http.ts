@@ -12,7 +12,7 @@ import { type OpenServer, openServer } from "../../runtime/server/listen.ts";
 
 const anything: Schema = { document: {}, check: (value) => ({ value, issues: [] }), coerce: (texts) => ({ ...texts }) };
 
-/** A service that is only its route and its price; what it does is up to the test's `invoke`. */
+/** A service with a route and a price; the test's `invoke` is its handler. */
 export function toService(manifest: Pick<Manifest, "id" | "route"> & Partial<Manifest>): Service {
   const full: Manifest = {
     title: manifest.id,
@@ -151,10 +151,10 @@ export function speak(port: number, ...parts: readonly (string | Buffer)[]): Pro
 export const jsonOf = async <T = Record<string, unknown>>(response: Response): Promise<T> =>
   (await response.json()) as T;
 
-/** What a header that carries base64 JSON says. */
+/** Decodes a header of base64 JSON. */
 export const decodeHeader = (text: string | null): unknown => JSON.parse(Buffer.from(text ?? "", "base64").toString());
 
-/** Waits for something that the server does in its own time. */
+/** Waits for something that the server does later. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -5,19 +5,19 @@ import type { Network, PaymentRequired, SchemeNetworkClient } from "@x402/core/t
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { isEvm } from "../../core/set/manifest.ts";
-import type { Wallet } from "./buyer-wallet.ts";
+import type { BuyerWallet } from "./buyer-wallet.ts";
 import type { Offer } from "./offers.ts";
 
-/** Someone who can sign the payment of one offer. */
+/** Signs the payment of one offer. */
 export interface Payer {
-  /** The account that pays. */
+  /** Address of the account that pays. */
   readonly address: string;
-  /** The value of the PAYMENT-SIGNATURE header, for this offer of the challenge and no other. @throws Problem `upstream-failed`. */
+  /** The PAYMENT-SIGNATURE header that pays this offer of the challenge. @throws Problem `upstream-failed`. */
   sign(challenge: PaymentRequired): Promise<string>;
 }
 
-/** Opens the wallet's key for the offer's chain. Loads that chain's SDK, and only that. */
-export async function openPayer(wallet: Wallet, { rail, requirements }: Offer): Promise<Payer> {
+/** Opens the wallet's key for the offer's chain; only that chain's SDK is loaded. @throws Problem `payment-required`. */
+export async function openPayer(wallet: BuyerWallet, { rail, requirements }: Offer): Promise<Payer> {
   const key = wallet.key(rail);
   if (key === undefined)
     throw new Problem("payment-required", `the wallet has no key for ${rail.id}. Nothing was paid.`);

@@ -2,25 +2,25 @@ import { Problem } from "../../api/problem.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import type { Config } from "../config/config.ts";
 import { createReader } from "../config/reader.ts";
-import { EVM_KEY, type Shape, SOLANA_KEY, WEB_URL } from "../config/values.ts";
+import { EVM_KEY, SOLANA_KEY, type ValueFormat, WEB_URL } from "../config/values.ts";
 import { ask, field, textField } from "./http.ts";
 
-/** Keys to pay with, and where the chains are. */
-export interface Wallet {
-  /** Whose keys these are: a sandbox's buyer, or the caller's own variables. */
+/** The buyer's keys, and the RPC URLs of the chains. */
+export interface BuyerWallet {
+  /** Where the keys come from: the sandbox, or the caller's own variables. */
   readonly origin: "sandbox" | "environment";
   /** The private key for this rail; undefined when there is none. */
   key(rail: RailManifest): string | undefined;
-  /** The chain's RPC URL; undefined = the SDK's public one. */
+  /** The chain's RPC URL; undefined = the SDK's default. */
   rpc(rail: RailManifest): string | undefined;
 }
 
 /**
- * In a sandbox its own buyer, otherwise the keys of the environment. The two never mix: a sandbox's tokens stand at the
- * real addresses, so that a real key would sign a payment there that is good on the real chain as well.
- * @throws Problem `upstream-failed` when the seller does not say which it is.
+ * Opens the sandbox's own buyer, or else the keys of the environment. The two never mix: a sandbox's tokens have the
+ * addresses of the real ones, so a real key would sign a payment that is also valid on the real chain.
+ * @throws Problem `upstream-failed` when the seller does not say whether it is a sandbox.
  */
-export async function openWallet(config: Config, base: string, signal: AbortSignal): Promise<Wallet> {
+export async function openWallet(config: Config, base: string, signal: AbortSignal): Promise<BuyerWallet> {
   const { status, json } = await ask({ method: "GET", url: `${base}/sandbox`, body: undefined }, { signal });
   if (status >= 500 || status === 429)
     throw new Problem("upstream-failed", `${base} does not say whether it is a sandbox (${status}). Nothing was paid.`);
@@ -33,8 +33,8 @@ export async function openWallet(config: Config, base: string, signal: AbortSign
   };
 }
 
-/** What `GET /sandbox` lends. */
-function toSandboxWallet(json: unknown): Wallet {
+/** The wallet in the answer of `GET /sandbox`. */
+function toSandboxWallet(json: unknown): BuyerWallet {
   const buyer = field(json, "buyer");
   const evmKey = textField(field(buyer, "evm"), "private_key");
   const solanaKey = textField(field(buyer, "solana"), "secret_key");
@@ -48,7 +48,7 @@ function toSandboxWallet(json: unknown): Wallet {
   };
 }
 
-function read<T>(name: string, text: string | undefined, shape: Shape<T>): T | undefined {
+function read<T>(name: string, text: string | undefined, shape: ValueFormat<T>): T | undefined {
   const { value, faults } = createReader({ [name]: text }, () => "");
   const found = value(name, shape);
   if (faults[0] !== undefined) throw new Problem("bad-request", `${faults[0]}. Nothing was paid.`);

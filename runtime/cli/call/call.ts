@@ -7,12 +7,12 @@ import type { Terminal } from "../terminal.ts";
 import { openPayer } from "./buyer-payer.ts";
 import { openWallet } from "./buyer-wallet.ts";
 import { explainEnd, follow, toStatusUrl } from "./follow.ts";
-import { type Answer, ask, field, textField } from "./http.ts";
-import { checkLimits, chooseOffer, type Limits, readChallenge, toOffers } from "./offers.ts";
+import { ask, field, type SellerResponse, textField } from "./http.ts";
+import { checkLimits, chooseOffer, readChallenge, type SpendingLimits, toOffers } from "./offers.ts";
 import { dropPending, keepPending, loadPending, type Pending } from "./pending.ts";
 import { loadRails } from "./rails-file.ts";
 import { sendPaid } from "./send.ts";
-import { findTarget, readInput, type Target } from "./target.ts";
+import { findTarget, readInputArgument, type Target } from "./target.ts";
 import * as texts from "./text.ts";
 
 /** The command line of `payphone call`. */
@@ -24,15 +24,15 @@ export interface CallOptions {
   readonly url: string | undefined;
   readonly method: string | undefined;
   readonly rail: string | undefined;
-  readonly limits: Limits;
+  readonly limits: SpendingLimits;
   readonly dryRun: boolean;
   readonly json: boolean;
-  /** Whether an accepted job is asked for until it has ended. */
+  /** Whether to wait for the end of an accepted job. */
   readonly follow: boolean;
   readonly waitSeconds: number;
-  /** The file of a payment whose outcome is not known. */
+  /** The file of an earlier payment whose outcome is unknown. */
   readonly resume: string | undefined;
-  /** Its `manifests/_site.yaml` names the rails that are paid on. */
+  /** Its `manifests/_site.yaml` names the rails to pay on. */
   readonly dir: string;
 }
 
@@ -50,7 +50,7 @@ interface Report {
   elapsed_ms?: number;
 }
 
-/** Buys one call, and shows what it costs before it pays. Gives the exit code; whatever fails is said to `terminal`. */
+/** Buys one call and prints its price before paying. Failures are printed. Gives the exit code. */
 export async function runCall(config: Config, options: CallOptions, terminal: Terminal): Promise<number> {
   const report: Report = {};
   const started = performance.now();
@@ -81,7 +81,7 @@ async function attempt(run: () => Promise<void>, { err, signal }: Terminal, repo
   }
 }
 
-/** Whoever leaves while a job is followed has paid. */
+/** Interrupting while a job is followed does not undo the payment. */
 function toInterruption({ receipt, result }: Report): string {
   if (!receipt?.success) return "interrupted: nothing was paid";
   return `interrupted: it is paid for, and goes on; ${textField(result, "status_url")} tells how it stands`;
@@ -94,7 +94,7 @@ async function buyOrResume(config: Config, options: CallOptions, terminal: Termi
     report.resume = options.resume;
     return finish(pending, options, terminal, report);
   }
-  const input = await readInput(options.input, terminal.signal);
+  const input = await readInputArgument(options.input, terminal.signal);
   const base = options.url ?? config.sellerUrl;
   const { service = "", method } = options;
   const target = await findTarget(service, { base, method, input, signal: terminal.signal });
@@ -102,7 +102,7 @@ async function buyOrResume(config: Config, options: CallOptions, terminal: Termi
   terminal.err(`${target.request.method} ${target.request.url}`);
   const first = await ask(target.request, { signal: terminal.signal });
   if (isResult(first)) return deliver(first, options, terminal, report);
-  if (first.status !== 402) throw toProblem(first);
+  if (first.status !== 402) throw toSellerProblem(first);
   const pending = await prepare(config, options, terminal, { report, target, challenge: readChallenge(first) });
   if (pending === undefined) return;
   report.resume = await keepPending(pending);
@@ -139,7 +139,7 @@ async function prepare(
   return { request: target.request, payment: await payer.sign(challenge), note };
 }
 
-/** Sends the payment until the seller's last word. It is forgotten when its result is in hand, or when it was refused at once. */
+/** Sends the payment until the answer is final. Its file is deleted after a result, or when the first answer refuses it. */
 async function finish(pending: Pending, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
   const started = performance.now();
   const { answer, isFirst } = await sendPaid(pending, {
@@ -163,10 +163,10 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
   if (isResult(answer) || receipt?.success)
     terminal.err(texts.toReceiptText(note, receipt, performance.now() - started));
   else if (!report.resume) terminal.err("No receipt came: by the seller's account, nothing was paid.");
-  if (!isResult(answer)) throw toProblem(answer, receipt);
+  if (!isResult(answer)) throw toSellerProblem(answer, receipt);
 }
 
-/** A job's own result comes later. */
+/** Waits for the job, if the result is an accepted one and the buyer wants to wait. */
 async function followJob({ follow: isFollowed, json }: CallOptions, terminal: Terminal, report: Report): Promise<void> {
   const boughtAt = report.request?.url ?? "";
   const statusUrl = report.result === undefined ? undefined : toStatusUrl(report.result, boughtAt);
@@ -181,27 +181,27 @@ async function followJob({ follow: isFollowed, json }: CallOptions, terminal: Te
   if (complaint !== undefined) throw new Problem("upstream-failed", complaint);
 }
 
-const isResult = ({ status }: Answer): boolean => status < 300;
+const isResult = ({ status }: SellerResponse): boolean => status < 300;
 
 /** Prints the result. */
-function deliver({ json, text }: Answer, options: CallOptions, { out, err }: Terminal, report: Report): void {
+function deliver({ json, text }: SellerResponse, options: CallOptions, { out, err }: Terminal, report: Report): void {
   report.result = json ?? text;
   const isFollowed = options.follow && toStatusUrl(json, report.request?.url ?? "") !== undefined;
-  const say = isFollowed ? err : out; // What is asked for then is the job's end.
+  const say = isFollowed ? err : out; // The job's last status is the result then.
   if (!options.json)
     say(json === undefined ? text.split("\n").map(texts.printable).join("\n") : texts.toPrintableJson(json));
 }
 
-/** What the seller said instead of a result. */
-function toProblem(answer: Answer, receipt?: SettleResponse): Problem {
+/** The error for an answer that is not a result. */
+function toSellerProblem(answer: SellerResponse, receipt?: SettleResponse): Problem {
   const { status, json, text } = answer;
   return new Problem("upstream-failed", texts.toFailureText(answer, receipt), {
     members: { status, answer: json ?? text },
   });
 }
 
-/** The settlement that the seller reports, if it reports one that can be read. */
-function readReceipt({ headers }: Answer): SettleResponse | undefined {
+/** The PAYMENT-RESPONSE header; undefined when it is absent or malformed. */
+function readReceipt({ headers }: SellerResponse): SettleResponse | undefined {
   const header = headers.get("payment-response");
   if (header === null) return undefined;
   try {

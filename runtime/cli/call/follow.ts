@@ -3,25 +3,25 @@ import { Problem } from "../../api/problem.ts";
 import { ask, field, textField } from "./http.ts";
 import { printable } from "./text.ts";
 
-/** Between two questions. A seller of payphone's kind takes two a second for each job. */
+/** Between two polls. payphone accepts two a second for each job. */
 const PAUSE_MS = 2000;
 const ENDS = ["DELIVERED", "FAILED", "UNKNOWN"];
 
 export interface FollowOptions {
-  /** Told what is being done, whenever that changes. */
+  /** Called with the job's step and estimate whenever the step changes. */
   readonly onStep: (text: string) => void;
   readonly signal: AbortSignal;
   readonly pauseMs?: number;
 }
 
-/** Where the job that was accepted can be asked for; undefined for an answer that is no accepted job of the same seller. */
+/** The status URL of an accepted job; undefined unless the result is one, with a URL of the same seller. */
 export function toStatusUrl(result: unknown, boughtAt: string): string | undefined {
   const url = URL.parse(textField(result, "status_url") ?? "");
   const isAccepted = textField(result, "status") === "accepted" && url?.origin === new URL(boughtAt).origin;
   return isAccepted ? url?.href : undefined;
 }
 
-/** Asks how a job stands until it has ended, free of charge, and gives its last status. Silence and refusals are waited out. @throws the signal's reason. */
+/** Polls a job until it has ended, and gives its last status. Failed polls are repeated. @throws the signal's reason. */
 export async function follow(statusUrl: string, options: FollowOptions): Promise<unknown> {
   const { onStep, signal, pauseMs = PAUSE_MS } = options;
   let said = "";
@@ -40,7 +40,7 @@ export async function follow(statusUrl: string, options: FollowOptions): Promise
   }
 }
 
-/** Why a job that has ended has delivered nothing, and what became of its payment; undefined when it has delivered. */
+/** Why an ended job delivered nothing, and what became of its payment; undefined when it delivered. */
 export function explainEnd(job: unknown): string | undefined {
   const status = textField(job, "status");
   if (status === "DELIVERED") return undefined;

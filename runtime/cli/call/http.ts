@@ -8,18 +8,18 @@ export interface SellerRequest {
   readonly body: string | undefined;
 }
 
-/** A seller's answer, read to its end. */
-export interface Answer {
+/** A seller's response, with its whole body. */
+export interface SellerResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; undefined when it is none. */
+  /** The parsed body; undefined when it is not JSON. */
   readonly json: unknown;
 }
 
 /**
- * One request. Redirects are not followed: a payment is for the address that asked for it.
- * @throws Problem `upstream-failed` when no answer came; with an aborted signal, the signal's reason.
+ * Sends one request. Redirects are not followed: a payment is for the address that asked for it.
+ * @throws Problem `upstream-failed` when no answer came; the signal's reason when it was aborted.
  */
 export async function ask(
   { method, url, body }: SellerRequest,
@@ -28,7 +28,7 @@ export async function ask(
     signal,
     timeoutMs = 60_000,
   }: { headers?: Record<string, string>; signal: AbortSignal; timeoutMs?: number },
-): Promise<Answer> {
+): Promise<SellerResponse> {
   const type = body === undefined ? undefined : { "content-type": "application/json" };
   try {
     const response = await fetch(url, {
@@ -57,18 +57,18 @@ function toJson(text: string): unknown {
   }
 }
 
-/** The short name of what went wrong on the network, like ECONNREFUSED. */
+/** A short reason for a network error, like ECONNREFUSED. */
 function reasonOf(error: unknown): string {
   const { cause, name, message } = error as Error;
   const inner = cause as NodeJS.ErrnoException | undefined;
   return inner?.code ?? inner?.message ?? (name === "TimeoutError" ? "no answer in time" : message);
 }
 
-/** A field of an untyped JSON object. */
+/** A field of untyped JSON; undefined when the value is not an object. */
 export const field = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 
-/** The same when it is a text that is not empty. */
+/** A field of untyped JSON that is a non-empty string; otherwise undefined. */
 export function textField(value: unknown, name: string): string | undefined {
   const found = field(value, name);
   return typeof found === "string" && found !== "" ? found : undefined;

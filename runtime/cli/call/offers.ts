@@ -4,9 +4,9 @@ import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import { isPrice, toAtomic, toDecimal } from "../../core/set/price.ts";
-import { type Answer, field, textField } from "./http.ts";
+import { field, type SellerResponse, textField } from "./http.ts";
 
-/** One entry of a challenge's `accepts` that this command knows how to pay. */
+/** One entry of a challenge's `accepts` that this command can pay. */
 export interface Offer {
   readonly rail: RailManifest;
   readonly requirements: PaymentRequirements;
@@ -14,17 +14,17 @@ export interface Offer {
   readonly amount: string;
 }
 
-/** What the buyer allows for one call, in decimal text; each limit counts its own currency, nothing is converted. */
-export interface Limits {
+/** What one call may cost, in decimal text. Each limit counts its own currency; nothing is converted. */
+export interface SpendingLimits {
   readonly usd: string;
   readonly jpy: string;
 }
 
 /**
  * The challenge of a 402: its PAYMENT-REQUIRED header, or else its body.
- * @throws Problem `upstream-failed` when it is none of x402 version 2.
+ * @throws Problem `upstream-failed` unless it is a PaymentRequired of x402 v2.
  */
-export function readChallenge({ headers, json }: Answer): PaymentRequired {
+export function readChallenge({ headers, json }: SellerResponse): PaymentRequired {
   const header = headers.get("payment-required");
   const parsed = parsePaymentRequired(header ? decoded(header) : json);
   if (parsed.success && parsed.data.x402Version === 2) return parsed.data as PaymentRequired;
@@ -33,8 +33,8 @@ export function readChallenge({ headers, json }: Answer): PaymentRequired {
   throw new Problem("upstream-failed", `the seller asks for payment, but ${why}: nothing was paid`);
 }
 
-/** Why a 402 was answered to a payment. */
-export function refusalOf({ headers, json }: Answer): string | undefined {
+/** The reason that a 402 gives for refusing a payment. */
+export function refusalOf({ headers, json }: SellerResponse): string | undefined {
   const header = headers.get("payment-required");
   return textField(json, "error") ?? textField(header && decoded(header), "error");
 }
@@ -47,7 +47,7 @@ function decoded(header: string): unknown {
   }
 }
 
-/** The offers on known rails, in the seller's order, and the others. */
+/** Splits `accepts` into offers on known rails and all others, both in the seller's order. */
 export function toOffers(
   { accepts }: PaymentRequired,
   rails: readonly RailManifest[],
@@ -61,7 +61,7 @@ export function toOffers(
   };
 }
 
-/** Whether the asset is the rail's, and is moved by a plain authorization of exactly this amount. */
+/** Whether the entry is an `exact` payment of the rail's asset, by EIP-3009 on EVM chains. */
 function fits({ scheme, network, asset, amount, extra }: PaymentRequirements, rail: RailManifest): boolean {
   const isAsset = isEvm(rail) ? asset.toLowerCase() === rail.asset.toLowerCase() : asset === rail.asset;
   const method = extra?.assetTransferMethod ?? "eip3009";
@@ -69,8 +69,8 @@ function fits({ scheme, network, asset, amount, extra }: PaymentRequirements, ra
 }
 
 /**
- * The offer to pay: the one on the wanted rail, or the first that there is a key for.
- * @throws Problem `payment-required` with what to do.
+ * Chooses the offer on the wanted rail, or else the first one that the wallet has a key for.
+ * @throws Problem `payment-required` that says what to do.
  */
 export function chooseOffer(
   offers: readonly Offer[],
@@ -89,11 +89,11 @@ function noKey(offers: readonly Offer[]): string {
   return `there is no wallet to pay with: set ${variables}; a sandbox ("npm start") lends its own`;
 }
 
-/** Amounts of different decimals side by side: 10^-18 of a dollar, or of a yen. */
+/** The price in units of 10^-18 dollars or yen, so that tokens of different decimals compare. */
 const worth = ({ rail, requirements }: Offer): bigint =>
   BigInt(requirements.amount) * 10n ** BigInt(18 - rail.decimals);
 
-/** The dollars that a call costs, as an offer or else the catalogue says; undefined when neither speaks of dollars. */
+/** The price in dollars according to an offer, or else the catalogue; undefined when neither has one. */
 function usdOf(offers: readonly Offer[], catalogueUsd: string | undefined): bigint | undefined {
   const inUsd = offers.find(({ rail }) => rail.currency === "usd");
   if (inUsd) return worth(inUsd);
@@ -101,12 +101,16 @@ function usdOf(offers: readonly Offer[], catalogueUsd: string | undefined): bigi
 }
 
 /**
- * Yen have a limit of their own, and the call's price in dollars counts as well where it is known.
+ * Checks the price against the limits. A price in yen must also keep the dollar limit, where its dollar price is known.
  * @throws Problem `payment-required` when the offer costs more than the buyer allows.
  */
 export function checkLimits(
   offer: Offer,
-  { offers, catalogueUsd, limits }: { offers: readonly Offer[]; catalogueUsd: string | undefined; limits: Limits },
+  {
+    offers,
+    catalogueUsd,
+    limits,
+  }: { offers: readonly Offer[]; catalogueUsd: string | undefined; limits: SpendingLimits },
 ): void {
   const usd = offer.rail.currency === "usd" ? worth(offer) : usdOf(offers, catalogueUsd);
   const yen = offer.rail.currency === "jpy" ? worth(offer) : 0n;

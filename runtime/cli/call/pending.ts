@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { field, type SellerRequest, textField } from "./http.ts";
 
-/** What a receipt says beside what the seller answers. */
+/** What the receipt prints besides the answer of the seller. */
 export interface PaymentNote {
   readonly rail: string;
   readonly title: string;
@@ -18,7 +18,7 @@ export interface PaymentNote {
   readonly wallet: "sandbox" | "environment";
 }
 
-/** A payment that was signed for one request: whoever sends it again gets the same answer, and pays once. */
+/** A payment signed for one request. Sending it again gives the same answer and is charged once. */
 export interface Pending {
   readonly request: SellerRequest;
   /** The value of PAYMENT-SIGNATURE. */
@@ -26,14 +26,14 @@ export interface Pending {
   readonly note: PaymentNote;
 }
 
-/** Keeps a payment in a file that nobody else may read, and gives its path. */
+/** Writes a payment to a file that only the user can read, and gives its path. */
 export async function keepPending(pending: Pending): Promise<string> {
   const file = join(tmpdir(), `payphone-${randomUUID()}.json`);
   await writeFile(file, JSON.stringify(pending, null, 2), { mode: 0o600, flag: "wx" });
   return file;
 }
 
-/** Forgets it, once the seller has said its last word. */
+/** Deletes the file of a payment. */
 export const dropPending = (file: string): Promise<void> => rm(file, { force: true });
 
 /** @throws Problem `bad-request` when the file holds no payment. */

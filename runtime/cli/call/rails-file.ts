@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { Problem } from "../../api/problem.ts";
 import type { RailManifest, SiteManifest } from "../../core/set/manifest.ts";
 
-/** The rails of a served directory's `manifests/_site.yaml`; that the file is sound is `payphone check`'s business. @throws Problem `bad-request`. */
+/** Reads the rails in a directory's `manifests/_site.yaml`, without checking the file. @throws Problem `bad-request`. */
 export async function loadRails(dir: string): Promise<readonly RailManifest[]> {
   const file = join(dir, "manifests/_site.yaml");
   try {

@@ -1,35 +1,34 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem, type ProblemCode } from "../../api/problem.ts";
-import { type Answer, ask, textField } from "./http.ts";
+import { ask, type SellerResponse, textField } from "./http.ts";
 import type { Pending } from "./pending.ts";
 
-/** Codes after which the outcome of a payment is settled for good, other than by a result. */
+/** Problem codes of 5xx answers that are final: the payment will bring no result. */
 const FINAL: readonly string[] = ["internal", "upstream-failed", "deadline-exceeded"] satisfies ProblemCode[];
 const PASSING: readonly number[] = [408, 425, 429];
 
-/** Whether the seller has said its last word about this payment; if not, the same payment is to be sent again. */
-function isFinal({ status, json }: Answer): boolean {
+/** Whether the answer to this payment is final. If not, the same payment is sent again. */
+function isFinal({ status, json }: SellerResponse): boolean {
   const code = textField(json, "code") ?? "";
   if (status >= 500) return FINAL.includes(code);
   return !PASSING.includes(status) && code !== "payment-in-progress";
 }
 
-/** A seller's last word. */
-export interface LastWord {
-  readonly answer: Answer;
-  /** Whether it came at once. A refusal that follows an unknown outcome does not prove that nothing was paid. */
+/** The final answer to a payment. */
+export interface FinalAnswer {
+  readonly answer: SellerResponse;
+  /** Whether it answers the first attempt. A refusal after an unknown outcome does not prove that nothing was paid. */
   readonly isFirst: boolean;
 }
 
 /**
- * Sends a request with its payment until the seller's last word, always with the same payment: it is charged at most
- * once, however often it is sent.
- * @throws Problem `settlement-unknown` when the time is up or the signal aborted.
+ * Sends a request with its payment until the answer is final. The payment stays the same, so it is charged at most once.
+ * @throws Problem `settlement-unknown` when the time is up or the signal is aborted.
  */
 export async function sendPaid(
   { request, payment }: Pending,
   { waitMs, signal, onWait }: { waitMs: number; signal: AbortSignal; onWait: (why: string, seconds: number) => void },
-): Promise<LastWord> {
+): Promise<FinalAnswer> {
   const end = Date.now() + waitMs;
   let why = "";
   for (let attempt = 0; ; attempt++) {
@@ -52,8 +51,8 @@ export async function sendPaid(
   }
 }
 
-/** `Retry-After` in seconds, at least a fifth of one; undefined when it is absent or a date. */
-function retryAfterMs({ headers }: Answer): number | undefined {
+/** `Retry-After` in milliseconds, at least 200; undefined when it is absent or a date. */
+function retryAfterMs({ headers }: SellerResponse): number | undefined {
   const seconds = headers.get("retry-after") ?? "";
   return /^\d{1,5}$/.test(seconds) ? Math.max(Number(seconds) * 1000, 200) : undefined;
 }

@@ -5,12 +5,12 @@ import { Problem } from "../../api/problem.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import { ask, field, type SellerRequest, textField } from "./http.ts";
 
-/** What is called, and what its seller's catalogue says of it. */
+/** The request to send, and what the seller's catalogue says about the service. */
 export interface Target {
   /** Scheme and host. */
   readonly base: string;
   readonly request: SellerRequest;
-  /** Dollars in decimal text, where the catalogue says so. */
+  /** Dollars in decimal text; undefined when the catalogue has no price. */
   readonly priceUsd: string | undefined;
 }
 
@@ -23,7 +23,7 @@ interface Entry {
 
 /**
  * Finds a service by its id, its path or its URL. Method and price come from the catalogue at `GET <base>/`.
- * @throws Problem `bad-request` when the seller has no such service, or the input does not go into its path.
+ * @throws Problem `bad-request` when the seller has no such service, or the input lacks a parameter of its path.
  */
 export async function findTarget(
   service: string,
@@ -49,7 +49,7 @@ export async function findTarget(
   return { base, request: toRequest(known, address, input ?? {}), priceUsd: entry?.priceUsd };
 }
 
-/** What the seller lists; empty when it lists nothing in a form that is known here. */
+/** The services that the seller lists; empty when it has no catalogue of the known form. */
 async function catalogue(base: string, signal: AbortSignal): Promise<Entry[]> {
   const services = field((await ask({ method: "GET", url: `${base}/`, body: undefined }, { signal })).json, "services");
   return (Array.isArray(services) ? services : []).flatMap((service: unknown) => {
@@ -60,7 +60,7 @@ async function catalogue(base: string, signal: AbortSignal): Promise<Entry[]> {
   });
 }
 
-/** The input goes into `{name}` parameters of the path first; the rest into the query of a GET, or into a body. */
+/** Fields of the input fill the `{name}` parameters of the path; the rest go into the query of a GET, or into a body. */
 function toRequest(method: string, address: string, input: unknown): SellerRequest {
   const rest = new Map(Object.entries(input as Record<string, unknown>));
   const url = new URL(
@@ -80,10 +80,10 @@ function toRequest(method: string, address: string, input: unknown): SellerReque
 }
 
 /**
- * The input as it was typed: JSON, `@file` or `-` for standard input; undefined when there is none.
+ * Reads the input argument: JSON, `@file`, or `-` for standard input; undefined when there is none.
  * @throws Problem `bad-request`.
  */
-export async function readInput(given: string | undefined, signal: AbortSignal): Promise<unknown> {
+export async function readInputArgument(given: string | undefined, signal: AbortSignal): Promise<unknown> {
   if (given === undefined) return undefined;
   const text =
     given === "-"

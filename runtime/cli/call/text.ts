@@ -1,20 +1,20 @@
-/** What `payphone call` says to people. Nothing that a seller sends reaches the terminal with control characters in it. */
+/** The texts of `payphone call`. Nothing that a seller sends is printed with control characters. */
 import { styleText } from "node:util";
 import type { PaymentRequired, PaymentRequirements, SettleResponse } from "@x402/core/types";
 import { toColumns } from "../columns.ts";
-import { type Answer, field, textField } from "./http.ts";
+import { field, type SellerResponse, textField } from "./http.ts";
 import { type Offer, refusalOf } from "./offers.ts";
 import type { PaymentNote } from "./pending.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Coloured when standard error is a terminal that wants colours. */
+/** Styled when standard error is a terminal with colours. */
 const paint = (style: Style, text: string): string => styleText(style, text, { stream: process.stderr });
 
-/** Without control and direction characters. */
+/** Replaces control, format and separator characters by spaces. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
 
-/** Indented JSON, with the same characters escaped. */
+/** Indented JSON with control, format and separator characters escaped. */
 export const toPrintableJson = (value: unknown): string =>
   JSON.stringify(value, null, 2).replace(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     character.split("").map(toEscape).join(""),
@@ -22,7 +22,7 @@ export const toPrintableJson = (value: unknown): string =>
 
 const toEscape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** The challenge: what is sold, and a line for each way of paying. */
+/** The challenge: the description of what is sold, and one line for each offer. */
 export function toChallengeText(
   { resource }: PaymentRequired,
   { offers, others }: { offers: readonly Offer[]; others: readonly PaymentRequirements[] },
@@ -46,13 +46,13 @@ function toTable(head: readonly string[], rows: readonly (readonly string[])[]):
   return [paint("dim", first), ...lines];
 }
 
-/** Said before anything is sent that costs money. */
+/** Printed before a payment is sent. */
 export function toPayingText({ amount, symbol, title, payer, wallet }: PaymentNote, payTo: string): string {
   const whose = wallet === "sandbox" ? "the sandbox's buyer: no real money" : "your wallet";
   return `Paying ${paint("bold", `${amount} ${symbol}`)} (${title}) from ${payer} (${whose}) to ${printable(payTo)}`;
 }
 
-/** The receipt; what the seller did not say is left out. */
+/** The receipt. What the seller did not say is left out. */
 export function toReceiptText(note: PaymentNote, receipt: Partial<SettleResponse> | undefined, ms: number): string {
   const { amount, symbol, title, payer, explorer, wallet } = note;
   const transaction = receipt?.transaction && printable(receipt.transaction);
@@ -74,12 +74,12 @@ export function toReceiptText(note: PaymentNote, receipt: Partial<SettleResponse
   return [paint(["bold", "green"], "Receipt"), ...rows].join("\n");
 }
 
-/** The transaction's page in the rail's explorer. */
+/** The URL of the transaction in the rail's block explorer. */
 export const toLink = (explorer: string, transaction: string): string =>
   explorer.replace("{tx}", encodeURIComponent(transaction));
 
-/** Why a seller's answer is no result: one line for each fault of the input, or the problem's title and detail. */
-export function toFailureText(answer: Answer, receipt: SettleResponse | undefined): string {
+/** Explains an answer that is not a result: one line for each fault of the input, or the problem's title and detail. */
+export function toFailureText(answer: SellerResponse, receipt: SettleResponse | undefined): string {
   const { status, headers, json } = answer;
   const issues = field(json, "detail");
   const lines = Array.isArray(issues)
@@ -96,7 +96,7 @@ export function toFailureText(answer: Answer, receipt: SettleResponse | undefine
   return lines.map(printable).join("\n");
 }
 
-function toReason(answer: Answer): string {
+function toReason(answer: SellerResponse): string {
   if (answer.status === 402) return `The payment was refused: ${refusalOf(answer) ?? "the seller does not say why"}`;
   const { json, text } = answer;
   const said = [textField(json, "title"), textField(json, "detail") ?? textField(json, "error")].filter(Boolean);

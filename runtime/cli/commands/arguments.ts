@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "commander";
 import { isPrice } from "../../core/set/price.ts";
 import { ORIGIN } from "../config/values.ts";
 
-/** Readers of command-line arguments. @throws InvalidArgumentError that says what would be right. */
+/** Parsers of command-line arguments. @throws InvalidArgumentError that says what is right. */
 export function toOrigin(text: string): string {
   return ORIGIN.parse(text) ?? invalid(ORIGIN.right);
 }

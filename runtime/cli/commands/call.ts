@@ -5,17 +5,17 @@ import { toOrigin, toPrice, toSeconds } from "./arguments.ts";
 import { dirOption } from "./directory.ts";
 
 const CALL_HELP = `
-<service> is an id of the seller's catalogue, a path like /v1/roll, or a URL. [input] is a JSON object, @file, or - for
-standard input.
+<service> is an id from the seller's catalogue, a path like /v1/roll, or a URL.
+[input] is a JSON object, @file, or - for standard input.
 
-Wallet: BUYER_EVM_KEY and BUYER_SOLANA_KEY, or the files that …_FILE names. A sandbox lends its own buyer instead; a real
-key never signs there. SOLANA_RPC_URL is asked when paying from a Solana key.
+Wallet: BUYER_EVM_KEY and BUYER_SOLANA_KEY, or BUYER_EVM_KEY_FILE and BUYER_SOLANA_KEY_FILE. In a sandbox its own buyer
+pays; a real key never signs there. Paying on Solana needs SOLANA_RPC_URL.
 
-Limits: --max-usd counts dollars (USDC at face value; for yen the same call's price in dollars, where the seller states
-one). --max-jpy counts yen. Nothing is ever converted, and what is paid is printed before it is paid.
+Limits: --max-usd is in dollars (USDC at face value; a price in yen counts with the dollar price that the seller states).
+--max-jpy is in yen. Nothing is converted. The amount is printed before it is paid.
 
-The result goes to standard output, everything else to standard error. A payment is signed once: whatever happens, it is
-only ever sent again as it is, so that a call is never paid twice.
+The result goes to standard output, everything else to standard error. A payment is signed once and only ever sent again
+unchanged, so a call is never paid twice.
 
 Examples:
   payphone call roll '{"low":1,"high":6}'
@@ -32,15 +32,20 @@ export function addCallCommand(program: Command): void {
     .argument("[service]", "what to call")
     .argument("[input]", "its input")
     .option("--url <base>", "the seller (default: PAYPHONE_URL, or http://127.0.0.1:4021)", toOrigin)
-    .option("--rail <id>", "how to pay: base, solana or polygon (default: the first offer that there is a key for)")
+    .option(
+      "--rail <id>",
+      "how to pay: base, solana or polygon (default: the first offer that the wallet has a key for)",
+    )
     .option("--max-usd <amount>", "refuse a price above this", toPrice, "1")
     .option("--max-jpy <amount>", "refuse a price in yen above this", toPrice, "200")
     .option("--dry-run", "stop at the challenge")
     .option("--json", "print one JSON document with challenge, payment, receipt and result")
-    .addOption(new Option("--method <method>", "for addresses that no catalogue names").choices(["GET", "POST"]))
-    .option("--follow", "when it is a job, wait for its end, and print that")
-    .option("--wait <seconds>", "how long to go on asking for the result of a payment", toSeconds, 60)
-    .option("--resume <file>", "ask again for the result of this payment, instead of paying")
+    .addOption(
+      new Option("--method <method>", "the HTTP method of a URL that is not in the catalogue").choices(["GET", "POST"]),
+    )
+    .option("--follow", "wait for the end of a job, and print its last status")
+    .option("--wait <seconds>", "how long to keep asking for the result of a payment", toSeconds, 60)
+    .option("--resume <file>", "ask again for the result of an earlier payment; nothing new is paid")
     .addOption(dirOption("its manifests/_site.yaml names the rails that are paid on"))
     .addHelpText("after", CALL_HELP)
     .action(async (service: string | undefined, input: string | undefined, options: CallFlags, command: Command) => {

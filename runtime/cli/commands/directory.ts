@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { Option } from "commander";
 
-/** Where payphone itself is. */
+/** payphone's own directory. */
 export const ROOT: string = join(import.meta.dirname, "../../..");
 
-/** `--dir`: a served directory, and what it is for. */
+/** The option `--dir`. @param what the directory is used for, for `--help`. */
 export const dirOption = (what: string): Option => new Option("--dir <directory>", what).default(ROOT, "this project");
 
-/** What `--dir` is for where a whole set is read. */
+/** `--dir` of commands that read a whole set. */
 export const SERVED = "the directory with manifests/, plugins/ and schemas/";

@@ -3,11 +3,10 @@ import { loadConfig } from "../config/config.ts";
 import { dirOption } from "./directory.ts";
 
 const REFUNDS_HELP = `
-A failed job that was paid in USDC on Base is paid back by itself, out of the treasury: those stand here as "pending" until
-the chain holds the transfer, with what keeps it. "manual" ones wait for you: pay the amount back to the payer, and close
-the refund with your transaction.
+"pending": the treasury pays it back automatically (USDC on Base); the reason says why that is not done yet.
+"manual":  you pay the amount back to the payer, and then close the refund with your transaction.
 
-The store is the server's (PAYPHONE_DATA_DIR, REDIS_URL), which may be running. For a sandbox's, set
+The list is read from the server's store (PAYPHONE_DATA_DIR, REDIS_URL); the server may be running. For a sandbox, set
 PAYPHONE_DATA_DIR=.payphone/sandbox.
 
 Examples:
@@ -15,7 +14,7 @@ Examples:
   payphone refunds close 3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55 --tx 0x…
 `;
 
-/** `refunds` and `refunds close`: what operators see of payments that are to be paid back, and do about them. */
+/** `refunds` and `refunds close`: lists and closes open refunds. */
 export function addRefundCommands(program: Command): void {
   const refunds = program
     .command("refunds")
@@ -25,10 +24,10 @@ export function addRefundCommands(program: Command): void {
     .addHelpText("after", REFUNDS_HELP)
     .action(async ({ dir, json = false }: { dir: string; json?: boolean }) => {
       const { listRefunds } = await import("../refunds/refunds.ts");
-      const { toTable } = await import("../refunds/text.ts");
+      const { toRefundTable } = await import("../refunds/text.ts");
       const rows = await listRefunds(loadConfig(), dir);
       if (json) console.log(JSON.stringify(rows, null, 2));
-      else console.log(rows.length > 0 ? toTable(rows) : "no refunds are open");
+      else console.log(rows.length > 0 ? toRefundTable(rows) : "no refunds are open");
     });
   refunds
     .command("close")

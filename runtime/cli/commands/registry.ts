@@ -2,9 +2,9 @@ import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
 
 const HELP = `
-A source is a facilitator's URL, below which /discovery/resources is read page by page, or a file: a saved answer of that
-endpoint, a list of resources, or a registry. What a later source says of an address counts, so that a file of your own
-comes last. Set LEDGER_REGISTRY to the file that was written, and the ledger services name what is in it.
+A source is a facilitator's URL, whose /discovery/resources is read page by page, or a file: a saved answer of that
+endpoint, a list of resources, or a registry. Later sources override earlier ones, so name a file of your own last.
+Set LEDGER_REGISTRY to the written file: the ledger services then name the recipients that it lists.
 
 Examples:
   payphone registry import https://api.cdp.coinbase.com/platform/v2/x402 --out registry.json

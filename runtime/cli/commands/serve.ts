@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import { dirOption, SERVED } from "./directory.ts";
 
 const SERVER_HELP = `
-PORT and HOST say where it listens (4021 and 127.0.0.1 unless set; PORT=0 takes any free port), PAYPHONE_DATA_DIR where its
-state is kept (.payphone unless set). README.md has all variables.
+PORT and HOST say where it listens (default: 4021 and 127.0.0.1; PORT=0 takes any free port), PAYPHONE_DATA_DIR where it
+keeps its state (default: .payphone). The documentation lists all variables.
 `;
 
 /** `sandbox` and `serve`. */
@@ -11,10 +11,7 @@ export function addServerCommands(program: Command): void {
   program
     .command("sandbox")
     .description("sell the services for play money: chains, facilitator and a funded buyer are embedded, all offline")
-    .option(
-      "--online",
-      "let services read the live sources that they name, instead of recordings; the money stays play money",
-    )
+    .option("--online", "let services read live sources instead of recordings; the money stays play money")
     .addOption(dirOption(SERVED))
     .addHelpText("after", SERVER_HELP)
     .action(async ({ dir, online = false }: { dir: string; online?: boolean }) =>
@@ -22,7 +19,7 @@ export function addServerCommands(program: Command): void {
     );
   program
     .command("serve")
-    .description("sell the services for real money; says what the environment lacks, and starts when nothing does")
+    .description("sell the services for real money; lists everything that the environment lacks before it starts")
     .addOption(dirOption(SERVED))
     .addHelpText("after", SERVER_HELP)
     .action(async (options: { dir: string }) => (await import("../serve/serve.ts")).runServe(options));

@@ -15,20 +15,20 @@ function addCheck(program: Command): void {
   program
     .command("check")
     .description("find every fault of the manifests, schemas and plugins")
-    .option("--discovery", "look at a sound set as the directories that list services do")
+    .option("--discovery", "check documents, challenges and probes as the directories that list services do")
     .addOption(dirOption(SERVED))
     .action(async ({ dir, discovery = false }: { dir: string; discovery?: boolean }) => {
       if (discovery) return lookAsDirectories(dir);
-      const { checkDir, toReport } = await import("../set/check.ts");
+      const { checkDir, toFaultReport } = await import("../set/check.ts");
       const faults = await checkDir(dir, loadEnv());
       const unread = await checkRecordings(dir);
-      const report = unread.length > 0 && faults.length === 0 ? [] : [toReport(faults)];
+      const report = unread.length > 0 && faults.length === 0 ? [] : [toFaultReport(faults)];
       console.log([...unread, ...report].join("\n"));
       process.exitCode = faults.length + unread.length > 0 ? EXIT.failed : EXIT.ok;
     });
 }
 
-/** What is wrong with recordings: a line each. No server needs them but the sandbox. */
+/** The faults of recordings, one line each. Only the sandbox needs recordings. */
 async function checkRecordings(dir: string): Promise<readonly string[]> {
   const { loadRecordings } = await import("../../sandbox/recordings/recordings.ts");
   try {
@@ -52,7 +52,7 @@ function addTypes(program: Command): void {
   program
     .command("types")
     .description("write the types of handlers from manifests and schemas")
-    .option("--check", "write nothing, and fail when a file is not current")
+    .option("--check", "write nothing; fail when a file is not current")
     .addOption(dirOption(SERVED))
     .action(async ({ dir, check = false }: { dir: string; check?: boolean }) => {
       const { writeTypes } = await import("../set/types.ts");
@@ -67,8 +67,8 @@ function addTypes(program: Command): void {
 function addRecord(program: Command): void {
   program
     .command("record")
-    .description("ask the live sources again what the recordings have asked, and tell which answers have another shape")
-    .argument("[upstreams...]", "the sources' ids; all of them unless some are named")
+    .description("repeat the recorded requests against the live sources, and report answers whose shape changed")
+    .argument("[upstreams...]", "ids of the sources; all by default")
     .option("--check", "compare, and write nothing")
     .addOption(dirOption(SERVED))
     .action(async (ids: string[], { dir, check = false }: { dir: string; check?: boolean }) => {

@@ -7,13 +7,13 @@ import type { LlmEndpoint } from "../../drivers/llm/llm.ts";
 import { createReader, type Env, type Reader } from "./reader.ts";
 import * as shapes from "./values.ts";
 
-/** What the environment says, read once and checked. Names and defaults: the README's table of variables. */
+/** The configuration, read once from the environment and checked. */
 export interface Config {
-  /** Everything, for the variables whose names stand in manifests: a rail's `pay_to` and `rpc`, a plugin's `needs`. */
+  /** All variables: manifests name some of them, as in a rail's `pay_to` and `rpc` and a plugin's `needs`. */
   readonly env: Env;
   /** 0 = any free port. */
   readonly port: number;
-  /** Loopback unless set: the sandbox hands out keys, and a live server belongs behind a proxy that speaks TLS. */
+  /** Loopback by default: the sandbox hands out keys, and a live server belongs behind a TLS proxy. */
   readonly host: string;
   /** Without a trailing slash. */
   readonly publicBaseUrl: string | undefined;
@@ -21,7 +21,7 @@ export interface Config {
   readonly dataDir: string;
   readonly redisUrl: string | undefined;
   readonly logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
-  /** As Express takes it; 0 = none. */
+  /** Express's `trust proxy`; 0 = none. */
   readonly trustProxy: number | readonly string[];
   readonly anvilBin: string | undefined;
   readonly treasury: Keys;
@@ -34,11 +34,11 @@ export interface Config {
   };
   /** Undefined: the services that ask a language model answer 503. */
   readonly llm: LlmEndpoint | undefined;
-  /** The keys of the agent's identity, the one that signs first; without them it keeps its own. */
+  /** Ed25519 keys of the agent's identity, the signing one first; undefined = payphone makes and keeps its own. */
   readonly identityKeys: readonly KeyObject[] | undefined;
   /** The wallet of `payphone call`. */
   readonly buyer: Keys;
-  /** Where `payphone call` goes when it is not told. */
+  /** The seller that `payphone call` uses by default. */
   readonly sellerUrl: string;
 }
 
@@ -49,8 +49,8 @@ export interface Keys {
 }
 
 /**
- * The configuration in these variables. Only the files that `…_FILE` variables name are read.
- * @throws Problem `bad-request` whose message has one line for each fault: all at once, and without any secret.
+ * Reads the configuration from these variables and from the files that `…_FILE` variables name.
+ * @throws Problem `bad-request` with one line for each fault; no line shows a secret.
  */
 export function readConfig(
   env: Env,
@@ -79,7 +79,7 @@ export function readConfig(
   return config;
 }
 
-/** What this server needs to speak to other agents under its identity. */
+/** The part of the configuration that the agent's identity needs. */
 export type PeerConfig = Pick<Config, "dataDir" | "identityKeys" | "publicBaseUrl" | "redisUrl">;
 
 /** The environment of this process. Nothing else reads it. */

@@ -3,9 +3,9 @@ import { keccak_256 } from "@noble/hashes/sha3";
 import { isEvm, type Manifest, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
 import type { Config } from "./config.ts";
 import { createReader } from "./reader.ts";
-import { base58Bytes, type Shape, TOKEN, WEB_URL } from "./values.ts";
+import { base58Bytes, TOKEN, type ValueFormat, WEB_URL } from "./values.ts";
 
-/** What the environment says of one rail. */
+/** The environment's values for one rail. */
 export interface RailVariables {
   /** The receiving address. */
   readonly payTo: string;
@@ -13,19 +13,19 @@ export interface RailVariables {
   readonly rpc: string;
 }
 
-/** The variables of one rail, once `missingForServe` has found nothing missing. */
+/** Reads the variables of one rail. Empty text for those that `missingForServe` complains about. */
 export function railVariables(config: Config, rail: RailManifest): RailVariables {
   const { value } = createReader(config.env, () => "");
   return { payTo: value(rail.pay_to, payTo(rail)) ?? "", rpc: value(rail.rpc, WEB_URL) ?? "" };
 }
 
-/** A set, as far as its needs stand in it. */
+/** The parts of a set that name variables. */
 export interface Sold {
   readonly site: SiteManifest;
   readonly manifests: readonly Manifest[];
 }
 
-/** Everything that a live server needs and does not have, or has wrongly: one sentence each. Empty = it can start. */
+/** What keeps `serve` from starting: each variable that is missing or malformed, one sentence each. */
 export function missingForServe(config: Config, { site, manifests }: Sold): string[] {
   const { faults, fault, text, value } = createReader(config.env, () => "");
   const need = (names: string, met: unknown, what: string): void => {
@@ -66,7 +66,7 @@ export function missingForServe(config: Config, { site, manifests }: Sold): stri
   return [...faults];
 }
 
-/** Whether nobody outside can read along: TLS, or this machine alone. */
+/** Whether the address is https or on this machine: nobody else can read the payments. */
 function isPrivate(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   const isLoopback =
@@ -74,7 +74,7 @@ function isPrivate(address: string): boolean {
   return protocol === "https:" || Boolean(isLoopback);
 }
 
-function payTo(rail: RailManifest): Shape<string> {
+function payTo(rail: RailManifest): ValueFormat<string> {
   const { asset, symbol } = rail;
   const isToken = (text: string): boolean => text.toLowerCase() === asset.toLowerCase();
   return isEvm(rail)

@@ -1,4 +1,4 @@
-/** The shapes of environment variables. */
+/** The formats of environment variables. */
 import type { KeyObject } from "node:crypto";
 import { isIP } from "node:net";
 import { base58 } from "@scure/base";
@@ -7,26 +7,26 @@ import { parseIdentityKeys } from "../../drivers/peers/identity-keys.ts";
 import { parseEvmKey, parseSolanaKey } from "../../drivers/treasury-keys.ts";
 
 /** How one variable is read. */
-export interface Shape<T> {
+export interface ValueFormat<T> {
   /** Completes the sentence "X must be …". */
   readonly right: string;
-  /** The value is, or may hold, a secret: no message shows it. */
+  /** Whether the value may hold a secret, which no message shows. */
   readonly hidden?: boolean;
-  /** Undefined when the text has another shape; a thrown RangeError says in its own words what is wrong. */
+  /** Undefined when the text does not fit. @throws RangeError whose message says why, where more can be said. */
   readonly parse: (text: string) => T | undefined;
 }
 
-const oneOf = <T extends string>(...words: readonly T[]): Shape<T> => ({
+const oneOf = <T extends string>(...words: readonly T[]): ValueFormat<T> => ({
   right: `one of ${words.join(", ")}`,
   parse: (text) => words.find((word) => word === text),
 });
 
-const whole = (least: number, most: number, meaning = ""): Shape<number> => ({
+const whole = (least: number, most: number, meaning = ""): ValueFormat<number> => ({
   right: `a whole number from ${least} to ${most}${meaning}`,
   parse: (text) => (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined),
 });
 
-const matching = (right: string, pattern: RegExp): Shape<string> => ({
+const matching = (right: string, pattern: RegExp): ValueFormat<string> => ({
   right,
   parse: (text) => (pattern.test(text) ? text : undefined),
 });
@@ -38,8 +38,8 @@ const toUrl = (text: string, protocols: readonly string[]): URL | undefined => {
 
 const WEB = ["http:", "https:"];
 
-/** `https://host[:port]`, given back without a trailing slash. */
-export const ORIGIN: Shape<string> = {
+/** `https://host[:port]`, without a trailing slash. */
+export const ORIGIN: ValueFormat<string> = {
   right: "a web address of scheme and host alone, like https://pay.example.com (no path, query or password)",
   parse: (text) => {
     const url = toUrl(text, WEB);
@@ -47,14 +47,14 @@ export const ORIGIN: Shape<string> = {
   },
 };
 
-/** Any web address, given back without a trailing slash. Providers put their keys into path or query. */
-export const WEB_URL: Shape<string> = {
+/** Any web address, without a trailing slash. Hidden, because providers put keys into path or query. */
+export const WEB_URL: ValueFormat<string> = {
   hidden: true,
   right: "a web address that begins with https:// or http://",
   parse: (text) => toUrl(text, WEB)?.href.replace(/\/$/, ""),
 };
 
-export const REDIS_URL: Shape<string> = {
+export const REDIS_URL: ValueFormat<string> = {
   right: "an address like redis://user:password@host:6379/0 (rediss:// for TLS)",
   parse: (text) => toUrl(text, ["redis:", "rediss:"]) && text,
 };
@@ -62,28 +62,28 @@ export const REDIS_URL: Shape<string> = {
 export const PORT = whole(0, 65_535, " (0 = any free port)");
 export const LOG_LEVEL = oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent");
 
-export const HOST: Shape<string> = {
+export const HOST: ValueFormat<string> = {
   right: "an address or name to listen on, like 127.0.0.1, 0.0.0.0 or ::",
   parse: (text) =>
     isIP(text) || /^(?=.{1,253}$)(?![\d.]+$)[a-z\d]([a-z\d.-]*[a-z\d])?$/i.test(text) ? text : undefined,
 };
 
-/** Bytes of a base58 text of exactly this length; undefined for anything else. */
+/** Decodes base58. Undefined unless it gives exactly this many bytes. */
 export function base58Bytes(text: string, length: number): Uint8Array | undefined {
   if (text.length > length * 2 || !/^[1-9A-HJ-NP-Za-km-z]+$/.test(text)) return undefined;
   const bytes = base58.decode(text);
   return bytes.length === length ? bytes : undefined;
 }
 
-/** With or without 0x; given back with it. */
-export const EVM_KEY: Shape<Hex> = {
+/** 64 hex digits with or without 0x; the value has 0x. */
+export const EVM_KEY: ValueFormat<Hex> = {
   right: "an EVM private key",
   hidden: true,
   parse: (text) => parseEvmKey(/^[\da-f]{64}$/i.test(text) ? `0x${text}` : text),
 };
 
-/** Base58, or the array that `solana-keygen` writes; given back as base58. */
-export const SOLANA_KEY: Shape<string> = {
+/** Base58, or the array that `solana-keygen` writes; the value is base58. */
+export const SOLANA_KEY: ValueFormat<string> = {
   right: "a Solana key pair",
   hidden: true,
   parse: (text) => {
@@ -92,15 +92,15 @@ export const SOLANA_KEY: Shape<string> = {
   },
 };
 
-/** Ed25519 private keys, the one that signs first. */
-export const IDENTITY_KEYS: Shape<readonly KeyObject[]> = {
+/** Ed25519 private keys, the signing one first. */
+export const IDENTITY_KEYS: ValueFormat<readonly KeyObject[]> = {
   right: "Ed25519 private keys, separated by commas: PKCS #8 in base64, or seeds of 32 bytes in hex or base64",
   hidden: true,
   parse: parseIdentityKeys,
 };
 
-/** Proxies as Express takes them: their number, or their addresses. */
-export const PROXIES: Shape<number | readonly string[]> = {
+/** Express's `trust proxy`: the number of proxies, or their addresses. */
+export const PROXIES: ValueFormat<number | readonly string[]> = {
   right:
     "the number of proxies in front (1 to 9), or their addresses: a comma-separated list of IPs, CIDR ranges, loopback, linklocal or uniquelocal",
   parse: (text) => {
@@ -120,7 +120,7 @@ function isProxy(name: string): boolean {
 const HEADER = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)$/;
 
 /** HTTP headers: a JSON object of texts, or lines of `Name: value`. */
-export const HEADERS: Shape<Readonly<Record<string, string>>> = {
+export const HEADERS: ValueFormat<Readonly<Record<string, string>>> = {
   right: 'headers: a JSON object like {"Authorization":"Bearer …"}, or lines like Authorization: Bearer …',
   parse: (text) => {
     const lines = text.startsWith("{") ? jsonLines(text) : text.split(/\r?\n/).filter((line) => line.trim() !== "");
@@ -150,7 +150,7 @@ export const CDP_KEY_SECRET = matching(
 );
 
 /** A credential that is sent in a header. */
-export const TOKEN: Shape<string> = {
+export const TOKEN: ValueFormat<string> = {
   ...matching("a credential of printable characters without spaces", /^[\x21-\x7e]+$/),
   hidden: true,
 };

@@ -8,15 +8,15 @@ import type { Challenge } from "../../core/x402/challenge.ts";
 import type { PaymentRequired, ResourceInfo } from "../../core/x402/x402.ts";
 import type { Findings, Place } from "./findings.ts";
 
-/** Base64 of a challenge: proxies that take header lines of 8 KB are common, those that take 16 KB in all nearly as much. */
+/** Bytes of the PAYMENT-REQUIRED header: many proxies limit one header line to 8 KB, or all headers to 16 KB. */
 const WARN_BYTES = 8 * 1024;
 const MOST_BYTES = 12 * 1024;
-/** The longest description that Coinbase's facilitator takes is about 500. */
+/** Coinbase's facilitator accepts about 500 characters. */
 const LONGEST_DESCRIPTION = 450;
 const MOST_TAGS = 5;
 const LONGEST_NAME = 32;
 
-/** What directories refuse in a challenge, or drop without a word. */
+/** Finds what directories refuse or silently drop in a challenge. */
 export function checkChallenge(
   findings: Findings,
   place: string,
@@ -58,7 +58,7 @@ function checkAmounts(at: Place, { accepts }: PaymentRequired, { rails }: SiteMa
   }
 }
 
-/** As a facilitator checks it: the extension's schema must hold for its own info, and refer to nothing outside. */
+/** As facilitators check it: the extension's `info` must fit its `schema`, which may refer to nothing outside. */
 function checkBazaar(at: Place, { extensions }: PaymentRequired): void {
   const { info, schema } = isObject(extensions?.bazaar) ? extensions.bazaar : {};
   at.expect(isObject(schema), "it has no bazaar extension");
@@ -72,7 +72,7 @@ function checkBazaar(at: Place, { extensions }: PaymentRequired): void {
   at.expect(isFitting, `its bazaar extension does not fit its own schema: ${ajv.errorsText(validate.errors)}`);
 }
 
-/** Both doors of each service that costs something, with the challenge that it gives there. */
+/** The challenges of each paid service, one for each door. */
 export function* challengesOf(
   services: readonly Service[],
   challenge: (service: Service, resource: string) => Challenge,

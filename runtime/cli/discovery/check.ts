@@ -5,22 +5,22 @@ import { toIdleLent } from "../set/check.ts";
 import { loadPlugins, loadSet } from "../set/load.ts";
 import { challengesOf, checkChallenge } from "./challenges.ts";
 import { checkOpenApi, checkServerCard, checkWellKnown } from "./documents.ts";
-import { createFindings, type Finding, type Findings, toLine } from "./findings.ts";
+import { createFindings, type Finding, type Findings, toFindingLine } from "./findings.ts";
 import { probeBurst, probeRoutes } from "./probes.ts";
 import { openStage } from "./stage.ts";
 
 export interface DiscoveryCheckOptions {
-  /** The variables that plugins may be lent. */
+  /** The variables that plugins may read. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Where the services will be reached, without a trailing slash; left out, an address that stands for it. */
+  /** The public address, without a trailing slash; an example address by default. */
   readonly baseUrl?: string | undefined;
 }
 
 const SOMEWHERE = "https://payphone.example.org";
 
 /**
- * Shows a sound set on a loopback port with all its rails up, and looks at it as directories do: documents, challenges,
- * probes. A set that `payphone check` complains about is not shown.
+ * Serves a sound set on a loopback port with all its rails up, and checks documents, challenges and probes as
+ * directories do.
  * @throws Problem `bad-request` when the set has faults.
  */
 export async function checkDiscovery(dir: string, options: DiscoveryCheckOptions = {}): Promise<readonly Finding[]> {
@@ -57,13 +57,13 @@ export async function checkDiscovery(dir: string, options: DiscoveryCheckOptions
   return findings.list;
 }
 
-/** The report: a line for each finding, and a last line that counts. */
+/** One line for each finding, and a last line with the totals. */
 export function toDiscoveryReport(found: readonly Finding[]): string {
   const errors = found.filter(({ level }) => level === "error").length;
   const warnings = found.length - errors;
   const count = (many: number, word: string): string => `${many} ${word}${many === 1 ? "" : "s"}`;
   const total = `discovery: ${count(errors, "error")}, ${count(warnings, "warning")}`;
-  return [...found.map(toLine), total].join("\n");
+  return [...found.map(toFindingLine), total].join("\n");
 }
 
 async function readJson(findings: Findings, url: string, path: string): Promise<Readonly<Record<string, unknown>>> {

@@ -5,7 +5,7 @@ import type { Findings, Place } from "./findings.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What directories look for in the documents of a set. */
+/** What the documents of a set are checked against. */
 export interface DocumentRules {
   readonly services: readonly Service[];
   /** The names of the set's schemas. */
@@ -14,7 +14,7 @@ export interface DocumentRules {
   readonly baseUrl: string;
 }
 
-/** x402scan and AgentCash list what `/openapi.json` says. */
+/** Checks `/openapi.json`, which x402scan and AgentCash read. */
 export function checkOpenApi(findings: Findings, document: Json, { services, names, baseUrl }: DocumentRules): void {
   const at = findings.at("/openapi.json");
   const info = toObject(document.info);
@@ -61,7 +61,7 @@ function checkOperation(at: Place, operation: Json, price: string | undefined): 
   at.expect("402" in responses, "it has no 402 response");
 }
 
-/** Older readers take `resources`, newer ones the routes. */
+/** Checks `/.well-known/x402`, whose `resources` older directories read. */
 export function checkWellKnown(findings: Findings, document: Json, { services, baseUrl }: DocumentRules): void {
   const at = findings.at("/.well-known/x402");
   const paid = services.filter(({ manifest }) => manifest.price !== undefined).map(({ path }) => baseUrl + path);
@@ -72,7 +72,7 @@ export function checkWellKnown(findings: Findings, document: Json, { services, b
   );
 }
 
-/** What MCP's registry takes (server.json, schema of 2025-12-11). */
+/** Checks the server card against MCP's registry (server.json, schema of 2025-12-11). */
 export function checkServerCard(findings: Findings, card: Json): void {
   const at = findings.at("/.well-known/mcp/server-card.json");
   const [remote] = Array.isArray(card.remotes) ? card.remotes : [];

@@ -1,8 +1,8 @@
-/** What a directory would dislike. */
+/** What a directory would refuse or dislike. */
 export interface Finding {
-  /** An error keeps a service from being listed, or listed well; a warning is close to that. */
+  /** `error`: the service is not listed, or listed badly; `warning`: it may be. */
   readonly level: "error" | "warning";
-  /** A path, and what of it: `/openapi.json POST /v1/roll`. */
+  /** A path, and the part of it: `/openapi.json POST /v1/roll`. */
   readonly place: string;
   /** What is wrong, and what would be right. */
   readonly message: string;
@@ -10,8 +10,9 @@ export interface Finding {
 
 /** Findings at one place. */
 export interface Place {
-  /** Notes the message when the condition does not hold. */
+  /** Adds an error unless the condition holds. */
   expect(holds: boolean, message: string): void;
+  /** Adds a warning unless the condition holds. */
   warn(holds: boolean, message: string): void;
 }
 
@@ -33,4 +34,4 @@ export function createFindings(): Findings {
 }
 
 /** `level: place: message`. */
-export const toLine = ({ level, place, message }: Finding): string => `${level}: ${place}: ${message}`;
+export const toFindingLine = ({ level, place, message }: Finding): string => `${level}: ${place}: ${message}`;

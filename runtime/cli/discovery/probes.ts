@@ -1,13 +1,13 @@
 import type { Service } from "../../core/service.ts";
 import type { Findings } from "./findings.ts";
 
-/** All that a directory tries on a route, without a body. */
+/** The methods that directories try on a route, without a body. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const MOST_HEADER_BYTES = 16 * 1024;
-/** As many unpaid requests as a directory makes at once. */
+/** Unpaid requests that a directory sends at once. */
 const BURST = 150;
 
-/** Probes each route that costs something as directories do: with every method, and without a body. */
+/** Probes each paid route as directories do: with every method, without a body. */
 export async function probeRoutes(findings: Findings, url: string, services: readonly Service[]): Promise<void> {
   for (const { manifest, routes, path } of services) {
     if (manifest.price === undefined) continue;
@@ -33,7 +33,7 @@ export async function probeRoutes(findings: Findings, url: string, services: rea
   }
 }
 
-/** A directory reads everything at once, and must not be sent away. */
+/** Checks that a burst of unpaid requests is not rate-limited. */
 export async function probeBurst(findings: Findings, url: string, services: readonly Service[]): Promise<void> {
   const paid = services.find(({ manifest }) => manifest.price !== undefined);
   if (!paid) return;
@@ -50,5 +50,5 @@ export async function probeBurst(findings: Findings, url: string, services: read
   findings.at(`${method} ${paid.path}`).expect(refused === 0, message);
 }
 
-/** Any value does for a path parameter. */
+/** Fills path parameters with any value. */
 const toPath = (path: string): string => path.replaceAll(/\{\w+\}/g, "x");

@@ -9,7 +9,7 @@ import { createBazaar } from "../../surfaces/discovery/bazaar.ts";
 import { loadDocuments } from "../serve/assets.ts";
 import type { LoadedPlugins, ManifestSet } from "../set/load.ts";
 
-/** A set as the world would see it if all its rails were up, on a port of this machine. Nothing can be bought there. */
+/** A set served on a loopback port as if all its rails were up. Nothing can be bought. */
 export interface Stage {
   readonly url: string;
   readonly services: readonly Service[];
@@ -17,7 +17,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** @param baseUrl the public one, which all documents name. */
+/** @param baseUrl the public one, which all documents show. */
 export async function openStage(set: ManifestSet, { handlers }: LoadedPlugins, baseUrl: string): Promise<Stage> {
   const { site, schemas, compile } = set;
   const services = bindServices(set.manifests, { site, compile, handlers, statusOf: () => unasked });
@@ -62,7 +62,7 @@ async function openOffers(
 
 const unasked = (): Promise<never> => Promise.reject(new Error("a stage has no facilitator"));
 
-/** Addresses as long as real ones: what is measured is the length of the challenge. */
+/** Addresses as long as real ones, because the length of the challenge is measured. */
 const SOLANA_ADDRESS = "1".repeat(44);
 const toAddress = (rail: RailManifest): string => (isEvm(rail) ? `0x${"0".repeat(40)}` : SOLANA_ADDRESS);
 const toExtra = (rail: RailManifest): Readonly<Record<string, unknown>> =>

@@ -14,16 +14,16 @@ import { toHelloText, toRefusalText } from "./text.ts";
 
 /** The command line of `payphone peer hello`. */
 export interface PeerHelloOptions {
-  /** The other agent's public base URL: scheme and host. */
+  /** The peer's public base URL: scheme and host. */
   readonly url: string;
-  /** Prints the peer's answer as it is. */
+  /** Whether to print the peer's answer as JSON. */
   readonly json: boolean;
 }
 
 const VALID_SECONDS = 120;
 const clock = { now: Date.now };
 
-/** Greets another agent at its signed peer door, as this server, and shows who answers. Gives the exit code. */
+/** Sends `peer/hello` to another agent, signed by this server's identity, and prints who answers. Gives the exit code. */
 export async function runPeerHello(config: PeerConfig, options: PeerHelloOptions, terminal: Terminal): Promise<number> {
   return attempt(terminal, async () => {
     const answer = await greet(config, options.url, terminal);
@@ -31,7 +31,7 @@ export async function runPeerHello(config: PeerConfig, options: PeerHelloOptions
   });
 }
 
-/** Begins the change of this server's identity to a new key, and says what happens when. Gives the exit code. */
+/** Schedules a new identity key for this server, and prints when it signs. Gives the exit code. */
 export async function runPeerRotate(config: PeerConfig, terminal: Terminal): Promise<number> {
   return attempt(terminal, async () => {
     const signsFrom = await withIdentityOptions(config, rotateIdentity);
@@ -53,7 +53,7 @@ async function greet(config: PeerConfig, url: string, { signal }: Terminal): Pro
   }
   const identity = await withIdentityOptions(config, openIdentity);
   const exp = Math.floor(clock.now() / 1000) + VALID_SECONDS;
-  // The audience is what was typed, and nothing that the other side says: else it could have us greet a third one.
+  // The audience is what the operator typed, never what the peer says: else it could have us greet a third agent.
   const params = sealEnvelope(
     "peer/hello",
     { aud: url, origin, nonce: randomUUID(), exp, body: null },
@@ -66,7 +66,7 @@ async function greet(config: PeerConfig, url: string, { signal }: Terminal): Pro
   throw new Problem("upstream-failed", toRefusalText(url, answer), { members: { status: answer.status } });
 }
 
-/** Several machines share their identity in Redis; one alone keeps it in its data directory. */
+/** The identity is kept in Redis when REDIS_URL is set, shared by all machines; otherwise in the data directory. */
 async function withIdentityOptions<T>(config: PeerConfig, use: (options: IdentityOptions) => Promise<T>): Promise<T> {
   const { dataDir, redisUrl, identityKeys: keys } = config;
   const store = redisUrl === undefined || keys ? undefined : await openStore({ redisUrl, dataDir });

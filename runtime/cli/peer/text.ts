@@ -1,8 +1,8 @@
-/** What `payphone peer` says to people. Nothing that a peer sends reaches the terminal with control characters in it. */
-import { type Answer, field, textField } from "../call/http.ts";
+/** The texts of `payphone peer`. Nothing that a peer sends is printed with control characters. */
+import { field, type SellerResponse, textField } from "../call/http.ts";
 import { printable } from "../call/text.ts";
 
-/** Who answered, and what it takes. */
+/** One line for each fact about the agent that answered. */
 export function toHelloText(hello: unknown): string {
   const x402 = field(hello, "x402");
   const rows: [string, unknown][] = [
@@ -21,8 +21,8 @@ export function toHelloText(hello: unknown): string {
     .join("\n");
 }
 
-/** Why the other agent did not answer the greeting. */
-export function toRefusalText(url: string, { status, json }: Answer): string {
+/** Why the agent refused the greeting. */
+export function toRefusalText(url: string, { status, json }: SellerResponse): string {
   const error = field(json, "error");
   const message = textField(error, "message");
   const said = message === undefined ? "with nothing that can be read" : `${field(error, "code")}: ${message}`;

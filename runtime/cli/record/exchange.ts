@@ -1,19 +1,19 @@
 import type { Upstream } from "../../api/capabilities.ts";
-import type { Exchange, RecordedResponse } from "../../sandbox/recordings/recordings.ts";
+import type { RecordedExchange, RecordedResponse } from "../../sandbox/recordings/recordings.ts";
 import { compareShapes, shapeOf } from "./shape.ts";
 
-/** What became of one exchange. */
-export interface Outcome {
-  /** Failed: the upstream gave no answer that could be compared. */
+/** How the live answer to one recorded request compares with the recorded one. */
+export interface Comparison {
+  /** `failed`: there is no answer to compare. */
   readonly verdict: "same" | "changed" | "failed";
-  /** What has changed, or why there is no answer. */
+  /** What changed, or why there is no answer. */
   readonly details: readonly string[];
-  /** The exchange with the new answer; undefined where that is no answer of the recorded kind, or must not be kept. */
-  readonly renewed?: Exchange | undefined;
+  /** The exchange with the new answer; undefined when that is of another kind or must not be kept. */
+  readonly renewed?: RecordedExchange | undefined;
 }
 
-/** An answer, its body as text: of a JSON-RPC call, what stands in a recorded response. */
-interface Answer {
+/** A live answer. The text for a JSON-RPC call is `{ "result": … }` or `{ "rpc_error": … }`, as recordings have it. */
+interface LiveAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly text: string;
@@ -21,37 +21,37 @@ interface Answer {
 
 const PATIENCE_MS = 120_000;
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Longer answers are compared, but no repository wants to keep them. */
+/** Longer answers are compared but not written. */
 const LONGEST_KEPT = 1024 * 1024;
 /** The upstream wants a credential, a better one, or money. */
 const REFUSALS: readonly number[] = [401, 402, 403];
-/** Headers that may be somebody's secret. */
+/** Headers that may hold a secret. */
 const SECRET_HEADER = /auth|cookie|key|secret|token/;
 
 /**
- * Asks an upstream again what an exchange has asked, and compares the answers. Failures are outcomes.
- * @param secrets what no answer may contain.
+ * Sends a recorded request again and compares the answers. It does not throw.
+ * @param secrets texts that no written answer may contain.
  */
 export async function recordExchange(
-  exchange: Exchange,
+  exchange: RecordedExchange,
   upstream: Upstream,
   secrets: readonly string[],
-): Promise<Outcome> {
+): Promise<Comparison> {
   try {
     const answer = await ask(exchange, upstream);
     if (REFUSALS.includes(answer.status)) return fail(`${upstream.title} answered with status ${answer.status}`);
-    const outcome = compare(exchange, answer);
-    const texts = [answer.text, ...toWritten(outcome.renewed)];
+    const comparison = compare(exchange, answer);
+    const texts = [answer.text, ...toWritten(comparison.renewed)];
     const isRepeated = secrets.some((secret) => texts.some((text) => text.includes(secret)));
-    return isRepeated ? fail("the answer repeats a credential") : outcome;
+    return isRepeated ? fail("the answer repeats a credential") : comparison;
   } catch (error) {
     return fail((error as Error).message);
   }
 }
 
-const fail = (why: string): Outcome => ({ verdict: "failed", details: [why] });
+const fail = (why: string): Comparison => ({ verdict: "failed", details: [why] });
 
-async function ask({ request }: Exchange, upstream: Upstream): Promise<Answer> {
+async function ask({ request }: RecordedExchange, upstream: Upstream): Promise<LiveAnswer> {
   const bounds = { signal: AbortSignal.timeout(PATIENCE_MS), maxBytes: MAX_BYTES };
   if (request.rpc) {
     const { result, error } = await upstream.rpc(request.rpc.method, request.rpc.params, bounds);
@@ -63,7 +63,7 @@ async function ask({ request }: Exchange, upstream: Upstream): Promise<Answer> {
   return request.method === "GET" ? upstream.get(path, asked) : upstream.post(path, request.body, asked);
 }
 
-function compare(exchange: Exchange, answer: Answer): Outcome {
+function compare(exchange: RecordedExchange, answer: LiveAnswer): Comparison {
   const { status = 200 } = exchange.response;
   if (answer.status !== status) return { verdict: "changed", details: [`status ${answer.status}, was ${status}`] };
   const changes = compareShapes(shapeOf(toText(exchange)), shapeOf(answer.text));
@@ -72,19 +72,19 @@ function compare(exchange: Exchange, answer: Answer): Outcome {
   return { verdict, details: [...changes, `${answer.text.length} characters are too many to be kept`] };
 }
 
-/** The body of a recorded response, as `Answer` has it. */
-function toText({ request, response, content }: Exchange): string {
+/** The body of a recorded response, as `LiveAnswer` has it. */
+function toText({ request, response, content }: RecordedExchange): string {
   if (content) return content.toString();
   const { text, json, result, rpc_error } = response;
   if (text !== undefined) return text;
   return JSON.stringify(request.rpc ? (rpc_error ? { rpc_error } : { result }) : json);
 }
 
-/** What would be written of a new answer: unescaped, it may say more than the answer itself. */
-const toWritten = (exchange: Exchange | undefined): readonly string[] =>
+/** The texts that would be written: unescaped, they may contain a secret that the raw answer does not show. */
+const toWritten = (exchange: RecordedExchange | undefined): readonly string[] =>
   exchange ? [toText(exchange), ...Object.values(exchange.response.headers ?? {})] : [];
 
-function renew(exchange: Exchange, { headers, text }: Answer): Exchange | undefined {
+function renew(exchange: RecordedExchange, { headers, text }: LiveAnswer): RecordedExchange | undefined {
   const { request, response } = exchange;
   const names = Object.keys(response.headers ?? {}).filter((name) => !SECRET_HEADER.test(name));
   const kept = names.flatMap((name) => {

@@ -2,20 +2,20 @@ import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../../core/json.ts";
-import type { Exchange, Recording } from "../../sandbox/recordings/recordings.ts";
+import type { RecordedExchange, Recording } from "../../sandbox/recordings/recordings.ts";
 
-/** Columns of a line, as this repository's formatter counts them. */
+/** Columns of a line, as in the formatter of this repository. */
 const WIDTH = 120;
 
 /**
- * Writes a recording and the bodies beside it, as far as they differ from what is there.
- * @param exchanges in the place of the recording's own, one for each.
- * @returns the files that were written, relative to the directory.
+ * Writes a recording and the files of its bodies, as far as they changed.
+ * @param exchanges replace the recording's own, one by one.
+ * @returns the written files, relative to the directory.
  */
 export async function writeRecording(
   dir: string,
   { file, source, exchanges: old }: Recording,
-  exchanges: readonly Exchange[],
+  exchanges: readonly RecordedExchange[],
 ): Promise<readonly string[]> {
   const bodies = exchanges.flatMap(({ response, content }, at) =>
     content === undefined || old[at]?.content?.equals(content)
@@ -30,8 +30,8 @@ export async function writeRecording(
 }
 
 /**
- * JSON for people, and the same text for the same data: what fits on a line stands on one.
- * @param taken columns of the first line that a key before and a comma behind take.
+ * Formats JSON: a value that fits on one line stands on one line.
+ * @param taken columns of the first line that are used by the key before it and the comma behind it.
  */
 function lay(value: unknown, indent: string, taken: number): string {
   const line = toLine(value);

@@ -5,40 +5,45 @@ import type { UpstreamManifest } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { createHttpTransport, type Transport } from "../../drivers/upstream/transport.ts";
 import { createUpstream } from "../../drivers/upstream/upstream.ts";
-import { type Exchange, isAnswering, loadRecordings, type Recording } from "../../sandbox/recordings/recordings.ts";
+import {
+  isAnswering,
+  loadRecordings,
+  type RecordedExchange,
+  type Recording,
+} from "../../sandbox/recordings/recordings.ts";
 import type { Env } from "../config/reader.ts";
 import { type Located, locate } from "../serve/sources.ts";
-import { toReport as toFaultReport } from "../set/check.ts";
+import { toFaultProblem } from "../set/check.ts";
 import { loadSet } from "../set/load.ts";
-import { type Outcome, recordExchange } from "./exchange.ts";
+import { type Comparison, recordExchange } from "./exchange.ts";
 import { writeRecording } from "./files.ts";
-import { type Renewal, toReport, verdictsOf } from "./report.ts";
+import { type Renewal, toRecordReport, verdictsOf } from "./report.ts";
 
 export interface RecordOptions {
   readonly dir: string;
-  /** Upstreams; none means all that have recordings. */
+  /** Ids of upstreams; empty = all that have recordings. */
   readonly ids: readonly string[];
-  /** Compare, and write nothing. */
+  /** Whether to compare only, and write nothing. */
   readonly check: boolean;
-  /** The variables that say where upstreams are, and hold their credentials. */
+  /** The variables with the URLs and credentials of upstreams. */
   readonly env: Env;
 }
 
-/** What came of it. */
+/** The result of one run. */
 export interface RecordRun {
   readonly report: string;
-  /** A shape has changed, or nothing could be recorded. */
+  /** Whether a shape changed, or nothing could be recorded. */
   readonly hasFailed: boolean;
 }
 
 /**
- * Asks the live upstreams again what recordings have asked on a good day, says whether the answers still have the same
- * shape, and writes the new ones. What fails for one exchange does not keep the others from being recorded.
- * @throws Problem `bad-request` for a set with faults, and for an id that is no upstream with recordings.
+ * Repeats the recorded requests (cases `success` and `empty`) against the live upstreams, reports whether the answers
+ * have the same shape, and writes the new ones. A failure of one exchange does not stop the others.
+ * @throws Problem `bad-request` for a set with faults, and for an id that is not an upstream with recordings.
  */
 export async function runRecord({ dir, ids, check, env }: RecordOptions): Promise<RecordRun> {
   const set = await loadSet(dir);
-  if (set.faults.length > 0) throw new Problem("bad-request", toFaultReport(set.faults));
+  if (set.faults.length > 0) throw toFaultProblem(set.faults);
   const recordings = Map.groupBy(loadRecordings(set.dir), ({ upstream }) => upstream);
   const places = (set.site.upstreams ?? []).map((manifest) => ({ manifest, ...locate(manifest, env) }));
   const listed = places.map(({ manifest }) => manifest.id).filter((id) => recordings.has(id));
@@ -52,7 +57,7 @@ export async function runRecord({ dir, ids, check, env }: RecordOptions): Promis
     const renewals = (await Promise.all(work)).flat();
     const written = check ? [] : await writeAll(set.dir, renewals);
     const unlisted = [...recordings.keys()].filter((id) => !listed.includes(id));
-    return { report: toReport(renewals, { written, unlisted }), hasFailed: hasFailed(renewals) };
+    return { report: toRecordReport(renewals, { written, unlisted }), hasFailed: hasFailed(renewals) };
   } finally {
     await http.close();
   }
@@ -65,7 +70,7 @@ function choose(known: readonly string[], ids: readonly string[]): readonly stri
   throw new Problem("bad-request", `"${unknown}" is no upstream of _site.yaml that has recordings${others}`);
 }
 
-/** A source that the site lists, and where the environment says that it is. */
+/** An upstream of the site, with its URL and credential. */
 interface Place extends Located {
   readonly manifest: UpstreamManifest;
 }
@@ -75,12 +80,12 @@ function openUpstream({ manifest: { id, title, variable }, url, headers }: Place
   return createUpstream({ id, title, url, variable, headers, ...terms });
 }
 
-/** Nobody waits for these answers. */
+/** Patient limits: nobody waits for these answers. */
 const PATIENT = { timeoutMs: 60_000, retries: 2 };
-/** What is shorter may stand in an answer by chance. */
+/** Shorter texts may stand in an answer by chance. */
 const SHORTEST_SECRET = 12;
 
-/** The credentials of a source, and those parts of an operator's own URL that may be some. */
+/** The credentials of an upstream, and the parts of an operator's own URL that may be credentials. */
 function toSecrets({ manifest, url, headers }: Place): readonly string[] {
   const keys = Object.values(headers);
   if (url === undefined || url === manifest.url) return keys;
@@ -89,7 +94,7 @@ function toSecrets({ manifest, url, headers }: Place): readonly string[] {
   return [...keys, ...parts.filter((part) => part.length >= SHORTEST_SECRET)];
 }
 
-/** One after the other, so as not to annoy an upstream. */
+/** Requests to one upstream run one after the other, to stay below its rate limit. */
 async function recordAll(
   recordings: readonly Recording[],
   upstream: Upstream,
@@ -97,23 +102,23 @@ async function recordAll(
 ): Promise<Renewal[]> {
   const renewals: Renewal[] = [];
   for (const recording of recordings) {
-    const outcomes = new Map<Exchange, Outcome>();
+    const comparisons = new Map<RecordedExchange, Comparison>();
     for (const exchange of toAsked(recording))
-      outcomes.set(exchange, await recordExchange(exchange, upstream, secrets));
-    renewals.push({ recording, outcomes });
+      comparisons.set(exchange, await recordExchange(exchange, upstream, secrets));
+    renewals.push({ recording, comparisons });
   }
   return renewals;
 }
 
-/** An upstream answers one request in one way: another answer to it was made up, and stays as it is. */
-const toAsked = ({ exchanges }: Recording): Exchange[] =>
+/** The exchanges to repeat: the first one for each request. Another answer to the same request was made up by hand. */
+const toAsked = ({ exchanges }: Recording): RecordedExchange[] =>
   exchanges
     .filter(isAnswering)
     .filter(({ request }, at, all) => all.findIndex((other) => isDeepStrictEqual(other.request, request)) === at);
 
 async function writeAll(dir: string, renewals: readonly Renewal[]): Promise<readonly string[]> {
-  const written = renewals.map(({ recording, outcomes }) => {
-    const exchanges = recording.exchanges.map((exchange) => outcomes.get(exchange)?.renewed ?? exchange);
+  const written = renewals.map(({ recording, comparisons }) => {
+    const exchanges = recording.exchanges.map((exchange) => comparisons.get(exchange)?.renewed ?? exchange);
     return writeRecording(dir, recording, exchanges);
   });
   return (await Promise.all(written)).flat();

@@ -1,35 +1,35 @@
 import { toLabel } from "../../sandbox/recordings/match.ts";
-import type { Exchange, Recording } from "../../sandbox/recordings/recordings.ts";
+import type { RecordedExchange, Recording } from "../../sandbox/recordings/recordings.ts";
 import { toColumns } from "../columns.ts";
-import type { Outcome } from "./exchange.ts";
+import type { Comparison } from "./exchange.ts";
 
-/** What became of the exchanges of one recording. */
+/** The comparisons of one recording. */
 export interface Renewal {
   readonly recording: Recording;
-  /** Of those that answer on a good day. */
-  readonly outcomes: ReadonlyMap<Exchange, Outcome>;
+  /** By the exchanges that were repeated. */
+  readonly comparisons: ReadonlyMap<RecordedExchange, Comparison>;
 }
 
-/** What a report says besides. */
+/** What else the report says. */
 export interface Rest {
   /** Files, relative to the directory. */
   readonly written: readonly string[];
-  /** Upstreams that have recordings, but no place in `_site.yaml`. */
+  /** Ids of upstreams that have recordings but are not in `_site.yaml`. */
   readonly unlisted: readonly string[];
 }
 
-const WORDS: Readonly<Record<Outcome["verdict"], string>> = {
+const WORDS: Readonly<Record<Comparison["verdict"], string>> = {
   same: "same shape",
   changed: "changed shape",
   failed: "not recorded",
 };
-/** Of one exchange. */
+/** Details shown for one exchange. */
 const MOST_DETAILS = 30;
 
-/** A row for each exchange, with its details below it, and a last line that counts. */
-export function toReport(renewals: readonly Renewal[], { written, unlisted }: Rest): string {
-  const rows = renewals.flatMap(({ recording: { upstream, file }, outcomes }) =>
-    [...outcomes].map(([{ case: name, request }, { verdict, details }]) => ({
+/** One line for each exchange with its details below, and a last line with the totals. */
+export function toRecordReport(renewals: readonly Renewal[], { written, unlisted }: Rest): string {
+  const rows = renewals.flatMap(({ recording: { upstream, file }, comparisons }) =>
+    [...comparisons].map(([{ case: name, request }, { verdict, details }]) => ({
       cells: [`${upstream}/${file.slice(file.lastIndexOf("/") + 1)}`, name, toLabel(request), WORDS[verdict]],
       details,
     })),
@@ -40,9 +40,9 @@ export function toReport(renewals: readonly Renewal[], { written, unlisted }: Re
   return [...lines, ...left, toCount(renewals, written)].join("\n");
 }
 
-/** Of every exchange, in the report's order. */
-export const verdictsOf = (renewals: readonly Renewal[]): Outcome["verdict"][] =>
-  renewals.flatMap(({ outcomes }) => [...outcomes.values()].map(({ verdict }) => verdict));
+/** The verdict on each exchange, in the report's order. */
+export const verdictsOf = (renewals: readonly Renewal[]): Comparison["verdict"][] =>
+  renewals.flatMap(({ comparisons }) => [...comparisons.values()].map(({ verdict }) => verdict));
 
 function toShort(details: readonly string[]): readonly string[] {
   const more = details.length - MOST_DETAILS;
@@ -51,7 +51,7 @@ function toShort(details: readonly string[]): readonly string[] {
 
 function toCount(renewals: readonly Renewal[], written: readonly string[]): string {
   const verdicts = verdictsOf(renewals);
-  const count = (wanted: Outcome["verdict"]): number => verdicts.filter((verdict) => verdict === wanted).length;
+  const count = (wanted: Comparison["verdict"]): number => verdicts.filter((verdict) => verdict === wanted).length;
   const counts = `${count("same")} of the same shape, ${count("changed")} changed, ${count("failed")} not recorded`;
   const files = written.length === 0 ? "no file written" : `written: ${written.join(", ")}`;
   return `${verdicts.length} exchanges: ${counts}; ${files}`;

@@ -1,15 +1,15 @@
 import { SaxesParser } from "saxes";
 import { isObject } from "../../core/json.ts";
 
-/** What kinds of values stand at each path of a body: `prices[].usd` → `number`. Of XML: the paths of its elements. */
+/** The kinds of values at each path of a body, like `prices[].usd` → `number`; for XML, the paths of its elements. */
 export type BodyShape = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** The shape of a body: JSON, XML, or text of which nothing more can be said. */
+/** The shape of a body of JSON or XML; any other body is just `text`. */
 export function shapeOf(text: string): BodyShape {
   return tryShape(() => shapeOfJson(JSON.parse(text))) ?? tryShape(() => shapeOfXml(text)) ?? new Map([["", TEXT]]);
 }
 
-/** What a new shape has that the old one has not, and the other way round: `+ path`, `- path`, `path: number, was string`. */
+/** The differences between two shapes: `+ path`, `- path`, `path: number, was string`. */
 export function compareShapes(old: BodyShape, now: BodyShape): string[] {
   const added = [...now.keys()].filter((path) => !old.has(path)).map((path) => `+ ${path}`);
   const removed = [...old.keys()].filter((path) => !now.has(path)).map((path) => `- ${path}`);
@@ -22,7 +22,7 @@ export function compareShapes(old: BodyShape, now: BodyShape): string[] {
 }
 
 const TEXT: ReadonlySet<string> = new Set(["text"]);
-/** Addresses, hashes and selectors: keys that are data. Hex with 0x, base58 with a digit in it, or a number. */
+/** Object keys that are data (addresses, hashes, selectors): hex with 0x, base58 with a digit in it, or a number. */
 const DATA_KEY = /^(0x[0-9a-fA-F]{8,}|(?=.*[1-9])[1-9A-HJ-NP-Za-km-z]{32,88}|[0-9]+)$/;
 
 function shapeOfJson(value: unknown): BodyShape {
@@ -56,7 +56,7 @@ function shapeOfXml(text: string): BodyShape {
   return shape;
 }
 
-/** Undefined for a body of another language. */
+/** Undefined when the body cannot be parsed. */
 function tryShape(read: () => BodyShape): BodyShape | undefined {
   try {
     return read();

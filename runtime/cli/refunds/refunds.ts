@@ -7,11 +7,11 @@ import type { Config } from "../config/config.ts";
 import { base58Bytes } from "../config/values.ts";
 import { type RefundRow, toRow } from "./text.ts";
 
-/** Where the server keeps its state, as the configuration says. */
+/** The part of the configuration that says where the store is. */
 type StoreConfig = Pick<Config, "dataDir" | "redisUrl">;
 
 /**
- * The refunds that are not paid yet, the oldest first.
+ * Lists the refunds that are not paid yet, oldest first.
  * @param dir its `manifests/_site.yaml` names the rails. @throws Problem `bad-request`, `unavailable`.
  */
 export async function listRefunds(config: StoreConfig, dir: string): Promise<readonly RefundRow[]> {
@@ -23,14 +23,14 @@ export async function listRefunds(config: StoreConfig, dir: string): Promise<rea
   return open.sort((a, b) => a.openedAt - b.openedAt).map((refund) => toRow(refund, rails));
 }
 
-/** A refund that the operator has made, by the job's id and the transaction that has paid it. */
+/** A refund that the operator paid: the job's id, and the transaction. */
 export interface RefundByHand {
   readonly job: string;
   readonly transaction: string;
 }
 
 /**
- * Notes that a refund was made by hand, so that it is never made again. The server may be running.
+ * Closes a refund that was paid by hand, so that it is never paid again. The server may be running.
  * @throws Problem `not-found` when none is open, `payment-conflict` when payphone is paying it itself, `bad-request`, `unavailable`.
  */
 export async function closeRefund(config: StoreConfig, { job, transaction }: RefundByHand): Promise<void> {
@@ -42,7 +42,7 @@ export async function closeRefund(config: StoreConfig, { job, transaction }: Ref
       : base58Bytes(transaction, 64) !== undefined;
     if (!isRight)
       throw new Problem("bad-request", `"${transaction}" is no transaction of ${refund.payment.network}: ${RIGHT}`);
-    const way = await records.choose(job, { byHand: transaction }); // A stalled server may still want to sign one of its own.
+    const way = await records.choose(job, { byHand: transaction }); // Keeps a stalled server from signing a transaction of its own.
     if (refund.state === "pending" && "signed" in way)
       throw new Problem("payment-conflict", `The refund of ${job} is signed and under way; it is made without you`);
     const refund_tx = refund.isOnRail ? transaction : null;
@@ -52,7 +52,7 @@ export async function closeRefund(config: StoreConfig, { job, transaction }: Ref
 
 const RIGHT = "on an EVM chain it is 0x and 64 hex digits, on Solana a signature of 64 bytes in base58";
 
-/** Opens the store beside the server. A folder that is not there is a mistake: an empty store would say that all is well. */
+/** Opens the server's store. A missing folder is an error: an empty store would falsely show that nothing is open. */
 async function withRecords<T>(
   { dataDir, redisUrl }: StoreConfig,
   work: (records: RefundRecords) => Promise<T>,

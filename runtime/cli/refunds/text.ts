@@ -6,7 +6,7 @@ import { toDecimal } from "../../core/set/price.ts";
 import { printable } from "../call/text.ts";
 import { toColumns } from "../columns.ts";
 
-/** A refund that somebody may have to see to; `--json` prints a list of these. */
+/** One open refund; `--json` prints a list of these. */
 export interface RefundRow {
   readonly job: string;
   readonly service: string;
@@ -16,15 +16,15 @@ export interface RefundRow {
   /** CAIP-2. */
   readonly network: string;
   readonly payer: string | null;
-  /** The payment that is to be paid back. */
+  /** The transaction of the payment to refund. */
   readonly payment_tx: string;
-  /** ISO 8601: when the job had failed. */
+  /** ISO 8601: when the job failed. */
   readonly since: string;
   readonly state: OpenRefund["state"];
   readonly reason: string | null;
 }
 
-/** A refund as operators read it. In a token that no rail of the site has, amounts stay in atomic units. */
+/** One row of the list. The amount is in atomic units when no rail of the site has its token. */
 export function toRow({ id: job, service, payment, openedAt, state, reason }: OpenRefund, rails: Rails): RefundRow {
   const { network, asset, payer, transaction } = payment;
   const rail = rails.find((one) => one.network === network && one.asset.toLowerCase() === asset.toLowerCase());
@@ -36,8 +36,8 @@ export function toRow({ id: job, service, payment, openedAt, state, reason }: Op
 
 type Rails = readonly RailManifest[];
 
-/** One line for each refund, below a line of names. */
-export function toTable(rows: readonly RefundRow[]): string {
+/** A heading line, and one line for each refund. */
+export function toRefundTable(rows: readonly RefundRow[]): string {
   const lines = [
     ["job", "service", "amount", "network", "payer", "since", "state", "reason"],
     ...rows.map(({ job, service, amount, symbol, network, payer, since, state, reason }) =>

@@ -5,9 +5,9 @@ import { createCompiler } from "../../core/schema/validator.ts";
 import { type RegistryService, toServices, toSorted } from "./services.ts";
 import { readSource } from "./sources.ts";
 
-/** Which services receive USDC on Base at which addresses, in one version. */
+/** The services that receive USDC on Base, with their addresses. */
 export interface Registry {
-  /** `2026-11-21-` and a digest of the services. */
+  /** The day and a digest of the services: `2026-11-21-0f1e2d3c4b5a`. */
   readonly version: string;
   readonly services: readonly RegistryService[];
 }
@@ -15,9 +15,9 @@ export interface Registry {
 const DIGEST_LENGTH = 12;
 
 /**
- * Builds a registry from facilitators' discovery endpoints and files; what a later source says of a recipient counts.
- * @param now milliseconds since the Unix epoch: the version's day.
- * @throws Problem `bad-request` for a source that cannot be read or services that are none; `upstream-failed`.
+ * Builds a registry from facilitators' discovery endpoints and files. Later sources override earlier ones.
+ * @param now milliseconds since the Unix epoch, for the version.
+ * @throws Problem `bad-request` for a source that cannot be read or has malformed services; `upstream-failed`.
  */
 export async function importRegistry(sources: readonly string[], now: number, signal: AbortSignal): Promise<Registry> {
   const services: RegistryService[] = [];
@@ -31,7 +31,7 @@ export async function importRegistry(sources: readonly string[], now: number, si
   return { version: `${day}-${digestOf(sorted).slice(0, DIGEST_LENGTH)}`, services: sorted };
 }
 
-/** The services of a registry file, as the schema has them. */
+/** The services of a registry file, checked against `schemas/Registry.json`. */
 function checkServices(source: string, listed: readonly unknown[]): readonly RegistryService[] {
   const compile = createCompiler(new Map([["Registry", schema]]));
   const { value, issues } = compile("Registry").check({ version: "listed", services: listed }, "body");

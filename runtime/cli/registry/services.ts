@@ -13,13 +13,13 @@ const NETWORKS: ReadonlySet<unknown> = new Set(["base", "eip155:8453"]);
 const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 const LONGEST = 200;
-/** Of an address that many hosts are paid at, so many are named. */
+/** Hosts that the label of a shared address names. */
 const MOST_HOSTS = 3;
 
 /**
- * Who is paid USDC on Base, by the resources that a facilitator lists (versions 1 and 2 of x402). A service is the host of
- * its resources' URLs: what sellers call themselves proves nothing. An address that several hosts share is a service of its
- * own, named after them. Resources that say neither are left out.
+ * The services that are paid USDC on Base among the resources that a facilitator lists (x402 versions 1 and 2). A
+ * service is a host: names that sellers give themselves prove nothing. An address that several hosts share is a service
+ * of its own, labelled with them. Resources without host or address are left out.
  */
 export function toServices(resources: readonly unknown[]): RegistryService[] {
   const hosts = new Map<string, Set<string>>();
@@ -38,7 +38,7 @@ export function toServices(resources: readonly unknown[]): RegistryService[] {
   }));
 }
 
-/** One order for the same services, with each recipient in the last service that names it. @param services in ascending precedence. */
+/** Sorts services by id and gives each recipient to the last service that names it. @param services in ascending precedence. */
 export function toSorted(services: readonly RegistryService[]): RegistryService[] {
   const owners = new Map(services.flatMap((service) => service.recipients.map((recipient) => [recipient, service])));
   const recipients = Map.groupBy(owners.keys(), (recipient) => owners.get(recipient)?.id ?? "");

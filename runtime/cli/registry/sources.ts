@@ -6,20 +6,20 @@ import { silentLog } from "../../core/silent-log.ts";
 import { createHttpTransport } from "../../drivers/upstream/transport.ts";
 import { createUpstream } from "../../drivers/upstream/upstream.ts";
 
-/** What one source of a registry holds: resources as facilitators list them, or the services of a registry. */
+/** The content of one source: resources as facilitators list them, or services of a registry. */
 export interface RegistrySource {
   readonly resources: readonly unknown[];
   readonly services: readonly unknown[];
 }
 
 const PAGE = 100;
-/** Far more than any facilitator lists: one that never ends is given up. */
+/** Far more than any facilitator lists; bounds a list that never ends. */
 const MOST_PAGES = 2000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * Reads a facilitator's discovery endpoint (x402, "Bazaar": `GET /discovery/resources`, page by page), or a file with such
- * an answer, with a list of resources, or with a registry.
+ * Reads a facilitator's discovery endpoint (x402 Bazaar, `GET /discovery/resources`, page by page), or a file that holds
+ * such an answer, a list of resources, or a registry.
  * @param source the facilitator's URL, or the file's path. @throws Problem `bad-request`, `upstream-failed`.
  */
 export const readSource = (source: string, signal: AbortSignal): Promise<RegistrySource> =>
@@ -51,8 +51,15 @@ async function readFacilitator(url: string, signal: AbortSignal): Promise<Regist
   const http = createHttpTransport();
   try {
     const facilitator = createUpstream({
-      ...{ id: "facilitator", title: "The facilitator", url, headers: {} },
-      ...{ timeoutMs: 30_000, retries: 4, transport: http.send, clock: { now: Date.now }, log: silentLog },
+      id: "facilitator",
+      title: "The facilitator",
+      url,
+      headers: {},
+      timeoutMs: 30_000,
+      retries: 4,
+      transport: http.send,
+      clock: { now: Date.now },
+      log: silentLog,
     });
     return { resources: await readPages(facilitator, signal), services: [] };
   } finally {

@@ -5,10 +5,10 @@ import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import { toCommand } from "../../surfaces/pages/snippets.ts";
 import type { Running } from "../serve/run.ts";
 
-/** Where `payphone call` goes when it is not told. */
+/** The seller that `payphone call` uses by default. */
 const DEFAULT_URL = "http://127.0.0.1:4021";
 
-/** What a sandbox says of itself, loudly, and what to try next. */
+/** What a sandbox prints at its start: the warning, its services and addresses, and a command to try. */
 export function toBanner(running: Running, description: SandboxDescription, site: SiteManifest): string {
   const { services, url } = running;
   const width = Math.max(...services.map(({ path }) => path.length));
@@ -30,7 +30,7 @@ export function toBanner(running: Running, description: SandboxDescription, site
   ].join("\n");
 }
 
-/** The shortest command that buys something, if anything is sold. */
+/** The shortest command that buys a call, if any service has a price. */
 function suggest(services: readonly Service[], url: string, { rails }: SiteManifest): string[] {
   const command = services
     .filter(({ manifest }) => manifest.price !== undefined)

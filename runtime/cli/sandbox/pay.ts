@@ -5,16 +5,15 @@ import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import type { RpcDoor, RpcReply } from "../../server/routes/rpc.ts";
 import { openPayer } from "../call/buyer-payer.ts";
-import type { Wallet } from "../call/buyer-wallet.ts";
+import type { BuyerWallet } from "../call/buyer-wallet.ts";
 import { toOffers } from "../call/offers.ts";
 
-/** Where the explorer has its play money signed. Only a sandbox has it. */
+/** Signs payments of play money for the explorer. Only a sandbox has this path. */
 export const SANDBOX_PAY_PATH = "/sandbox/pay";
 
 /**
- * Signs for whoever asks, with the keys that `GET /sandbox` gives away. The body is a challenge (x402 version 2); the
- * payment of its first offer that is on one of the sandbox's rails comes back as `{ "payment": "…" }`, which is the value
- * of the PAYMENT-SIGNATURE header.
+ * Signs a payment with the keys that `GET /sandbox` publishes. The body is a challenge (x402 v2, PaymentRequired); the
+ * answer is `{ "payment": "…" }`: the PAYMENT-SIGNATURE header for the first offer on one of the sandbox's rails.
  */
 export function createSandboxPay(rails: readonly RailManifest[], description: SandboxDescription): RpcDoor {
   const wallet = toWallet(description);
@@ -34,7 +33,7 @@ export function createSandboxPay(rails: readonly RailManifest[], description: Sa
   };
 }
 
-function toWallet({ buyer, rpc }: SandboxDescription): Wallet {
+function toWallet({ buyer, rpc }: SandboxDescription): BuyerWallet {
   return {
     origin: "sandbox",
     key: (rail) => (isEvm(rail) ? buyer.evm.private_key : buyer.solana.secret_key),

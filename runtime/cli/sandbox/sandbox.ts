@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { createLog } from "../../drivers/log.ts";
 import type { Sandbox } from "../../sandbox/open-sandbox.ts";
 import { loadConfig, readConfig } from "../config/config.ts";
-import { closeOnSignal, run, toProblem } from "../serve/run.ts";
-import { checkDir } from "../set/check.ts";
+import { closeOnSignal, run } from "../serve/run.ts";
+import { checkDir, toFaultProblem } from "../set/check.ts";
 import { loadSet } from "../set/load.ts";
 import { toBanner } from "./banner.ts";
 import { toSandboxSources } from "./sources.ts";
@@ -11,30 +11,31 @@ import { toSandboxSources } from "./sources.ts";
 /** The command line of `payphone sandbox`. */
 export interface SandboxCommand {
   readonly dir: string;
-  /** Whether services read the live sources instead of recordings. */
+  /** Whether services read live sources instead of recordings. */
   readonly online: boolean;
 }
 
 /**
- * Sells the services of a directory for play money, with everything that they need embedded. The environment's own keys
- * and addresses are not used.
+ * Sells the services of a directory for play money, on embedded chains. The environment's own keys and addresses are
+ * not used.
  * @throws Problem `bad-request` with every fault of the set; `unavailable` when a part of the sandbox is not installed.
  */
 export async function runSandbox({ dir, online }: SandboxCommand): Promise<void> {
   const own = loadConfig();
   const [set, { openSandbox }] = await Promise.all([loadSet(dir), import("../../sandbox/open-sandbox.ts")]);
-  if (set.faults.length > 0) throw toProblem(await checkDir(dir, own.env));
+  if (set.faults.length > 0) throw toFaultProblem(await checkDir(dir, own.env));
   const log = createLog({ level: "warn" });
-  const dataDir = join(own.dataDir, "sandbox"); // Play money's records must never be taken for real money's.
+  const dataDir = join(own.dataDir, "sandbox"); // Records of play money must never mix with those of real money.
   const { anvilBin } = own;
   const sandbox = await openSandbox({ rails: set.site.rails, dataDir, anvilBin, log });
   try {
     const config = readConfig({ ...toEnvironment(own.env, sandbox), PAYPHONE_DATA_DIR: dataDir });
     const { description } = sandbox;
-    const { createSandboxPay, SANDBOX_PAY_PATH } = await import("./pay.ts"); // It brings the buyer's SDKs.
+    const { createSandboxPay, SANDBOX_PAY_PATH } = await import("./pay.ts"); // Loads the buyer's SDKs.
     const doors = new Map([[SANDBOX_PAY_PATH, createSandboxPay(set.site.rails, description)]]);
     const running = await run({
-      ...{ set, config },
+      set,
+      config,
       sandbox: { description, doors, ...toSandboxSources({ set, own, sandbox, online }) },
     });
     closeOnSignal(async () => {
@@ -49,7 +50,7 @@ export async function runSandbox({ dir, online }: SandboxCommand): Promise<void>
   }
 }
 
-/** What decides about money, and what proves who we are, comes from the sandbox alone. */
+/** Variables about money and identity, which come from the sandbox alone. */
 const REAL = /^(A2A_|TREASURY_|FACILITATOR_|CDP_|REDIS_URL$)/;
 
 function toEnvironment(

@@ -9,10 +9,10 @@ import type { ManifestSet } from "../set/load.ts";
 
 export interface SandboxSourcesOptions {
   readonly set: ManifestSet;
-  /** The environment as it was given: it may name live sources and a language model. */
+  /** The configuration outside the sandbox: it may name live sources and a language model. */
   readonly own: Pick<Config, "env" | "llm">;
   readonly sandbox: Pick<Sandbox, "chains">;
-  /** Whether the live sources are asked. */
+  /** Whether services read live sources. */
   readonly online: boolean;
 }
 
@@ -20,8 +20,8 @@ export interface SandboxSourcesOptions {
 type Origin = "recorded" | "embedded" | "live";
 
 /**
- * What services read in a sandbox. Offline: recordings, and then the sandbox's own chains. Online: the live sources, and
- * the sandbox's own chains where the environment names no node of theirs. A language model that the environment names is live.
+ * The sources of a sandbox. Offline: recordings, then the sandbox's own chains. Online: live sources, and the sandbox's
+ * own chains when the environment names no node. A language model that the environment names is always live.
  * @throws Problem `bad-request` with every fault of the recordings.
  */
 export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxParts, "sources" | "origins"> {

@@ -1,9 +1,8 @@
 import type { RequestListener } from "node:http";
 import type { Clock, Log } from "../../api/capabilities.ts";
-import type { Host } from "../../api/plugin.ts";
-import { createReportShelf } from "../../core/jobs/reports.ts";
-import { createPayments } from "../../core/payments.ts";
-import { createExchanges } from "../../core/peers/exchanges.ts";
+import { createReportShelf, type ReportShelf } from "../../core/jobs/reports.ts";
+import { createPayments, type Payments } from "../../core/payments.ts";
+import { createExchanges, type Exchanges } from "../../core/peers/exchanges.ts";
 import { bindServices, type Service } from "../../core/service.ts";
 import type { Fault } from "../../core/set/faults.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
@@ -14,9 +13,9 @@ import type { RpcDoor } from "../../server/routes/rpc.ts";
 import { createBazaar } from "../../surfaces/discovery/bazaar.ts";
 import type { Config } from "../config/config.ts";
 import { type LoadedPlugins, loadPlugins, type ManifestSet } from "../set/load.ts";
-import { openDoors } from "./doors.ts";
-import { createDrivers } from "./drivers.ts";
-import { createJobEngine } from "./job-engine.ts";
+import { type Doors, openDoors } from "./doors.ts";
+import { createDrivers, type Drivers } from "./drivers.ts";
+import { createJobEngine, type OpenJobs } from "./job-engine.ts";
 import { toReadiness } from "./readiness.ts";
 import { openSources, type Sources, type SourcesOverride } from "./sources.ts";
 
@@ -28,18 +27,18 @@ export interface ComposeOptions {
   readonly store: OpenStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Only where the money is play money. */
+  /** Set in a sandbox only. */
   readonly sandbox?: SandboxParts | undefined;
 }
 
-/** What a sandbox puts in the place of the world. */
+/** What a sandbox replaces or adds. */
 export interface SandboxParts {
   /** What `GET /sandbox` answers. */
   readonly description: SandboxDescription;
   readonly sources: SourcesOverride;
-  /** Where the data in a service's answers comes from, for its header: `coingecko=recorded`. */
+  /** Where the data of a service's answers comes from, as its response header says it: `coingecko=recorded`. */
   readonly origins: (manifest: Manifest) => string | undefined;
-  /** Served beside the others, by path: what signs with play money. */
+  /** Additional doors, by path. */
   readonly doors: ReadonlyMap<string, RpcDoor>;
 }
 
@@ -47,85 +46,134 @@ export interface SandboxParts {
 export interface Composition {
   readonly listener: RequestListener;
   readonly services: readonly Service[];
-  /** Takes up what an earlier process left open, and asks the rails. */
+  /** Resumes what an earlier process left unfinished, and asks the rails whether they are up. */
   start(): Promise<void>;
-  /** Ends all background work. The store is the caller's. */
+  /** Ends all background work. The caller closes the store. */
   close(): Promise<void>;
 }
 
-/** The one place where the parts meet. A set whose plugins have faults gives nothing but these. */
+/** Composes a server from its parts; gives only the faults when a plugin has any. */
 export async function compose(options: ComposeOptions): Promise<Composition | readonly Fault[]> {
-  const { set, config, baseUrl, store, clock, log, sandbox } = options;
-  const { site } = set;
-  const drivers = createDrivers({ config, site, store, clock, log });
-  const sources = openSources({ set, config, store, clock, log, override: sandbox?.sources });
-  const reports = createReportShelf({ store, baseUrl });
-  const { handlers, faults } = await lend(options, { ...drivers, reports }, sources);
+  const outside = openOutside(options);
+  const { handlers, faults } = await setUpPlugins(options, outside);
   if (faults.length > 0) {
-    await Promise.all([drivers.close(), sources.close()]);
+    await outside.close();
     return faults;
   }
-  if (!sandbox) warnOfUnset(options); // A sandbox brings what its services need.
-  const engine = createJobEngine({ site, config, baseUrl, refundRail: drivers.refundRail, store, clock, log });
-  const { statusOf } = engine;
-  const services = bindServices(set.manifests, { site, compile: set.compile, handlers, statusOf });
-  const jobs = await engine.open(services);
-  const shown = { services, site, schemas: set.schemas, baseUrl };
-  const exchanges = createExchanges({ store, clock, site });
-  const { rails } = drivers;
-  const hooks = { extensionsOf: createBazaar(shown), onSettled: exchanges.observe };
-  const payments = createPayments({ site, services, rails, jobs, store, clock, log, ...hooks });
-  const { invoke, offers } = payments;
-  const { close, ...beside } = await openDoors({
-    shown,
-    config,
-    invoke,
-    exchanges,
-    store,
-    clock,
-    sandbox,
-  });
-  const listener = createApp({
-    ...{ services, invoke, challenge: offers.challenge, reports, ...beside },
-    ...{ site: { ...site, baseUrl }, limits: site.limits, trustProxy: config.trustProxy },
-    ready: () => toReadiness({ services, payments, configured: rails, store, sources }),
-    ...(sandbox && { sandbox: sandbox.description, origins: sandbox.origins }),
-    ...{ clock, log },
-  });
+  if (!options.sandbox) warnOfUnset(options);
+  const till = await openTill(options, outside, handlers);
+  const surfaces = await openSurfaces(options, till);
   return {
-    ...{ listener, services },
+    listener: toListener(options, { outside, till, surfaces }),
+    services: till.services,
     async start() {
-      await payments.start();
-      sources.start();
-      jobs.start();
+      await till.payments.start();
+      outside.sources.start();
+      till.jobs.start();
     },
     async close() {
-      payments.close();
-      await jobs.close();
-      await close();
+      till.payments.close();
+      await till.jobs.close();
+      await surfaces.close();
+      await outside.close();
+    },
+  };
+}
+
+/** Chains, facilitators, upstreams, and what handlers leave for download. */
+interface Outside {
+  readonly drivers: Drivers;
+  readonly sources: Sources;
+  readonly reports: ReportShelf;
+  close(): Promise<void>;
+}
+
+function openOutside({ set, config, baseUrl, store, clock, log, sandbox }: ComposeOptions): Outside {
+  const drivers = createDrivers({ config, site: set.site, store, clock, log });
+  const sources = openSources({ set, config, store, clock, log, override: sandbox?.sources });
+  const reports = createReportShelf({ store, baseUrl });
+  return {
+    drivers,
+    sources,
+    reports,
+    async close() {
       await sources.close();
       await drivers.close();
     },
   };
 }
 
-/** A plugin must cope with what is unset; its operator had better know. */
+function setUpPlugins(options: ComposeOptions, { drivers, sources, reports }: Outside): Promise<LoadedPlugins> {
+  const { set, config, baseUrl, clock, log } = options;
+  const { anchor, evm, treasury } = drivers;
+  const { llm, schedule, web, cacheOf, upstreams } = sources;
+  const site = { name: set.site.name, baseUrl };
+  const host = { anchor, clock, evm, llm, log, reports, schedule, site, treasury, web };
+  return loadPlugins(set, { host, cacheOf, upstreams, env: config.env });
+}
+
+/** The services, and what sells them. */
+interface Till {
+  readonly services: readonly Service[];
+  readonly payments: Payments;
+  readonly jobs: OpenJobs;
+  readonly exchanges: Exchanges;
+}
+
+async function openTill(
+  options: ComposeOptions,
+  { drivers }: Outside,
+  handlers: LoadedPlugins["handlers"],
+): Promise<Till> {
+  const { set, config, baseUrl, store, clock, log } = options;
+  const { site, schemas, compile } = set;
+  const { rails, refundRail } = drivers;
+  const engine = createJobEngine({ site, config, baseUrl, refundRail, store, clock, log });
+  const services = bindServices(set.manifests, { site, compile, handlers, statusOf: engine.statusOf });
+  const jobs = await engine.open(services);
+  const exchanges = createExchanges({ store, clock, site });
+  const extensionsOf = createBazaar({ services, schemas, baseUrl });
+  const hooks = { extensionsOf, onSettled: exchanges.observe };
+  const payments = createPayments({ site, services, rails, jobs, store, clock, log, ...hooks });
+  return { services, payments, jobs, exchanges };
+}
+
+function openSurfaces({ set, config, baseUrl, store, clock, sandbox }: ComposeOptions, till: Till): Promise<Doors> {
+  const { services, payments, exchanges } = till;
+  const shown = { services, site: set.site, schemas: set.schemas, baseUrl };
+  return openDoors({ shown, config, invoke: payments.invoke, exchanges, store, clock, sandbox });
+}
+
+interface Parts {
+  readonly outside: Outside;
+  readonly till: Till;
+  readonly surfaces: Doors;
+}
+
+function toListener(options: ComposeOptions, { outside, till, surfaces }: Parts): RequestListener {
+  const { set, config, baseUrl, store, clock, log, sandbox } = options;
+  const { services, payments } = till;
+  const { drivers, sources, reports } = outside;
+  return createApp({
+    services,
+    invoke: payments.invoke,
+    challenge: payments.offers.challenge,
+    reports,
+    doors: surfaces.doors,
+    documents: surfaces.documents,
+    site: { ...set.site, baseUrl },
+    limits: set.site.limits,
+    trustProxy: config.trustProxy,
+    ready: () => toReadiness({ services, payments, configured: drivers.rails, store, sources }),
+    ...(sandbox && { sandbox: sandbox.description, origins: sandbox.origins }),
+    clock,
+    log,
+  });
+}
+
+/** Logs the unset variables of plugins. Plugins must cope with them. */
 function warnOfUnset({ set, config, log }: ComposeOptions): void {
   for (const { id, needs = [] } of set.manifests)
     for (const variable of needs)
       if (config.env[variable] === undefined) log.warn("plugin.variable-unset", { service: id, variable });
-}
-
-/** Sets the plugins up with what is open. */
-function lend(
-  { set, config, baseUrl, clock, log }: ComposeOptions,
-  { anchor, evm, treasury, reports }: Pick<Host, "anchor" | "evm" | "reports" | "treasury">,
-  { llm, schedule, web, ...own }: Sources,
-): Promise<LoadedPlugins> {
-  const site = { name: set.site.name, baseUrl };
-  return loadPlugins(set, {
-    ...own,
-    host: { anchor, clock, evm, llm, log, reports, schedule, site, treasury, web },
-    env: config.env,
-  });
 }

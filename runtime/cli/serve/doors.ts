@@ -27,18 +27,18 @@ export interface DoorsOptions {
   readonly exchanges: Exchanges;
   readonly store: Store;
   readonly clock: Clock;
-  /** Set where the money is play money: its own doors, by path. */
+  /** The additional doors of a sandbox, by path; undefined outside a sandbox. */
   readonly sandbox: { readonly doors: ReadonlyMap<string, RpcDoor> } | undefined;
 }
 
-/** Everything that is served beside the routes, by path. */
+/** What is served besides the routes of services, by path. */
 export interface Doors {
   readonly doors: ReadonlyMap<string, RpcDoor>;
   readonly documents: ReadonlyMap<string, Document>;
   close(): Promise<void>;
 }
 
-/** Opens MCP, A2A and those of a sandbox, and makes all documents, once. */
+/** Opens MCP, A2A and the doors of a sandbox, and makes all documents once. */
 export async function openDoors({ shown, config, sandbox, ...own }: DoorsOptions): Promise<Doors> {
   const { baseUrl } = shown;
   const links = { documentation: `${baseUrl}/docs`, icon: `${baseUrl}/icon.png` };

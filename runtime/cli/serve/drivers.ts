@@ -31,19 +31,19 @@ export interface DriverDeps {
   readonly log: Log;
 }
 
-/** Everything outside, bound to its interfaces. Nothing is connected before its first use. */
+/** The outside world behind its interfaces. Nothing is connected before its first use. */
 export interface Drivers {
   readonly rails: readonly Rail[];
   readonly anchor: Anchor;
   /** The chain of the rail `base`. */
   readonly evm: Evm;
   readonly treasury: Treasury;
-  /** Where failed jobs are paid back, if the site says so. */
+  /** Pays refunds of failed jobs; undefined when the site has no automatic refunds. */
   readonly refundRail: RefundRail | undefined;
   close(): Promise<void>;
 }
 
-/** The rails whose chains anchors are written to. */
+/** The ids of the rails to whose chains anchors are written. */
 const BASE = "base";
 const SOLANA = "solana";
 
@@ -137,5 +137,5 @@ function openRemote({ facilitator: { url, headers, cdp } }: Config): HttpFacilit
 const absent = (rails: string): Problem =>
   new Problem("unavailable", `This site has no rail ${rails}, whose chains are needed`);
 
-/** The coins of all EVM chains have 18 decimals. */
+/** In wei: the native coin of every EVM chain has 18 decimals. */
 const toFeeCap = ({ max_fee = "0.001" }: RailManifest): bigint => toAtomic(max_fee, 18);

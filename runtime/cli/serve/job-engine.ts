@@ -19,21 +19,23 @@ export interface JobEngineDeps {
   readonly site: SiteManifest;
   readonly config: Config;
   readonly baseUrl: string;
-  /** Where refunds are made automatically, if the site says so. */
+  /** Undefined when the site has no automatic refunds. */
   readonly refundRail: RefundRail | undefined;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Jobs, the line they wait in, and their refunds. */
+/** Jobs, their queue and their refunds. */
 export interface JobEngine {
   readonly statusOf: StatusOf;
-  /** To be called once, when the services are bound. */
-  open(services: readonly Service[]): Promise<Pick<Jobs, "reserve" | "begin" | "start" | "close">>;
+  /** Opens the queue. To be called once, when the services are bound. */
+  open(services: readonly Service[]): Promise<OpenJobs>;
 }
 
-/** The line is in Redis where there is one, for any number of machines; otherwise it is in the embedded store. */
+export type OpenJobs = Pick<Jobs, "reserve" | "begin" | "start" | "close">;
+
+/** The queue is in Redis when REDIS_URL is set, shared by any number of processes; otherwise in the embedded store. */
 export function createJobEngine({ site, config, baseUrl, refundRail, store, clock, log }: JobEngineDeps): JobEngine {
   const records = createJobRecords({ store, clock });
   let screen: Service | undefined;

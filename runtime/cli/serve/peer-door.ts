@@ -9,7 +9,7 @@ import { type AgentCardOptions, JWKS_PATH, toAgentCard, toJwks } from "../../sur
 import type { Document } from "../../surfaces/document.ts";
 import type { Config, PeerConfig } from "../config/config.ts";
 
-export interface PeerDoorOptions
+export interface PeerDoorDeps
   extends Pick<A2aOptions, "services" | "invoke" | "baseUrl" | "exchanges" | "store" | "clock"> {
   readonly config: PeerConfig & Pick<Config, "facilitator">;
   readonly site: AgentCardOptions["site"];
@@ -17,15 +17,15 @@ export interface PeerDoorOptions
   readonly links?: AgentCardOptions["links"];
 }
 
-/** The door between agents and what describes it, by path. */
+/** The A2A door and the documents that describe it, by path. */
 export interface OpenPeerDoor {
   readonly doors: ReadonlyMap<string, RpcDoor>;
   readonly documents: ReadonlyMap<string, Document>;
   close(): Promise<void>;
 }
 
-/** Opens the door between agents, under the identity that is configured. @throws Problem `unavailable`, when that cannot be read. */
-export async function openPeerDoor(options: PeerDoorOptions): Promise<OpenPeerDoor> {
+/** Opens the A2A door under the configured identity. @throws Problem `unavailable` when the identity cannot be read. */
+export async function openPeerDoor(options: PeerDoorDeps): Promise<OpenPeerDoor> {
   const { config, services, site, baseUrl, store, clock, links } = options;
   const { identityKeys: keys, dataDir, redisUrl } = config;
   const shared = redisUrl === undefined ? undefined : store;
@@ -46,7 +46,7 @@ export async function openPeerDoor(options: PeerDoorOptions): Promise<OpenPeerDo
   };
 }
 
-/** Who settles, as peers are told. */
+/** The facilitator as the agent card names it. */
 const toFacilitator = ({ facilitator: { url, cdp } }: Pick<Config, "facilitator">): string =>
   url ?? (cdp ? "https://api.cdp.coinbase.com" : "in-process");
 

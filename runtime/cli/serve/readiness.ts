@@ -14,8 +14,8 @@ export interface ReadinessDeps {
 }
 
 /**
- * How the store, each configured rail, each upstream and each service are. A service is up when it is free or can be paid
- * for on at least one rail, and nothing that it cannot do without is unset.
+ * The state of the store and of each rail, upstream and service. A service is up when it is free or payable on at least
+ * one rail, and everything that it requires is configured.
  */
 export async function toReadiness({
   services,

@@ -1,20 +1,20 @@
 import { Problem } from "../../api/problem.ts";
 import { loadConfig } from "../config/config.ts";
 import { missingForServe } from "../config/serve.ts";
-import { checkDir } from "../set/check.ts";
+import { checkDir, toFaultProblem } from "../set/check.ts";
 import { loadSet } from "../set/load.ts";
 import { digestSet, noteSoundSet, readSoundSet } from "../set/sound-set.ts";
-import { closeOnSignal, run, toProblem } from "./run.ts";
+import { closeOnSignal, run } from "./run.ts";
 
 /**
  * Sells the services of a directory for real money.
- * @throws Problem `bad-request` with every fault of the set, or with everything that the environment lacks.
+ * @throws Problem `bad-request` with every fault of the set, or of the environment.
  */
 export async function runServe({ dir }: { readonly dir: string }): Promise<void> {
   const config = loadConfig();
   const digest = digestSet(dir);
   const set = await loadSet(dir, digest !== undefined && digest === (await readSoundSet(config.dataDir)));
-  if (set.faults.length > 0) throw toProblem(await checkDir(dir, config.env));
+  if (set.faults.length > 0) throw toFaultProblem(await checkDir(dir, config.env));
   const missing = missingForServe(config, set);
   if (missing.length > 0) {
     const list = missing.map((line) => `  ${line}`).join("\n");

@@ -12,7 +12,7 @@ import { createReader, type Env } from "../config/reader.ts";
 import { TOKEN, WEB_URL } from "../config/values.ts";
 import type { ManifestSet } from "../set/load.ts";
 
-/** How the sources are reached where it is not as the configuration says: in a sandbox. */
+/** What a sandbox changes about the sources. */
 export interface SourcesOverride {
   readonly locate: (upstream: UpstreamManifest) => Located;
   readonly wrap: (live: Transport) => Transport;
@@ -28,16 +28,15 @@ export interface SourcesDeps {
   readonly override?: SourcesOverride | undefined;
 }
 
-/** Everything that plugins read from, and what they remember. Nothing is connected before its first use. */
+/** What plugins read from, and their caches. Nothing is connected before its first use. */
 export interface Sources {
   /** By id. */
   readonly upstreams: ReadonlyMap<string, LiveUpstream>;
   readonly llm: Llm;
   readonly web: Web;
   readonly schedule: Schedule;
-  /** A plugin's own. */
   cacheOf(plugin: string): Cache;
-  /** Why a service cannot work, whoever pays; undefined when nothing is missing. */
+  /** Why a service cannot work at present; undefined when nothing is missing. */
   explain(manifest: Manifest): string | undefined;
   /** Begins the background work of plugins. */
   start(): void;
@@ -74,14 +73,14 @@ export function openSources({ set, config, store, clock, log, override }: Source
   };
 }
 
-/** Where an upstream is, and the credential that it is sent. */
+/** The URL of an upstream, and the credential to send. */
 export interface Located {
-  /** Undefined: nothing is configured. */
+  /** Undefined when nothing is configured. */
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Where the environment, or else the site, says that an upstream is. Values that are malformed count as unset. */
+/** Finds an upstream: the environment comes before the site. Malformed values count as unset. */
 export function locate({ url, variable, key }: UpstreamManifest, env: Env): Located {
   const { value } = createReader(env, () => "");
   const secret = key && value(key.variable, TOKEN);
@@ -91,7 +90,7 @@ export function locate({ url, variable, key }: UpstreamManifest, env: Env): Loca
   };
 }
 
-/** What the manifests say of the services that ask the language model. */
+/** The limits and output schemas of the services that ask the language model. */
 function toLlmTerms({ manifests, schemas }: ManifestSet): Pick<LlmOptions, "limitsOf" | "schemaOf"> {
   const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
   return {

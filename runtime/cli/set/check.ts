@@ -1,11 +1,12 @@
+import { Problem } from "../../api/problem.ts";
 import { byPlace, type Fault, toFaultLine } from "../../core/set/faults.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { type Lent, loadPlugins, loadSet, type ManifestSet } from "./load.ts";
 
 /**
- * Everything that would keep a directory from being served, short of the chains and the port: manifests, schemas,
- * examples, and plugins, which are imported and set up with a host that has nothing open behind it.
- * @param env the variables that plugins may be lent; a plugin must cope with those that are not set.
+ * Finds every fault of manifests, schemas, examples and plugins. Plugins are imported and set up with a host that opens
+ * nothing.
+ * @param env the variables that plugins may read; a plugin must cope with unset ones.
  */
 export async function checkDir(
   dir: string,
@@ -16,8 +17,8 @@ export async function checkDir(
   return [...set.faults, ...plugins.faults].sort(byPlace);
 }
 
-/** The report: one line for each fault, and a last line that counts. */
-export function toReport(faults: readonly Fault[]): string {
+/** One line for each fault, and a last line with their number. */
+export function toFaultReport(faults: readonly Fault[]): string {
   if (faults.length === 0) return "no faults";
   const files = new Set(faults.map(({ file }) => file)).size;
   const count = `${faults.length} ${faults.length === 1 ? "fault" : "faults"} in ${files} ${files === 1 ? "file" : "files"}`;
@@ -25,7 +26,10 @@ export function toReport(faults: readonly Fault[]): string {
   return [...faults.map(toFaultLine), `${count}; nothing starts until ${mended}`].join("\n");
 }
 
-/** What a plugin may use while it is set up is real; what it may only keep for its handlers says so when it is called. */
+/** The error that ends a command because of a set's faults. */
+export const toFaultProblem = (faults: readonly Fault[]): Problem => new Problem("bad-request", toFaultReport(faults));
+
+/** A host for checks: what plugins may use during setup works; every other capability throws when it is called. */
 export function toIdleLent({ site }: ManifestSet): Omit<Lent, "env"> {
   return {
     host: {

@@ -17,7 +17,7 @@ import { createStructureChecks, TRUSTED } from "../../core/set/structure.ts";
 import { admitImports } from "./plugin-imports.ts";
 import { readSet } from "./read-set.ts";
 
-/** A directory of services, read and checked. Only where `faults` is empty are `site` and `manifests` complete. */
+/** A directory of services, read and checked. `site` and `manifests` are complete only when `faults` is empty. */
 export interface ManifestSet {
   /** Absolute, without symbolic links. */
   readonly dir: string;
@@ -27,17 +27,17 @@ export interface ManifestSet {
   /** By name. */
   readonly schemas: ReadonlyMap<string, object>;
   readonly compile: Compile;
-  /** What is sound of each manifest, and where it stands. */
+  /** The valid part of each manifest, with the positions of its values. */
   readonly drafts: readonly Draft[];
-  /** All of them, in the order of a report. What plugins lack is not among them: see `loadPlugins`. */
+  /** In the report's order. Faults of plugins come from `loadPlugins`. */
   readonly faults: readonly Fault[];
-  /** Whether it was known to be sound: then neither manifests, schemas nor examples were tried again. */
+  /** Whether the set was known to be sound, and manifests, schemas and examples were not checked again. */
   readonly isKnown: boolean;
 }
 
 /**
- * Reads `manifests/` and `schemas/` of a directory, and finds everything that is wrong with them.
- * @param isKnown whether nothing was wrong with it, and with its plugins, and nothing has changed since.
+ * Reads `manifests/` and `schemas/` of a directory and finds all their faults.
+ * @param isKnown whether an earlier check found no fault, of the plugins either, and no file has changed since.
  */
 export async function loadSet(dir: string, isKnown = false): Promise<ManifestSet> {
   const root = await realpath(dir).catch(() => resolve(dir));
@@ -57,7 +57,9 @@ export async function loadSet(dir: string, isKnown = false): Promise<ManifestSet
     drafts,
     isKnown,
     faults: [
-      ...[...files.faults, ...(site?.faults ?? []), ...manifests.flatMap((manifest) => manifest.faults)],
+      ...files.faults,
+      ...(site?.faults ?? []),
+      ...manifests.flatMap((manifest) => manifest.faults),
       ...(site ? checkSite(site.draft) : []),
       ...checkManifests({ ...(site && { site: site.draft }), manifests: drafts, schemas }),
       ...faults,
@@ -66,8 +68,8 @@ export async function loadSet(dir: string, isKnown = false): Promise<ManifestSet
 }
 
 /**
- * What plugins are lent. Each is given only those variables that its manifests name under `needs`, if they are set, and
- * those upstreams that they name.
+ * What plugins are given. A plugin gets only the variables that its manifests name under `needs`, as far as they are
+ * set, and only the upstreams that they name.
  */
 export interface Lent {
   readonly host: Omit<Host, "cache" | "env" | "upstream">;
@@ -77,17 +79,17 @@ export interface Lent {
   readonly upstreams: ReadonlyMap<string, Upstream>;
 }
 
-/** The handlers of a set, and what is wrong with its plugins. */
+/** The handlers of a set, and the faults of its plugins. */
 export interface LoadedPlugins {
   /** By `plugin.handler`. */
   readonly handlers: ReadonlyMap<string, AnyHandler>;
-  /** In the order of a report. */
+  /** In the report's order. */
   readonly faults: readonly Fault[];
 }
 
 /**
- * Imports and sets up the plugins that the set's manifests name, and no others. Each fault stands at the `handler` of a
- * manifest. A plugin that was imported before is set up anew, from the same module.
+ * Imports and sets up the plugins that the set's manifests name. Each fault stands at the `handler` of a manifest.
+ * A plugin that was imported before is set up again from the same module.
  */
 export async function loadPlugins(set: ManifestSet, lent: Lent): Promise<LoadedPlugins> {
   const users = Map.groupBy(
@@ -102,7 +104,7 @@ export async function loadPlugins(set: ManifestSet, lent: Lent): Promise<LoadedP
   };
 }
 
-/** One plugin; what keeps it from being set up is reported once, at the first manifest that names it. */
+/** Loads one plugin. A fault of its setup is reported once, at the first manifest that names it. */
 async function loadPlugin(
   name: string,
   drafts: readonly Draft[],
@@ -141,7 +143,7 @@ function bind(drafts: readonly Draft[], handlers: Readonly<Record<string, unknow
   };
 }
 
-/** The host with what is the plugin's own: what it lends is opened when a plugin takes it, so nothing is copied. */
+/** The host of one plugin. It inherits from the common host, whose getters open a capability at its first use. */
 function toHost(name: string, drafts: readonly Draft[], { host, cacheOf, env, upstreams }: Lent): Host {
   const needs = new Set(drafts.flatMap(({ data }) => data.needs ?? []));
   const own = Object.fromEntries([...needs].flatMap((need) => (env[need] === undefined ? [] : [[need, env[need]]])));
@@ -166,7 +168,7 @@ async function guess(name: string, dir: string): Promise<string> {
   );
 }
 
-/** The first line of what was thrown, with paths as the operator knows them. */
+/** The first line of the error, with paths relative to the directory. */
 function explain(error: unknown, dir: string): string {
   const message = error instanceof Error ? error.message : String(error);
   const [line = ""] = message.trim().split("\n");

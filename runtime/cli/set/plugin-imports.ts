@@ -5,12 +5,12 @@ import { pathToFileURL } from "node:url";
 const CONTRACT = new URL("../../api/plugin.ts", import.meta.url).href;
 const OWN = new URL("../../../package.json", import.meta.url).href;
 
-/** The directories that are served, as URLs; for the whole process, as Node's hooks are. */
+/** The served directories, as URLs. Module hooks belong to the process, and so does this list. */
 const served = new Set<string>();
 
 /**
- * Lets the plugins of a directory import what plugins may: "#plugin", wherever the directory is, and packages that come
- * with payphone where the directory has none of that name.
+ * Lets the plugins of a directory import "#plugin", and the packages that payphone brings where the directory has no
+ * package of that name.
  */
 export function admitImports(dir: string): void {
   if (served.size === 0) registerHooks({ resolve });

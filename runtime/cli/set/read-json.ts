@@ -3,7 +3,7 @@ import type { Reading } from "./read-yaml.ts";
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]|[^\s{}[\],":]+/g;
 
-/** Reads JSON and where each of its parts stands; a key may not stand in an object twice. */
+/** Reads JSON with the position of each part. A key that stands in an object twice is a fault. */
 export function readJson(file: string, text: string): Reading {
   const placeAt = (offset: number): Position => {
     const before = text.slice(0, offset).split("\n");
@@ -36,7 +36,7 @@ export function readJson(file: string, text: string): Reading {
   return { source, faults };
 }
 
-/** V8 names the place of most errors; of an unexpected token it is the last character of the first prefix that has one. */
+/** V8 names the position of most errors. An unexpected token ends the shortest prefix that has that error. */
 function findError(text: string, message: string): number {
   const [, position] = /at position (\d+)/.exec(message) ?? [];
   if (position !== undefined) return Number(position);
@@ -59,7 +59,7 @@ function hasUnexpectedToken(text: string): boolean {
 }
 
 interface Scan {
-  /** Offsets by path, the path as the JSON of its steps as texts. */
+  /** Offsets by path; a path is the JSON of its steps, as strings. */
   readonly values: Map<string, number>;
   readonly keys: Map<string, number>;
   readonly twice: { readonly key: string; readonly offset: number }[];

@@ -10,17 +10,17 @@ import { type Reading, readYaml } from "./read-yaml.ts";
 export interface Files {
   readonly site?: SourceFile;
   readonly manifests: readonly SourceFile[];
-  /** By name; a file that is no JSON has undefined for its data. */
+  /** By name; the data of a file that is not JSON is undefined. */
   readonly schemas: ReadonlyMap<string, SourceFile>;
   readonly faults: readonly Fault[];
 }
 
 const SITE = "_site.yaml";
-/** In payphone's own directory its schemas of manifests stand beside those of its services. */
+/** In payphone's own directory, the schemas of manifests stand beside those of services. */
 const OWN_SCHEMAS = ["manifest.json", "recording.json", "site.json"];
 const IGNORED = /^\.|\.md$|^generated$/;
 
-/** Reads `manifests/*.yaml` and `schemas/*.json`; plugins are read by whoever needs their code. */
+/** Reads `manifests/*.yaml` and `schemas/*.json`. */
 export async function readSet(dir: string): Promise<Files> {
   const [manifests, schemas] = await Promise.all([
     readFolder(dir, "manifests", ".yaml", readYaml),

@@ -2,16 +2,16 @@ import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument, visi
 import type { Path } from "../../core/schema/nodes.ts";
 import type { Fault, FaultCode, SourceFile } from "../../core/set/faults.ts";
 
-/** A file as far as it could be read. */
+/** The content of a file and the faults of its syntax. */
 export interface Reading {
-  /** Left out when the file's syntax is broken. */
+  /** Left out when the syntax is broken. */
   readonly source?: SourceFile;
   readonly faults: readonly Fault[];
 }
 
 const MOST_ALIASES = 100;
 
-/** Reads YAML 1.2, strictly: one document, no key twice, no unknown tags, no aliases that contain themselves or explode. */
+/** Reads YAML 1.2 strictly: one document, no duplicate keys, no unknown tags, no circular or exploding aliases. */
 export function readYaml(file: string, text: string): Reading {
   const lines = new LineCounter();
   const document = parseDocument(text, { version: "1.2", lineCounter: lines, prettyErrors: false });
@@ -28,7 +28,7 @@ export function readYaml(file: string, text: string): Reading {
 
   const [errors, twice] = split([...document.errors, ...document.warnings]);
   const [error] = errors;
-  // What follows the first error is guesswork of the parser's.
+  // After the first error the parser only guesses.
   if (error) return { faults: [faultOf(error.pos[0], "syntax-error", explain(error))] };
   const unsafe = findUnsafeAlias(document);
   if (unsafe) return { faults: [faultOf(unsafe.offset, "unsafe-alias", unsafe.message)] };
@@ -53,7 +53,7 @@ const explain = ({ code, message }: YAMLError): string =>
 
 const keyAt = (text: string, offset: number): string => /^[^\s:]+/.exec(text.slice(offset))?.[0] ?? "";
 
-/** An alias inside the thing that it stands for, or the first one of too many. */
+/** A circular alias, or the first alias of too many. */
 function findUnsafeAlias(document: Document.Parsed): { offset: number; message: string } | undefined {
   const aliases: number[] = [];
   let circular: number | undefined;
@@ -75,7 +75,7 @@ function findUnsafeAlias(document: Document.Parsed): { offset: number; message: 
   }
 }
 
-/** Where a value or its key begins; where it is not there, where the nearest thing around it begins. */
+/** The offset of a value or its key; of the nearest enclosing value when the path does not exist. */
 function offsetOf(document: Document.Parsed, path: Path, part: "key" | "value"): number {
   let node: unknown = document.contents;
   let key: unknown;

@@ -4,20 +4,20 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Beside the state of a server: the digest of the last set that it found sound. As long as nothing changes that the
- * checks read or run, no start has to compile all schemas and try all examples again: a quarter of its work.
+ * The file in the data directory that holds the digest of the last sound set. While the digest stays the same, a start
+ * skips compiling all schemas and trying all examples: a quarter of its work.
  */
 const FILE = "sound-set";
 
 const ROOT = join(import.meta.dirname, "../../..");
-/** What checks, and with which versions of which packages. */
+/** The code that checks, and the versions of its packages. */
 const CHECKING = ["package.json", "runtime", "schemas/manifest.json", "schemas/site.json"];
-/** What is checked; plugins check the examples, too. */
+/** What is checked. Plugins are among it because they check examples. */
 const CHECKED = ["package.json", "manifests", "plugins", "schemas"];
 
 /**
- * SHA-256 of every file that decides whether a directory is sound, payphone's own among them. Undefined when one cannot be
- * read, or is a link to a folder: then nothing is known of the set.
+ * SHA-256 of every file that decides whether a directory is sound, payphone's own included. Undefined when a file cannot
+ * be read or is a link to a folder.
  */
 export function digestSet(dir: string): string | undefined {
   const hash = createHash("sha256").update(process.version);
@@ -33,15 +33,15 @@ export function digestSet(dir: string): string | undefined {
   }
 }
 
-/** Undefined while nothing is noted, or what is noted cannot be read: then everything is checked. */
+/** The digest of the last sound set; undefined when none was noted or the note cannot be read. */
 export const readSoundSet = (dataDir: string): Promise<string | undefined> =>
   readFile(join(dataDir, FILE), "utf8").catch(() => undefined);
 
-/** A note that cannot be written, or is torn, costs the next start its time, and nothing else. */
+/** Notes a sound set. A note that cannot be written only makes the next start slower. */
 export const noteSoundSet = (dataDir: string, digest: string): Promise<void> =>
   writeFile(join(dataDir, FILE), digest).catch(() => {});
 
-/** The files of a folder, or the file itself, relative to the root and always in the same order; none when it is not there. */
+/** The files below a folder, or the file itself: relative to the root, sorted; none when it does not exist. */
 function listFiles(root: string, place: string): string[] {
   if (!existsSync(join(root, place))) return [];
   if (/\.json$/.test(place)) return [place];

@@ -4,13 +4,13 @@ import { hasDefaults, type Side, toTypeSchema } from "./type-schemas.ts";
 
 /** What `schemas/generated/services.ts` is written from. */
 export interface TypePlan {
-  /** The types to be generated: the name of each, and its schema in the words of json-schema-to-typescript. */
+  /** The types to generate: name, and schema in the dialect of json-schema-to-typescript. */
   readonly types: readonly { readonly name: string; readonly schema: SchemaObject }[];
   /** The names of each handler's types, in the manifests' order. */
   readonly handlers: readonly { readonly handler: string; readonly input: string; readonly output: string }[];
 }
 
-/** A schema that becomes a type: a document (a file of `schemas/`, or a part of a manifest), or one of its `$defs`. */
+/** A schema that becomes a type: a document (a file of `schemas/` or a part of a manifest) or one of its `$defs`. */
 interface Node {
   readonly name: string;
   readonly schema: SchemaObject;
@@ -18,12 +18,12 @@ interface Node {
   readonly document: string;
 }
 
-/** By key: a document's name, or that with `#` and the name of one of its `$defs`. */
+/** By key: `Document`, or `Document#definition` for one of its `$defs`. */
 type Nodes = Map<string, Node>;
 
 /**
- * One type for each schema, however often it is referred to; a second one, `…Given`, only where a schema with defaults is
- * both taken and returned. Schemas that no manifest names get a type as well.
+ * Plans one type for each schema, also for those that no manifest names. A schema with defaults that is both an input
+ * and an output gets a second type, `…Given`, for the input with its defaults filled in.
  */
 export function planTypes(manifests: readonly Manifest[], schemas: ReadonlyMap<string, object>): TypePlan {
   const nodes: Nodes = new Map();
@@ -79,7 +79,7 @@ function addDocument(nodes: Nodes, key: string, schema: SchemaObject, claim: Cla
   return key;
 }
 
-/** Gives the name that is wanted, or that with a number where it is taken. */
+/** Gives the wanted name, with a number when it is taken. */
 type Claim = (wanted: string) => string;
 
 function createClaim(names: Iterable<string>): Claim {
@@ -92,7 +92,7 @@ function createClaim(names: Iterable<string>): Claim {
   };
 }
 
-/** These and everything that they refer to. */
+/** These keys and everything that they refer to. */
 function reach(nodes: Nodes, keys: readonly string[], found = new Set<string>()): ReadonlySet<string> {
   for (const key of keys) {
     const node = nodes.get(key);

@@ -1,10 +1,10 @@
 import { isObject } from "../../core/json.ts";
 import { mapSubschemas, type SchemaObject, subschemas } from "../../core/schema/subschemas.ts";
 
-/** What a handler takes has its defaults filled in; what it returns is as it is written. */
+/** What a handler takes has its defaults filled in; what it returns has not. */
 export type Side = "taken" | "returned";
 
-/** The keywords that say what kind of value it is. All others only narrow it, which no type shows. */
+/** The keywords that become part of a TypeScript type. All others only narrow a value. */
 const KINDS = [
   "type",
   "const",
@@ -28,13 +28,13 @@ const KEPT = new Set([
 ]);
 const LONGEST_TUPLE = 4;
 
-/** Whether a part of the schema has a default that a caller may leave out. */
+/** Whether any part of the schema has an optional field with a default. */
 export const hasDefaults = (schema: unknown): boolean =>
   [...subschemas(schema)].some(({ schema: part }) => defaultsOf(part).length > 0);
 
 /**
- * A schema in the words of json-schema-to-typescript, which reads an older draft and would name and copy what is referred
- * to: references become the names of types, and what a type cannot say is left out.
+ * A schema in the dialect of json-schema-to-typescript, which reads an older draft and copies what is referred to:
+ * references become names of types, and keywords that no type can express are left out.
  * @param refer the name of the type of a `$ref`.
  */
 export function toTypeSchema(schema: SchemaObject, side: Side, refer: (reference: string) => string): SchemaObject {
@@ -56,7 +56,7 @@ export function toTypeSchema(schema: SchemaObject, side: Side, refer: (reference
   return saysKind(kept) ? kept : { ...kept, tsType: "unknown" };
 }
 
-/** Which branch is meant is not known before the value is checked: the defaults of several are not filled in. */
+/** Defaults inside one of several alternatives are not filled in: which alternative is meant is known too late. */
 function isOneOfMany(schema: SchemaObject, keyword: string): boolean {
   const branches = keyword === "anyOf" || keyword === "oneOf" ? (schema[keyword] as readonly unknown[]) : [];
   return branches.filter((branch) => !isObject(branch) || branch.type !== "null").length > 1;
@@ -68,20 +68,20 @@ function defaultsOf({ properties, required = [] }: SchemaObject): string[] {
   return filled.filter((name) => !(required as string[]).includes(name));
 }
 
-/** An object that names no field is taken as it is. */
+/** An object schema that names no fields allows any. */
 function isFreeForm({ type, properties, ...rest }: SchemaObject): boolean {
   const isNamed = isObject(properties) && Object.keys(properties).length > 0;
   return type === "object" && !isNamed && !["additionalProperties", ...KINDS].some((keyword) => keyword in rest);
 }
 
-/** Lists of a fixed length are tuples; other bounds would become unions of every length. */
+/** A list of fixed length is a tuple; other bounds are dropped, because they would become unions of all lengths. */
 function toTuple({ prefixItems, minItems, maxItems, ...rest }: SchemaObject): SchemaObject {
   if (Array.isArray(prefixItems)) return { ...rest, items: prefixItems, additionalItems: rest.items ?? true, minItems };
   const isFixed = minItems === maxItems && typeof minItems === "number" && minItems <= LONGEST_TUPLE;
   return isFixed ? { ...rest, minItems, maxItems } : rest;
 }
 
-/** Alternatives of which one takes anything say nothing; members of `allOf` that only narrow say nothing either. */
+/** Drops alternatives when one of them allows anything, and members of `allOf` that only narrow. */
 function withoutOpenBranches({ anyOf, oneOf, allOf }: SchemaObject): SchemaObject {
   const closed = (branches: unknown): unknown =>
     Array.isArray(branches) && branches.every(isTelling) ? branches : undefined;

@@ -2,23 +2,23 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { splitHandler } from "../../core/set/plugins.ts";
-import { toReport } from "./check.ts";
+import { toFaultReport } from "./check.ts";
 import { renewTables } from "./key-tables.ts";
 import { loadSet, type ManifestSet } from "./load.ts";
 import { planTypes, type TypePlan } from "./type-plan.ts";
 
-/** Where a served directory keeps the types of its plugins. */
+/** The file with the types of the plugins, relative to the served directory. */
 const TYPES = "schemas/generated/services.ts";
 const HEADER = '// Generated from manifests/ and schemas/ by "payphone types". Do not edit.\n';
 
 /**
- * Writes what is generated in a directory: the types, and the tables of its READMEs that are made from payphone's schemas.
- * @returns the files that were not current, relative to the directory; with `check` they are left as they are.
- * @throws Problem `unavailable` with the report of the faults that keep the manifests and schemas from being read.
+ * Writes the generated files of a directory: the types, and the tables of its READMEs.
+ * @returns the files that were stale, relative to the directory; with `check` nothing is written.
+ * @throws Problem `unavailable` with the report of the set's faults.
  */
 export async function writeTypes(dir: string, { check = false } = {}): Promise<readonly string[]> {
   const set = await loadSet(dir);
-  if (set.faults.length > 0) throw new Problem("unavailable", toReport(set.faults));
+  if (set.faults.length > 0) throw new Problem("unavailable", toFaultReport(set.faults));
   const files = new Map([[TYPES, await toTypes(set)], ...(await renewTables(dir, set.manifests))]);
   const stale: string[] = [];
   for (const [file, text] of files) {
@@ -32,7 +32,7 @@ export async function writeTypes(dir: string, { check = false } = {}): Promise<r
   return stale;
 }
 
-/** The text of `services.ts`: every schema as a type, and each plugin's handlers with theirs. */
+/** The text of `services.ts`: a type for every schema, and the types of each plugin's handlers. */
 async function toTypes({ manifests, schemas }: ManifestSet): Promise<string> {
   const { types, handlers } = planTypes(manifests, schemas);
   const { compile } = await import("json-schema-to-typescript");
@@ -44,13 +44,13 @@ async function toTypes({ manifests, schemas }: ManifestSet): Promise<string> {
 
 const readIfThere = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);
 
-/** Adds to the contract's `Plugins`, by declaration merging, what `definePlugin` looks up. */
+/** Declares the handlers in the interface `Plugins`, by declaration merging; `definePlugin` looks them up there. */
 function toPlugins(handlers: TypePlan["handlers"]): string {
   const plugins = Map.groupBy(handlers, ({ handler }) => splitHandler(handler).plugin);
   const lines = [...plugins].flatMap(([plugin, own]) => {
     const keys = Map.groupBy(own, ({ handler }) => splitHandler(handler).key);
     const members = [...keys].map(([key, uses]) => {
-      // Whoever serves two routes takes what either takes, and returns what both may return.
+      // A handler of two services accepts the input of either and returns what fits both outputs.
       const input = [...new Set(uses.map((use) => use.input))].join(" | ");
       const output = [...new Set(uses.map((use) => use.output))].join(" & ");
       return `      ${key}: { input: ${input}; output: ${output} };`;

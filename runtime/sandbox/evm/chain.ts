@@ -3,43 +3,51 @@ import { createRequire } from "node:module";
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 
-/** What an EVM chain of one's own is started with. */
+/** How to start an embedded EVM chain. */
 export interface EvmChainOptions {
   readonly chainId: number;
-  /** The anvil to run; without it the optional package's, else the one on the PATH. */
+  /** The anvil to run; by default the optional package's, or else the one on the PATH. */
   readonly bin?: string | undefined;
-  /** More arguments, e.g. `["--block-time", "1"]`. Left out: a block for every transaction, at once. */
+  /** Additional arguments, e.g. `["--block-time", "1"]`. By default each transaction gets a block at once. */
   readonly args?: readonly string[];
 }
 
-/** A running EVM node that holds play money. */
+/** A running EVM node with play money. */
 export interface EvmChain {
   readonly chainId: number;
   readonly url: string;
   readonly pid: number;
-  /** One JSON-RPC call. @throws Problem `upstream-failed` with the node's words, revert texts included. */
+  /** One JSON-RPC call. @throws Problem `upstream-failed` with the node's message, which includes revert reasons. */
   rpc(method: string, params: readonly unknown[]): Promise<unknown>;
   setBalance(address: Hex, wei: bigint): Promise<void>;
-  /** A call of a contract by the node's own account, mined at once also when blocks come by the clock. */
+  /** Calls a contract from the node's own account; mined at once even when blocks come at intervals. */
   transact(to: Hex, data: Hex): Promise<EvmReceipt>;
-  /** Ends the node and waits until it is gone. */
+  /** Kills the node and waits until it has ended. */
   stop(): Promise<void>;
 }
 
-/** What became of a transaction. */
+/** The receipt of a transaction. */
 export interface EvmReceipt {
   readonly status: "0x0" | "0x1";
   readonly logs: readonly { readonly topics: [Hex, ...Hex[]]; readonly data: Hex }[];
 }
 
 /**
- * Starts anvil on loopback. It dies with this process, however this process dies.
+ * Starts anvil on loopback. It ends with this process, even when this process is killed.
  * @throws Problem `unavailable` when there is no anvil, or when it does not start.
  */
 export async function startEvmChain({ chainId, bin, args = [] }: EvmChainOptions): Promise<EvmChain> {
   const child = spawnTied(bin ?? packagedAnvil() ?? "anvil", [
-    ...["--host", "127.0.0.1", "--port", "0", "--chain-id", String(chainId), "--accounts", "1"],
-    ...[...HISTORY, ...args],
+    "--host",
+    "127.0.0.1",
+    "--port",
+    "0",
+    "--chain-id",
+    String(chainId),
+    "--accounts",
+    "1",
+    ...HISTORY,
+    ...args,
   ]);
   const gone = Promise.withResolvers<void>();
   child.once("close", () => gone.resolve());
@@ -59,20 +67,20 @@ export async function startEvmChain({ chainId, bin, args = [] }: EvmChainOptions
   };
 }
 
-/** anvil keeps every block's state, on disk from the 500th on; here nobody asks for any but the newest. */
+/** Keeps the state of 8 blocks only. anvil's default is all of them, on disk after 500. */
 const HISTORY = ["--prune-history", "8"];
 
 const HOW_TO_GET_ANVIL =
   " The sandbox needs anvil: run `npm install` with optional packages (Linux on x86-64), " +
   "or install it from https://getfoundry.sh and put it on the PATH or name it in ANVIL_BIN.";
 
-/** What a shell ends with when there is no such program. */
+/** A shell's exit code when the program does not exist. */
 const NOT_FOUND = 127;
 
-/** Becomes the program; the shell it leaves behind waits for the pipe on descriptor 3, which closes when we die. */
+/** `exec`s the program. A background shell reads descriptor 3, which closes when this process ends, and kills it then. */
 const TIED = '(read -r _ <&3; kill -9 $$) >/dev/null 2>&1 & exec "$@" 3<&-';
 
-/** In a session of its own, so that Ctrl-C reaches the parent alone, which then stops things in order. */
+/** The child gets its own session, so that Ctrl-C reaches only this process, which then stops everything in order. */
 function spawnTied(program: string, args: readonly string[]): ChildProcess {
   const child = spawn("sh", ["-c", TIED, "sh", program, ...args], {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
@@ -91,7 +99,7 @@ function packagedAnvil(): string | undefined {
   }
 }
 
-/** The URL, as soon as anvil says it; its later words are read and dropped, so that its pipe never fills. */
+/** The URL, once anvil prints it. Later output is read and dropped, so that the pipe never fills. */
 function whenListening(child: ChildProcess): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let said = "";

@@ -4,7 +4,7 @@ import multicall3 from "../contracts/Multicall3.abi.json" with { type: "json" };
 import sandboxToken from "../contracts/SandboxToken.abi.json" with { type: "json" };
 import type { EvmChain } from "./chain.ts";
 
-/** Which token to place, and where. `name` and `version` are its EIP-712 domain. */
+/** A token to place. `name` and `version` are those of its EIP-712 domain. */
 export interface TokenOptions {
   readonly address: string;
   readonly name: string;
@@ -13,19 +13,19 @@ export interface TokenOptions {
   readonly decimals: number;
 }
 
-/** A play-money token in the hands of its owner. Amounts are atomic units. */
+/** A play-money token, controlled by its owner. Amounts are in atomic units. */
 export interface Token {
   readonly address: Hex;
   mint(to: string, amount: bigint): Promise<void>;
   balanceOf(account: string): Promise<bigint>;
-  /** While paused, nothing moves. */
+  /** While the token is paused, transfers revert. */
   setPaused(paused: boolean): Promise<void>;
   setBlacklisted(account: string, blacklisted: boolean): Promise<void>;
 }
 
 /**
- * Puts a token that behaves as USDC's FiatToken 2.2 at exactly this address, and Multicall3 at its well-known one, where
- * the x402 facilitator looks for it. @throws Problem `upstream-failed` with the node's words.
+ * Puts a token that behaves like USDC's FiatToken 2.2 at this address, and Multicall3 at its well-known address, where
+ * the x402 facilitator expects it. @throws Problem `upstream-failed` with the node's message.
  */
 export async function placeToken(chain: EvmChain, { address, ...token }: TokenOptions): Promise<Token> {
   const at = address as Hex;
@@ -54,7 +54,7 @@ export async function placeToken(chain: EvmChain, { address, ...token }: TokenOp
   };
 }
 
-/** Where every public EVM chain has it. */
+/** The same address on every public EVM chain. */
 const MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11";
 
 const abi = parseAbi([

@@ -1,6 +1,6 @@
-import type { Exchange } from "./recordings.ts";
+import type { RecordedExchange } from "./recordings.ts";
 
-/** A recorded response as it goes over the wire. */
+/** A recorded response as HTTP. */
 export interface RecordedAnswer {
   readonly status: number;
   /** By lower-case names. */
@@ -9,8 +9,8 @@ export interface RecordedAnswer {
   readonly delayMs: number;
 }
 
-/** @param id of the JSON-RPC call that is answered; null for any other request. */
-export function toAnswer(exchange: Exchange, id: unknown): RecordedAnswer {
+/** @param id of the JSON-RPC call; null for any other request. */
+export function toRecordedAnswer(exchange: RecordedExchange, id: unknown): RecordedAnswer {
   const { status = 200, headers = {}, delay_ms = 0, text, file } = exchange.response;
   const isJson = text === undefined && file === undefined;
   return {
@@ -21,7 +21,7 @@ export function toAnswer(exchange: Exchange, id: unknown): RecordedAnswer {
   };
 }
 
-function toBody({ response, content }: Exchange, id: unknown): Buffer {
+function toBody({ response, content }: RecordedExchange, id: unknown): Buffer {
   const { text, json, result, rpc_error: error } = response;
   if (content) return content;
   if (text !== undefined) return Buffer.from(text);

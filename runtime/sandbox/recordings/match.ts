@@ -2,53 +2,53 @@ import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../../core/json.ts";
 import type { RecordedRequest } from "./recordings.ts";
 
-/** A request as recordings are asked for it. */
-export interface Question {
+/** A request to be matched with recorded ones. */
+export interface SentRequest {
   readonly method: "GET" | "POST";
   /** Path and query below the upstream's URL. */
   readonly path: string;
-  /** The body as JSON; undefined when there is none. */
+  /** The parsed body; undefined when there is none. */
   readonly body: unknown;
 }
 
-/** Whether a recorded request is the one that was sent. */
-export const fits = (recorded: RecordedRequest, { method, path, body }: Question): boolean =>
+/** Whether a recorded request matches the sent one. */
+export const fits = (recorded: RecordedRequest, { method, path, body }: SentRequest): boolean =>
   methodOf(recorded) === method && fitsPath(recorded, path) && fitsBody(recorded, body);
 
 /** The HTTP method of a recorded request. */
 export const methodOf = (recorded: RecordedRequest): "GET" | "POST" => (recorded.rpc ? "POST" : recorded.method);
 
-/** Whether path and query are the recorded ones, in whatever order the query is. A node is called at its URL itself. */
+/** Whether path and query match; the order of the query does not matter. The path of a JSON-RPC call is empty. */
 export const fitsPath = (recorded: RecordedRequest, path: string): boolean =>
   toSorted(recorded.rpc ? "" : recorded.path) === toSorted(path);
 
-/** Whether a body has all of the recorded one; a JSON-RPC call has exactly the recorded parameters, and any id. */
+/** Whether a body contains the recorded one. A JSON-RPC call must have exactly the recorded parameters, with any id. */
 export function fitsBody(recorded: RecordedRequest, body: unknown): boolean {
   if (!recorded.rpc) return contains(body, recorded.body);
   const { method, params } = recorded.rpc;
   return isRpcCall(body) && body.method === method && isDeepStrictEqual(body.params ?? [], params);
 }
 
-/** A JSON-RPC 2.0 call; its members are anything. */
-export interface RpcCall {
+/** A JSON-RPC 2.0 call with unchecked members. */
+export interface JsonRpcCall {
   readonly id?: unknown;
   readonly method?: unknown;
   readonly params?: unknown;
 }
 
 /** Whether a body is a JSON-RPC 2.0 call (section 4), of whatever method. */
-export const isRpcCall = (body: unknown): body is RpcCall => isObject(body) && body.jsonrpc === "2.0";
+export const isRpcCall = (body: unknown): body is JsonRpcCall => isObject(body) && body.jsonrpc === "2.0";
 
-/** Characters of a request that people are shown. */
+/** Characters of a label. */
 const LONGEST_LABEL = 80;
 
-/** A request for people: a call by its method, any other by its method and the beginning of its path; never a body. */
+/** A short label for a request: the JSON-RPC method, or the HTTP method and the beginning of the path; never a body. */
 export function toLabel(request: RecordedRequest): string {
   const label = request.rpc ? request.rpc.method : `${request.method} ${request.path || "/"}`;
   return label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL)}…` : label;
 }
 
-/** Path and query of a URL below another one, without the other's query; undefined where it is not below it. */
+/** Path and query of a URL relative to a base URL, without the base's query; undefined when it is not below the base. */
 export function toPathBelow(url: URL, baseUrl: string): string | undefined {
   const base = new URL(baseUrl);
   const prefix = base.pathname.replace(/\/$/, "");
@@ -64,7 +64,7 @@ function toSorted(path: string): string {
   return `${pathname}?${searchParams}`;
 }
 
-/** Whether a value has all of a part: objects key by key, lists in their order, with others before, between and after. */
+/** Whether a value contains a part: objects key by key; lists in order, with other elements allowed anywhere. */
 function contains(value: unknown, part: unknown): boolean {
   if (part === undefined) return true;
   if (Array.isArray(part)) return Array.isArray(value) && containsInOrder(value, part);

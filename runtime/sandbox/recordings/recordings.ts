@@ -8,19 +8,19 @@ import { toIssues } from "../../core/schema/issues.ts";
 import { addKeywords, OPTIONS } from "../../core/schema/keywords.ts";
 import { createSchemaNodes } from "../../core/schema/nodes.ts";
 
-/** A file of what an upstream answered, as `schemas/recording.json` describes it. */
+/** A file of recorded exchanges with an upstream (`schemas/recording.json`). */
 export interface Recording {
   /** Relative to the served directory: `plugins/<plugin>/recordings/<upstream>/<name>.json`. */
   readonly file: string;
   /** The upstream's id. */
   readonly upstream: string;
   readonly source: string;
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly RecordedExchange[];
 }
 
-/** One question and its answer. */
-export interface Exchange {
-  /** `success`, `empty`, `error`, `rate-limit`, `slow` or `malformed`, and perhaps a colon and a word. */
+/** One request and its response. */
+export interface RecordedExchange {
+  /** `success`, `empty`, `error`, `rate-limit`, `slow` or `malformed`, optionally with a suffix like `:contract`. */
   readonly case: string;
   readonly request: RecordedRequest;
   readonly response: RecordedResponse;
@@ -28,7 +28,7 @@ export interface Exchange {
   readonly content?: Buffer;
 }
 
-/** `path` has the query and begins below the upstream's URL; a sent body contains `body`. */
+/** `path` includes the query and is relative to the upstream's URL. A sent body must contain `body`. */
 export type RecordedRequest =
   | { readonly method: "GET" | "POST"; readonly path: string; readonly body?: unknown; readonly rpc?: undefined }
   | { readonly rpc: { readonly method: string; readonly params: readonly unknown[] } };
@@ -48,15 +48,15 @@ export interface RecordedResponse {
   readonly rpc_error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** Whether an exchange is what the upstream answers on a good day: the other kinds are for tests. */
-export const isAnswering = (exchange: Exchange): boolean => /^(success|empty)\b/.test(exchange.case);
+/** Whether the sandbox answers with this exchange (`success` or `empty`); the other cases are for tests. */
+export const isAnswering = (exchange: RecordedExchange): boolean => /^(success|empty)\b/.test(exchange.case);
 
-/** Where the recordings of a served directory are, relative to it and in the order in which they are asked. */
+/** The recordings of a served directory, relative to it, in the order in which they are searched. */
 export const listRecordings = (dir: string): readonly string[] =>
   globSync("plugins/*/recordings/*/*.json", { cwd: dir }).sort();
 
 /**
- * Reads recordings, and the bodies that lie beside them.
+ * Reads recordings and the files of their bodies.
  * @param files relative to the directory.
  * @throws Problem `bad-request` with a line for each fault of all of them.
  */
@@ -94,8 +94,8 @@ function readRecording(dir: string, file: string, fault: (complaint: string) => 
   };
 }
 
-/** The schema lets no name lead out of the folder. */
-function readBody(folder: string, name: string, fault: (complaint: string) => void): Pick<Exchange, "content"> {
+/** The schema allows no name that leads out of the folder. */
+function readBody(folder: string, name: string, fault: (complaint: string) => void): Pick<RecordedExchange, "content"> {
   try {
     return { content: readFileSync(join(folder, name)) };
   } catch (error) {
@@ -111,7 +111,7 @@ const validator = once(() => {
   return { validate: ajv.compile(schema), nodes };
 });
 
-/** What is wrong with a file's data: `exchanges[0].request: exactly one of …`. */
+/** The faults of a file's data, like `exchanges[0].request: exactly one of …`. */
 function findComplaints(data: unknown): string[] {
   const { validate, nodes } = validator();
   if (validate(data)) return [];

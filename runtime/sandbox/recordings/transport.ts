@@ -1,40 +1,40 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import type { Transport, WireAnswer, WireRequest } from "../../drivers/upstream/transport.ts";
-import { toAnswer } from "./answer.ts";
-import { fits, isRpcCall, type Question, toLabel, toPathBelow } from "./match.ts";
-import { type Exchange, isAnswering, type Recording } from "./recordings.ts";
+import { toRecordedAnswer } from "./answer.ts";
+import { fits, isRpcCall, type SentRequest, toLabel, toPathBelow } from "./match.ts";
+import { isAnswering, type RecordedExchange, type Recording } from "./recordings.ts";
 
 export interface RecordedTransportOptions {
-  /** Of several exchanges that fit, the first one of the first recording answers. */
+  /** The first matching exchange of the first recording answers. */
   readonly recordings: readonly Recording[];
-  /** By the upstreams' ids: the URLs below which recorded paths begin … */
+  /** URLs to which recorded paths are relative, by upstream id. */
   readonly baseUrls: ReadonlyMap<string, string>;
-  /** … and what errors call the upstreams. */
+  /** Names of the upstreams in errors, by upstream id. */
   readonly titles: ReadonlyMap<string, string>;
-  /** What errors tell a person to do about a missing recording: an imperative. */
+  /** What to do about a missing recording: an imperative, for errors. */
   readonly remedy: string;
-  /** Asked where no exchange fits; answers undefined for an upstream that has nothing but recordings. */
+  /** Called when no exchange matches; undefined for an upstream that has only recordings. */
   readonly fallback?: (request: WireRequest) => Promise<WireAnswer> | undefined;
 }
 
-/** Answers requests to upstreams from their recordings. The transport throws Problem `upstream-failed` where nothing fits. */
+/** A transport that answers from recordings; it throws Problem `upstream-failed` when nothing matches. */
 export function createRecordedTransport(options: RecordedTransportOptions): Transport {
   const { recordings, baseUrls, titles, remedy, fallback } = options;
   const exchanges = Map.groupBy(recordings.flatMap(toAnswering), ({ upstream }) => upstream);
 
   return async (request) => {
     const { upstream, signal } = request;
-    const question = toQuestion(request, baseUrls.get(upstream));
-    const found = exchanges.get(upstream)?.find(({ exchange }) => fits(exchange.request, question));
-    if (found) return play(found.exchange, question, signal);
+    const sent = toSentRequest(request, baseUrls.get(upstream));
+    const found = exchanges.get(upstream)?.find(({ exchange }) => fits(exchange.request, sent));
+    if (found) return play(found.exchange, sent, signal);
     const answer = fallback?.(request);
     if (answer) return answer;
-    throw toMiss(titles.get(upstream) ?? upstream, question, remedy);
+    throw toMiss(titles.get(upstream) ?? upstream, sent, remedy);
   };
 }
 
-/** A fetch that sends everything to one upstream: for a client that has a transport of its own. */
+/** A `fetch` that sends every request to one upstream through a transport. */
 export function toRecordedFetch(upstream: string, transport: Transport): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init);
@@ -51,10 +51,10 @@ export function toRecordedFetch(upstream: string, transport: Transport): typeof 
   };
 }
 
-const toAnswering = ({ upstream, exchanges }: Recording): { upstream: string; exchange: Exchange }[] =>
+const toAnswering = ({ upstream, exchanges }: Recording): { upstream: string; exchange: RecordedExchange }[] =>
   exchanges.filter(isAnswering).map((exchange) => ({ upstream, exchange }));
 
-function toQuestion({ method, url, body }: WireRequest, baseUrl: string | undefined): Question {
+function toSentRequest({ method, url, body }: WireRequest, baseUrl: string | undefined): SentRequest {
   const path = baseUrl === undefined ? undefined : toPathBelow(url, baseUrl);
   return { method, path: path ?? url.pathname, body: parse(body) };
 }
@@ -67,13 +67,13 @@ function parse(body: string | undefined): unknown {
   }
 }
 
-async function play(exchange: Exchange, { body: call }: Question, signal: AbortSignal): Promise<WireAnswer> {
-  const { status, headers, body, delayMs } = toAnswer(exchange, isRpcCall(call) ? call.id : null);
+async function play(exchange: RecordedExchange, { body: call }: SentRequest, signal: AbortSignal): Promise<WireAnswer> {
+  const { status, headers, body, delayMs } = toRecordedAnswer(exchange, isRpcCall(call) ? call.id : null);
   if (delayMs > 0) await sleep(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   return { status, headers: new Headers(headers), body: ReadableStream.from([body]) };
 }
 
-function toMiss(title: string, { method, path, body }: Question, remedy: string): Problem {
+function toMiss(title: string, { method, path, body }: SentRequest, remedy: string): Problem {
   const asked = toLabel(isRpcCall(body) ? { rpc: { method: String(body.method), params: [] } } : { method, path });
   return new Problem(
     "upstream-failed",

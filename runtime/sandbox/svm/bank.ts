@@ -14,15 +14,15 @@ export interface SvmAccount {
   readonly data: Buffer;
 }
 
-/** How a transaction ran, really or in simulation. `meta` is there when it came as far as the programs. */
+/** The result of executing or simulating a transaction. `meta` is set when its programs ran. */
 export interface Execution {
-  /** Base58 of all its accounts, those from lookup tables last. */
+  /** Base58 of all accounts; those from lookup tables come last. */
   readonly accounts: readonly string[];
   readonly err: TransactionError | null;
   readonly meta: TransactionMetadata | undefined;
 }
 
-/** A transaction that the chain holds. `before` and `after` are its accounts' states, in their order. */
+/** A transaction on the chain. `before` and `after` are the states of its accounts, in the order of `accounts`. */
 export interface LandedTransaction extends Execution {
   readonly wire: WireTransaction;
   readonly slot: number;
@@ -32,7 +32,7 @@ export interface LandedTransaction extends Execution {
   readonly after: readonly (SvmAccount | undefined)[];
 }
 
-/** The ledger: accounts, and the transactions that changed them, oldest first, by signature. */
+/** The ledger: accounts, and transactions by signature, oldest first. */
 export interface SvmBank {
   readonly transactions: ReadonlyMap<string, LandedTransaction>;
   account(address: string): SvmAccount | undefined;
@@ -40,7 +40,7 @@ export interface SvmBank {
   putAccount(account: Omit<SvmAccount, "executable">): void;
   rentFor(bytes: number): bigint;
   simulate(wire: WireTransaction, options: { sigVerify: boolean; anyBlockhash: boolean }): Execution;
-  /** Executes for good. What is refused before its programs run leaves no trace, and has no way to complain. */
+  /** Executes a transaction. One that is refused before its programs run leaves no trace and no error. */
   land(wire: WireTransaction): void;
 }
 
@@ -50,7 +50,7 @@ export async function openBank(slots: SvmSlots): Promise<SvmBank> {
     const how = "The sandbox needs the development dependency litesvm: run `npm install` without `--omit=dev`.";
     throw new Problem("unavailable", how, { cause });
   });
-  // Blockhashes and duplicates are this file's business: litesvm knows only one blockhash, and never lets it expire.
+  // Blockhashes and duplicates are checked here: litesvm knows only one blockhash, which never expires.
   const svm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n);
   const transactions = new Map<string, LandedTransaction>();
   const executed = new Set<string>();
@@ -114,7 +114,7 @@ export async function openBank(slots: SvmSlots): Promise<SvmBank> {
 type Address = Parameters<LiteSVM["getAccount"]>[0];
 type Transaction = Parameters<LiteSVM["sendTransaction"]>[0];
 
-/** litesvm takes a transaction apart from its wire form: the message, and the signatures by signer in their order. */
+/** litesvm takes a transaction as its message bytes and its signatures by signer. */
 function toLitesvm({ raw, messageBytes, accounts, signatures }: WireTransaction): Transaction {
   const at = (index: number): Uint8Array => raw.subarray(1 + 64 * index, 65 + 64 * index);
   return {

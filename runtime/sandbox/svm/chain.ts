@@ -9,30 +9,30 @@ import { createSlots } from "./slots.ts";
 import { readToken, TOKEN_PROGRAM, toMintData, toTokenAddress, toTokenData } from "./tokens.ts";
 import { createTransactionMethods } from "./transaction-methods.ts";
 
-/** What a Solana chain of one's own is started with. */
+/** How to start an embedded Solana chain. */
 export interface SvmChainOptions {
-  /** The chain's time; left out, the real one. */
+  /** The chain's time; real time by default. */
   readonly clock?: Clock;
 }
 
-/** A running Solana node that holds play money, with the faults that a real one shows now and then. */
+/** A running Solana node with play money, whose faults tests can trigger. */
 export interface SvmChain extends Pick<SvmFaucet, "airdrop">, Pick<SvmMempool, "drop" | "hold" | "release"> {
   readonly url: string;
-  /** CAIP-2, of the mainnet that it stands for. */
+  /** The CAIP-2 id of mainnet, which it stands for. */
   readonly network: `solana:${string}`;
-  /** Places a token's mint; the token functions below mean the mint that was placed last. */
+  /** Places a token's mint. The token functions below use the mint that was placed last. */
   putMint(mint: string, decimals: number): void;
-  /** Opens (or overwrites) the owner's associated token account with this amount of atomic units; answers its address. */
+  /** Sets the balance of the owner's associated token account, in atomic units; gives its address. */
   putTokenAccount(owner: string, amount: bigint): string;
   /** Atomic units; 0 when there is no account. */
   tokenBalance(owner: string): bigint;
-  /** No blockhash given out until now is valid any more. */
+  /** Makes every blockhash that was given out invalid. */
   expireBlockhash(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Starts the Solana runtime behind a JSON-RPC server on loopback, without a websocket: poll.
+ * Starts the Solana runtime behind a JSON-RPC server on loopback. It has no websocket; clients must poll.
  * @throws Problem `unavailable` when litesvm is not installed.
  */
 export async function startSvmChain({ clock = Date }: SvmChainOptions = {}): Promise<SvmChain> {
@@ -54,7 +54,9 @@ export async function startSvmChain({ clock = Date }: SvmChainOptions = {}): Pro
     return placed;
   };
   return {
-    ...{ url, airdrop, ...faults },
+    url,
+    airdrop,
+    ...faults,
     network: `solana:${GENESIS_HASH.slice(0, 32)}`,
     putMint: (address, decimals) => {
       placed = address;

@@ -6,13 +6,13 @@ import type { SvmSlots } from "./slots.ts";
 import { readMint, readToken, TOKEN_PROGRAM } from "./tokens.ts";
 import type { WireTransaction } from "./transaction.ts";
 
-/** The ways in which Solana's RPC writes bytes and transactions. */
+/** The encodings of Solana's RPC. */
 export type Encoding = "base58" | "base64" | "json" | "jsonParsed";
 
-/** The version of Solana whose answers these are. */
+/** The version of Solana that this node reports. */
 export const VERSION = "2.3.0";
 
-/** A value with the slot that it was true in, as most of Solana's methods answer. */
+/** A value with its slot (RpcResponse), as most of Solana's methods answer. */
 export const toContextJson = (slots: SvmSlots, value: unknown): object => ({
   context: { apiVersion: VERSION, slot: slots.current() },
   value,
@@ -60,7 +60,7 @@ function toParsed(bank: SvmBank, account: SvmAccount): unknown {
   return { program: "spl-token", space, parsed: { type: "account", info } };
 }
 
-/** What `getTransaction` answers. Instructions are never parsed further than to their accounts and data. */
+/** The answer of `getTransaction`. `jsonParsed` resolves accounts but does not parse the data of instructions. */
 export function toTransactionJson(bank: SvmBank, landed: LandedTransaction, encoding: Encoding): unknown {
   const { wire, accounts, slot, blockTime } = landed;
   const bare = encoding === "base58" || encoding === "base64";
@@ -113,7 +113,7 @@ function toInstructionJson(accounts: readonly string[], instruction: Instruction
   };
 }
 
-/** The instructions that programs called, by the top-level instruction that began it. */
+/** The instructions that programs called, grouped by the top-level instruction. */
 export function toInnerJson({ accounts: keys, meta }: Execution, parsed: boolean): unknown[] {
   const groups = (meta?.innerInstructions() ?? []).map((group, index) => ({
     index,

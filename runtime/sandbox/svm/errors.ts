@@ -3,7 +3,7 @@ import type { FailedTransactionMetadata } from "litesvm";
 /** Why a transaction failed, in the JSON of Solana's RPC: `"BlockhashNotFound"`, `{ InstructionError: [2, { Custom: 1 }] }`. */
 export type TransactionError = string | Readonly<Record<string, unknown>>;
 
-/** litesvm's error, which counts where the RPC names. */
+/** Translates litesvm's error, which has numbers where the RPC has names. */
 export function toTransactionError(error: ReturnType<FailedTransactionMetadata["err"]>): TransactionError {
   if (typeof error === "number") return TRANSACTION_ERRORS[error] ?? "SanitizeFailure";
   if ("accountIndex" in error) return { InsufficientFundsForRent: { account_index: error.accountIndex } };
@@ -13,10 +13,10 @@ export function toTransactionError(error: ReturnType<FailedTransactionMetadata["
   return { InstructionError: [error.index, "code" in inner ? { Custom: inner.code } : "BorshIoError"] };
 }
 
-/** Whether the chain keeps a transaction that failed so, and takes its fee. The others leave no trace. */
+/** Whether the chain keeps a transaction that failed with this error and takes its fee. Others leave no trace. */
 export const isIncluded = (error: TransactionError): boolean => typeof error === "object";
 
-/** The sentence that a Solana node says about an error. */
+/** The message of a Solana node for an error. */
 export function toSentence(error: TransactionError): string {
   if (typeof error === "string") return SENTENCES[error] ?? error;
   const [index, reason] = (error.InstructionError ?? []) as [number?, (string | { Custom: number })?];

@@ -4,14 +4,14 @@ import type { SvmBank } from "./bank.ts";
 import type { SvmSlots } from "./slots.ts";
 import { toWireTransaction } from "./transaction.ts";
 
-/** Whoever owns all the lamports at the beginning. */
+/** The account that owns all lamports at the start. */
 export interface SvmFaucet {
   readonly address: string;
-  /** Gives lamports away in a real transaction; answers its signature. @throws Problem `upstream-failed`. */
+  /** Sends lamports in a real transaction and gives its signature. @throws Problem `upstream-failed`. */
   airdrop(to: string, lamports: bigint): string;
 }
 
-/** Opens the faucet's account on an empty ledger. */
+/** Creates the faucet's account on an empty ledger. */
 export function createFaucet(bank: SvmBank, slots: SvmSlots): SvmFaucet {
   const keypair = Keypair.generate();
   const address = keypair.publicKey.toBase58();

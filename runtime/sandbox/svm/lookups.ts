@@ -2,10 +2,10 @@ import { AddressLookupTableAccount } from "@solana/web3.js";
 import type { WireTransaction } from "./transaction.ts";
 
 /**
- * All accounts of a transaction, as its instructions count them: those that the message names itself, then the writable
- * and then the read-only ones of its address lookup tables. A table that does not exist gives none: such a transaction
- * is refused before its programs run.
- * @param dataOf an account's bytes.
+ * All accounts of a transaction in the order of instruction indexes: the message's own, then the writable and then the
+ * read-only ones of its address lookup tables. A missing table gives none; such a transaction is refused before its
+ * programs run.
+ * @param dataOf gives an account's data.
  */
 export function toAllAccounts(
   { message, accounts }: WireTransaction,
@@ -21,7 +21,7 @@ export function toAllAccounts(
   return [...accounts, ...pick("writableIndexes"), ...pick("readonlyIndexes")];
 }
 
-/** The part of them that came from tables, as `getTransaction` shows it. */
+/** The accounts that came from lookup tables, as `getTransaction` shows them. */
 export function toLoadedAddresses(
   { message, accounts }: WireTransaction,
   all: readonly string[],

@@ -1,18 +1,18 @@
 import type { WireTransaction } from "./transaction.ts";
 
-/** The way of a transaction from the node to the ledger, with the faults that it shows now and then. */
+/** Passes transactions from the node to the ledger; tests can lose or delay them. */
 export interface SvmMempool {
-  /** Takes a transaction that passed its preflight; it lands now, later or never. */
+  /** Accepts a transaction that passed preflight; it lands now, later or never. */
   accept(wire: WireTransaction): void;
   /** The next `count` transactions are lost. */
   drop(count: number): void;
-  /** Transactions accepted from now on wait … */
+  /** Delays the transactions that are accepted from now on. */
   hold(): void;
-  /** … until now, when they land in the order of their arrival. */
+  /** Lands the delayed transactions in the order of their arrival, and stops delaying. */
   release(): void;
 }
 
-/** A mempool that lands everything at once, until it is told otherwise. */
+/** A mempool that lands everything at once until `drop` or `hold` is called. */
 export function createMempool(land: (wire: WireTransaction) => void): SvmMempool {
   let toDrop = 0;
   let waiting: WireTransaction[] | undefined;

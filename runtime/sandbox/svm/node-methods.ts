@@ -1,5 +1,5 @@
 import { VersionedMessage } from "@solana/web3.js";
-import { RpcError, type RpcMethods } from "../json-rpc.ts";
+import { NodeRpcError, type RpcMethods } from "../json-rpc.ts";
 import type { SvmAccount, SvmBank } from "./bank.ts";
 import { toAccountJson, toAmountJson, toContextJson, VERSION } from "./encoding.ts";
 import type { SvmFaucet } from "./faucet.ts";
@@ -7,13 +7,13 @@ import { type SvmOptions, toAddress, toOptions } from "./options.ts";
 import type { SvmSlots } from "./slots.ts";
 import { readToken, TOKEN_PROGRAM } from "./tokens.ts";
 
-/** What these methods stand on. */
+/** What these methods need. */
 export interface NodeMethodsOptions extends Pick<SvmFaucet, "airdrop"> {
   readonly bank: SvmBank;
   readonly slots: SvmSlots;
 }
 
-/** Mainnet's, so that clients which look take it for the chain it stands for. */
+/** Mainnet's genesis hash, because this chain stands for mainnet. */
 export const GENESIS_HASH = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
 
 /** The part of Solana's JSON-RPC about the node, its time, its fees and its accounts. */
@@ -44,7 +44,7 @@ export function createNodeMethods({ bank, slots, airdrop }: NodeMethodsOptions):
       withContext((addresses as unknown[]).map((address) => accountJson(address, toOptions(options)))),
     getTokenAccountBalance: ([address]) => {
       const token = readToken(bank.account(toAddress(address)));
-      if (!token) throw new RpcError(-32602, "Invalid param: could not find account");
+      if (!token) throw new NodeRpcError(-32602, "Invalid param: could not find account");
       return withContext(toAmountJson(bank, token.mint, token.amount));
     },
     getTokenAccountsByOwner: ([owner, filter, given]) => {

@@ -1,7 +1,7 @@
 import { PublicKey } from "@solana/web3.js";
 import type { Encoding } from "./encoding.ts";
 
-/** The configuration object that most of Solana's methods take last, as far as this chain minds it. */
+/** The configuration object of Solana's methods, as far as this chain supports it. */
 export interface SvmOptions {
   readonly encoding?: Encoding;
   readonly maxSupportedTransactionVersion?: number;
@@ -14,9 +14,9 @@ export interface SvmOptions {
   readonly limit?: number;
 }
 
-/** Reads the configuration object; some methods also take the encoding alone. */
+/** Reads the configuration object; a string stands for the encoding alone. */
 export const toOptions = (value: unknown): SvmOptions =>
   typeof value === "string" ? { encoding: value as Encoding } : ((value ?? {}) as SvmOptions);
 
-/** Reads an address. @throws Error when it is none. */
+/** Reads an address. @throws Error when it is malformed. */
 export const toAddress = (value: unknown): string => new PublicKey(String(value)).toBase58();

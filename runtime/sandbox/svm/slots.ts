@@ -2,19 +2,19 @@ import { createHash, randomBytes } from "node:crypto";
 import { base58 } from "@scure/base";
 import type { Clock } from "../../api/capabilities.ts";
 
-/** The slots of a Solana chain, and the blockhashes that live in them. */
+/** The slots and blockhashes of a Solana chain. */
 export interface SvmSlots {
-  /** The slot of now; also the block height. */
+  /** The present slot, which is also the block height. */
   current(): number;
   /** Unix seconds. */
   timeOf(slot: number): number;
   latestBlockhash(): { readonly blockhash: string; readonly lastValidBlockHeight: number };
   isValid(blockhash: string): boolean;
-  /** Moves so far ahead that no blockhash given out until now is valid any more. */
+  /** Skips enough slots to make every blockhash that was given out invalid. */
   expire(): void;
 }
 
-/** A slot lasts 400 ms, and a blockhash 150 slots: as on mainnet, and by the clock alone, without a timer. */
+/** As on mainnet, a slot lasts 400 ms and a blockhash 150 slots. Slots are computed from the clock, without a timer. */
 export function createSlots(clock: Clock): SvmSlots {
   const seed = randomBytes(32);
   const start = clock.now();
@@ -43,5 +43,5 @@ export function createSlots(clock: Clock): SvmSlots {
 
 const SLOT_MS = 400;
 const LIFETIME = 150;
-/** Somewhere in the present of mainnet, so that no code depends on small numbers. */
+/** About mainnet's present slot, so that no code depends on small numbers. */
 const FIRST_SLOT = 400_000_000;

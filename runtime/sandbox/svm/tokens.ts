@@ -5,13 +5,13 @@ import type { SvmAccount } from "./bank.ts";
 /** The SPL Token program. */
 export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 
-/** Where the owner keeps this token: the associated token account. */
+/** The address of the associated token account of an owner. */
 export function toTokenAddress(mint: string, owner: string): string {
   const seeds = [owner, TOKEN_PROGRAM, mint].map((key) => new PublicKey(key).toBytes());
   return PublicKey.findProgramAddressSync(seeds, ASSOCIATED_TOKEN_PROGRAM)[0].toBase58();
 }
 
-/** The state of an initialized mint that anybody holds tokens of and nobody may freeze. */
+/** The data of an initialized mint without a freeze authority. */
 export function toMintData(authority: string, decimals: number): Buffer {
   const data = Buffer.alloc(MINT_BYTES);
   data.writeUInt32LE(1, 0);
@@ -22,7 +22,7 @@ export function toMintData(authority: string, decimals: number): Buffer {
   return data;
 }
 
-/** The state of an initialized token account. */
+/** The data of an initialized token account. */
 export function toTokenData(mint: string, owner: string, amount: bigint): Buffer {
   const data = Buffer.alloc(TOKEN_BYTES);
   data.set(new PublicKey(mint).toBytes(), 0);
@@ -32,7 +32,7 @@ export function toTokenData(mint: string, owner: string, amount: bigint): Buffer
   return data;
 }
 
-/** What a token account says, or undefined when the account is none. */
+/** Decodes a token account; undefined when the account is something else. */
 export function readToken(
   account: SvmAccount | undefined,
 ): { readonly mint: string; readonly owner: string; readonly amount: bigint } | undefined {
@@ -45,7 +45,7 @@ export function readToken(
   };
 }
 
-/** What a mint says, or undefined when the account is none. */
+/** Decodes a mint; undefined when the account is something else. */
 export function readMint(
   account: SvmAccount | undefined,
 ): { readonly supply: bigint; readonly decimals: number } | undefined {

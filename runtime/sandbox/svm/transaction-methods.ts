@@ -1,5 +1,5 @@
 import { base58 } from "@scure/base";
-import { RpcError, type RpcMethods } from "../json-rpc.ts";
+import { NodeRpcError, type RpcMethods } from "../json-rpc.ts";
 import type { Execution, LandedTransaction, SvmBank } from "./bank.ts";
 import { toBytesJson, toContextJson, toInnerJson, toTransactionJson } from "./encoding.ts";
 import { toSentence } from "./errors.ts";
@@ -8,13 +8,13 @@ import { type SvmOptions, toAddress, toOptions } from "./options.ts";
 import type { SvmSlots } from "./slots.ts";
 import { toWireTransaction, type WireTransaction } from "./transaction.ts";
 
-/** What these methods stand on. */
+/** What these methods need. */
 export interface TransactionMethodsOptions extends Pick<SvmMempool, "accept"> {
   readonly bank: SvmBank;
   readonly slots: SvmSlots;
 }
 
-/** The part of Solana's JSON-RPC about transactions. Every one that landed is final at once. */
+/** The part of Solana's JSON-RPC about transactions. A landed transaction is final at once. */
 export function createTransactionMethods({ bank, slots, accept }: TransactionMethodsOptions): RpcMethods {
   const withContext = (value: unknown): object => toContextJson(slots, value);
   return {
@@ -22,7 +22,7 @@ export function createTransactionMethods({ bank, slots, accept }: TransactionMet
       const options = toOptions(given);
       const { sigVerify = false, replaceRecentBlockhash = false } = options;
       if (sigVerify && replaceRecentBlockhash)
-        throw new RpcError(-32602, "sigVerify may not be used with replaceRecentBlockhash");
+        throw new NodeRpcError(-32602, "sigVerify may not be used with replaceRecentBlockhash");
       const wire = readTransaction(transaction, options);
       const execution = bank.simulate(wire, { sigVerify, anyBlockhash: replaceRecentBlockhash });
       return withContext(toSimulationJson(execution, options));
@@ -41,7 +41,7 @@ export function createTransactionMethods({ bank, slots, accept }: TransactionMet
       if (!landed) return null;
       const { encoding = "json", maxSupportedTransactionVersion } = toOptions(given);
       if (landed.wire.message.version === 0 && maxSupportedTransactionVersion === undefined)
-        throw new RpcError(-32015, UNSUPPORTED_VERSION);
+        throw new NodeRpcError(-32015, UNSUPPORTED_VERSION);
       return toTransactionJson(bank, landed, encoding);
     },
     getSignaturesForAddress: ([address, given]) => listSignatures(bank, toAddress(address), toOptions(given)),
@@ -52,7 +52,7 @@ const UNSUPPORTED_VERSION =
   "Transaction version (0) is not supported by the requesting client. " +
   'Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": 0';
 
-/** Base58 is the protocol's old default. */
+/** The default encoding of transactions in Solana's RPC is base58. */
 function readTransaction(value: unknown, { encoding = "base58" }: SvmOptions): WireTransaction {
   const text = String(value);
   return toWireTransaction(encoding === "base64" ? Buffer.from(text, "base64") : base58.decode(text));
@@ -61,10 +61,10 @@ function readTransaction(value: unknown, { encoding = "base58" }: SvmOptions): W
 function preflight(bank: SvmBank, wire: WireTransaction): void {
   const execution = bank.simulate(wire, { sigVerify: true, anyBlockhash: false });
   const { err } = execution;
-  if (err === "SignatureFailure") throw new RpcError(-32003, "Transaction signature verification failure");
+  if (err === "SignatureFailure") throw new NodeRpcError(-32003, "Transaction signature verification failure");
   if (err) {
     const message = `Transaction simulation failed: ${toSentence(err)}`;
-    throw new RpcError(-32002, message, toSimulationJson(execution, {}));
+    throw new NodeRpcError(-32002, message, toSimulationJson(execution, {}));
   }
 }
 
@@ -89,7 +89,7 @@ function toStatusJson(landed: LandedTransaction | undefined): object | null {
   return { slot, confirmations: null, err, status: err ? { Err: err } : { Ok: null }, confirmationStatus: "finalized" };
 }
 
-/** Newest first; `before` and `until` are signatures, and neither is in the list itself. */
+/** Newest first. `before` and `until` are signatures, both exclusive. */
 function listSignatures(bank: SvmBank, address: string, { before, until, limit = 1000 }: SvmOptions): object[] {
   const newestFirst = [...bank.transactions].reverse();
   const indexOf = (wanted: string | undefined): number => newestFirst.findIndex(([signature]) => signature === wanted);
@@ -99,7 +99,11 @@ function listSignatures(bank: SvmBank, address: string, { before, until, limit =
     .filter(([, { accounts }]) => accounts.includes(address))
     .slice(0, limit)
     .map(([signature, { slot, blockTime, err }]) => ({
-      ...{ signature, slot, blockTime, err },
-      ...{ memo: null, confirmationStatus: "finalized" },
+      signature,
+      slot,
+      blockTime,
+      err,
+      memo: null,
+      confirmationStatus: "finalized",
     }));
 }

@@ -2,21 +2,21 @@ import { createHash } from "node:crypto";
 import { base58 } from "@scure/base";
 import { VersionedMessage } from "@solana/web3.js";
 
-/** A Solana transaction as it came over the wire, and what is read from it. */
+/** A Solana transaction in its wire format, and its decoded parts. */
 export interface WireTransaction {
   readonly raw: Uint8Array;
-  /** Base58, one for each required signer; the first names the transaction. */
+  /** Base58, one for each required signer; the first is the id of the transaction. */
   readonly signatures: readonly [string, ...string[]];
   /** The signed bytes. */
   readonly messageBytes: Uint8Array;
-  /** SHA-256 of the signed bytes: a chain executes a message once, whoever signed it how often. */
+  /** SHA-256 of the signed bytes: a chain executes a message once, however often it was signed. */
   readonly messageHash: string;
   readonly message: VersionedMessage;
-  /** Base58 of the accounts that the message names itself. */
+  /** Base58 of the accounts in the message itself. */
   readonly accounts: readonly string[];
 }
 
-/** Reads a transaction of either version. @throws Error when the bytes are none. */
+/** Decodes a legacy or version 0 transaction. @throws Error when the bytes are malformed. */
 export function toWireTransaction(raw: Uint8Array): WireTransaction {
   const count = raw[0] ?? 0;
   const split = 1 + SIGNATURE * count;

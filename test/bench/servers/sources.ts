@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { toAnswer } from "../../../runtime/sandbox/recordings/answer.ts";
+import { toRecordedAnswer } from "../../../runtime/sandbox/recordings/answer.ts";
 import { fits, isRpcCall } from "../../../runtime/sandbox/recordings/match.ts";
 import { isAnswering, loadRecordings, type RecordedResponse } from "../../../runtime/sandbox/recordings/recordings.ts";
 import { signatures } from "../service-calls.ts";
@@ -32,7 +32,7 @@ await announce(() => async (request, response) => {
     request: question,
     response: improvise(id, url.searchParams, body),
   };
-  const { status, headers, body: content } = toAnswer(exchange, isRpcCall(body) ? body.id : null);
+  const { status, headers, body: content } = toRecordedAnswer(exchange, isRpcCall(body) ? body.id : null);
   response.writeHead(status, headers).end(content);
 });
 

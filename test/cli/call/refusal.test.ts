@@ -14,7 +14,7 @@ describe("payphone call refuses", () => {
   });
   afterEach(() => seller.stop());
 
-  /** Expects that nothing is paid, with this exit code and this last word. */
+  /** Expects that nothing is paid, this exit code and this last line. */
   async function refusal(code: number, options: Parameters<typeof run>[0], more?: Parameters<typeof run>[1]) {
     const one = await run({ url: seller.url, ...options }, more);
     expect(one.code, one.err).to.equal(code);
@@ -160,7 +160,7 @@ describe("payphone call, when the seller gives no result,", () => {
   });
   afterEach(() => seller.stop());
 
-  /** The last words after one paid request. */
+  /** The last lines after one paid request. */
   async function lastWords(): Promise<string> {
     const { code, out, err } = await run({ url: seller.url });
     expect([code, out, seller.paid().length]).to.deep.equal([1, "", 1]);

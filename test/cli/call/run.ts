@@ -4,7 +4,7 @@ import { type CallOptions, runCall } from "../../../runtime/cli/call/call.ts";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import type { Env } from "../../../runtime/cli/config/reader.ts";
 
-/** How one `payphone call` went. */
+/** The result of one `payphone call`. */
 export interface Run {
   readonly code: number;
   readonly out: string;
@@ -12,7 +12,7 @@ export interface Run {
   readonly err: string;
 }
 
-/** What `payphone call` is told unless a test says otherwise. */
+/** The default options of `payphone call` in tests. */
 const OPTIONS: CallOptions = {
   service: "roll",
   input: '{"low":1,"high":6}',
@@ -28,7 +28,7 @@ const OPTIONS: CallOptions = {
   dir: join(import.meta.dirname, "../../.."),
 };
 
-/** Runs `payphone call` in this process. `heard` is told each line for people as it is said. */
+/** Runs `payphone call` in this process. `heard` is called with each line of standard error. */
 export async function run(
   options: Partial<CallOptions>,
   {

@@ -4,7 +4,7 @@ import { json } from "node:stream/consumers";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
 
-/** A request that a seller has met. */
+/** A request that reached the seller. */
 export interface Met {
   readonly method: string;
   readonly url: string;
@@ -13,7 +13,7 @@ export interface Met {
   readonly payment: string | undefined;
 }
 
-/** An answer; `undefined` cuts the connection instead. */
+/** An answer; `undefined` closes the connection instead. */
 export type Said =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
   | undefined;
@@ -62,10 +62,10 @@ export interface Seller {
   paid(): (Met & { readonly decoded: PaymentPayload })[];
   /** The sandbox's buyer. */
   readonly buyer: string;
-  /** What may be changed by a test. */
+  /** What a test may change. */
   script: {
     offers: readonly object[];
-    /** Answers to paid requests in their order; the last one stays. */
+    /** Answers to paid requests in order; the last one is repeated. */
     answers: Said[];
     /** Answers to polls, likewise. */
     polls: Said[];
@@ -77,7 +77,7 @@ export interface Seller {
   stop(): Promise<void>;
 }
 
-/** A seller of one paid service (roll), one free one (verify) and one poll, whose every word a test decides. */
+/** A scripted seller of one paid service (roll), one free one (verify) and one status route. */
 export async function startSeller({ rpc = {} }: { rpc?: Record<string, string> } = {}): Promise<Seller> {
   const key = generatePrivateKey();
   const buyer = privateKeyToAddress(key);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { parse, stringify } from "yaml";
 import { type RecordRun, runRecord } from "../../../runtime/cli/record/record.ts";
-import type { Exchange } from "../../../runtime/sandbox/recordings/recordings.ts";
+import type { RecordedExchange } from "../../../runtime/sandbox/recordings/recordings.ts";
 import { loadRecordings } from "../../../runtime/sandbox/recordings/recordings.ts";
 import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 
@@ -19,25 +19,29 @@ export const CHAIN = "plugins/wallet/recordings/node/balances.json";
 export const PRICE = "/price?ids=a&vs=usd";
 
 export const success = (path: string, response: object, name = "success"): object => ({
-  ...{ case: name, request: { method: "GET", path }, response },
+  case: name,
+  request: { method: "GET", path },
+  response,
 });
 export const balance = (response: object, name = "success"): object => ({
-  ...{ case: name, request: { rpc: { method: "getBalance", params: ["0x1"] } }, response },
+  case: name,
+  request: { rpc: { method: "getBalance", params: ["0x1"] } },
+  response,
 });
 
-/** A live upstream that the test decides, and the served directory whose recordings come from it. */
+/** A scripted upstream, and a served directory whose recordings come from it. */
 export interface RecordStage {
-  /** What the upstream answers; nothing, until the test says so. */
+  /** The answers of the upstream; empty at first. */
   live: Live;
-  /** What the upstream has been asked in this test. */
+  /** The requests that reached the upstream in this test. */
   readonly asked: readonly Asked[];
   origin(): string;
-  /** A served directory with these files, whose upstreams are the server. */
+  /** Makes a served directory with these files, whose upstreams are the server. */
   make(files: Readonly<Record<string, unknown>>): Promise<void>;
   /** Records in the directory that was made last. */
   record(more?: Partial<Parameters<typeof runRecord>[0]>): Promise<RecordRun>;
   read(file: string): Promise<string>;
-  exchangesOf(file: string): readonly Exchange[];
+  exchangesOf(file: string): readonly RecordedExchange[];
 }
 
 interface Asked {
@@ -46,7 +50,7 @@ interface Asked {
   readonly body: unknown;
 }
 
-/** To be called in a `describe`: starts the upstream before its tests, and removes what was made after them. */
+/** To be called in a `describe`: starts the upstream before the tests and removes everything after them. */
 export function stageRecord(): RecordStage {
   let server: Server;
   let live: Live;
@@ -79,7 +83,10 @@ export function stageRecord(): RecordStage {
   async function make(files: Readonly<Record<string, unknown>>): Promise<void> {
     const upstreams = [
       {
-        ...{ id: "gecko", title: "Gecko", url: `${origin()}/api`, variable: "GECKO_URL" },
+        id: "gecko",
+        title: "Gecko",
+        url: `${origin()}/api`,
+        variable: "GECKO_URL",
         key: { variable: "GECKO_KEY", header: "x-key" },
       },
       { id: "node", title: "Node", variable: "NODE_RPC_URL" },
@@ -108,6 +115,10 @@ export function stageRecord(): RecordStage {
     get asked() {
       return asked;
     },
-    ...{ origin, make, record, read, exchangesOf },
+    origin,
+    make,
+    record,
+    read,
+    exchangesOf,
   };
 }

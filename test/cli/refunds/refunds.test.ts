@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { Command } from "commander";
 import { addRefundCommands } from "../../../runtime/cli/commands/refunds.ts";
 import { closeRefund, listRefunds } from "../../../runtime/cli/refunds/refunds.ts";
-import { toRow, toTable } from "../../../runtime/cli/refunds/text.ts";
+import { toRefundTable, toRow } from "../../../runtime/cli/refunds/text.ts";
 import type { RefundRail } from "../../../runtime/core/refunds/rail.ts";
 import { createRefundRecords, type OpenRefund, type RefundCase } from "../../../runtime/core/refunds/records.ts";
 import { createRefunds, type Refunds } from "../../../runtime/core/refunds/refunds.ts";
@@ -24,7 +24,7 @@ const NOWHERE = "http://127.0.0.1:9";
 const { network, asset } = rail("solana");
 const ON_SOLANA = { network, asset, payer: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" };
 
-/** What a command that was refused says. */
+/** The message of a refused command. */
 const refusalOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => expect.fail("was not refused"),
@@ -50,7 +50,7 @@ async function command(dataDir: string, ...args: string[]): Promise<string> {
   }
 }
 
-/** @param prepare gives an empty place for a store. */
+/** @param prepare creates an empty store. */
 function testRefunds(where: string, prepare: () => Promise<StoreOptions>): void {
   describe(`payphone refunds, beside a server with its store in ${where}`, () => {
     let options: StoreOptions;
@@ -65,8 +65,13 @@ function testRefunds(where: string, prepare: () => Promise<StoreOptions>): void 
       refundRail = openRefundRail({ url: NOWHERE, key: `0x${"1".repeat(64)}`, store });
       let now = Date.now();
       server = createRefunds({
-        ...{ store, clock: { now: () => now++ }, log: silentLog, rail: refundRail }, // No two at the same time.
-        ...{ screenRecipient: () => Promise.reject(new Error("nobody is there")), firstMs: 20, sweepMs: 50 },
+        store,
+        clock: { now: () => now++ },
+        log: silentLog,
+        rail: refundRail,
+        screenRecipient: () => Promise.reject(new Error("nobody is there")),
+        firstMs: 20,
+        sweepMs: 50,
       });
       server.start();
     });
@@ -92,7 +97,7 @@ function testRefunds(where: string, prepare: () => Promise<StoreOptions>): void 
       const [manual, pending, ...more] = await list();
       expect(more).to.deep.equal([]);
       expect(manual).to.deep.include({ job: first.id, service: "investigate", amount: "1.77", symbol: "USDC" });
-      expect(manual).to.deep.include({ ...{ network, payer: ON_SOLANA.payer }, payment_tx: first.payment.transaction });
+      expect(manual).to.deep.include({ network, payer: ON_SOLANA.payer, payment_tx: first.payment.transaction });
       expect(manual).to.deep.include({ state: "manual", reason: "Payments on this network are paid back by hand" });
       expect(pending).to.deep.include({ job: second.id, state: "pending", reason: "Something went wrong on our side" });
       expect(Date.parse(pending?.since ?? "")).to.be.closeTo(Date.now(), 60_000);
@@ -192,7 +197,7 @@ describe("payphone refunds", () => {
     const { id, service, payment } = failedJob({ ...ON_SOLANA, payer: "\u001b[31mred" });
     const refund: OpenRefund = { id, service, payment, openedAt: 0, isOnRail: false, state: "manual", reason: "Why" };
     const row = `${id}  investigate  1.77 USDC  ${network}   [31mred  1970-01-01T00:00:00.000Z  manual  Why`;
-    const lines = toTable([toRow(refund, site.rails)]).split("\n");
+    const lines = toRefundTable([toRow(refund, site.rails)]).split("\n");
     expect(lines[0]).to.match(/^job +service +amount +network +payer +since +state +reason$/);
     expect(lines[1]).to.equal(row);
   });

@@ -14,7 +14,10 @@ const toAddress = (number: number): string => `0x${number.toString(16).toUpperCa
 
 /** A resource as the discovery endpoints of x402 list it. */
 const resource = (url: string, payTo: string, terms: object = {}): object => ({
-  ...{ resource: url, type: "http", x402Version: 2, lastUpdated: "2026-11-20T00:00:00.000Z" },
+  resource: url,
+  type: "http",
+  x402Version: 2,
+  lastUpdated: "2026-11-20T00:00:00.000Z",
   accepts: [{ scheme: "exact", network: "eip155:8453", asset: USDC, amount: "10000", payTo, ...terms }],
 });
 
@@ -59,7 +62,9 @@ describe("payphone registry import", () => {
     const boast = { ...resource("https://api.example.com/a", toAddress(10)), serviceName: "The Bank" };
     expect(await servicesOf([boast, resource("https://api.example.com/b?c", toAddress(11))])).to.deep.equal([
       {
-        ...{ id: "api.example.com", label: "api.example.com", category: "x402" },
+        id: "api.example.com",
+        label: "api.example.com",
+        category: "x402",
         recipients: [toAddress(10), toAddress(11)].map((address) => address.toLowerCase()),
       },
     ]);
@@ -71,7 +76,9 @@ describe("payphone registry import", () => {
     const services = await servicesOf([...items, resource("https://a.example/", own)]);
     expect(services).to.deep.equal([
       {
-        ...{ id: shared.toLowerCase(), label: "a.example, b.example, c.example and 1 more", category: "x402" },
+        id: shared.toLowerCase(),
+        label: "a.example, b.example, c.example and 1 more",
+        category: "x402",
         recipients: [shared.toLowerCase()],
       },
       { id: "a.example", label: "a.example", category: "x402", recipients: [own] },

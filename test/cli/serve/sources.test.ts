@@ -40,7 +40,10 @@ describe("the sources of services", () => {
 
   it("are where the environment says, with its credential, and else where the site says", () => {
     const source = {
-      ...{ id: "prices", title: "Prices", url: "https://prices.example", variable: "PRICES_URL" },
+      id: "prices",
+      title: "Prices",
+      url: "https://prices.example",
+      variable: "PRICES_URL",
       key: { variable: "PRICES_KEY", header: "x-key" },
     };
     expect(locate(source, {})).to.deep.equal({ url: "https://prices.example", headers: {} });

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect } from "chai";
-import { checkDir, toIdleLent, toReport } from "../../../runtime/cli/set/check.ts";
+import { checkDir, toFaultReport, toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 
@@ -16,7 +16,7 @@ describe("the check of a directory", () => {
     files = edit(files, "manifests/toss.yaml", "toss.toss", "toss.flip");
     files = edit(files, "manifests/_site.yaml", "decimals: 6", "decimals: six");
     files = edit(files, "schemas/Side.json", '"heads"', "heads");
-    expect(toReport(await checkDir(await makeDirectory(files)))).to.equal(
+    expect(toFaultReport(await checkDir(await makeDirectory(files)))).to.equal(
       `manifests/_site.yaml:13:15 wrong-type rails[0].decimals "six": must be a whole number
 manifests/toss.yaml:1:1 missing-key title: is missing
 manifests/toss.yaml:2:1 unknown-key titel: no such key; did you mean "title"?
@@ -38,7 +38,7 @@ schemas/Side.json:1:30 syntax-error Unexpected token 'h'
   });
 
   it("says so when there is none", async () => {
-    expect(toReport(await checkDir(await makeDirectory(TOSS)))).to.equal("no faults");
+    expect(toFaultReport(await checkDir(await makeDirectory(TOSS)))).to.equal("no faults");
   });
 
   it("lends plugins the variables that it is given, so that a setup that needs one can be checked", async () => {

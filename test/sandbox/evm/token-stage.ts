@@ -24,17 +24,17 @@ export interface Authorization {
   readonly nonce: Hex;
 }
 
-/** A chain with a token on it, someone who pays and someone who is paid, and short words for what tests do with them. */
+/** A chain with a token, a payer and a payee, and shortcuts for tests. */
 export interface TokenStage {
   readonly chain: EvmChain;
   readonly token: Token;
   /** The node's own account, which sends every transaction: the token's owner. */
   readonly relayer: Hex;
-  /** Someone new, who has 1000. */
+  /** A new account with 1000. */
   createPayer(): Promise<PrivateKeyAccount>;
   /** Unix seconds of the latest block. */
   now(): Promise<bigint>;
-  /** 100 from the payer, valid now, with these changes. */
+  /** An authorization of 100 from the payer, valid now, with these changes. */
   authorize(payer: PrivateKeyAccount, changes?: Partial<Authorization>): Promise<Authorization>;
   /** The call's result. @throws Error with the revert text. */
   call(data: Hex, from?: Hex): Promise<Hex>;
@@ -44,7 +44,7 @@ export interface TokenStage {
   expectRevert(text: string, data: Hex, from?: Hex): Promise<void>;
 }
 
-/** Someone who is paid. */
+/** The payee. */
 export const payee = privateKeyToAccount(generatePrivateKey()).address;
 
 const { abi } = tokenJson;
@@ -66,7 +66,11 @@ export async function openTokenStage(): Promise<TokenStage> {
     BigInt(((await chain.rpc("eth_getBlockByNumber", ["latest", false])) as { timestamp: Hex }).timestamp);
 
   return {
-    ...{ chain, token, relayer, call, now },
+    chain,
+    token,
+    relayer,
+    call,
+    now,
     createPayer: async () => {
       const payer = privateKeyToAccount(generatePrivateKey());
       await token.mint(payer.address, 1000n);

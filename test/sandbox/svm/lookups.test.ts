@@ -21,7 +21,7 @@ describe("a transaction with an address lookup table on the sandbox's Solana cha
   const [create, table] = AddressLookupTableProgram.createLookupTable({
     authority: payer.publicKey,
     payer: payer.publicKey,
-    recentSlot: 0, // The one slot that litesvm's history knows.
+    recentSlot: 0, // The only slot in litesvm's history.
   });
   const extend = AddressLookupTableProgram.extendLookupTable({
     authority: payer.publicKey,

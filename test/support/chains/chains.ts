@@ -9,7 +9,7 @@ import type { Token } from "../../../runtime/sandbox/evm/tokens.ts";
 import { openSandbox, type Sandbox } from "../../../runtime/sandbox/open-sandbox.ts";
 import type { SvmChain } from "../../../runtime/sandbox/svm/chain.ts";
 
-/** The project's own site, as its file says. */
+/** The project's own site. */
 export const site = parse(
   readFileSync(join(import.meta.dirname, "../../../manifests/_site.yaml"), "utf8"),
 ) as SiteManifest;
@@ -21,7 +21,7 @@ export function rail(id: string): RailManifest {
   return found;
 }
 
-/** The sandbox of the project's own site, its parts by name. */
+/** The sandbox of the project's own site. */
 export interface TestSandbox extends Sandbox {
   readonly base: EvmChain;
   readonly polygon: EvmChain;
@@ -30,13 +30,13 @@ export interface TestSandbox extends Sandbox {
   readonly jpyc: Token;
 }
 
-/** One sandbox for all test files of this process: started by whoever asks first, stopped after the last test. */
+/** One sandbox for all test files of this process: started at its first use, stopped after the last test. */
 export function sharedSandbox(): Promise<TestSandbox> {
   shared ??= openTestSandbox();
   return shared;
 }
 
-/** A sandbox of the caller's own, who stops it. Without a `dataDir` it brings its own, and takes it away again. */
+/** A separate sandbox, which the caller stops. Without a `dataDir` it uses a temporary one. */
 export async function openTestSandbox(dataDir?: string): Promise<TestSandbox> {
   const directory = dataDir ?? mkdtempSync(join(tmpdir(), "payphone-"));
   const sandbox = await openSandbox({ rails: site.rails, dataDir: directory, log: silentLog });

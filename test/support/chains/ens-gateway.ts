@@ -4,7 +4,7 @@ import { encodeAbiParameters } from "viem";
 import type { Hex } from "../../../runtime/api/capabilities.ts";
 import { closeServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
 
-/** A gateway of EIP-3668 on loopback, which answers as a test wants it to. */
+/** A scripted EIP-3668 gateway on loopback. */
 export interface EnsGateway {
   /** Under a name that a test's resolver must know. */
   url(path: string): string;
@@ -29,6 +29,6 @@ export async function startEnsGateway(): Promise<EnsGateway> {
   return gateway;
 }
 
-/** What a gateway of an ENSIP-10 resolver has as `data` for `addr(node)`. */
+/** The `data` that a gateway of an ENSIP-10 resolver answers for `addr(node)`. */
 export const toGatewayAnswer = (address: Hex): Hex =>
   encodeAbiParameters([{ type: "bytes" }], [encodeAbiParameters([{ type: "address" }], [address])]);

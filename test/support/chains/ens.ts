@@ -5,7 +5,7 @@ import built from "./ens/Ens.abi.json" with { type: "json" };
 
 type Contract = keyof typeof built.contracts;
 
-/** Where Ethereum has its ENS. */
+/** The addresses of ENS on Ethereum. */
 const PLACES = {
   EnsRegistry: "0x00000000000C2E074eC69A0dFb2997BA6C7d2e1e",
   EnsRegistrar: "0x57f1887a8BF19b14fC0dF6Fd9B2acc9Af147eA85",
@@ -17,20 +17,20 @@ const PLACES = {
 
 const FAR_AWAY = 4_000_000_000;
 
-/** An Ethereum of one's own with an ENS into which everything is written by transactions. */
+/** An embedded Ethereum with an ENS that is written by transactions. */
 export interface Ens {
   readonly url: string;
   readonly places: typeof PLACES;
   /** Registers the name, or the one that it is under, and gives it a resolver. @param expiry Unix seconds. */
   register(name: string, terms?: { expiry?: number; ttl?: number }): Promise<void>;
-  /** When a second-level name runs out, in Unix seconds. */
+  /** Sets when a second-level name expires, in Unix seconds. */
   setExpiry(label: string, expiry: number): Promise<void>;
   /** Which resolver a name has, here or in the registry that comes before this one. */
   setResolver(name: string, resolver: Hex, ttl?: number): Promise<void>;
   setSuccessor(name: string, resolver: Hex): Promise<void>;
   setAddress(name: string, address: Hex): Promise<void>;
   setCoin(name: string, coin: number, target: Hex): Promise<void>;
-  /** What an address calls itself, whether that is true or not. */
+  /** Sets the reverse name of an address, true or not. */
   setPrimaryName(address: Hex, name: string): Promise<void>;
   setWildcard(address: Hex): Promise<void>;
   setGateways(urls: readonly string[], isEndless?: boolean): Promise<void>;

@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 
 type Forward = () => Promise<{ status: number; body: string }>;
 
-/** What happens to one request: by default, what the real facilitator says. */
+/** What the proxy does with one request; by default it forwards it to the real facilitator. */
 export type Mishap = (forward: Forward, response: ServerResponse) => Promise<void>;
 
-/** Stands before the real facilitator, and does to its answers whatever a test says. */
+/** A proxy in front of the real facilitator whose answers a test can change. */
 export interface FacilitatorProxy {
   readonly url: string;
   readonly asked: { verify: number; settle: number; supported: number };

@@ -1,17 +1,17 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What happens to one JSON-RPC call on its way: `lose` it, let it arrive but lose the answer, or answer something else. */
+/** What the proxy does with one JSON-RPC call: lose it, forward it and lose the answer, or answer something else. */
 export type Fate = "pass" | "lose" | "lose-answer" | { readonly status: number; readonly body: string };
 
-/** A man in the middle of a JSON-RPC connection. */
+/** A proxy in front of a JSON-RPC node. */
 export interface RpcProxy {
   readonly url: string;
-  /** The methods that came by, in order. */
+  /** The methods that were called, in order. */
   readonly calls: string[];
-  /** What came by with them. */
+  /** Their parameters. */
   readonly params: unknown[];
-  /** Decides about every further call; until then all pass. */
+  /** Sets what happens to every further call; by default all pass. */
   intervene(decide: (method: string) => Fate): void;
   stop(): Promise<void>;
 }

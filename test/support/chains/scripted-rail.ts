@@ -9,14 +9,14 @@ import type {
 
 type Answer<T> = (payment: PaymentPayload, offer: PaymentRequirements) => T | Promise<T>;
 
-/** A rail whose facilitator and chain do exactly what a test says, and count what they are asked. */
+/** A rail with a scripted facilitator and chain, which count their calls. */
 export interface ScriptedRail extends Rail {
   readonly asked: { supported: number; verify: number; settle: number; find: number };
-  /** What moved, by payment nonce: the test's own chain. */
+  /** The transfers of the scripted chain, by payment nonce. */
   readonly moved: Map<string, string>;
   script: {
     supported?: () => void;
-    /** What the facilitator adds to its kind of payment. */
+    /** The `extra` of the kind that the facilitator supports. */
     extra?: Readonly<Record<string, unknown>>;
     verify?: Answer<VerifyResponse>;
     settle?: Answer<SettleResponse>;
@@ -27,11 +27,11 @@ export interface ScriptedRail extends Rail {
 export const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 export const PAY_TO = "0x2222222222222222222222222222222222222222";
 
-/** What makes a payment unlike any other: its nonce, or the whole transaction on Solana. */
+/** What identifies a payment: its nonce, or the whole transaction on Solana. */
 export const nonceOf = ({ payload }: Pick<PaymentPayload, "payload">): string =>
   (payload.authorization as { nonce: string } | undefined)?.nonce ?? (payload.transaction as string);
 
-/** Moves the money of a payment on the test's own chain, once, as a facilitator would. */
+/** Moves the money of a payment on the scripted chain, at most once, as a facilitator does. */
 export function move(rail: ScriptedRail, payment: PaymentPayload, offer: PaymentRequirements): SettleResponse {
   const nonce = nonceOf(payment);
   const network = offer.network;
@@ -45,7 +45,7 @@ export function move(rail: ScriptedRail, payment: PaymentPayload, offer: Payment
 export const payerOf = ({ payload }: PaymentPayload): string =>
   (payload.authorization as { from: string } | undefined)?.from ?? "the payer";
 
-/** USDC on Base, unless told otherwise. Without a script, everything verifies, settles and can be read back. */
+/** USDC on Base by default. Without a script, every payment verifies, settles and can be read back. */
 export function createScriptedRail(manifest: Partial<Rail["manifest"]> = {}): ScriptedRail {
   const asked = { supported: 0, verify: 0, settle: 0, find: 0 };
   const moved = new Map<string, string>();

@@ -7,7 +7,7 @@ import {
   toReverseKey,
   toSolKeys,
 } from "../../../plugins/wallet/names/sol-keys.ts";
-import { closeServer, createRpcServer, listenOnLoopback, RpcError } from "../../../runtime/sandbox/json-rpc.ts";
+import { closeServer, createRpcServer, listenOnLoopback, NodeRpcError } from "../../../runtime/sandbox/json-rpc.ts";
 import { openBank } from "../../../runtime/sandbox/svm/bank.ts";
 import { createFaucet } from "../../../runtime/sandbox/svm/faucet.ts";
 import { createNodeMethods } from "../../../runtime/sandbox/svm/node-methods.ts";
@@ -16,22 +16,22 @@ import { TOKEN_PROGRAM, toTokenData } from "../../../runtime/sandbox/svm/tokens.
 
 export const TOKEN_2022_PROGRAM = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
 
-/** A wallet of Solana that can sign. */
+/** A Solana wallet that can sign. */
 export interface SolWallet {
   readonly address: string;
   readonly key: KeyObject;
 }
 
-/** A Solana of one's own, into which the accounts of both registries are put as their programs would write them. */
+/** An embedded Solana, with the accounts of both registries as their programs write them. */
 export interface Sns {
   readonly url: string;
-  /** Puts any account, or takes it away again where there is no data. */
+  /** Writes an account; removes it when there is no data. */
   put(address: string, program: string, data: Buffer): void;
   /** The name's entry in SNS. */
   own(label: string, owner: string): Promise<void>;
   /** The name's entry in the Solana Record Service. */
   hold(label: string, owner: string, entry?: Partial<Entry>): Promise<void>;
-  /** Both, as it is for most names. */
+  /** Writes both entries, as most names have them. */
   register(label: string, owner: string): Promise<void>;
   /** Gives the only unit of a token to somebody. @param elsewhere more units, in another account. */
   putToken(mint: string, holder: string, token?: { program?: string; amount?: bigint; elsewhere?: bigint }): void;
@@ -44,7 +44,7 @@ export interface Sns {
   stop(): Promise<void>;
 }
 
-/** What is left out is as it should be. */
+/** Options that are left out are as they should be. */
 interface Entry {
   readonly kind: number;
   /** Unix seconds; 0 for never. */
@@ -77,7 +77,7 @@ export async function startSns(): Promise<Sns> {
     ...createNodeMethods({ bank, slots, airdrop }),
     getTokenLargestAccounts: ([mint]) => {
       const held = tokens.get(String(mint));
-      if (!held) throw new RpcError(-32602, "Invalid param: could not find mint");
+      if (!held) throw new NodeRpcError(-32602, "Invalid param: could not find mint");
       return { context: { slot: 1 }, value: held };
     },
   });
@@ -105,7 +105,11 @@ export async function startSns(): Promise<Sns> {
   };
 
   return {
-    ...{ url, put, own, hold, putToken },
+    url,
+    put,
+    own,
+    hold,
+    putToken,
     register: async (label, owner) => void (await Promise.all([own(label, owner), hold(label, owner)])),
     tokenize: async (label, holder, tag = 2) => {
       const { token, tokenMint, domain } = await toSolKeys(label);

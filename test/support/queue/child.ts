@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openTestQueue, type QueuePlace } from "./place.ts";
 
 /**
- * Works on a line of jobs in a process of its own, and prints `began`, `ended` or `stopped` with the job's id for each
- * turn. `hang`: no turn ends by itself; a number: each takes so many milliseconds. SIGTERM closes the line in order.
+ * A worker process: it works on a queue and prints `began`, `ended` or `stopped` with the job's id for each turn.
+ * `hang`: no turn ends by itself; a number: each turn takes that many milliseconds. SIGTERM closes the queue in order.
  */
 const [place = "", pace = "0"] = process.argv.slice(2);
 const { queue, close } = await openTestQueue(JSON.parse(place) as QueuePlace);

@@ -4,13 +4,13 @@ import { openBullmqQueue } from "../../../runtime/drivers/queue/bullmq.ts";
 import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 
-/** Where a line of jobs is kept, as a process of its own can be told. */
+/** Where a queue is kept; serializable, for child processes. */
 export type QueuePlace = { readonly dataDir: string } | { readonly redisUrl: string };
 
-/** The services of these tests: how many jobs of each a process works on at once. */
+/** The concurrency of the services of these tests. */
 export const SERVICES: Readonly<Record<string, number>> = { one: 1, three: 3, many: 10 };
 
-/** Opens the line of jobs at a place, and closes it with what it stands on. */
+/** Opens the queue at a place; closing it closes its store, too. */
 export async function openTestQueue(place: QueuePlace): Promise<{ queue: JobQueue; close: () => Promise<void> }> {
   const concurrencyOf = (service: string): number => SERVICES[service] ?? 1;
   if ("redisUrl" in place) {

@@ -8,12 +8,12 @@ import { eventually } from "../eventually.ts";
 import { expectUnavailable } from "../store/suite.ts";
 import { openTestQueue, type QueuePlace, type SERVICES } from "./place.ts";
 
-/** A worker in a process of its own; what it has done so far, by the jobs' ids. */
+/** A worker process, and the ids of the jobs that it began, ended and stopped. */
 interface Child {
   readonly began: string[];
   readonly ended: string[];
   readonly stopped: string[];
-  /** Sends a signal; after one that ends it, waits until it is gone. */
+  /** Sends a signal; waits for the end of the process after one that ends it. */
   kill(signal: "SIGKILL" | "SIGTERM" | "SIGSTOP" | "SIGCONT"): Promise<void>;
 }
 
@@ -41,10 +41,10 @@ async function startWorker(place: QueuePlace, pace: "hang" | number): Promise<Ch
   };
 }
 
-/** A place for an empty line of jobs. */
+/** A place for an empty queue. */
 export interface TestPlace {
   readonly place: QueuePlace;
-  /** Takes away what the line is kept in, until `end`. */
+  /** Makes the storage of the queue unreachable until `end`. */
   readonly outage: { begin(): Promise<void>; end(): Promise<void> };
   dispose(): Promise<void>;
 }

@@ -35,7 +35,7 @@ export const createPolygonRail = (): ScriptedRail =>
     currency: "jpy",
   });
 
-/** The rule of a handler that no schema can say. */
+/** A rule that no schema can express. */
 export function checkRange({ low, high }: { readonly low: number; readonly high: number }): void {
   if (low <= high) return;
   const issue = { loc: ["body", "high"], msg: "Value error, high must not be below low", type: "value_error" };

@@ -26,7 +26,7 @@ import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.t
 import { createMemoryStore } from "../store/memory-store.ts";
 import { toSite } from "./dice.ts";
 
-/** The runtime on a free port with all its doors, and services that are jobs: their work is done when the test says so. */
+/** The runtime on a free port with all its doors, and job services whose work ends when the test says so. */
 export interface JobShop {
   readonly url: string;
   readonly site: SiteManifest;
@@ -34,18 +34,18 @@ export interface JobShop {
   readonly rail: ScriptedRail;
   readonly store: ReturnType<typeof createMemoryStore>;
   readonly clock: { now(): number; advance(ms: number): void };
-  /** What the work gives, once it is set; until then every attempt waits. */
+  /** Sets the deliverable; until then every attempt waits. */
   deliver(work: (input: Loose, call: Call) => unknown): void;
-  /** How often the work was begun. */
+  /** The number of attempts. */
   readonly executions: number;
-  /** What became of the payments of failed jobs. */
+  /** The refunds of failed jobs. */
   refund: RefundStatus;
   /** A payment of an offer in this challenge. */
   pay(required: Loose): object;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   /** Challenge, payment and call in one, over REST: the accepted body. */
   buy(path: string, body: unknown): Promise<Loose>;
-  /** Asks again and again until the answer is as wanted. */
+  /** Polls until the answer is the wanted one. */
   until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T>;
   close(): Promise<void>;
 }
@@ -64,8 +64,13 @@ export const SCHEMAS: ReadonlyMap<string, object> = new Map([
 ]);
 
 const JOB: JobManifest = {
-  ...{ status_route: "GET /v1/search/{job_id}", eta_seconds: 120, deadline_seconds: 30, attempts: 1 },
-  ...{ concurrency: 2, queue_limit: 10, refund: true },
+  status_route: "GET /v1/search/{job_id}",
+  eta_seconds: 120,
+  deadline_seconds: 30,
+  attempts: 1,
+  concurrency: 2,
+  queue_limit: 10,
+  refund: true,
 };
 
 const SEARCH: Manifest = {
@@ -116,11 +121,14 @@ export async function openJobShop(): Promise<JobShop> {
   };
   const records = createJobRecords({ store, clock });
   const refunds = {
-    ...{ open: async () => {}, start() {}, close: async () => {} },
+    open: async () => {},
+    start() {},
+    close: async () => {},
     status: async () => state.refund,
   };
   const services = bindServices(MANIFESTS, {
-    ...{ site, compile: createCompiler(SCHEMAS) },
+    site,
+    compile: createCompiler(SCHEMAS),
     handlers: new Map([["work.search", run as AnyHandler]]),
     statusOf: limitPolls(createStatusOf({ records, refunds, clock })),
   });
@@ -138,8 +146,13 @@ export async function openJobShop(): Promise<JobShop> {
   server.on(
     "request",
     createApp({
-      ...{ services, invoke, challenge: offers.challenge, clock, log: silentLog },
-      ...{ site: { ...site, baseUrl: url }, limits: site.limits },
+      services,
+      invoke,
+      challenge: offers.challenge,
+      clock,
+      log: silentLog,
+      site: { ...site, baseUrl: url },
+      limits: site.limits,
       ready: () => Promise.reject(new Error("not asked")),
       documents: new Map([[AGENT_CARD_PATH, { type: "application/json", body: card }]]),
       doors: new Map<string, RpcDoor>([
@@ -149,7 +162,13 @@ export async function openJobShop(): Promise<JobShop> {
     }),
   );
   const shop: JobShop = {
-    ...{ url, site, services, rail, store, clock, deliver: ready.resolve },
+    url,
+    site,
+    services,
+    rail,
+    store,
+    clock,
+    deliver: ready.resolve,
     get executions() {
       return state.executions;
     },

@@ -7,7 +7,7 @@ import { createDataDir } from "./seller.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
 
-/** The real `payphone sandbox`, in a process of its own. */
+/** The real `payphone sandbox` in a child process. */
 export interface SandboxServer {
   readonly url: string;
   readonly description: SandboxDescription;

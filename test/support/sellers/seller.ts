@@ -10,7 +10,7 @@ import { findFreePort } from "../free-port.ts";
 const ROOT = join(import.meta.dirname, "../../..");
 const LAUNCHER = join(ROOT, "runtime/cli/payphone.js");
 
-/** The real `payphone serve`, in a process of its own, paid on the sandbox's chains. */
+/** The real `payphone serve` in a child process, paid on the sandbox's chains. */
 export interface Seller {
   readonly url: string;
   readonly dataDir: string;
@@ -26,7 +26,7 @@ export interface SellerOptions {
   readonly sandbox: TestSandbox;
   readonly dataDir: string;
   readonly port?: number;
-  /** The public base URL of the first process, when this one stands beside it. */
+  /** The public base URL of the first process, when this is a second one of the same shop. */
   readonly baseUrl?: string;
   readonly dir?: string;
   /** Overrides of the environment, e.g. another FACILITATOR_URL. */
@@ -83,7 +83,7 @@ export async function startSeller({
   };
 }
 
-/** A folder for state, and how to take it away. */
+/** A temporary folder, and how to remove it. */
 export function createDataDir(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), "payphone-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };

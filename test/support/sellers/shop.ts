@@ -30,7 +30,7 @@ export interface ShopOptions {
   readonly patience?: PaymentsDeps["patience"];
 }
 
-/** Real time, shifted by as much as the test says. */
+/** Real time, shifted by the test. */
 export interface TestClock {
   now(): number;
   advance(ms: number): void;
@@ -45,7 +45,7 @@ export interface PayOptions {
   readonly change?: (offer: PaymentRequirements) => PaymentRequirements;
 }
 
-/** The whole runtime over real HTTP with two services, and a rail whose every word the test decides. */
+/** The whole runtime over real HTTP, with two services and a scripted rail. */
 export interface Shop {
   readonly url: string;
   readonly rail: ScriptedRail;
@@ -61,11 +61,11 @@ export interface Shop {
   payV1(path: string): Promise<string>;
   /** Challenge, payment and call in one. */
   buy(path: string, body: unknown): Promise<Response>;
-  /** Repeats a call with the same payment for as long as the answer is "still running". */
+  /** Repeats a call with the same payment while the answer is `payment-in-progress`. */
   retry(path: string, body: unknown, payment: string): Promise<Response>;
   receipt(response: Response): SettleResponse;
   until(condition: () => boolean | Promise<boolean>): Promise<void>;
-  /** A new process on the same store and the same address, maybe with another price. */
+  /** Restarts the runtime on the same store and address, optionally with another price. */
   restart(change?: Pick<ShopOptions, "price">): Promise<void>;
   close(): Promise<void>;
 }
@@ -196,7 +196,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     async restart(change = {}) {
       const { port } = running;
       await running.close();
-      await pause(); // The client must have seen its kept-alive connections close.
+      await pause(); // Lets the client notice that its kept-alive connections are closed.
       state.executions = 0;
       running = await run(change.price ?? options.price ?? "0.001", port, options.baseUrl);
     },

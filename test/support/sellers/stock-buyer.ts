@@ -10,7 +10,7 @@ import { rail, type TestSandbox } from "../chains/chains.ts";
 
 export type PayingFetch = (input: string, init?: RequestInit) => Promise<Response>;
 
-/** The stock client in the hands of the sandbox's buyer, on all its chains and in both versions of the protocol. */
+/** The stock client with the sandbox's buyer, on all its chains and in x402 versions 1 and 2. */
 export async function createBuyer({
   description: { buyer, rpc },
 }: Pick<TestSandbox, "description">): Promise<x402Client> {
@@ -36,7 +36,7 @@ export async function stockFetch(sandbox: TestSandbox, id: string, base: typeof 
   return wrapFetchWithPayment(base, await stockClient(sandbox, id));
 }
 
-/** A payer of the deprecated version 1: it reads the V1 body, and knows no PAYMENT-REQUIRED header. */
+/** A payer of the deprecated x402 version 1: it reads the body of the 402 and ignores PAYMENT-REQUIRED. */
 export async function stockFetchV1(sandbox: TestSandbox, id: "base" | "solana"): Promise<PayingFetch> {
   const client = payOnly(await createBuyer(sandbox), id);
   const withoutV2: typeof fetch = async (input, init) => {

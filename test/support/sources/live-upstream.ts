@@ -3,13 +3,13 @@ import { createUpstream, type LiveUpstream, type UpstreamOptions } from "../../.
 import { createLogBook, type LogLine } from "../http.ts";
 import { openSource, type ScriptedSource } from "./scripted-source.ts";
 
-/** The real driver over the real transport, before a scripted source; time stands still unless the test moves it. */
+/** The real driver and transport with a scripted source. Time moves only when the test moves it. */
 export interface Bench {
   readonly source: ScriptedSource;
   readonly lines: readonly LogLine[];
-  /** With retries that pause for a millisecond. */
+  /** Its retries pause for one millisecond. */
   open(changes?: Partial<UpstreamOptions>): LiveUpstream;
-  /** Lets the time of breakers and rests pass. */
+  /** Moves time past the pauses of breakers and rate limits. */
   wait(ms: number): void;
   close(): Promise<void>;
 }
@@ -24,9 +24,17 @@ export async function openBench(): Promise<Bench> {
     lines,
     open: (changes) =>
       createUpstream({
-        ...{ id: "source", title: "Source", url: source.url, variable: "SOURCE_URL", headers: {} },
-        ...{ timeoutMs: 5000, retries: 2, pauseMs: 1 },
-        ...{ transport: transport.send, clock: { now: () => now }, log },
+        id: "source",
+        title: "Source",
+        url: source.url,
+        variable: "SOURCE_URL",
+        headers: {},
+        timeoutMs: 5000,
+        retries: 2,
+        pauseMs: 1,
+        transport: transport.send,
+        clock: { now: () => now },
+        log,
         ...changes,
       }),
     wait(ms) {
@@ -39,5 +47,5 @@ export async function openBench(): Promise<Bench> {
   };
 }
 
-/** A signal that nobody aborts. */
+/** A signal that is never aborted. */
 export const NEVER = new AbortController().signal;

@@ -23,17 +23,17 @@ export const SECOND = "gpt-second";
 export interface TermsOfTest {
   readonly apiKey?: string | undefined;
   readonly fallbackModel?: string;
-  /** Of one attempt; 5 unless given. */
+  /** Timeout of one attempt in seconds; 5 by default. */
   readonly seconds?: number;
   readonly options?: Partial<LlmOptions>;
 }
 
-/** The live driver in front of a test's endpoint. */
+/** The real driver with a scripted endpoint. */
 export interface Questions {
   ask(data?: string, change?: Partial<LlmRequest>): Promise<typeof GOOD>;
-  /** The Problem that a question ends with. */
+  /** The Problem that a question fails with. */
   fail(question?: Promise<unknown>): Promise<Problem>;
-  /** The bodies that the endpoint was sent. */
+  /** The request bodies that the endpoint received. */
   bodies(): Asked["body"][];
   models(): string[];
   /** The types of `response_format`. */
@@ -41,7 +41,7 @@ export interface Questions {
   readonly lines: readonly LogLine[];
 }
 
-/** A driver as after a restart; what the endpoint was asked before is forgotten. */
+/** A new driver, as after a restart; the received requests are cleared. */
 export function openQuestions(server: LlmServer, terms: TermsOfTest = {}): Questions {
   const { apiKey = "apiKey" in terms ? undefined : "sk-of-ours", fallbackModel, seconds = 5, options } = terms;
   const book = createLogBook();

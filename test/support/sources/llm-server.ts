@@ -18,15 +18,15 @@ export interface Asked {
   };
 }
 
-/** What an endpoint does with one request. */
+/** How an endpoint answers one request. */
 export type Behaviour = (asked: Asked, response: ServerResponse) => unknown;
 
-/** An OpenAI-compatible endpoint on a free port of the loopback, whose every move the test decides. */
+/** A scripted OpenAI-compatible endpoint on a free loopback port. */
 export interface LlmServer {
   /** Its base URL, as LLM_BASE_URL has it. */
   readonly url: string;
   readonly asked: Asked[];
-  /** What it does with the next requests, one after the other; the last one also with all that follow. */
+  /** Sets the answers to the next requests, in order; the last one is repeated. */
   behave(...behaviours: readonly Behaviour[]): void;
   close(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export async function openLlmServer(): Promise<LlmServer> {
   };
 }
 
-/** Answers with a text, in many small chunks; an object is said as JSON. */
+/** Answers with a text in many small chunks; an object is sent as JSON. */
 export const say =
   (content: string | object | null, { finish = "stop", refusal = null as string | null } = {}): Behaviour =>
   async ({ body }, response) => {
@@ -86,19 +86,19 @@ export const refuse =
     response.end(JSON.stringify({ error: { message: "No.", type: "error", param: null, code: null, ...error } }));
   };
 
-/** Sends any 200, whatever it is worth. */
+/** Answers 200 with any body. */
 export const send =
   (text: string, type = "application/json"): Behaviour =>
   (_, response) =>
     response.writeHead(200, { "content-type": type }).end(text);
 
-/** Says nothing, ever. */
+/** Never answers. */
 export const hang: Behaviour = () => undefined;
 
-/** Closes the connection instead of an answer. */
+/** Closes the connection without an answer. */
 export const hangUp: Behaviour = (_, response) => response.destroy();
 
-/** Begins an answer in chunks, and closes the connection in the middle of it. */
+/** Closes the connection in the middle of an answer in chunks. */
 export const breakOff: Behaviour = (_, response) =>
   response.writeHead(200, { "content-type": "application/json" }).write('{"id":"chatcmpl-1","choices":[{"mess', () => {
     response.destroy();
@@ -108,7 +108,7 @@ export const breakOff: Behaviour = (_, response) =>
 export const stall: Behaviour = (_, response) =>
   response.writeHead(200, { "content-type": "application/json" }).write('{"id":');
 
-/** Sends a chunk that breaks HTTP itself. */
+/** Sends a chunk that is invalid HTTP. */
 export const garble: Behaviour = (_, response) =>
   response.socket?.end(
     "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n",

@@ -2,36 +2,36 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import nock from "nock";
-import { toAnswer } from "../../../runtime/sandbox/recordings/answer.ts";
+import { toRecordedAnswer } from "../../../runtime/sandbox/recordings/answer.ts";
 import { fitsBody, fitsPath, isRpcCall, methodOf, toPathBelow } from "../../../runtime/sandbox/recordings/match.ts";
-import { type Exchange, loadRecordings } from "../../../runtime/sandbox/recordings/recordings.ts";
+import { loadRecordings, type RecordedExchange } from "../../../runtime/sandbox/recordings/recordings.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
-nock.restore(); // It stands between every test and the network as soon as it is imported.
+nock.restore(); // Importing nock intercepts the network of every test.
 
-/** A recording that answers in the place of its upstream. */
+/** A recording that replaces its upstream. */
 export interface Replay {
-  /** What was asked and answered, in order. */
+  /** The exchanges that were used, in order. */
   readonly asked: readonly { readonly case: string; readonly headers: Headers; readonly body: unknown }[];
-  /** Fails when an exchange has not been asked for. */
+  /** Fails when an exchange was not used. */
   assertDone(): void;
 }
 
 /**
- * Lets nock answer from a recording, each chosen exchange once. Where several fit a request, they answer in the order of
- * `cases`: a failure first, and then its repetition.
+ * Lets nock answer from a recording, each chosen exchange once. When several match a request, they answer in the order
+ * of `cases`: first a failure, for example, and then the success of its retry.
  * @param file relative to the repository: `plugins/price/recordings/coingecko/simple-price.json`.
  * @param cases `success` chooses `success` and every `success:…`; `success:contract` chooses that one alone.
  */
 export const replay = (baseUrl: string, file: string, cases: readonly string[]): Replay =>
   intercept(nock(new URL(baseUrl).origin), baseUrl, choose(file, cases));
 
-/** The same, each exchange as often as it is asked for. */
+/** The same, but each exchange answers any number of times. */
 export const replayAlways = (baseUrl: string, file: string, cases: readonly string[]): Replay =>
   intercept(nock(new URL(baseUrl).origin).persist(), baseUrl, choose(file, cases));
 
-/** In a `describe`: its tests reach loopback and what they replay, nothing else, and leave nothing behind. */
+/** To be called in a `describe`: its tests reach only loopback and what they replay. */
 export function offline(): void {
   before(() => {
     nock.activate();
@@ -45,7 +45,7 @@ export function offline(): void {
   });
 }
 
-function choose(file: string, cases: readonly string[]): Exchange[] {
+function choose(file: string, cases: readonly string[]): RecordedExchange[] {
   const exchanges = loadRecordings(ROOT, [file]).flatMap((recording) => recording.exchanges);
   return cases.flatMap((wanted) => {
     const chosen = exchanges.filter((exchange) => exchange.case === wanted || exchange.case.startsWith(`${wanted}:`));
@@ -54,7 +54,7 @@ function choose(file: string, cases: readonly string[]): Exchange[] {
   });
 }
 
-function intercept(scope: nock.Scope, baseUrl: string, exchanges: readonly Exchange[]): Replay {
+function intercept(scope: nock.Scope, baseUrl: string, exchanges: readonly RecordedExchange[]): Replay {
   const asked: { case: string; headers: Headers; body: unknown }[] = [];
   for (const exchange of exchanges) {
     const { request } = exchange;
@@ -67,8 +67,8 @@ function intercept(scope: nock.Scope, baseUrl: string, exchanges: readonly Excha
       .reply(async (sent: Request) => {
         const body: unknown = await sent.json().catch(() => undefined);
         asked.push({ case: exchange.case, headers: sent.headers, body });
-        const answer = toAnswer(exchange, isRpcCall(body) ? body.id : null);
-        // Before the head: undici does not bear a replayed body that is given up half-way. Nobody waits for it in the end.
+        const answer = toRecordedAnswer(exchange, isRpcCall(body) ? body.id : null);
+        // Before the head: undici fails on a replayed body that is aborted half-way.
         await sleep(answer.delayMs, undefined, { ref: false });
         return [answer.status, answer.body, answer.headers];
       });

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** One request as it came in. */
+/** One received request. */
 export interface Asked {
   readonly method: string;
   /** Path and query. */
@@ -12,20 +12,20 @@ export interface Asked {
   readonly body: string;
 }
 
-/** A number answers with this status and no more; a text, with 200 and itself; `hangs`, never. */
+/** A number answers with that status and no body; a text answers 200 with that body; `hangs` never answers. */
 export type Line =
   | number
   | string
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: string | Buffer }
   | ((response: ServerResponse, asked: Asked) => void);
 
-/** A source on loopback that does what a test has written for it. */
+/** A source on loopback that follows a script. */
 export interface ScriptedSource {
   readonly url: string;
   readonly asked: readonly Asked[];
-  /** How many connections were made. */
+  /** The number of connections. */
   connections(): number;
-  /** What the next requests are answered with, in order; the last line answers all further ones. */
+  /** Sets the answers to the next requests, in order; the last one is repeated. */
   script(...lines: readonly Line[]): void;
   close(): Promise<void>;
 }
@@ -33,10 +33,10 @@ export interface ScriptedSource {
 /** Never answers. */
 export const hangs = (): void => {};
 
-/** Sends its head and a first part, and then nothing any more. */
+/** Sends the head and a first part, and then nothing. */
 export const stalls = (response: ServerResponse): void => void response.writeHead(200).write("{");
 
-/** Ends the connection, without an answer or in the midst of one. */
+/** Closes the connection, before or in the middle of an answer. */
 export const breaks = (response: ServerResponse): void => void response.socket?.destroy();
 
 export async function openSource(): Promise<ScriptedSource> {
@@ -75,7 +75,7 @@ async function take(request: IncomingMessage): Promise<Asked> {
   return { method, path, headers, body: await text(request) };
 }
 
-/** Answers one request as a line says. */
+/** Answers one request according to a line of the script. */
 export function play(line: Line, response: ServerResponse, asked: Asked): void {
   if (typeof line === "function") {
     line(response, asked);

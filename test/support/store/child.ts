@@ -1,9 +1,9 @@
 import { openStore, type StoreOptions } from "../../../runtime/drivers/store/open-store.ts";
 
 /**
- * Works on a store in a process of its own: `race` claims keys that others want too and prints how many it got;
- * `write` writes without end, and prints each key once it was acknowledged; `fill` writes until there is no room, then
- * something small, and prints how often it succeeded and what the store said.
+ * Works on a store in a child process. `race` claims keys that other processes also want and prints how many it got.
+ * `write` writes without end and prints each acknowledged key. `fill` writes until the disk is full, then something
+ * small, and prints the number of writes and the store's error.
  */
 const [options = "", work, argument = ""] = process.argv.slice(2);
 const store = await openStore(JSON.parse(options) as StoreOptions);

@@ -1,6 +1,6 @@
 import type { Store } from "../../../runtime/core/store.ts";
 
-/** A Store in this process's memory, with a clock of one's own: for tests that look at time, and for the bench. */
+/** A Store in memory with an injected clock, for tests about time and for the bench. */
 export function createMemoryStore(now: () => number = Date.now): Store & { readonly entries: Map<string, unknown> } {
   const held = new Map<string, { text: string; until: number }>();
   const check = (key: string): string => {

@@ -5,24 +5,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findFreePort } from "../free-port.ts";
 
-/** A Redis of one's own on a free port, which keeps what was written across `restart`. */
+/** A Redis on a free port, which keeps its data across `restart`. */
 export interface TestRedis {
   readonly url: string;
-  /** Ends it at once, as a crash would. */
+  /** Kills it, as a crash would. */
   kill(): Promise<void>;
-  /** It keeps its connections and answers nothing, until `resume`. */
+  /** It keeps its connections but does not answer until `resume`. */
   pause(): void;
   resume(): void;
   /** Starts it again on the same port. */
   restart(): Promise<void>;
-  /** Ends it and removes what it has written. */
+  /** Stops it and removes its data. */
   stop(): Promise<void>;
 }
 
 const NOT_INSTALLED =
   "redis-server is needed for this test and is not installed: apt-get install -y redis-server (Debian, Ubuntu), brew install redis (macOS)";
 
-/** Starts `redis-server` on the loopback. @throws Error that says how to install it, when it is missing. */
+/** Starts `redis-server` on loopback. @throws Error that says how to install it when it is missing. */
 export async function startRedis(): Promise<TestRedis> {
   const folder = await mkdtemp(join(tmpdir(), "payphone-redis-"));
   const port = await findFreePort();

@@ -19,14 +19,14 @@ export function startChild(
   return spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
 }
 
-/** All keys that begin with a prefix, in one order. */
+/** All keys with a prefix, sorted. */
 export async function listKeys(store: OpenStore, prefix: string): Promise<string[]> {
   const keys: string[] = [];
   for await (const key of store.keys(prefix)) keys.push(key);
   return keys.sort();
 }
 
-/** What a store that cannot be reached says, whatever it was asked. */
+/** The error of a store that cannot be reached. */
 export async function expectUnavailable(work: Promise<unknown>): Promise<Problem> {
   const found = await work.then(
     (value) => expect.fail(`answered ${JSON.stringify(value)}`),
@@ -37,7 +37,7 @@ export async function expectUnavailable(work: Promise<unknown>): Promise<Problem
   return found as Problem;
 }
 
-/** @param prepare makes a place for an empty store, and says how to open it; `dispose` removes the place. */
+/** @param prepare makes a place for an empty store and opens it; `dispose` removes the place. */
 export function testStore(
   name: string,
   prepare: () => Promise<{ readonly options: StoreOptions; dispose(): Promise<void> }>,

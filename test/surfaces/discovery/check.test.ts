@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { checkChallenge } from "../../../runtime/cli/discovery/challenges.ts";
 import { checkDiscovery, toDiscoveryReport } from "../../../runtime/cli/discovery/check.ts";
 import { checkOpenApi, checkServerCard, checkWellKnown } from "../../../runtime/cli/discovery/documents.ts";
-import { createFindings, toLine } from "../../../runtime/cli/discovery/findings.ts";
+import { createFindings, toFindingLine } from "../../../runtime/cli/discovery/findings.ts";
 import { probeRoutes } from "../../../runtime/cli/discovery/probes.ts";
 import { createChallenge } from "../../../runtime/core/x402/challenge.ts";
 import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
@@ -26,7 +26,7 @@ describe("payphone check --discovery", () => {
 
   it("warns of an address that directories do not list", async () => {
     const found = await checkDiscovery(await makeDirectory(TOSS), { baseUrl: "http://toss.example.org" });
-    expect(found.map(toLine)).to.deep.equal([
+    expect(found.map(toFindingLine)).to.deep.equal([
       "warning: http://toss.example.org: directories list https addresses only",
     ]);
   });
@@ -36,7 +36,7 @@ describe("payphone check --discovery", () => {
     const files = edit(TOSS, site, "unpaid_burst: 300", "unpaid_burst: 100");
     const found = await checkDiscovery(await makeDirectory(files));
     expect(found).to.have.length(1);
-    expect(toLine(found[0] as Loose)).to.match(
+    expect(toFindingLine(found[0] as Loose)).to.match(
       /^error: POST \/v1\/toss: \d+ of 150 unpaid requests were rate-limited: raise/,
     );
     expect(toDiscoveryReport(found)).to.match(/\ndiscovery: 1 error, 0 warnings$/);
@@ -65,7 +65,7 @@ describe("payphone check --discovery", () => {
       const findings = createFindings();
       const { site } = shown.set;
       checkChallenge(findings, "402", createChallenge(required, site.rails), site);
-      return findings.list.map(toLine);
+      return findings.list.map(toFindingLine);
     };
 
     it("takes a sound one", () => {
@@ -127,7 +127,7 @@ describe("payphone check --discovery", () => {
       if (path === "/openapi.json") checkOpenApi(findings, document, rules());
       else if (path === "/.well-known/x402") checkWellKnown(findings, document, rules());
       else checkServerCard(findings, document);
-      return findings.list.map(toLine);
+      return findings.list.map(toFindingLine);
     };
     const cases: Record<string, readonly [change: (document: Loose) => void, message: RegExp][]> = {
       "/openapi.json": [
@@ -181,7 +181,7 @@ describe("payphone check --discovery", () => {
       const findings = createFindings();
       await probeRoutes(findings, door.url, [service]);
       await door.close({ graceMs: 0 });
-      return findings.list.map(toLine);
+      return findings.list.map(toFindingLine);
     };
 
     it("takes a 402 with its challenge, and 405 for every other method", async () => {
@@ -199,8 +199,12 @@ describe("payphone check --discovery", () => {
       const findings = createFindings();
       await probeRoutes(findings, door.url, [toService({ id: "roll", route: "GET /v1/roll", price: "0.001" })]);
       await door.close({ graceMs: 0 });
-      expect(findings.list.map(toLine)).to.include("error: GET /v1/roll: a bare probe must get 402, and got 404");
-      expect(findings.list.map(toLine)).to.include("error: PUT /v1/roll: a bare probe must get 405, and got 404");
+      expect(findings.list.map(toFindingLine)).to.include(
+        "error: GET /v1/roll: a bare probe must get 402, and got 404",
+      );
+      expect(findings.list.map(toFindingLine)).to.include(
+        "error: PUT /v1/roll: a bare probe must get 405, and got 404",
+      );
     });
   });
 });

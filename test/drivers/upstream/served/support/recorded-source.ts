@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { toAnswer } from "../../../../../runtime/sandbox/recordings/answer.ts";
+import { toRecordedAnswer } from "../../../../../runtime/sandbox/recordings/answer.ts";
 import { fits, isRpcCall } from "../../../../../runtime/sandbox/recordings/match.ts";
 import { isAnswering, loadRecordings } from "../../../../../runtime/sandbox/recordings/recordings.ts";
 
@@ -79,7 +79,12 @@ export async function openRecordedSource(id: string, node?: string): Promise<Rec
     const body: unknown = asked.body === "" ? undefined : JSON.parse(asked.body);
     const found = EXCHANGES.get(id)?.find(({ exchange }) => fits(exchange.request, { ...asked, body }));
     if (found) {
-      const { status, headers, body: content, delayMs } = toAnswer(found.exchange, isRpcCall(body) ? body.id : null);
+      const {
+        status,
+        headers,
+        body: content,
+        delayMs,
+      } = toRecordedAnswer(found.exchange, isRpcCall(body) ? body.id : null);
       await sleep(delayMs);
       response.writeHead(status, headers).end(content);
       return;
