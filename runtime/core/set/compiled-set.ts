@@ -2,20 +2,20 @@ import { isObject } from "../json.ts";
 import type { Path } from "../schema/nodes.ts";
 import type { Schemas } from "../schema/subschemas.ts";
 import { type Compile, createCompiler, type Schema } from "../schema/validator.ts";
+import type { Draft } from "./draft.ts";
 import { type Compiled, checkExamples } from "./examples.ts";
 import { type Fault, faultAt, type SourceFile } from "./faults.ts";
-import type { Draft } from "./manifests.ts";
 import { createSchemaLint } from "./schema-lint.ts";
 import { checkSchema } from "./schemas.ts";
 
-/** The schemas of a set, and what is wrong with them and with the examples. */
+/** The compiled schemas of a set, with the faults of the schemas and of the examples. */
 export interface CompiledSet {
   readonly schemas: Schemas;
   readonly compile: Compile;
   readonly faults: readonly Fault[];
 }
 
-/** A schema and where it stands: it is a file of `schemas/`, or a part of a manifest. */
+/** A schema and its place: the name of a file in `schemas/`, or an inline schema of a manifest. */
 interface Place {
   readonly source: SourceFile;
   readonly base: Path;
@@ -23,9 +23,10 @@ interface Place {
 }
 
 /**
- * Compiles every named schema and every one that is written in a manifest, and holds the examples against them.
+ * Compiles every named schema and every inline schema, and checks the examples against them.
  * @param sources by name; the data of a file that could not be read is undefined.
- * @param isSound whether that is known to find nothing: then it is left for the first call of each service.
+ * @param isSound whether the set is known to be without faults: nothing is then checked, and each schema is compiled at
+ * the first call of its service.
  */
 export function compileSet(
   sources: ReadonlyMap<string, SourceFile>,
@@ -50,39 +51,37 @@ export function compileSet(
   return { schemas, compile, faults };
 }
 
-/** The schemas of a manifest, as far as they compile. */
+/** The schemas of a manifest, without those that do not compile. */
 export function toCompiled({ data: { input, output } }: Draft, compile: Compile): Compiled {
-  const [taken, given] = [input, output].map((schema) => schema && tryCompile(schema, compile));
-  return {
-    ...(typeof taken === "object" && { input: taken }),
-    ...(typeof given === "object" && { output: given }),
-  };
+  const taken = input === undefined ? undefined : tryCompile(input, compile).schema;
+  const given = output === undefined ? undefined : tryCompile(output, compile).schema;
+  return { ...(taken && { input: taken }), ...(given && { output: given }) };
 }
 
 function findFaulty(places: readonly Place[], schemas: Schemas, compile: Compile): Fault[] {
   const contentOf = ({ source, schema }: Place): unknown => (typeof schema === "string" ? source.data : schema);
   const faults = places.flatMap((place) => checkSchema(place.source, place.base, contentOf(place), schemas));
   const broken = places.flatMap((place) => {
-    const message = tryCompile(place.schema, compile);
-    return typeof message === "string" ? [{ place, message }] : [];
+    const { fault } = tryCompile(place.schema, compile);
+    return fault === undefined ? [] : [{ place, fault }];
   });
   if (broken.length === 0) return faults;
   const lint = createSchemaLint();
   const known = new Set(faults.map(toPosition));
   const found = broken.flatMap(({ place }) => lint(place.source, place.base, contentOf(place)));
   faults.push(...found.filter((fault) => !known.has(toPosition(fault))));
-  // A schema that refers to a faulty one, or to one that could not be read, does not compile either: it is not to blame.
+  // A schema that refers to a faulty or unreadable one does not compile either, and is not reported.
   if (faults.length > 0 || schemas.names.size > schemas.documents.size) return faults;
-  return broken.map(({ place: { source, base }, message }) => faultAt(source, base, "bad-schema", message));
+  return broken.map(({ place: { source, base }, fault }) => faultAt(source, base, "bad-schema", fault));
 }
 
-/** The compiled schema, or why there is none. */
-function tryCompile(schema: string | object, compile: Compile): Schema | string {
+/** The compiled schema, or why it does not compile. */
+function tryCompile(schema: string | object, compile: Compile): { readonly schema?: Schema; readonly fault?: string } {
   try {
-    return compile(schema);
+    return { schema: compile(schema) };
   } catch (error) {
     const { cause, message } = error as Error;
-    return cause instanceof Error ? cause.message : message;
+    return { fault: cause instanceof Error ? cause.message : message };
   }
 }
 

@@ -1,4 +1,4 @@
-/** The known word that was most likely meant, if one is near enough: one slip of the keyboard, one more for each five letters. */
+/** The most similar known word, if it is similar enough: one typing error, and one more for every five letters. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const limit = 1 + Math.floor(word.length / 5);
   let best: { readonly name: string; readonly distance: number } | undefined;
@@ -9,13 +9,13 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best?.name;
 }
 
-/** `; did you mean "roll"?`, or nothing. */
+/** `; did you mean "roll"?`, or an empty text. */
 export function didYouMean(word: string, known: Iterable<string>): string {
   const name = nearest(word, known);
   return name === undefined ? "" : `; did you mean ${JSON.stringify(name)}?`;
 }
 
-/** Optimal string alignment: letters put in, left out, replaced, and neighbours swapped. */
+/** The optimal string alignment distance: letters inserted, deleted and replaced, and neighbours swapped. */
 function distanceOf(a: string, b: string): number {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -5,16 +5,16 @@ import type { Path } from "../schema/nodes.ts";
 import { subschemas } from "../schema/subschemas.ts";
 import type { Schema } from "../schema/validator.ts";
 import { didYouMean } from "./did-you-mean.ts";
+import type { Draft } from "./draft.ts";
 import { type Fault, faultAt, faultAtKey } from "./faults.ts";
-import type { Draft } from "./manifests.ts";
 
-/** The compiled schemas of one manifest, as far as they compile. */
+/** The compiled schemas of one manifest, without those that do not compile. */
 export interface Compiled {
   readonly input?: Schema;
   readonly output?: Schema;
 }
 
-/** The examples that do not fit their schemas. A field that the schema does not know is a fault here: it is misspelt. */
+/** Checks the examples against their schemas. A field that the schema does not name is a fault here: it is misspelt. */
 export function checkExamples(draft: Draft, compiled: Compiled): Fault[] {
   return (draft.data.examples ?? []).flatMap((example, at) =>
     (["input", "output"] as const).flatMap((part) => {
@@ -28,7 +28,7 @@ export function checkExamples(draft: Draft, compiled: Compiled): Fault[] {
   );
 }
 
-/** The examples that the handler's own rules refuse. */
+/** Checks the examples by the handler's own rules. */
 export function checkExamplesByHandler(draft: Draft, input: Schema | undefined, handler: AnyHandler): Fault[] {
   if (!input || typeof handler !== "object") return [];
   return (draft.data.examples ?? []).flatMap((example, at) => {
@@ -46,11 +46,11 @@ export function checkExamplesByHandler(draft: Draft, input: Schema | undefined, 
   });
 }
 
-/** The first step of `loc` says where a request keeps the value; an example keeps it at `path`. */
+/** Issues as faults: the first element of `loc` (`body`) is replaced by the example's path. */
 const toFaults = (draft: Draft, path: Path, issues: readonly ValidationIssue[]): Fault[] =>
   issues.map(({ loc, msg }) => faultAt(draft, [...path, ...loc.slice(1)], "bad-example", msg));
 
-/** Every field that the schema names, at whatever depth: what a misspelt one may have been meant for. */
+/** Every field that the schema names, at any depth: candidates for a misspelt one. */
 const fieldsOf = ({ document }: Schema): string[] =>
   [...subschemas(document)].flatMap(({ schema: { properties } }) =>
     Object.keys(isObject(properties) ? properties : {}),

@@ -1,6 +1,6 @@
 import type { Path } from "../schema/nodes.ts";
 
-/** Every kind of fault that a set can have, once. `manifests/README.md` prints this table; a test holds both equal. */
+/** Every kind of fault that a set can have. `manifests/README.md` prints this table; a test keeps both equal. */
 export const FAULT_CODES = {
   "alias-path-differs": "An alias has another path than the route; an alias is the same path with the other method.",
   "bad-amount": "No plain decimal number above zero, written as text: `price`, and both sides of `yen_tiers`.",
@@ -59,54 +59,55 @@ export const FAULT_CODES = {
   "wrong-type": "A value of another kind than the key needs.",
 } as const satisfies Record<string, string>;
 
+/** The code of a fault. */
 export type FaultCode = keyof typeof FAULT_CODES;
 
-/** From 1, both. */
+/** A place in a file; both numbers begin at 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** One fault of a set. All faults of all files are reported at once; nothing starts on a faulty set. */
+/** One fault of a set. All faults of all files are reported at once, and a faulty set is not started. */
 export interface Fault extends Position {
   /** Relative to the served directory, e.g. `manifests/roll.yaml`. */
   readonly file: string;
   readonly code: FaultCode;
-  /** What is wrong, and where possible what would be right. */
+  /** What is wrong, and where possible what is right. */
   readonly message: string;
 }
 
-/** A file that was read: its data, and where each part of it stands. */
+/** A file that was read: its data, and the position of each part. */
 export interface SourceFile<Data = unknown> {
   readonly file: string;
   readonly data: Data;
-  /** Where the value at the path stands, or its key; for what is not there, the nearest thing around it. */
+  /** The position of the value at the path, or of its key; for a missing one, that of the nearest enclosing value. */
   readonly locate: (path: Path, part?: "key" | "value") => Position;
 }
 
-/** `file:line:column code message`. */
+/** A fault as a line of text: `file:line:column code message`. */
 export const toFaultLine = ({ file, line, column, code, message }: Fault): string =>
   `${file}:${line}:${column} ${code} ${message}`;
 
-/** Compares by file, line, column, code and message: the order of every report. */
+/** Compares faults by file, line, column, code and message: the order of every report. */
 export function byPlace(a: Fault, b: Fault): number {
   const texts = compare(a.code, b.code) || compare(a.message, b.message);
   return compare(a.file, b.file) || a.line - b.line || a.column - b.column || texts;
 }
 
-/** A path as authors read it, e.g. `rails[1].network`; the root is the file. */
+/** A path as text, e.g. `rails[1].network`; the root is "the file". */
 const toLabel = (path: Path): string =>
   path.map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`)).join("") ||
   "the file";
 
-/** A fault of the value at the path: the message begins with the value's name, and with the value where it is text. */
+/** A fault of the value at the path. The message begins with the path, and with the value if it is a short text. */
 export function faultAt(source: SourceFile, path: Path, code: FaultCode, complaint: string): Fault {
   const value = path.reduce<unknown>((data, step) => (data as Record<string | number, unknown>)?.[step], source.data);
   const text = typeof value === "string" && value.length <= 80 ? ` ${JSON.stringify(value)}` : "";
   return { file: source.file, ...source.locate(path), code, message: `${toLabel(path)}${text}: ${complaint}` };
 }
 
-/** A fault of a key: one that is not known, or not well written. */
+/** A fault of the key at the path: unknown, missing or malformed. */
 export const faultAtKey = (source: SourceFile, path: Path, code: FaultCode, complaint: string): Fault => ({
   file: source.file,
   ...source.locate(path, "key"),

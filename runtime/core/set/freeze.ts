@@ -1,4 +1,4 @@
-/** Freezes JSON data with everything in it, and gives it back. */
+/** Freezes JSON data and everything in it, and returns it. */
 export function deepFreeze<T>(data: T): T {
   if (typeof data !== "object" || data === null || Object.isFrozen(data)) return data;
   for (const part of Object.values(data)) deepFreeze(part);

@@ -3,7 +3,7 @@ import type { FaultCode } from "./faults.ts";
 import { isPrice } from "./price.ts";
 import { explainRoute } from "./route.ts";
 
-/** A strict grammar: what is wrong with a text, or nothing. */
+/** A strict grammar: tells what is wrong with a text, or nothing. */
 export type Grammar = (text: string) => string | undefined;
 
 const byPattern =
@@ -11,10 +11,10 @@ const byPattern =
   (text) =>
     pattern.test(text) ? undefined : complaint;
 
-/** The variables that hold payphone's own keys and its own settings: no plugin is ever lent one. */
+/** The variables of payphone's own keys and settings, which are never lent to plugins. */
 const OWN_VARIABLES = /^(?:BUYER|CDP|FACILITATOR|NODE|PAYPHONE|REDIS|TREASURY)_/;
 
-/** Every `format` of `schemas/manifest.json` and `schemas/site.json`, with the code of the fault that it finds. */
+/** Every `format` of `schemas/manifest.json` and `schemas/site.json`, with the code of its faults. */
 export const GRAMMARS: Readonly<Record<string, { readonly code: FaultCode; readonly explain: Grammar }>> = {
   amount: { code: "bad-amount", explain: explainAmount },
   explorer: { code: "bad-explorer", explain: explainExplorer },
@@ -60,7 +60,7 @@ function explainAmount(text: string): string | undefined {
   return 'write a plain decimal number of at most 18 decimals, such as "0.01"';
 }
 
-/** Descriptions stand in challenges, which some clients encode with `btoa`: it throws at whatever is beyond Latin-1. */
+/** Challenges contain descriptions, and some clients encode them with `btoa`, which throws beyond Latin-1. */
 function explainText(text: string): string | undefined {
   const [found] = /[^\0-\xff]/u.exec(text) ?? [];
   if (found === undefined) return undefined;

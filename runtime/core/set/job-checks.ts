@@ -1,11 +1,9 @@
-import { type Fault, faultAt, type SourceFile } from "./faults.ts";
+import type { Draft } from "./draft.ts";
+import { type Fault, faultAt } from "./faults.ts";
 import { toStatusId } from "./job-manifests.ts";
-import type { Manifest } from "./manifest.ts";
 import { isReserved, overlaps, parametersOf, parseRoute } from "./route.ts";
 
-type Draft = SourceFile<Partial<Manifest>>;
-
-/** What is wrong with the job of a manifest: with its status route, and among the routes and ids of the others. */
+/** Checks the job of a manifest: its status route, and conflicts with routes and ids of other services. */
 export function checkJob(draft: Draft, all: readonly Draft[]): Fault[] {
   const { id, job } = draft.data;
   if (!job) return [];

@@ -1,23 +1,23 @@
 import { isObject } from "../json.ts";
 import type { JobManifest, Manifest } from "./manifest.ts";
 
-/** A job service's manifest, which has a `job`. */
+/** The manifest of a job service. */
 export type WithJob = Manifest & { readonly job: JobManifest };
 
-/** Whether a service's calls outlive their requests. */
+/** Whether a service's calls are jobs. */
 export const isJob = (manifest: Manifest): manifest is WithJob => manifest.job !== undefined;
 
-/** The id of the service that tells how a job stands. */
+/** The id of the status service of a job service. */
 export const toStatusId = (id: string): string => `${id}_status`;
 
-/** What a caller is told at once: the manifest as it is shown, whose answer is the accepted job (specification 2.12 and 2.13). */
+/** The manifest that clients see: its output is the accepted job, not the deliverable. */
 export const toAcceptManifest = (manifest: WithJob): Manifest => ({
   ...manifest,
   output: toAcceptedSchema(manifest),
   examples: manifest.examples.map(({ input }) => ({ input })),
 });
 
-/** The free service behind `job.status_route`: `{job_id}` to the job's status. */
+/** The manifest of the free status service at `job.status_route`: takes `job_id`, answers the job's status. */
 export function toStatusManifest(manifest: WithJob): Manifest {
   const { id, title, job, tags, category } = manifest;
   return {
@@ -64,7 +64,7 @@ const toAcceptedSchema = ({ job: { eta_seconds, status_route } }: WithJob): obje
 });
 
 const toStatusSchema = ({ output }: WithJob): object => ({
-  ...(isObject(output) && isObject(output.$defs) && { $defs: output.$defs }), // Which a `$ref` looks for at the root.
+  ...(isObject(output) && isObject(output.$defs) && { $defs: output.$defs }), // A `$ref` to `#/$defs/…` resolves at the root.
   type: "object",
   properties: {
     job_id: { type: "string", description: "The job's id." },

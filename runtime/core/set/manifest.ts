@@ -1,4 +1,4 @@
-/** A manifest as its author wrote it, after `schemas/manifest.json` has held; frozen. One file = one service. */
+/** `manifests/<id>.yaml`, one service, after its check against `schemas/manifest.json`. Frozen. */
 export interface Manifest {
   /** The file's name without `.yaml`. */
   readonly id: string;
@@ -8,11 +8,11 @@ export interface Manifest {
   readonly route: string;
   /** More routes of the same service, e.g. its GET form. */
   readonly aliases?: readonly string[];
-  /** US dollars in decimal text; left out means free. */
+  /** US dollars, decimal text; left out means free. */
   readonly price?: string;
   /** `plugin.handler`. */
   readonly handler: string;
-  /** The name of a file in `schemas/`, or a schema written in the manifest. */
+  /** The name of a file in `schemas/`, or an inline schema. */
   readonly input: string | object;
   readonly output: string | object;
   readonly tags: readonly string[];
@@ -23,72 +23,75 @@ export interface Manifest {
     readonly destructive?: boolean;
     readonly openWorld?: boolean;
   };
-  /** How long a handler may take; left out means the site's `deadline_seconds`. */
+  /** The handler's deadline; left out means the site's `deadline_seconds`. */
   readonly deadline_seconds?: number;
   /** Environment variables that the plugin is lent. */
   readonly needs?: readonly string[];
   /** Ids of the site's upstreams. */
   readonly upstreams?: readonly string[];
-  /** What one question to the language model may cost; set where the service asks it. */
+  /** Bounds of one question to the language model; set where the service asks it. */
   readonly llm?: LlmLimits;
-  /** Set where the answer takes longer than a request may: the handler's output is then the deliverable. */
+  /**
+   * Set where the work takes longer than a request may: calls are then jobs, and the handler's output is the
+   * deliverable.
+   */
   readonly job?: JobManifest;
   readonly examples: readonly { readonly input: unknown; readonly output?: unknown }[];
 }
 
-/** How a service's calls outlive their requests. */
+/** How the jobs of a service are run. */
 export interface JobManifest {
   /** `GET /path/{job_id}`: where a job is polled, free of charge. */
   readonly status_route: string;
-  /** What callers are told to expect. */
+  /** The expected duration, as callers are told. */
   readonly eta_seconds: number;
-  /** How long one attempt may take. */
+  /** The deadline of one attempt. */
   readonly deadline_seconds: number;
-  /** How many attempts may fail for reasons that may pass, before the job has failed. */
+  /** How many attempts may fail for transient reasons before the job has failed. */
   readonly attempts: number;
-  /** How many jobs one process works on at the same time. */
+  /** How many jobs one process runs at the same time. */
   readonly concurrency: number;
-  /** How many jobs may be in line, in all processes, before new ones are refused unpaid. */
+  /** How many jobs may be queued, over all processes; further calls are refused and not charged. */
   readonly queue_limit: number;
-  /** Whether the price is paid back when the job has failed. */
+  /** Whether the price of a failed job is refunded. */
   readonly refund: boolean;
 }
 
 /** Bounds of one question to the language model. */
 export interface LlmLimits {
   readonly max_tokens: number;
-  /** Of one attempt. */
+  /** The timeout of one attempt. */
   readonly timeout_seconds: number;
 }
 
-/** How failed jobs are paid back by themselves. */
+/** How failed jobs are refunded automatically. */
 export interface RefundsManifest {
   /** The id of an EVM rail. */
   readonly rail: string;
-  /** The id of the service that screens recipients: `{wallet}` to `{sanctions_match}`. */
+  /** The id of the service that screens recipients: takes `wallet`, answers `sanctions_match`. */
   readonly screen: string;
 }
 
-/** A source that services read, as `_site.yaml` writes it. */
+/** An external source, as listed in `_site.yaml`. */
 export interface UpstreamManifest {
   readonly id: string;
   readonly title: string;
-  /** Left out: only the variable says where it is. */
+  /** The source's URL; left out where only `variable` gives it. */
   readonly url?: string;
   /** The environment variable whose URL replaces `url`. */
   readonly variable?: string;
-  /** CAIP-2: the source is a JSON-RPC node of this chain. */
+  /** Set where the source is a JSON-RPC node: its chain (CAIP-2). */
   readonly network?: string;
   readonly key?: { readonly variable: string; readonly header: string };
-  /** Of one attempt; 5 unless said otherwise. */
+  /** The timeout of one attempt; 5 by default. */
   readonly timeout_seconds?: number;
-  /** 2 unless said otherwise. */
+  /** 2 by default. */
   readonly retries?: number;
 }
 
-/** One way of being paid, as `_site.yaml` writes it. */
+/** One way of being paid (a token on a network), as listed in `_site.yaml`. */
 export interface RailManifest {
-  /** `base`, `solana`, `polygon`: what buyers type after `--rail`; also the x402 V1 network name. */
+  /** E.g. `base`, `solana`, `polygon`: the value of the CLI's `--rail`, and the network name of x402 version 1. */
   readonly id: string;
   readonly title: string;
   /** CAIP-2. */
@@ -101,19 +104,21 @@ export interface RailManifest {
   readonly pay_to: string;
   /** The environment variable that holds the chain's RPC URL. */
   readonly rpc: string;
-  /** `remote`: the HTTP facilitator; `in-process`: payphone settles by itself with the treasury's key. */
+  /** `remote`: the HTTP facilitator settles. `in-process`: payphone settles with the treasury's key. */
   readonly facilitator: "remote" | "in-process";
   /** The token's EIP-712 domain, for EVM rails. */
   readonly domain?: { readonly name: string; readonly version: string };
-  /** `usd`: the token counts dollars. `jpy`: amounts come from the site's fixed yen tiers. */
+  /** `usd`: the token is a dollar. `jpy`: amounts come from the site's fixed yen tiers. */
   readonly currency: "usd" | "jpy";
   /** An explorer's URL with `{tx}` in it. */
   readonly explorer: string;
-  /** The most that one transaction of the treasury may cost on this chain, in its own coin, decimal text. EVM rails only. */
+  /**
+   * The highest fee of one transaction of the treasury on this chain, in its native coin, decimal text. EVM rails only.
+   */
   readonly max_fee?: string;
 }
 
-/** `manifests/_site.yaml`: what is true of all services. */
+/** `manifests/_site.yaml`: what holds for all services. */
 export interface SiteManifest {
   readonly name: string;
   readonly title: string;
@@ -123,16 +128,16 @@ export interface SiteManifest {
   readonly catalog_version: string;
   readonly contact: { readonly name: string; readonly url: string };
   readonly rails: readonly RailManifest[];
-  /** Yen for a price in dollars, both decimal text. A price without a tier has no yen rail. */
+  /** Yen by price in dollars, both decimal text. A price without a tier cannot be paid in yen. */
   readonly yen_tiers: Readonly<Record<string, string>>;
   /** Left out: none. */
   readonly upstreams?: readonly UpstreamManifest[];
-  /** Left out: failed jobs are paid back by hand. */
+  /** Left out: failed jobs are refunded by hand. */
   readonly refunds?: RefundsManifest;
   readonly limits: {
-    /** How long an offer may be paid; `maxTimeoutSeconds` of x402. */
+    /** How long an offer can be paid; `maxTimeoutSeconds` of x402. */
     readonly offer_seconds: number;
-    /** How long a handler may run when its manifest does not say. */
+    /** The deadline of handlers whose manifest sets none. */
     readonly deadline_seconds: number;
     readonly body_bytes: number;
     readonly body_depth: number;
@@ -142,5 +147,5 @@ export interface SiteManifest {
   };
 }
 
-/** Whether a rail is on an EVM chain, by its CAIP-2 network; all others are on Solana. */
+/** Whether a rail is on an EVM chain; all others are on Solana. */
 export const isEvm = ({ network }: Pick<RailManifest, "network">): boolean => network.startsWith("eip155:");

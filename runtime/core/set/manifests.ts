@@ -1,26 +1,24 @@
 import { isObject } from "../json.ts";
 import { type Schemas, toRootSchema } from "../schema/subschemas.ts";
 import { didYouMean } from "./did-you-mean.ts";
-import { type Fault, faultAt, type SourceFile } from "./faults.ts";
+import type { Draft, SiteDraft } from "./draft.ts";
+import { type Fault, faultAt } from "./faults.ts";
 import { checkJob } from "./job-checks.ts";
-import type { Manifest, SiteManifest } from "./manifest.ts";
-import { amountOn, LEAST_PRICE, toAtomic } from "./price.ts";
+import type { SiteManifest } from "./manifest.ts";
+import { amountOn, isExact, LEAST_PRICE, toAtomic } from "./price.ts";
 import { checkRefunds } from "./refund-checks.ts";
 import { isReserved, overlaps, parametersOf, parseRoute, type Route } from "./route.ts";
-import { isExact, SETTLE_SECONDS } from "./site.ts";
+import { SETTLE_SECONDS } from "./site.ts";
 
-/** A manifest without the keys that are faulty by themselves: what is there can be relied on. */
-export type Draft = SourceFile<Partial<Manifest>>;
-
-/** Everything that was read, as far as it is sound. */
+/** The files of a set, without their faulty keys. */
 export interface Drafts {
-  /** Left out when it is missing, or no YAML. */
-  readonly site?: SourceFile<Partial<SiteManifest>>;
+  /** Left out when the file is missing or no YAML. */
+  readonly site?: SiteDraft;
   readonly manifests: readonly Draft[];
   readonly schemas: Schemas;
 }
 
-/** What is wrong with manifests that are sound by themselves: with their names, routes, schemas and prices among each other. */
+/** Checks manifests against their file names, each other, the schemas and the site. */
 export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {
   const ofSite = site ? checkRefunds(site, manifests, schemas) : [];
   const ofEach = manifests.flatMap((draft) => [

@@ -2,11 +2,11 @@ import type { AnyHandler } from "../../api/plugin.ts";
 import { isObject } from "../json.ts";
 import type { Schema } from "../schema/validator.ts";
 import { didYouMean } from "./did-you-mean.ts";
+import type { Draft } from "./draft.ts";
 import { checkExamplesByHandler } from "./examples.ts";
 import { type Fault, faultAt } from "./faults.ts";
-import type { Draft } from "./manifests.ts";
 
-/** What is wrong with the default export of the file of the plugin `name`, or nothing. */
+/** What is wrong with `value`, the default export of the plugin `name`, or nothing. */
 export function explainPlugin(value: unknown, name: string): string | undefined {
   const right = `export default definePlugin(${JSON.stringify(name)}, …)`;
   if (!isObject(value) || typeof value.name !== "string" || typeof value.setup !== "function")
@@ -20,7 +20,7 @@ export function splitHandler(text: string): { readonly plugin: string; readonly 
   return { plugin, key };
 }
 
-/** The handler that a manifest names, if it is there, fits the contract and takes the manifest's examples. */
+/** The handler that a manifest names. Checks that it exists, fits the contract and accepts the manifest's examples. */
 export function checkHandler(
   draft: Draft,
   handlers: Readonly<Record<string, unknown>>,

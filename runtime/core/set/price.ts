@@ -3,7 +3,7 @@ import type { RailManifest, SiteManifest } from "./manifest.ts";
 /** Decimal text: no sign, no exponent, no leading zeros, at most 18 decimals. */
 const DECIMAL = /^(0|[1-9]\d{0,17})(?:\.(\d{1,18}))?$/;
 
-/** The least that Coinbase's facilitator settles, in dollars. */
+/** The smallest amount that Coinbase's facilitator settles, in dollars. */
 export const LEAST_PRICE = "0.001";
 
 /** Whether the text is a plain decimal number greater than zero. */
@@ -12,7 +12,7 @@ export function isPrice(text: string): boolean {
 }
 
 /**
- * A decimal text in atomic units, e.g. `toAtomic("0.02", 6)` is `20000n`. No rounding ever happens.
+ * A decimal text in atomic units, e.g. `toAtomic("0.02", 6)` is `20000n`. Never rounds.
  * @throws RangeError when the text is no plain decimal, or has digits that the asset cannot hold.
  */
 export function toAtomic(decimal: string, decimals: number): bigint {
@@ -23,6 +23,10 @@ export function toAtomic(decimal: string, decimals: number): bigint {
   return BigInt(whole + kept.padEnd(decimals, "0"));
 }
 
+/** Whether an amount, decimal text, can be written with so many decimals. */
+export const isExact = (amount: string, decimals: number): boolean =>
+  toAtomic(amount, 18) % 10n ** BigInt(18 - decimals) === 0n;
+
 /** Atomic units as decimal text without superfluous zeros, e.g. `toDecimal(20000n, 6)` is `"0.02"`. */
 export function toDecimal(atomic: bigint, decimals: number): string {
   const digits = atomic.toString().padStart(decimals + 1, "0");
@@ -32,8 +36,8 @@ export function toDecimal(atomic: bigint, decimals: number): string {
 }
 
 /**
- * What a price in dollars costs on a rail, in the asset's atomic units; undefined when the rail has no tier for it
- * (specification 5, "Yen pricing": the tiers are fixed, nothing is converted).
+ * A price in dollars as an amount on a rail, in atomic units. Yen come from fixed tiers, nothing is converted;
+ * undefined when there is no tier for the price.
  */
 export function amountOn(rail: RailManifest, price: string, tiers: SiteManifest["yen_tiers"]): bigint | undefined {
   if (rail.currency === "usd") return toAtomic(price, rail.decimals);

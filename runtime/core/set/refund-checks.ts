@@ -1,17 +1,14 @@
 import { isObject } from "../json.ts";
 import { type Schemas, toRootSchema } from "../schema/subschemas.ts";
 import { didYouMean } from "./did-you-mean.ts";
-import { type Fault, faultAt, type SourceFile } from "./faults.ts";
-import { isEvm, type Manifest, type SiteManifest } from "./manifest.ts";
+import type { Draft, SiteDraft } from "./draft.ts";
+import { type Fault, faultAt } from "./faults.ts";
+import { isEvm } from "./manifest.ts";
 
-/** What is wrong with a site's refunds: with their rail, and with the service that screens recipients. */
-export function checkRefunds(
-  site: SourceFile<Partial<SiteManifest>>,
-  manifests: readonly SourceFile<Partial<Manifest>>[],
-  schemas: Schemas,
-): Fault[] {
+/** Checks a site's refunds: their rail, and the service that screens recipients. */
+export function checkRefunds(site: SiteDraft, manifests: readonly Draft[], schemas: Schemas): Fault[] {
   const { refunds, rails = [] } = site.data;
-  if (!refunds || !manifests.some(({ data }) => data.job?.refund)) return []; // Nobody is ever to be paid back.
+  if (!refunds || !manifests.some(({ data }) => data.job?.refund)) return []; // No service makes refunds.
   const fail = (key: "rail" | "screen", complaint: string): Fault[] => [
     faultAt(site, ["refunds", key], "bad-refunds", complaint),
   ];

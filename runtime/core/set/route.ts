@@ -1,9 +1,9 @@
 import { didYouMean } from "./did-you-mean.ts";
 
-/** A route by the manifests' strict grammar. */
+/** A route of a manifest. */
 export interface Route {
   readonly method: "GET" | "POST";
-  /** Begins with `/`, with `{name}` for a path parameter. */
+  /** Begins with `/`; `{name}` is a path parameter. */
   readonly path: string;
 }
 
@@ -11,7 +11,7 @@ const METHODS = ["GET", "POST"] as const;
 const SEGMENT = /^(?:[a-z0-9._~-]+|\{[a-z][a-z0-9_]*\})$/;
 const MAX_PATH = 200;
 
-/** What payphone answers itself; a trailing slash means everything below, too. */
+/** The paths that payphone answers itself; with a trailing slash, everything below as well. */
 const RESERVED = [
   "/",
   "/.well-known/",
@@ -30,7 +30,7 @@ const RESERVED = [
   "/v1/a2a",
 ];
 
-/** What is wrong with a route, or nothing; right is `METHOD /path/{parameter}`. */
+/** What is wrong with a route's text, or nothing; the form is `METHOD /path/{parameter}`. */
 export function explainRoute(text: string): string | undefined {
   const { method, path, rest } = splitRoute(text);
   if (!METHODS.includes(method))
@@ -39,7 +39,7 @@ export function explainRoute(text: string): string | undefined {
   return path.length > MAX_PATH ? `the path has more than ${MAX_PATH} characters` : explainPath(path);
 }
 
-/** Reads `METHOD /path/{parameter}`. @throws RangeError with what is wrong with it. */
+/** Reads `METHOD /path/{parameter}`. @throws RangeError that says what is wrong with it. */
 export function parseRoute(text: string): Route {
   const fault = explainRoute(text);
   if (fault !== undefined) throw new RangeError(`route ${JSON.stringify(text)}: ${fault}`);
@@ -59,13 +59,13 @@ export const parametersOf = (path: string): string[] =>
     .filter(isParameter)
     .map((segment) => segment.slice(1, -1));
 
-/** Whether one request could be meant for both paths; what their parameters are called does not matter. */
+/** Whether one request could match both paths, whatever their parameters are called. */
 export function overlaps(a: string, b: string): boolean {
   const [left, right] = [segmentsOf(a), segmentsOf(b)];
   return left.length === right.length && left.every((segment, at) => fits(segment, right[at] as string));
 }
 
-/** Whether payphone answers the path, or a path that it could mean, itself. */
+/** Whether payphone itself answers the path, or one that the path could match. */
 export const isReserved = (path: string): boolean =>
   RESERVED.some((own) => (own.length > 1 && own.endsWith("/") ? isBelow(path, own.slice(0, -1)) : overlaps(path, own)));
 

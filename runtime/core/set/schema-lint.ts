@@ -6,17 +6,17 @@ import { didYouMean } from "./did-you-mean.ts";
 import { type Fault, faultAt, faultAtKey, type SourceFile } from "./faults.ts";
 import { toPath } from "./structure.ts";
 
-/** What makes a schema no valid one, word by word; the schema is the value at `base` of its source. */
+/** Finds the keywords that make a schema invalid; the schema is the value at `base` of its source. */
 export type LintSchema = (source: SourceFile, base: Path, schema: unknown) => Fault[];
 
-/** Asked only when a schema does not compile: the meta-schema costs more than the whole start of a small set. */
+/** Used only when a schema does not compile: compiling the meta-schema takes longer than starting a small set. */
 export function createSchemaLint(): LintSchema {
   const ajv = new Ajv2020(OPTIONS);
   addKeywords(ajv);
   return (source, base, schema) => [...checkMeta(ajv, source, base, schema), ...checkWords(ajv, source, base, schema)];
 }
 
-/** One fault for each place: a wrong `type` breaks three rules of the meta-schema at once. */
+/** One fault per place: a wrong `type` breaks three rules of the meta-schema at once. */
 function checkMeta(ajv: Ajv2020, source: SourceFile, base: Path, schema: unknown): Fault[] {
   void ajv.validateSchema(schema as object); // The meta-schema is not `$async`: its answer is no promise.
   const byPlace = new Map((ajv.errors ?? []).toReversed().map((error) => [error.instancePath, error]));

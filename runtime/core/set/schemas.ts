@@ -8,9 +8,9 @@ import { type Fault, faultAt, faultAtKey, type SourceFile } from "./faults.ts";
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /**
- * What may not stand in a schema of a set, though JSON Schema allows it: another dialect or name than its file's,
- * references that leave the set, and patterns that a caller's text could keep busy.
- * @param base where the schema stands in its source.
+ * Finds what JSON Schema allows but a set does not: another dialect, an `$id`, references that leave the set, and
+ * patterns that are slow on hostile texts.
+ * @param base the path of the schema in its source.
  */
 export function checkSchema(source: SourceFile, base: Path, schema: unknown, schemas: Schemas): Fault[] {
   return [...subschemas(schema)].flatMap(({ schema: part, path }) => {

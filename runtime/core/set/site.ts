@@ -1,14 +1,13 @@
 import type { Path } from "../schema/nodes.ts";
-import { type Fault, faultAt, faultAtKey, type SourceFile } from "./faults.ts";
+import type { SiteDraft } from "./draft.ts";
+import { type Fault, faultAt, faultAtKey } from "./faults.ts";
 import { isEvm, type RailManifest, type SiteManifest, type UpstreamManifest } from "./manifest.ts";
-import { toAtomic } from "./price.ts";
+import { isExact, toAtomic } from "./price.ts";
 
-/** The last part of an offer's life, which belongs to the settlement. */
+/** How long before an offer's end a call must be done, so that it can still be settled. */
 export const SETTLE_SECONDS = 30;
 
-type SiteDraft = SourceFile<Partial<SiteManifest>>;
-
-/** What is wrong with a `_site.yaml` whose keys are sound by themselves. */
+/** Checks the values of `_site.yaml` against each other. */
 export function checkSite(site: SiteDraft): Fault[] {
   const { rails = [], upstreams = [], yen_tiers = {} } = site.data;
   return [
@@ -92,7 +91,3 @@ function checkLimits(site: SiteDraft): Fault[] {
   const complaint = `must be at most ${most}: offer_seconds less the ${SETTLE_SECONDS} that settling may take`;
   return [faultAt(site, ["limits", "deadline_seconds"], "deadline-too-long", complaint)];
 }
-
-/** Whether an amount has no digit below the last decimal that a token counts. */
-export const isExact = (amount: string, decimals: number): boolean =>
-  toAtomic(amount, 18) % 10n ** BigInt(18 - decimals) === 0n;

@@ -10,10 +10,10 @@ import { type Fault, type FaultCode, faultAt, faultAtKey, type SourceFile } from
 import { GRAMMARS } from "./grammar.ts";
 import type { Manifest, SiteManifest } from "./manifest.ts";
 
-/** One file by itself: every fault of it that can be seen without the others, and what is sound of it. */
+/** The result of checking one file by itself. */
 export interface Checked<Data> {
   readonly faults: readonly Fault[];
-  /** The file without those keys of its root that hold a fault. */
+  /** The file without the keys of its root that have a fault. */
   readonly draft: SourceFile<Partial<Data>>;
 }
 
@@ -45,13 +45,13 @@ export interface StructureChecks {
 
 const trust = <Data>(source: SourceFile): Checked<Data> => ({ faults: [], draft: source as SourceFile<Partial<Data>> });
 
-/** For files that are known to have no faults. */
+/** Accepts files that are known to have no faults, without checking. */
 export const TRUSTED: StructureChecks = { manifest: trust, site: trust };
 
-/** Checks against payphone's own schemas of these files. */
+/** Checks against `schemas/manifest.json` and `schemas/site.json`. */
 export function createStructureChecks(): StructureChecks {
   const formats = Object.entries(GRAMMARS).map(([name, { explain }]) => [name, (text: string) => !explain(text)]);
-  // The two schemas are ours, and a test holds them against the meta-schema: that need not be done at every start.
+  // The two schemas are our own and a test validates them, so the meta-schema is not needed at the start.
   const ajv = new Ajv2020({ ...OPTIONS, validateSchema: false, meta: false, formats: Object.fromEntries(formats) });
   const check =
     <Data>(schema: object): CheckStructure<Data> =>
@@ -64,7 +64,7 @@ export function createStructureChecks(): StructureChecks {
   return { manifest: check(manifestSchema), site: check(siteSchema) };
 }
 
-/** The data less the faulty keys; the cast says what the schema has found of the others. */
+/** The data without the faulty keys. The cast holds because the schema has accepted the others. */
 function toSound<Data>(data: unknown, errors: readonly ErrorObject[]): Partial<Data> {
   const faulty = errors.map(({ instancePath }) => toPath(instancePath)[0]);
   return Object.fromEntries(
@@ -72,7 +72,7 @@ function toSound<Data>(data: unknown, errors: readonly ErrorObject[]): Partial<D
   ) as Partial<Data>;
 }
 
-/** Ajv's errors in an author's words. */
+/** Ajv's errors as faults. */
 const toFaults = (source: SourceFile, errors: readonly ErrorObject[]): Fault[] =>
   errors.filter(({ keyword }) => keyword !== "propertyNames").map((error) => toFault(source, error));
 
@@ -125,7 +125,7 @@ function explainType(types: readonly string[], data: unknown): string {
   return types.includes("string") && isQuotable ? `${wanted}; write it in quotes: "${data}"` : wanted;
 }
 
-/** A JSON Pointer as keys; what looks like an index is one, and a mapping's numeric key finds its value all the same. */
+/** A JSON Pointer as a path. Digits become an index, which finds a mapping's numeric key as well. */
 export const toPath = (pointer: string): Path =>
   pointer
     .split("/")

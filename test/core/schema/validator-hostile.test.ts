@@ -25,7 +25,7 @@ async function check(checks: readonly { schema: string | object; json: string }[
   });
   const { promise, resolve, reject } = Promise.withResolvers<Result[]>();
   worker.once("message", resolve).once("error", reject);
-  const timer = setTimeout(() => reject(new Error("a check does not end")), 15_000);
+  const timer = setTimeout(() => reject(new Error("a check does not end")), 90_000);
   return promise.finally(() => {
     clearTimeout(timer);
     return worker.terminate();
@@ -53,7 +53,9 @@ const hostile = (size: number): string[] => [
   "-0",
 ];
 
-describe("a hostile body", () => {
+describe("a hostile body", function () {
+  this.timeout(100_000); // All schemas and hostile values take 6 seconds on an idle machine.
+
   it("meets every schema without an exception, and gets a short answer", async () => {
     const checks = [...schemas].flatMap(([schema, document]) => {
       const names = Object.keys((document as { properties: object }).properties);

@@ -1,7 +1,8 @@
 import { expect } from "chai";
+import type { Draft } from "../../../runtime/core/set/draft.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
 import type { Manifest, RailManifest, SiteManifest } from "../../../runtime/core/set/manifest.ts";
-import { checkManifests, type Draft } from "../../../runtime/core/set/manifests.ts";
+import { checkManifests } from "../../../runtime/core/set/manifests.ts";
 
 const NO_SCHEMAS = { documents: new Map(), names: new Set<string>() };
 const YEN_RAIL = { currency: "jpy", decimals: 18, title: "JPYC on Polygon" } as RailManifest;

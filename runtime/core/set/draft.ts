@@ -1,0 +1,8 @@
+import type { SourceFile } from "./faults.ts";
+import type { Manifest, SiteManifest } from "./manifest.ts";
+
+/** A manifest without its faulty keys: those that are left are valid by themselves. */
+export type Draft = SourceFile<Partial<Manifest>>;
+
+/** `_site.yaml` without its faulty keys. */
+export type SiteDraft = SourceFile<Partial<SiteManifest>>;
