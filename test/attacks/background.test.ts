@@ -1,8 +1,11 @@
+import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { createReconciler } from "../../runtime/core/payments/reconciler.ts";
-import { createReservations, type PaymentRecord } from "../../runtime/core/payments/reservations.ts";
+import { createReservations, type PaymentRecord, type Reservations } from "../../runtime/core/payments/reservations.ts";
 import type { Settlement, Settler } from "../../runtime/core/payments/settlement.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
+import { eventually } from "../support/eventually.ts";
+import { type FrozenTime, freezeTime } from "../support/frozen-time.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 
 const OFFER = {
@@ -18,28 +21,29 @@ const SETTLED: Settlement = {
   receipt: { success: true, transaction: "0x1", network: "eip155:8453" },
 };
 const clock = { now: Date.now };
-const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 const fail = (error: unknown): never => expect.fail(String(error));
-
-/** What a garbage collection, a paused machine or a debugger does: nothing runs. */
-const stall = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-
 const beginJob = (): never => fail("no payment here is for a job");
 
 describe("the lease of a payment", () => {
-  const store = createMemoryStore();
-  const processes = [1, 2, 3].map(() => createReservations({ store, clock, onError: fail, leaseMs: 500 }));
-  after(() => {
+  let time: FrozenTime;
+  let processes: Reservations[];
+  beforeEach(() => {
+    time = freezeTime();
+    const store = createMemoryStore();
+    processes = [1, 2, 3].map(() => createReservations({ store, clock, onError: fail, leaseMs: 500 }));
+  });
+  afterEach(() => {
     for (const process of processes) process.close();
+    time.thaw();
   });
 
   it("is not touched any more by a process that was stalled while it lapsed and another one took it", async () => {
-    const [first, second, third] = processes as [(typeof processes)[0], (typeof processes)[0], (typeof processes)[0]];
+    const [first, second, third] = processes as [Reservations, Reservations, Reservations];
     const lost = await first.claim("k");
-    stall(700);
+    time.stall(700);
     const held = await second.claim("k");
     expect(held, "it has lapsed").not.to.equal(undefined);
-    await pause(50); // The first one's renewals come back to life.
+    await time.pass(400); // The first one's renewals come back to life.
     await lost?.release();
     expect(await third.claim("k"), "the second one's work goes on").to.equal(undefined);
     await held?.release();
@@ -47,20 +51,20 @@ describe("the lease of a payment", () => {
   });
 
   it("is needed to note a refusal: another call may be settling by now", async () => {
-    const [first] = processes as [(typeof processes)[0]];
+    const [first] = processes as [Reservations];
     await first.claim("refused");
     await first.begin("refused", RECORD);
-    stall(700);
+    time.stall(700);
     const noted = first.update("refused", { ...RECORD, state: "rejected" });
     expect(await noted.catch((error: unknown) => error)).to.have.property("code", "unavailable");
     expect(await first.read("refused")).to.have.property("state", "settling");
   });
 
   it("is kept for as long as its process works", async () => {
-    const [first, second] = processes as [(typeof processes)[0], (typeof processes)[0]];
+    const [first, second] = processes as [Reservations, Reservations];
     const lease = await first.claim("long");
     for (let waited = 0; waited < 5; waited++) {
-      await pause(200);
+      await time.pass(200);
       expect(await second.claim("long")).to.equal(undefined);
     }
     await lease?.release();
@@ -91,33 +95,37 @@ describe("the reconciler", () => {
     const { reconciler, openKeys, close } = await open({
       async look() {
         most = Math.max(most, ++running);
-        await pause(2);
+        await setImmediate();
         running -= 1;
         return SETTLED;
       },
     });
     reconciler.start();
-    while (openKeys() > 0) await pause(5);
+    await eventually(() => openKeys() === 0);
     expect(most).to.be.within(2, 16);
     close();
   });
 
   it("asks for nothing more after it was closed", async () => {
     let looks = 0;
+    const answer = Promise.withResolvers<Settlement>();
     const { reconciler, openKeys, close } = await open({
-      async look() {
+      look() {
         looks += 1;
-        await pause(5);
-        return SETTLED;
+        return answer.promise;
       },
     });
+    const time = freezeTime();
     reconciler.start();
-    while (looks === 0) await pause(1);
-    close();
+    await time.pass(20);
     const seen = looks;
-    await pause(50);
+    expect(seen).to.be.within(1, COUNT - 1);
+    close();
+    answer.resolve(SETTLED);
+    await time.pass(60_000);
+    time.thaw();
     expect(looks).to.equal(seen);
-    expect(openKeys(), "what is open stays on record").to.be.greaterThan(0);
+    expect(openKeys(), "what is open stays on record").to.equal(COUNT - seen);
   });
 
   it("forgets what it has waited for in vain for a day", async () => {

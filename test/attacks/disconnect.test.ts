@@ -1,5 +1,7 @@
+import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { move } from "../support/chains/scripted-rail.ts";
+import { eventually } from "../support/eventually.ts";
 import { openShop, type Shop } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 
@@ -33,7 +35,7 @@ describe("a caller who leaves", () => {
     "before the money moves": (leave) => {
       shop.rail.script.settle = async (payment, offer) => {
         leave();
-        await pause();
+        await setImmediate();
         return move(shop.rail, payment, offer);
       };
     },
@@ -41,13 +43,12 @@ describe("a caller who leaves", () => {
       shop.rail.script.settle = async (payment, offer) => {
         const receipt = move(shop.rail, payment, offer);
         leave();
-        await pause();
+        await setImmediate();
         return receipt;
       };
     },
     "while the settlement is put on record": (leave) => onWrite("set", "payment:", leave),
   };
-  const pause = (): Promise<void> => new Promise((done) => setTimeout(done, 2));
   const originals = { putIfAbsent: store.putIfAbsent, set: store.set };
   function onWrite(kind: "putIfAbsent" | "set", prefix: string, leave: () => void): void {
     const write = originals[kind] as (key: string, ...rest: unknown[]) => Promise<unknown>;
@@ -101,9 +102,8 @@ describe("a caller who leaves", () => {
     await started.promise;
     leaving.abort();
     expect(await call).to.equal("left");
-    await pause();
     left.resolve();
-    await shop.until(() => shop.rail.moved.size > before);
+    await eventually(() => shop.rail.moved.size > before);
     expect(await (await shop.retry("/v1/echo", ROLL, payment)).json()).to.deep.equal({ value: 7 });
     expect(shop.executions - ran).to.equal(1);
     expect(shop.rail.moved.size - before).to.equal(1);
@@ -118,6 +118,6 @@ describe("a caller who leaves", () => {
   });
 
   it("leaves no reservation behind", async () => {
-    await shop.until(() => ![...store.entries.keys()].some((key) => /^(lease|open):/.test(key)));
+    await eventually(() => ![...store.entries.keys()].some((key) => /^(lease|open):/.test(key)));
   });
 });

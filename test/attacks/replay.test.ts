@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
 import { createScriptedRail } from "../support/chains/scripted-rail.ts";
+import { eventually } from "../support/eventually.ts";
 import { createDataDir } from "../support/sellers/seller.ts";
 import { openShop, type Shop, type ShopOptions } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
@@ -82,7 +83,7 @@ describe("a payment", () => {
     it(`that was spent fetches its own answer by ${name}`, async () => {
       const payment = await shop.pay("/v1/roll");
       const first = await (await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).json();
-      await shop.until(async () => {
+      await eventually(async () => {
         const roll = await rollIn(await door(shop, payment));
         return roll !== undefined && JSON.stringify(roll) === JSON.stringify(first);
       });

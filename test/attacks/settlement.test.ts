@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
 import type { SettleResponse } from "../../runtime/core/x402/x402.ts";
 import { move } from "../support/chains/scripted-rail.ts";
+import { eventually } from "../support/eventually.ts";
 import { openShop, type Shop } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 import { openStall } from "../surfaces/mcp/served/support/stall.ts";
@@ -190,7 +191,7 @@ describe("a settlement", () => {
       shop.rail.script.settle = cutOff;
       await isUnknown(await send(), "at first");
       delete shop.rail.script.settle;
-      await shop.until(() => ![...shop.store.entries.keys()].some((key) => key.startsWith("open:")));
+      await eventually(() => ![...shop.store.entries.keys()].some((key) => key.startsWith("open:")));
       shop.clock.advance(6 * 3_600_000);
       expect((await retry()).status).to.equal(200);
       expect(shop.executions).to.equal(1);

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "../support/chains/facilitator-proxy.ts";
+import { eventually } from "../support/eventually.ts";
 import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
 import { json, type PayingFetch, stockFetch } from "../support/sellers/stock-buyer.ts";
 
@@ -47,14 +48,12 @@ describe("a server that ends under load", () => {
     return fetch(`${seller.url}/v1/roll`, { ...init, headers: { ...headers, "payment-signature": payment } });
   };
   /** Repeats the same payment until there is a final answer. */
-  async function insist(payment: string): Promise<Response> {
-    for (let attempt = 0; attempt < 30; attempt++) {
-      const response = await send(payment).catch(() => undefined);
-      if (response && ![409, 429, 503].includes(response.status)) return response;
-      await new Promise((done) => setTimeout(done, 500));
-    }
-    throw new Error(`no final answer: ${seller.output()}`);
-  }
+  const insist = (payment: string): Promise<Response> =>
+    eventually(
+      () => send(payment).catch(() => Response.error()),
+      ({ status }) => ![0, 409, 429, 503].includes(status),
+      500,
+    );
 
   for (const [signal, end] of [
     ["SIGTERM", () => seller.stop()],

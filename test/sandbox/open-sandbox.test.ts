@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { base58 } from "@scure/base";
 import { expect } from "chai";
 import { privateKeyToAddress } from "viem/accounts";
@@ -12,6 +11,7 @@ import { missingForServe } from "../../runtime/cli/config/serve.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
 import { openSandbox } from "../../runtime/sandbox/open-sandbox.ts";
 import { openTestSandbox, rail, sharedSandbox, site, type TestSandbox } from "../support/chains/chains.ts";
+import { eventually } from "../support/eventually.ts";
 import { isAlive, startSandboxProcess, untilGone } from "./sandbox-process.ts";
 
 describe("the sandbox", () => {
@@ -84,7 +84,7 @@ describe("the sandbox", () => {
       return Number(block.timestamp);
     };
     const start = await blockTime();
-    while ((await blockTime()) === start) await sleep(50);
+    await eventually(async () => (await blockTime()) !== start);
     expect(await blockTime()).to.be.closeTo(Date.now() / 1000, 10);
   });
 

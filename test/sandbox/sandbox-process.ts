@@ -5,10 +5,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "yaml";
 import type { SiteManifest } from "../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** The line that the process prints. */
 export interface SandboxReport {
@@ -41,9 +41,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Waits until a process is gone. */
-export async function untilGone(pid: number): Promise<void> {
-  while (isAlive(pid)) await sleep(10);
-}
+export const untilGone = (pid: number): Promise<boolean> => eventually(() => !isAlive(pid));
 
 if (process.argv[1] === import.meta.filename) {
   const { openSandbox } = await import("../../runtime/sandbox/open-sandbox.ts");

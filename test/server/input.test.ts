@@ -3,7 +3,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { type Door, jsonOf, LIMITS, openDoor, speak, toService, until } from "../support/http.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Door, jsonOf, LIMITS, openDoor, speak, toService } from "../support/http.ts";
 
 const SERVICES = [toService({ id: "verify", route: "POST /v1/verify" })];
 const JSON_TYPE = "application/json";
@@ -119,9 +120,9 @@ describe("a body", () => {
       const socket = connect(door.port, "127.0.0.1");
       const head = `POST /v1/verify HTTP/1.1\r\nHost: x\r\nX-Request-Id: cut-off\r\nContent-Type: ${JSON_TYPE}\r\n`;
       socket.write(`${head}Content-Length: 9\r\n\r\n{"`);
-      await until(() => door.calls.some(({ invocation }) => invocation.id === "cut-off"));
+      await eventually(() => door.calls.some(({ invocation }) => invocation.id === "cut-off"));
       socket.destroy();
-      await until(() => door.lines.some(({ id, code }) => id === "cut-off" && code === "bad-request"));
+      await eventually(() => door.lines.some(({ id, code }) => id === "cut-off" && code === "bad-request"));
       expect((await fetch(`${door.url}/health`)).status).to.equal(200);
     });
   });

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { eventually } from "../support/eventually.ts";
 import { type JobShop, openJobShop } from "../support/sellers/job-shop.ts";
 import type { Loose } from "../surfaces/mcp/served/support/stall.ts";
 
@@ -17,10 +18,10 @@ describe("a job over HTTP", () => {
       eta_seconds: 120,
     });
     const poll = async (): Promise<Loose> => (await fetch(accepted.status_url)).json();
-    const running = await shop.until(poll, ({ status }) => status === "IN_PROGRESS");
+    const running = await eventually(poll, ({ status }) => status === "IN_PROGRESS");
     expect(running).to.include({ job_id, step: "looking around", deliverable: null });
     shop.deliver(({ what }) => ({ verdict: `found the ${what}` }));
-    const done = await shop.until(poll, ({ status }) => status === "DELIVERED");
+    const done = await eventually(poll, ({ status }) => status === "DELIVERED");
     expect(done.deliverable).to.deep.equal({ verdict: "found the needle" });
   });
 

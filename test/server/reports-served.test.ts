@@ -9,6 +9,7 @@ import { silentLog } from "../../runtime/core/silent-log.ts";
 import { openSqliteStore } from "../../runtime/drivers/store/sqlite.ts";
 import { openServer } from "../../runtime/server/listen.ts";
 import { type Files, makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
+import { eventually } from "../support/eventually.ts";
 import type { Loose } from "../surfaces/mcp/served/support/stall.ts";
 
 const SITE = (TOSS["manifests/_site.yaml"] ?? "").replace(/^rails:[\s\S]*?(?=^\w)/m, "rails: []\n");
@@ -95,10 +96,9 @@ describe("a report that a job has published", () => {
 });
 
 /** Polls until the job has ended. */
-async function follow(url: string): Promise<Loose> {
-  for (;;) {
-    const told = (await (await fetch(url)).json()) as Loose;
-    if (["DELIVERED", "FAILED"].includes(told.status)) return told;
-    await new Promise((done) => setTimeout(done, 100));
-  }
-}
+const follow = (url: string): Promise<Loose> =>
+  eventually(
+    async () => (await (await fetch(url)).json()) as Loose,
+    ({ status }) => status === "DELIVERED" || status === "FAILED",
+    100,
+  );

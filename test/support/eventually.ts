@@ -1,12 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 50_000; // Less than mocha's, which could not say what was waited for.
 
-/** Waits until a condition holds. @throws Error that names the condition. */
-export async function eventually(holds: () => boolean | Promise<boolean>, everyMs = 10): Promise<void> {
-  const givenUp = performance.now() + PATIENCE_MS;
-  while (!(await holds())) {
-    if (performance.now() > givenUp) throw new Error(`it never came about: ${holds}`);
+/**
+ * Asks again and again until the answer is as wanted, and returns it. Without `isWanted` any true value is.
+ * @throws Error that says what was waited for in vain.
+ */
+export async function eventually<T>(
+  ask: () => T | Promise<T>,
+  isWanted: (answer: T) => boolean | Promise<boolean> = Boolean,
+  everyMs = 10,
+): Promise<T> {
+  const givenUpAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const answer = await ask();
+    if (await isWanted(answer)) return answer;
+    if (performance.now() > givenUpAt) throw new Error(`it never came about: ${ask}, ${isWanted}`);
     await sleep(everyMs);
   }
 }

@@ -153,8 +153,3 @@ export const jsonOf = async <T = Record<string, unknown>>(response: Response): P
 
 /** Decodes a header of base64 JSON. */
 export const decodeHeader = (text: string | null): unknown => JSON.parse(Buffer.from(text ?? "", "base64").toString());
-
-/** Waits for something that the server does later. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
-}

@@ -13,8 +13,8 @@ import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openStore, type StoreOptions } from "../../../runtime/drivers/store/open-store.ts";
 import { failedJob, openRefundRail } from "../../core/refunds/rail.ts";
-import { until } from "../../core/refunds/stage.ts";
 import { rail, site } from "../../support/chains/chains.ts";
+import { eventually } from "../../support/eventually.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -93,7 +93,7 @@ function testRefunds(where: string, prepare: () => Promise<StoreOptions>): void 
     it("lists what waits for a person and what waits for better times, the oldest first", async () => {
       const first = await openOn(ON_SOLANA);
       const second = await openOn();
-      await until(async () => (await createRefundRecords(store).read(second.id))?.reason !== null);
+      await eventually(async () => (await createRefundRecords(store).read(second.id))?.reason !== null);
       const [manual, pending, ...more] = await list();
       expect(more).to.deep.equal([]);
       expect(manual).to.deep.include({ job: first.id, service: "investigate", amount: "1.77", symbol: "USDC" });

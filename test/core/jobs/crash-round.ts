@@ -71,25 +71,23 @@ export async function makePayment(sandbox: TestSandbox, seller: Seller, errand: 
 
 /** Repeats the same payment, as the answers tell, until the job is accepted. */
 export async function insist(send: Send, seller: Seller): Promise<string> {
-  let accepted: AcceptedJob | undefined;
-  await eventually(async () => {
+  const accepted = await eventually(async () => {
     const response = await send(seller);
     const body = (await response.json()) as AcceptedJob;
-    if (response.status === 200) accepted = body;
-    else expect([409, 503], JSON.stringify(body)).to.include(response.status);
-    return accepted !== undefined;
+    if (response.status === 200) return body;
+    expect([409, 503], JSON.stringify(body)).to.include(response.status);
+    return undefined;
   });
   return (accepted as AcceptedJob).job_id;
 }
 
 /** Waits for the end of a job, and for the refund of one that has failed. */
 export async function follow(seller: Seller, id: string): Promise<JobStatus> {
-  let status: JobStatus | undefined;
-  await eventually(async () => {
-    status = (await (await fetch(`${seller.url}/v1/errand/${id}`)).json()) as JobStatus;
-    return status.status === "DELIVERED" || (status.status === "FAILED" && status.refund_tx !== null);
-  }, POLL_MS);
-  return status as JobStatus;
+  return eventually(
+    async () => (await (await fetch(`${seller.url}/v1/errand/${id}`)).json()) as JobStatus,
+    ({ status, refund_tx }) => status === "DELIVERED" || (status === "FAILED" && refund_tx !== null),
+    POLL_MS,
+  );
 }
 
 /** How often each step of an errand was done. */

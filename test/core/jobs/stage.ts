@@ -16,6 +16,7 @@ import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
 import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { createScriptedRail, type ScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { eventually } from "../../support/eventually.ts";
 import { toSite } from "../../support/sellers/dice.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
@@ -124,14 +125,11 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     },
     status: async (id, service = "search") =>
       (await fetch(`${running.url}/v1/${service}/${id}`)).json() as Promise<JobStatus>,
-    async ended(id) {
-      for (let count = 0; count < 1000; count += 1) {
-        const status = await stage.status(id);
-        if (status.status === "DELIVERED" || status.status === "FAILED") return status;
-        await new Promise((done) => setTimeout(done, 10));
-      }
-      throw new Error(`${id} has not ended`);
-    },
+    ended: (id) =>
+      eventually(
+        () => stage.status(id),
+        ({ status }) => status === "DELIVERED" || status === "FAILED",
+      ),
     ids: () => [...store.entries.keys()].flatMap((key) => (key.startsWith("job:") ? [key.slice(4)] : [])),
     async restart(change = options) {
       await running.close();

@@ -10,7 +10,7 @@ describe("the work of a job", () => {
   });
   afterEach(() => stage.close());
 
-  const isOutOfLine = (): Promise<void> =>
+  const isOutOfLine = (): Promise<boolean> =>
     eventually(() => ![...stage.store.entries.keys()].some((key) => key.startsWith("queue:")));
   /** When the only job in line may have its next turn. */
   const notBefore = (): number => {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "../../support/chains/facilitator-proxy.ts";
+import { eventually } from "../../support/eventually.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
@@ -60,15 +61,12 @@ describe("a payment and a crash", () => {
   const send = ({ url, init }: Kept): Promise<Response> => fetch(url, init);
 
   /** Repeats the same payment, as the answers tell, until there is a final one. */
-  async function insist(kept: Kept): Promise<Response> {
-    for (let attempt = 0; attempt < 100; attempt += 1) {
-      const response = await send(kept).catch(() => undefined);
-      if (response && response.status !== 409 && response.status !== 503) return response;
-      await response?.arrayBuffer();
-      await new Promise((done) => setTimeout(done, 200));
-    }
-    throw new Error("no final answer");
-  }
+  const insist = (kept: Kept): Promise<Response> =>
+    eventually(
+      () => send(kept).catch(() => Response.error()),
+      ({ status }) => ![0, 409, 503].includes(status),
+      200,
+    );
 
   it("gives the paid result to the same payment after kill -9 between settlement and answer", async () => {
     const kept = await makePayment();
@@ -135,15 +133,23 @@ describe("a payment and a crash", () => {
     const payments = await Promise.all(Array.from({ length: 10 }, makePayment));
     const before = await received();
     const reached = Promise.withResolvers<void>();
+    const told = Promise.withResolvers<void>();
     proxy.mishaps.settle = async (forward, response) => {
       reached.resolve();
-      await new Promise((done) => setTimeout(done, 300));
+      await told.promise;
       const { status, body } = await forward();
       response.writeHead(status).end(body);
     };
     const calls = payments.map(send);
     await reached.promise;
     const code = seller.stop();
+    await eventually(() =>
+      fetch(`${seller.url}/healthz`).then(
+        () => false,
+        () => true,
+      ),
+    ); // It has begun to end.
+    told.resolve();
     const answers = await Promise.all(calls.map((call) => call.catch(() => undefined)));
     expect(await code).to.equal(0);
     const served = answers.filter((answer) => answer?.status === 200).length;

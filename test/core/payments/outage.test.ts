@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { eventually } from "../../support/eventually.ts";
 import { openShop, type Shop } from "../../support/sellers/shop.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
@@ -20,7 +21,7 @@ describe("a paid request", () => {
       const down = await fetch(`${shop.url}/v1/roll`, { method: "POST" });
       expect(down.status).to.equal(503);
       delete rail.script.supported;
-      await shop.until(async () => (await fetch(`${shop.url}/v1/roll`, { method: "POST" })).status === 402);
+      await eventually(async () => (await fetch(`${shop.url}/v1/roll`, { method: "POST" })).status === 402);
       expect(shop.executions).to.equal(0);
     });
   });

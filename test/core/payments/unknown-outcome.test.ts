@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { move } from "../../support/chains/scripted-rail.ts";
+import { eventually } from "../../support/eventually.ts";
 import { openShop, type Shop } from "../../support/sellers/shop.ts";
 
 const ROLL = { low: 1, high: 6 };
@@ -63,8 +64,8 @@ describe("a paid request", () => {
       shop.rail.script.settle = timesOut;
       await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
       delete shop.rail.script.settle;
-      await shop.until(() => shop.rail.moved.size === 1);
-      await shop.until(() => ![...shop.store.entries.keys()].some((key) => key.startsWith("open:")));
+      await eventually(() => shop.rail.moved.size === 1);
+      await eventually(() => ![...shop.store.entries.keys()].some((key) => key.startsWith("open:")));
     });
 
     it("is taken up after a restart by the reconciler", async () => {
@@ -72,7 +73,7 @@ describe("a paid request", () => {
       await shop.buy("/v1/roll", ROLL);
       await shop.restart();
       delete shop.rail.script.settle;
-      await shop.until(() => shop.rail.moved.size === 1);
+      await eventually(() => shop.rail.moved.size === 1);
     });
 
     it("ends as refused, and never as charged, when the chain says that the authorization is dead", async () => {

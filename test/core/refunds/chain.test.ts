@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { encodeFunctionData, type Hex, parseAbi } from "viem";
 import { sha256 } from "../../../runtime/core/digest.ts";
+import { eventually } from "../../support/eventually.ts";
 import { openRefundDesk } from "./desk.ts";
 import { base, failedJob, PRICE } from "./rail.ts";
-import { until } from "./stage.ts";
 
 describe("a refund and a chain in trouble", () => {
   const desk = openRefundDesk();
@@ -14,7 +14,7 @@ describe("a refund and a chain in trouble", () => {
     const job = failedJob();
     await desk.stage.chain.rpc("evm_setAutomine", [false]);
     await refunds.open(job);
-    await until(() => desk.events.filter((event) => event === "refund.delayed").length >= 3);
+    await eventually(() => desk.events.filter((event) => event === "refund.delayed").length >= 3);
     expect(desk.proxy.calls.filter((method) => method === "eth_estimateGas")).to.have.length(1);
     expect(await sentBy(desk.treasury.address)).to.equal(1);
     await desk.stage.chain.rpc("evm_mine", []);
@@ -48,15 +48,15 @@ describe("a refund and a chain in trouble", () => {
     const before = await desk.stage.chain.rpc("evm_snapshot", []);
     const refunds = createProcess();
     await refunds.open(job);
-    await until(async () => (await refunds.status(job.id)).refund_tx !== null);
+    await eventually(async () => (await refunds.status(job.id)).refund_tx !== null);
     await desk.stage.chain.rpc("evm_setAutomine", [false]);
     await desk.stage.chain.rpc("evm_revert", [before]);
-    await until(async () => (await refunds.status(job.id)).refund_tx === null);
+    await eventually(async () => (await refunds.status(job.id)).refund_tx === null);
     expect(desk.events).to.include("refund.taken-back");
     await desk.stage.chain.rpc("evm_setAutomine", [true]);
     await desk.stage.chain.rpc("evm_mine", []);
-    await until(async () => (await balanceOf(job)) === PRICE);
-    await until(async () => (await record(job)) === undefined);
+    await eventually(async () => (await balanceOf(job)) === PRICE);
+    await eventually(async () => (await record(job)) === undefined);
     await expectPaidOnce(refunds, job);
   });
 
@@ -68,10 +68,10 @@ describe("a refund and a chain in trouble", () => {
     await refunds.open(job);
     await expectPaidOnce(refunds, job);
     const enough = looks() + 3;
-    await until(() => looks() >= enough);
+    await eventually(() => looks() >= enough);
     expect(await record(job)).to.have.nested.property("held.at", 1000);
     now += 20;
-    await until(async () => (await record(job)) === undefined);
+    await eventually(async () => (await record(job)) === undefined);
     await expectPaidOnce(refunds, job);
   });
 
@@ -80,7 +80,7 @@ describe("a refund and a chain in trouble", () => {
     const job = failedJob();
     const old = createProcess({ attemptMs: 100 });
     await old.open(job);
-    await until(async () => (await desk.records.readWay(job.id)) !== undefined);
+    await eventually(async () => (await desk.records.readWay(job.id)) !== undefined);
     await desk.closeAll();
     desk.proxy.intervene(() => "pass");
     const refunds = createProcess({}, (await desk.stage.fund(0n)).key);
@@ -112,7 +112,7 @@ describe("a refund and a chain in trouble", () => {
     );
     const refunds = createProcess();
     await refunds.open(job);
-    await until(async () => (await refunds.status(job.id)).refund_pending === "manual");
+    await eventually(async () => (await refunds.status(job.id)).refund_pending === "manual");
     expect(await sentBy(desk.treasury.address)).to.equal(0);
   });
 });

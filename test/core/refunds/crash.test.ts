@@ -8,9 +8,10 @@ import type { Hex } from "../../../runtime/api/capabilities.ts";
 import { createRefunds } from "../../../runtime/core/refunds/refunds.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+import { eventually } from "../../support/eventually.ts";
 import type { RefundChild } from "./child.ts";
 import { failedJob, openRefundRail, PRICE } from "./rail.ts";
-import { openRefundStage, type RefundStage, until } from "./stage.ts";
+import { openRefundStage, type RefundStage } from "./stage.ts";
 
 const CHILD = join(import.meta.dirname, "child.ts");
 /** Everything that changes anything, in its order. */
@@ -56,7 +57,7 @@ describe("a refund and a crash", () => {
     });
     refunds.start();
     await refunds.open({ ...failedJob({ payer }), id }); // As the line of jobs does, until it was told that it is done.
-    await until(async () => (await store.get(`refund:${id}`)) === undefined);
+    await eventually(async () => (await store.get(`refund:${id}`)) === undefined);
     const { refund_tx } = await refunds.status(id);
     await refunds.close();
     rail.close();

@@ -9,9 +9,10 @@ import {
 } from "../../../runtime/core/refunds/records.ts";
 import { createRefunds, type Refunds, type RefundsDeps } from "../../../runtime/core/refunds/refunds.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
+import { eventually } from "../../support/eventually.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { openRefundRail, PRICE } from "./rail.ts";
-import { openRefundStage, type RefundStage, until } from "./stage.ts";
+import { openRefundStage, type RefundStage } from "./stage.ts";
 
 /** What tests of refunds work with; store, treasury and events are new for each test. */
 export interface RefundDesk {
@@ -62,14 +63,14 @@ export function openRefundDesk(): RefundDesk {
     sentBy: async (account) => Number(await desk.stage.chain.rpc("eth_getTransactionCount", [account, "pending"])),
     record: ({ id }) => desk.records.read(id),
     async expectPaidOnce(refunds, job) {
-      await until(async () => (await refunds.status(job.id)).refund_tx !== null);
+      await eventually(async () => (await refunds.status(job.id)).refund_tx !== null);
       const [refund_tx, ...more] = await desk.stage.transfersTo(payerOf(job));
       expect(more, "more than one transfer").to.deep.equal([]);
       expect(await refunds.status(job.id)).to.deep.equal({ refund_tx, refund_pending: null });
       expect(await desk.balanceOf(job)).to.equal(PRICE);
     },
     async expectDelayed(job, reason) {
-      await until(async () => reason.test((await desk.record(job))?.reason ?? ""));
+      await eventually(async () => reason.test((await desk.record(job))?.reason ?? ""));
       expect(await desk.balanceOf(job)).to.equal(0n);
       expect(desk.events).to.include("refund.delayed");
     },

@@ -2,9 +2,9 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { OpenRefund, RefundCase } from "../../../runtime/core/refunds/records.ts";
 import { rail } from "../../support/chains/chains.ts";
+import { eventually } from "../../support/eventually.ts";
 import { openRefundDesk, payerOf } from "./desk.ts";
 import { failedJob, openRefundRail, PRICE } from "./rail.ts";
-import { until } from "./stage.ts";
 
 const PENDING = { refund_tx: null, refund_pending: null };
 const MANUAL = { refund_tx: null, refund_pending: "manual" };
@@ -26,7 +26,7 @@ describe("a refund", () => {
     const job = failedJob();
     await Promise.all(Array.from({ length: 100 }, (_, at) => processes[at % 3]?.open(job)));
     for (const refunds of processes) await expectPaidOnce(refunds, job);
-    await until(async () => (await record(job)) === undefined);
+    await eventually(async () => (await record(job)) === undefined);
     await Promise.all(processes.map((refunds) => refunds.open(job)));
     for (const refunds of processes) await expectPaidOnce(refunds, job);
   });
@@ -43,11 +43,11 @@ describe("a refund", () => {
     const job = failedJob();
     await desk.stage.chain.rpc("evm_setAutomine", [false]);
     await refunds.open(job);
-    await until(async () => (await sentBy(desk.treasury.address)) === 1);
+    await eventually(async () => (await sentBy(desk.treasury.address)) === 1);
     expect(await refunds.status(job.id)).to.deep.equal(PENDING);
     await desk.stage.chain.rpc("evm_mine", []);
     await expectPaidOnce(refunds, job);
-    await until(async () => (await record(job)) === undefined);
+    await eventually(async () => (await record(job)) === undefined);
     await expectPaidOnce(refunds, job);
   });
 
@@ -61,7 +61,7 @@ describe("a refund", () => {
       },
     });
     await refunds.open(job);
-    await until(async () => (await refunds.status(job.id)).refund_pending === "manual");
+    await eventually(async () => (await refunds.status(job.id)).refund_pending === "manual");
     refunds.start();
     await refunds.open(job);
     await refunds.open(other);
@@ -96,7 +96,7 @@ describe("a refund", () => {
     await expectDelayed(job, /has 0 USDC, less than 1.77/);
     verdict = "sanctioned";
     await desk.stage.token.mint(desk.treasury.address, PRICE);
-    await until(async () => (await refunds.status(job.id)).refund_pending === "manual");
+    await eventually(async () => (await refunds.status(job.id)).refund_pending === "manual");
     expect(await balanceOf(job)).to.equal(0n);
   });
 
@@ -194,7 +194,7 @@ describe("a refund", () => {
       },
     });
     await refunds.open(job);
-    await until(async () => desk.events.includes("refund.delayed"));
+    await eventually(async () => desk.events.includes("refund.delayed"));
     await desk.closeAll();
     expect(await record(job)).to.include({ state: "manual", reason: "The other process says so" });
   });

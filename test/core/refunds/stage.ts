@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Hex, pad } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { type EvmChain, startEvmChain } from "../../../runtime/sandbox/evm/chain.ts";
@@ -39,8 +38,3 @@ export async function openRefundStage(): Promise<RefundStage> {
 
 /** keccak256 of `Transfer(address,address,uint256)`. */
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
-
-/** Waits until a condition holds; the test's own timeout is the limit. */
-export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await holds())) await sleep(10);
-}

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { expect } from "chai";
 import { concat, getContractAddress, type Hex, serializeErc6492Signature, size, toHex } from "viem";
@@ -7,6 +6,7 @@ import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
 import { createEvmReads } from "../../../runtime/drivers/evm/reads.ts";
 import { type EvmChain, startEvmChain } from "../../../runtime/sandbox/evm/chain.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const never = new AbortController().signal;
 const UNKNOWN = `0x${"ab".repeat(32)}` as const;
@@ -116,7 +116,7 @@ describe("an EVM chain", () => {
     it("tell a mined transaction with its input, block and time", async () => {
       const [from] = (await chain.rpc("eth_accounts", [])) as [Hex];
       const hash = (await chain.rpc("eth_sendTransaction", [{ from, to: from, data: UNKNOWN }])) as Hex;
-      while (!(await chain.rpc("eth_getTransactionReceipt", [hash]))) await sleep(5); // anvil answers before it mines.
+      await eventually(() => chain.rpc("eth_getTransactionReceipt", [hash])); // anvil answers before it mines.
       const found = await createEvmReads(open()).transaction(hash, never);
       const block = (await chain.rpc("eth_getBlockByNumber", ["latest", false])) as { number: Hex; timestamp: Hex };
       expect({ ...found, from: found?.from.toLowerCase(), to: found?.to?.toLowerCase() }).to.deep.equal({

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { ETHER, GWEI, NOBODY, never, stageSender, text, toHex, until } from "./sender-stage.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ETHER, GWEI, NOBODY, never, stageSender, text, toHex } from "./sender-stage.ts";
 
 describe("the EVM sender", () => {
   const stage = stageSender();
@@ -37,12 +37,15 @@ describe("the EVM sender", () => {
     const feeCapWei = 30_000n * 8n * GWEI;
     const sender = open({ feeCapWei });
     const waiting = sender.send({ to: NOBODY, data: text(1), gas: 30_000n }, never);
-    await until(() => stage.store.entries.size > 0);
-    while (!stage.events.includes("evm.fee-cap")) {
-      await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(100n * GWEI)]);
-      await mine();
-      await sleep(50);
-    }
+    await eventually(() => stage.store.entries.size > 0);
+    await eventually(
+      async () => {
+        await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(100n * GWEI)]);
+        await mine();
+      },
+      () => stage.events.includes("evm.fee-cap"),
+      50,
+    );
     await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(GWEI)]);
     await mine();
     await stage.chain.rpc("evm_setAutomine", [true]);

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { GWEI, NOBODY, never, stageSender, text, until } from "./sender-stage.ts";
+import { eventually } from "../../support/eventually.ts";
+import { GWEI, NOBODY, never, stageSender, text } from "./sender-stage.ts";
 
 describe("the EVM sender", () => {
   const stage = stageSender();
@@ -52,7 +52,7 @@ describe("the EVM sender", () => {
     });
     const hash = await stage.chain.rpc("eth_sendRawTransaction", [foreign]);
     const ours = open().send({ to: NOBODY, data: text(1) }, never);
-    await until(async () => (await pooled()).length === 2);
+    await eventually(async () => (await pooled()).length === 2);
     await stage.chain.rpc("anvil_dropTransaction", [hash]);
     await stage.chain.rpc("evm_setAutomine", [true]);
     await ours;
@@ -63,13 +63,14 @@ describe("the EVM sender", () => {
   });
 
   it("goes on behind transactions that other hands sent with its key", async () => {
-    const sender = open();
+    let shift = 0;
+    const sender = open({ clock: { now: () => Date.now() + shift } });
     await sender.send({ to: NOBODY, data: text(1) }, never);
     const foreign = await stage.account.signTransaction({
       ...{ type: "eip1559", chainId: 8453, nonce: 1, to: NOBODY, gas: 21_000n, maxFeePerGas: 5n * GWEI },
     });
     await stage.chain.rpc("eth_sendRawTransaction", [foreign]);
-    await sleep(600);
+    shift = 60_000; // What it has read of the chain is too old now.
     await sender.send({ to: NOBODY, data: text(2) }, never);
     expect((await history()).map(({ input }) => input)).to.deep.equal([text(1), "0x", text(2)]);
   });
@@ -78,7 +79,7 @@ describe("the EVM sender", () => {
     stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" ? "lose" : "pass"));
     const ours = open().send({ to: NOBODY, data: text(1) }, never);
     const refusal = ours.catch((error: unknown) => error);
-    await until(() => stage.store.entries.size > 0);
+    await eventually(() => stage.store.entries.size > 0);
     const foreign = await stage.account.signTransaction({
       ...{ type: "eip1559", chainId: 8453, nonce: 0, to: NOBODY, gas: 21_000n, maxFeePerGas: 5n * GWEI },
     });

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { NOBODY, never, stageSender, text, until } from "./sender-stage.ts";
+import { eventually } from "../../support/eventually.ts";
+import { NOBODY, never, stageSender, text } from "./sender-stage.ts";
 
 describe("the EVM sender", () => {
   const stage = stageSender();
@@ -10,10 +10,16 @@ describe("the EVM sender", () => {
     it(`believes an inclusion only as deep as asked, and sends again what a reorganisation of depth ${depth} took back`, async () => {
       await stage.chain.rpc("evm_setAutomine", [false]);
       const waiting = open({ confirmations: depth + 1 }).send({ to: NOBODY, data: text(1) }, never);
-      await until(async () => (await pooled()).length > 0);
+      await eventually(async () => (await pooled()).length > 0);
       for (let block = 0; block < depth; block++) await mine();
       expect(await history()).to.have.length(1);
-      expect(await Promise.race([waiting, sleep(200, "waits")])).to.equal("waits");
+      let isOver = false;
+      void waiting.finally(() => {
+        isOver = true;
+      });
+      const asked = stage.proxy.calls.length;
+      await eventually(() => stage.proxy.calls.length > asked + 5); // The sender has looked again.
+      expect(isOver).to.equal(false);
       await stage.chain.rpc("anvil_reorg", [depth, []]);
       expect(await history()).to.have.length(0);
       const [included] = await Promise.all([waiting, mineUntil(waiting)]);
@@ -27,7 +33,7 @@ describe("the EVM sender", () => {
     await stage.chain.rpc("evm_setAutomine", [false]);
     await stage.chain.rpc("anvil_reorg", [1, []]);
     expect(await history()).to.have.length(0);
-    await until(async () => {
+    await eventually(async () => {
       await mine();
       return (await history()).length === 1;
     });
@@ -39,9 +45,10 @@ describe("the EVM sender", () => {
     void settled.finally(() => {
       done = true;
     });
-    while (!done) {
-      await mine();
-      await sleep(50);
-    }
+    await eventually(
+      () => mine(),
+      () => done,
+      50,
+    );
   }
 });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
@@ -89,7 +88,7 @@ export function stageSender(): SenderStage {
       feeCapWei: ETHER / 100n,
       clock: Date,
       log: { info: note, warn: note, error: note },
-      ...{ pollMs: 25, rebroadcastMs: 100, stuckMs: 150, includeMs: 15_000 },
+      ...{ pollMs: 25, rebroadcastMs: 100, stuckMs: 150, includeMs: 45_000 },
       ...options,
     });
     senders.push(sender);
@@ -138,8 +137,4 @@ export function stageSender(): SenderStage {
     },
     ...{ open, mine, history, pooled },
   };
-}
-
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await sleep(10);
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { expect } from "chai";
 import { encodeFunctionData, type Hex, parseAbi, toHex } from "viem";
@@ -10,6 +9,7 @@ import { type EvmChain, startEvmChain } from "../../../runtime/sandbox/evm/chain
 import { placeToken, type Token } from "../../../runtime/sandbox/evm/tokens.ts";
 import { rail } from "../../support/chains/chains.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const never = new AbortController().signal;
 const seller = "0x5e11e40000000000000000000000000000005e11";
@@ -84,7 +84,7 @@ describe("the settlements on an EVM chain", () => {
   async function send(to: string, data: Hex): Promise<Hex> {
     const [from] = (await chain.rpc("eth_accounts", [])) as Hex[];
     const hash = (await chain.rpc("eth_sendTransaction", [{ from, to, data, gas: "0x100000" }])) as Hex;
-    while (!(await chain.rpc("eth_getTransactionReceipt", [hash]))) await sleep(5); // anvil answers before it mines.
+    await eventually(() => chain.rpc("eth_getTransactionReceipt", [hash])); // anvil answers before it mines.
     return hash;
   }
   const settle = (payment: PaymentPayload): Promise<Hex> => send(token.address, toCall(payment));

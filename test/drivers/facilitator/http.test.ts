@@ -24,9 +24,9 @@ describe("a facilitator over HTTP", () => {
   let server: Server;
   let respond: Respond;
   let facilitator: HttpFacilitator;
-  const soon = (): AbortSignal => AbortSignal.timeout(300);
-  const verify = () => facilitator.verify(PAYMENT, OFFER, soon());
-  const settle = () => facilitator.settle(PAYMENT, OFFER, soon());
+  const never = new AbortController().signal;
+  const verify = (signal = never) => facilitator.verify(PAYMENT, OFFER, signal);
+  const settle = () => facilitator.settle(PAYMENT, OFFER, never);
   const answer = (status: number, body: string): void => {
     respond = (_request, response) => response.writeHead(status, { "content-type": "application/json" }).end(body);
   };
@@ -74,7 +74,7 @@ describe("a facilitator over HTTP", () => {
             : '{"success":true,"transaction":"0x1","network":"eip155:8453"}',
       );
     };
-    await facilitator.supported(soon());
+    await facilitator.supported(never);
     expect(await verify()).to.deep.equal({ isValid: true });
     expect(await settle()).to.include({ success: true, transaction: "0x1" });
     const keys = ["x402Version", "paymentPayload", "paymentRequirements"];
@@ -124,16 +124,20 @@ describe("a facilitator over HTTP", () => {
       await isOutage(settle(), `settle ${body}`);
     }
     answer(200, '{"kinds":"all"}');
-    await isOutage(facilitator.supported(soon()), "supported");
+    await isOutage(facilitator.supported(never), "supported");
   });
 
   it("is out of order when it says nothing, hangs up, or drips", async () => {
-    respond = () => {};
-    await isOutage(verify(), "silence");
+    const patience = new AbortController();
+    respond = () => patience.abort();
+    await isOutage(verify(patience.signal), "silence");
     respond = (request) => request.socket.destroy();
     await isOutage(verify(), "a reset");
-    respond = (_request, response) => void response.writeHead(200, { "content-length": "100" }).write('{"isV');
-    await isOutage(verify(), "half an answer");
+    const more = new AbortController();
+    respond = (_request, response) => {
+      response.writeHead(200, { "content-length": "100" }).write('{"isV', () => more.abort());
+    };
+    await isOutage(verify(more.signal), "half an answer");
   });
 
   it("cannot fill the memory with a huge answer", async () => {
@@ -145,12 +149,12 @@ describe("a facilitator over HTTP", () => {
       response.on("drain", pour);
       pour();
     };
-    await isOutage(facilitator.verify(PAYMENT, OFFER, AbortSignal.timeout(5000)), "an endless answer");
+    await isOutage(facilitator.verify(PAYMENT, OFFER, never), "an endless answer");
   });
 
   it("is out of order when nobody listens", async () => {
     const nobody = createHttpFacilitator({ url: "http://127.0.0.1:1" });
-    await isOutage(nobody.verify(PAYMENT, OFFER, soon()), "a closed port");
+    await isOutage(nobody.verify(PAYMENT, OFFER, never), "a closed port");
     await nobody.close();
   });
 
@@ -165,8 +169,8 @@ describe("a facilitator over HTTP", () => {
       response.end('{"isValid":true}');
     };
     const cdp = createCdpFacilitator({ apiKeyId: "organizations/o/apiKeys/k", apiKeySecret, url: url() });
-    await cdp.verify(PAYMENT, OFFER, AbortSignal.timeout(5000));
-    await cdp.verify(PAYMENT, OFFER, AbortSignal.timeout(5000));
+    await cdp.verify(PAYMENT, OFFER, never);
+    await cdp.verify(PAYMENT, OFFER, never);
     await cdp.close();
     const claims = JSON.parse(Buffer.from(tokens[0]?.split(".")[1] ?? "", "base64url").toString()) as {
       uris: string[];

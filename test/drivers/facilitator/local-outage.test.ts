@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { toHex } from "viem";
-import type { SettleResponse } from "../../../runtime/core/x402/x402.ts";
+import { eventually } from "../../support/eventually.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { ETHER, GWEI, never, offer, second, seller, stageFacilitator, thrown, treasury } from "./stage.ts";
 
@@ -49,16 +48,21 @@ describe("the in-process facilitator", () => {
   it("names the transaction that is in the chain when its fee had to be raised", async () => {
     await stage.chain.rpc("evm_setAutomine", [false]);
     const store = createMemoryStore();
-    const settling = open(store, 15_000).settle(await pay(), offer, never);
-    let receipt: SettleResponse | undefined;
-    void settling.then((settled) => {
-      receipt = settled;
+    const settling = open(store, 45_000).settle(await pay(), offer, never);
+    let isSettled = false;
+    void settling.finally(() => {
+      isSettled = true;
     });
-    while (!receipt) {
-      await sleep(50);
-      await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(50n * GWEI)]);
-      await stage.chain.rpc("evm_mine", []);
-    }
+    await eventually(() => store.entries.size > 0); // Its first form is signed, for the fees of now.
+    await eventually(
+      async () => {
+        await stage.chain.rpc("anvil_setNextBlockBaseFeePerGas", [toHex(50n * GWEI)]);
+        await stage.chain.rpc("evm_mine", []);
+      },
+      () => isSettled,
+      50,
+    );
+    const receipt = await settling;
     const [first] = [...store.entries].filter(([key]) => key.endsWith(":0")).map(([, value]) => JSON.stringify(value));
     expect(receipt).to.include({ success: true });
     expect(first, "the first form").not.to.include(receipt.transaction);
@@ -97,6 +101,5 @@ describe("the in-process facilitator", () => {
     stage.proxy.intervene(() => "lose");
     expect(await thrown(facilitator.verify(payment, fresh, never))).to.include({ code: "facilitator-unavailable" });
     expect(await thrown(facilitator.settle(payment, fresh, never))).to.include({ code: "settlement-unknown" });
-    await sleep(100);
   });
 });

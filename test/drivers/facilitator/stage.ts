@@ -69,9 +69,10 @@ export function stageFacilitator(): FacilitatorStage {
     await chain.setBalance(treasury.address, 100n * ETHER);
   });
   after(async () => {
-    process.off("unhandledRejection", note);
     await proxy.stop();
     await chain.stop();
+    process.off("unhandledRejection", note);
+    expect(unhandled).to.deep.equal([]);
   });
   beforeEach(async () => {
     buyer = privateKeyToAccount(generatePrivateKey());
@@ -85,7 +86,7 @@ export function stageFacilitator(): FacilitatorStage {
     expect(unhandled).to.deep.equal([]);
   });
 
-  function open(store = createMemoryStore(), confirmationMs = 5000) {
+  function open(store = createMemoryStore(), confirmationMs = 45_000) {
     const client = createEvmClient({ url: proxy.url, chainId: 137, retries: 1, retryDelayMs: 5 });
     sender = createEvmSender({
       ...{

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { base58 } from "@scure/base";
 import { Connection, Keypair, PublicKey } from "@solana/web3.js";
@@ -14,6 +13,7 @@ import {
 import { createTreasury } from "../../../runtime/drivers/treasury.ts";
 import { type SvmChain, startSvmChain } from "../../../runtime/sandbox/svm/chain.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const never = new AbortController().signal;
 const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
@@ -54,7 +54,7 @@ describe("a Solana chain", () => {
   });
 
   const open = (url = proxy.url, network: string = chain.network) =>
-    createSolanaClient({ url, network, retries: 1, retryDelayMs: 5, timeoutMs: 500 });
+    createSolanaClient({ url, network, retries: 1, retryDelayMs: 5, timeoutMs: 5000 });
 
   const send = (text: string, signal = never, options: Partial<SolanaSenderOptions> = {}) =>
     createSolanaSender({
@@ -128,8 +128,7 @@ describe("a Solana chain", () => {
     it("waits for what lands late, and does not double it", async () => {
       chain.hold();
       const sending = send("late");
-      await sleep(250);
-      expect(broadcasts().length).to.be.above(2);
+      await eventually(() => broadcasts().length > 2);
       chain.release();
       const { signature } = await sending;
       expect(await history()).to.deep.equal([signature]);
@@ -139,10 +138,10 @@ describe("a Solana chain", () => {
     it("signs anew only after the last valid block height has passed", async () => {
       chain.drop(1_000_000);
       const sending = send("expired");
-      await sleep(250);
+      await eventually(() => broadcasts().length > 2);
       expect(new Set(broadcasts()).size).to.equal(1);
       chain.expireBlockhash();
-      while (new Set(broadcasts()).size < 2) await sleep(10);
+      await eventually(() => new Set(broadcasts()).size > 1);
       chain.drop(0);
       const { signature } = await sending;
       expect(await history()).to.deep.equal([signature]);
@@ -153,9 +152,10 @@ describe("a Solana chain", () => {
       const client = open();
       proxy.intervene((method) => (method === "getSignatureStatuses" ? "lose" : "pass"));
       const sending = send("unseen", never, { client });
-      while ((await history()).length === 0) await sleep(10);
+      await eventually(async () => (await history()).length > 0);
       chain.expireBlockhash();
-      await sleep(200);
+      const asked = proxy.calls.length;
+      await eventually(() => proxy.calls.slice(asked).filter((method) => method === "getSignatureStatuses").length > 2);
       proxy.intervene(() => "pass");
       const { signature } = await sending;
       expect(await history()).to.deep.equal([signature]);
@@ -205,7 +205,7 @@ describe("a Solana chain", () => {
       chain.drop(1_000_000);
       const gone = new AbortController();
       const sending = thrown(send("left", gone.signal));
-      await sleep(100);
+      await eventually(() => broadcasts().length > 0);
       gone.abort(new Error("gone"));
       expect(await sending).to.have.property("message", "gone");
     });

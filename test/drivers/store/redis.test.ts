@@ -1,8 +1,8 @@
-import { setTimeout } from "node:timers/promises";
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openRedisStore } from "../../../runtime/drivers/store/redis.ts";
+import { eventually } from "../../support/eventually.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 import { expectUnavailable, listKeys, testStore } from "../../support/store/suite.ts";
 
@@ -26,15 +26,11 @@ describe("a store in a Redis", () => {
     await Promise.all([...works, store.ping(), listKeys(store, "")].map(expectUnavailable));
   }
 
-  async function untilBack(store: OpenStore): Promise<void> {
-    const isBack = await store.ping().then(
+  const isBack = (store: OpenStore) => (): Promise<boolean> =>
+    store.ping().then(
       () => true,
       () => false,
     );
-    if (isBack) return;
-    await setTimeout(50);
-    return untilBack(store);
-  }
 
   it("cannot be opened while Redis is gone, and says where it was looked for, but no password", async () => {
     await redis.kill();
@@ -59,7 +55,7 @@ describe("a store in a Redis", () => {
     await expectAllUnavailable(store);
     await expectAllUnavailable(store);
     await redis.restart();
-    await untilBack(store);
+    await eventually(isBack(store));
     expect(await store.get("a")).to.equal(1);
     expect(await store.putIfAbsent("a", 2)).to.equal(false);
     await store.close();
@@ -71,7 +67,7 @@ describe("a store in a Redis", () => {
     redis.pause();
     await expectAllUnavailable(store);
     redis.resume();
-    await untilBack(store);
+    await eventually(isBack(store));
     await store.set("a", 3);
     expect(await store.get("a")).to.equal(3);
     await store.close();

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import type { Problem } from "../../../runtime/api/problem.ts";
 import type { LiveUpstream } from "../../../runtime/drivers/upstream/upstream.ts";
 import { problemOf } from "../../plugins/host.ts";
+import { eventually } from "../../support/eventually.ts";
 import { findFreePort } from "../../support/free-port.ts";
-import { until } from "../../support/http.ts";
 import { type Bench, NEVER, openBench } from "../../support/sources/live-upstream.ts";
 import { breaks, hangs, type Line, stalls } from "../../support/sources/scripted-source.ts";
 
@@ -152,7 +152,7 @@ describe("an upstream that fails", () => {
       const caller = new AbortController();
       bench.source.script(() => caller.abort(), 500);
       await upstream.get("", { signal: caller.signal }).catch(() => {});
-      await until(() => upstream.status().state === "up");
+      await eventually(() => upstream.status().state === "up");
       expect(await askedWhile(fail)).to.equal(1);
       expect(await askedWhile(fail), "nobody has said that it lives").to.equal(0);
     });
@@ -162,7 +162,7 @@ describe("an upstream that fails", () => {
         const caller = new AbortController();
         bench.source.script(500, () => caller.abort());
         await upstream.get("", { signal: caller.signal }).catch(() => {});
-        await until(() => bench.lines.filter(({ event }) => event === "upstream.failed").length === left);
+        await eventually(() => bench.lines.filter(({ event }) => event === "upstream.failed").length === left);
       }
       expect(await askedWhile(fail)).to.equal(0);
     });
@@ -222,7 +222,7 @@ describe("an upstream that fails", () => {
       };
       bench.source.script(late, limit("30"));
       const first = fail();
-      await until(() => bench.source.asked.length === 1);
+      await eventually(() => bench.source.asked.length === 1);
       await problemOf(upstream.get("/other", { signal: NEVER }));
       resolve();
       await first;

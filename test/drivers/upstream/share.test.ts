@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { UpstreamAnswer } from "../../../runtime/api/capabilities.ts";
-import { until } from "../../support/http.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type Bench, NEVER, openBench } from "../../support/sources/live-upstream.ts";
 import type { Line } from "../../support/sources/scripted-source.ts";
 
@@ -24,7 +24,7 @@ describe("requests that are the same, at the same time", () => {
     bench.source.script(held);
   });
   afterEach(() => bench.close());
-  const isAsked = (): Promise<void> => until(() => bench.source.asked.length > 0);
+  const isAsked = (): Promise<boolean> => eventually(() => bench.source.asked.length > 0);
 
   it("are one request, of 200 callers", async () => {
     const upstream = bench.open();
@@ -40,7 +40,7 @@ describe("requests that are the same, at the same time", () => {
     const upstream = bench.open();
     const calls = [1, 2].map(() => upstream.rpc("eth_accounts", ["latest"], { signal: NEVER }));
     const posts = [1, 2].map(() => upstream.post("/a", { b: 1 }, { signal: NEVER }));
-    await until(() => bench.source.asked.length === 2);
+    await eventually(() => bench.source.asked.length === 2);
     release();
     const [first, second] = await Promise.all(calls);
     expect(first).to.deep.equal({ result: ["0x1"] });
@@ -87,7 +87,7 @@ describe("requests that are the same, at the same time", () => {
     for (const caller of callers) caller.abort();
     expect(await Promise.all(asking)).to.deep.equal(["left", "left"]);
     const next = upstream.get("", { signal: NEVER });
-    await until(() => brokenOff === 1);
+    await eventually(() => brokenOff === 1);
     release();
     expect(await next).to.have.property("status", 200);
     expect(bench.source.asked).to.have.length(2);

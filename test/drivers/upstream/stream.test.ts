@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { problemOf } from "../../plugins/host.ts";
-import { until } from "../../support/http.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type Bench, NEVER, openBench } from "../../support/sources/live-upstream.ts";
 import { hangs, type Line, stalls } from "../../support/sources/scripted-source.ts";
 
@@ -108,6 +108,6 @@ describe("a stream", () => {
       });
       const { body } = await bench.open({ timeoutMs: 40 }).stream("", { signal: NEVER });
       await leave(body);
-      await until(() => isClosed);
+      await eventually(() => isClosed);
     });
 });

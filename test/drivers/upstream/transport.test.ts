@@ -3,7 +3,7 @@ import { constants, createBrotliCompress, createDeflate, createGzip, gzipSync } 
 import { expect } from "chai";
 import nock from "nock";
 import { problemOf } from "../../plugins/host.ts";
-import { until } from "../../support/http.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type Bench, NEVER, openBench } from "../../support/sources/live-upstream.ts";
 import { offline } from "../../support/sources/replay.ts";
 import { type Line, openSource, play, type ScriptedSource } from "../../support/sources/scripted-source.ts";
@@ -45,7 +45,7 @@ describe("the way to upstreams", () => {
     });
     const upstream = bench.open();
     const all = Array.from({ length: 100 }, (_, at) => upstream.get(`/${at}`, { signal: NEVER }));
-    await until(() => bench.source.asked.length === 32);
+    await eventually(() => bench.source.asked.length === 32);
     resolve();
     await Promise.all(all);
     expect([bench.source.asked.length, bench.source.connections()]).to.deep.equal([100, 32]);
@@ -79,7 +79,7 @@ describe("the way to upstreams", () => {
         play(send(endless()), response, asked);
       });
       expect((await problemOf(get())).message).to.equal("Source answered with more than 2097152 bytes");
-      await until(() => isOver);
+      await eventually(() => isOver);
       expect(bench.source.asked).to.have.length(1);
     });
   }

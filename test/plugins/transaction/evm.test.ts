@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { createWalletClient, type Hex, http, parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { base } from "viem/chains";
 import transaction from "../../../plugins/transaction/index.ts";
 import { type EvmChain, startEvmChain } from "../../../runtime/sandbox/evm/chain.ts";
+import { eventually } from "../../support/eventually.ts";
 import { createHost, problemOf, type Serve, serve } from "../host.ts";
 
 /** Code that creates a contract of three bytes; they revert whatever they are called with. */
@@ -28,7 +28,7 @@ describe("a transaction of a real EVM chain", () => {
   const ask = (tx_hash: string): ReturnType<Serve> => decode({ chain: "base", tx_hash });
   /** anvil mines a moment after it has answered. */
   const askMined = async (tx_hash: string): ReturnType<Serve> => {
-    while (!(await chain.rpc("eth_getTransactionReceipt", [tx_hash]))) await sleep(5);
+    await eventually(() => chain.rpc("eth_getTransactionReceipt", [tx_hash])); // anvil answers before it mines.
     return ask(tx_hash);
   };
   const timeOf = async (blockNumber: unknown): Promise<number> => {

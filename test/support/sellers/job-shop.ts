@@ -45,8 +45,6 @@ export interface JobShop {
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   /** Challenge, payment and call in one, over REST: the accepted body. */
   buy(path: string, body: unknown): Promise<Loose>;
-  /** Polls until the answer is the wanted one. */
-  until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -192,14 +190,6 @@ export async function openJobShop(): Promise<JobShop> {
       const payment = shop.pay(await (await shop.post(path, body)).json());
       const text = Buffer.from(JSON.stringify(payment)).toString("base64");
       return (await shop.post(path, body, { "payment-signature": text })).json();
-    },
-    async until(ask, isWanted) {
-      for (let attempt = 0; attempt < 500; attempt += 1) {
-        const answer = await ask();
-        if (isWanted(answer)) return answer;
-        await new Promise((done) => setTimeout(done, 20));
-      }
-      throw new Error("the answer was never as wanted");
     },
     async close() {
       ready.resolve(() => ({ verdict: "closed" }));

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import type { AnyHandler, Call, Log } from "../../../runtime/api/plugin.ts";
 import type { ExtensionsOf } from "../../../runtime/core/payments/offers.ts";
 import { createPayments, type PaymentsDeps } from "../../../runtime/core/payments.ts";
@@ -11,6 +12,7 @@ import type { PaymentRequired, PaymentRequirements, SettleResponse } from "../..
 import { createApp } from "../../../runtime/server/app.ts";
 import { createMcp, MCP_PATH } from "../../../runtime/surfaces/mcp/mcp.ts";
 import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.ts";
+import { eventually } from "../eventually.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { checkRange, toSite } from "./dice.ts";
 
@@ -64,7 +66,6 @@ export interface Shop {
   /** Repeats a call with the same payment while the answer is `payment-in-progress`. */
   retry(path: string, body: unknown, payment: string): Promise<Response>;
   receipt(response: Response): SettleResponse;
-  until(condition: () => boolean | Promise<boolean>): Promise<void>;
   /** Restarts the runtime on the same store and address, optionally with another price. */
   restart(change?: Pick<ShopOptions, "price">): Promise<void>;
   close(): Promise<void>;
@@ -173,30 +174,21 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
       return encode({ x402Version: 1, scheme: "exact", network, payload });
     },
     buy: async (path, body) => shop.post(path, body, { "payment-signature": await shop.pay(path) }),
-    async retry(path, body, payment) {
-      for (let attempt = 0; attempt < 200; attempt += 1) {
-        const response = await shop.post(path, body, { "payment-signature": payment });
-        const busy =
-          response.status === 409 &&
-          ((await response.clone().json()) as { code: string }).code === "payment-in-progress";
-        if (!busy) return response;
-        await pause();
-      }
-      throw new Error("the payment stayed in progress");
-    },
+    retry: (path, body, payment) =>
+      eventually(
+        () => shop.post(path, body, { "payment-signature": payment }),
+        async (response) => {
+          if (response.status !== 409) return true;
+          const { code } = (await response.clone().json()) as { code: string };
+          return code !== "payment-in-progress";
+        },
+      ),
     receipt: (response) =>
       JSON.parse(Buffer.from(response.headers.get("payment-response") ?? "", "base64").toString()) as SettleResponse,
-    async until(condition) {
-      for (let attempt = 0; attempt < 600; attempt += 1) {
-        if (await condition()) return;
-        await pause();
-      }
-      throw new Error("the condition was never met");
-    },
     async restart(change = {}) {
       const { port } = running;
       await running.close();
-      await pause(); // Lets the client notice that its kept-alive connections are closed.
+      for (let turn = 0; turn < 5; turn += 1) await setImmediate(); // The client sees its kept-alive connections close.
       state.executions = 0;
       running = await run(change.price ?? options.price ?? "0.001", port, options.baseUrl);
     },
@@ -281,4 +273,3 @@ function authorize(
 }
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64");
-const pause = (): Promise<void> => new Promise((done) => setTimeout(done, 10));

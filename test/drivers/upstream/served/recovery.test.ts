@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
+import { eventually } from "../../../support/eventually.ts";
 import { openScene, type Scene, type Shop } from "./support/scene.ts";
 
 const UNLISTED = { chain: "ethereum", calldata_hex: "0x12345678" };
@@ -46,7 +46,7 @@ describe("a source that is dead for a while", function () {
     }
 
     for (const id of IDS) await scene.source(id).recover();
-    while ((await down()).length > 0) await sleep(200);
+    await eventually(down, (ids) => ids.length === 0, 200);
     for (const answer of await Promise.all(IDS.map(call))) {
       expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
       expect(answer.body.partial ?? false).to.equal(false);

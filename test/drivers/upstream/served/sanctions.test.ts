@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
+import { eventually } from "../../../support/eventually.ts";
 import { createDataDir } from "../../../support/sellers/seller.ts";
 import { type Bought, openScene, type Scene, type Shop } from "./support/scene.ts";
 
@@ -42,12 +42,13 @@ describe("OFAC's list", function () {
     expect(scene.source("ofac").asked()).to.equal(asked);
   });
 
-  async function untilRead(shop: Shop): Promise<Bought> {
-    for (;;) {
-      const answer = await shop.buy("screen", LISTED);
-      expect(answer.status).to.equal(200);
-      if (answer.body.sanctions_match) return answer;
-      await sleep(50);
-    }
-  }
+  const untilRead = (shop: Shop): Promise<Bought> =>
+    eventually(
+      () => shop.buy("screen", LISTED),
+      ({ status, body }) => {
+        expect(status).to.equal(200);
+        return body.sanctions_match;
+      },
+      100,
+    );
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Problem } from "../../../../runtime/api/problem.ts";
 import { move } from "../../../support/chains/scripted-rail.ts";
+import { eventually } from "../../../support/eventually.ts";
 import { type JobShop, openJobShop } from "../../../support/sellers/job-shop.ts";
 import type { Loose } from "../../mcp/served/support/stall.ts";
 import { CLIENTS, type OfficialClient } from "./support/clients.ts";
@@ -30,7 +31,7 @@ for (const [name, open] of CLIENTS)
       return client.pay(waiting, shop.pay(paymentOf(waiting)["x402.payment.required"]));
     };
     const follow = (id: string, wanted: string): Promise<Loose> =>
-      shop.until(
+      eventually(
         () => client.get(id),
         (task) => client.state(task) === wanted,
       );
@@ -49,7 +50,7 @@ for (const [name, open] of CLIENTS)
       expect(begun.metadata).to.deep.equal({ job_id, status_url: `${shop.url}/v1/search/${job_id}`, eta_seconds: 120 });
       expect(textOf(begun)).to.include(job_id).and.include("120 s");
 
-      const running = await shop.until(
+      const running = await eventually(
         () => client.get(begun.id),
         ({ metadata }) => metadata.step !== null,
       );
@@ -80,7 +81,7 @@ for (const [name, open] of CLIENTS)
       expect(paymentOf(unknown)).to.include({ "x402.payment.status": "payment-submitted" });
       expect([unknown.metadata?.job_id, shop.executions]).to.deep.equal([undefined, 0]);
       delete shop.rail.script.find;
-      const begun = await shop.until(
+      const begun = await eventually(
         () => client.get(unknown.id),
         ({ metadata }) => metadata?.job_id !== undefined,
       );

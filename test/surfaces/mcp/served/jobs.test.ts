@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { eventually } from "../../../support/eventually.ts";
 import { type JobShop, openJobShop } from "../../../support/sellers/job-shop.ts";
 import { CONFIGURATIONS, type OfficialClient } from "./support/clients.ts";
 import type { Loose } from "./support/stall.ts";
@@ -45,10 +46,10 @@ for (const { name, version, connect } of CONFIGURATIONS)
       expect([status, eta_seconds]).to.deep.equal(["accepted", 120]);
 
       const poll = (): Promise<Loose> => call("search_status", { job_id }).then(answerOf);
-      const running = await shop.until(poll, (told) => told.status === "IN_PROGRESS");
+      const running = await eventually(poll, (told) => told.status === "IN_PROGRESS");
       expect(running).to.include({ job_id, step: "looking around", deliverable: null });
       shop.deliver(({ what }) => ({ verdict: `found the ${what}` }));
-      const done = await shop.until(poll, (told) => told.status === "DELIVERED");
+      const done = await eventually(poll, (told) => told.status === "DELIVERED");
       expect(done.deliverable).to.deep.equal({ verdict: "found the needle" });
       if (version > "2025-03-26")
         expect((await call("search_status", { job_id })).structuredContent).to.deep.equal(done);
@@ -63,7 +64,7 @@ for (const { name, version, connect } of CONFIGURATIONS)
       shop.deliver(() => {
         throw new Error("a secret");
       });
-      const failed = await shop.until(
+      const failed = await eventually(
         () => call("search_status", { job_id }).then(answerOf),
         (told) => told.status === "FAILED",
       );
