@@ -1,8 +1,8 @@
 /**
- * Every failure that a client can meet. HTTP answers use `status`, JSON-RPC answers `rpc`, the README lists `title`.
+ * Every failure that a client can meet. HTTP answers use `status`, JSON-RPC answers `rpc`, the documents list `title`.
  * Where JSON-RPC 2.0 defines no code, `rpc` is the negated HTTP status with a two-digit number appended. Such codes lie
  * outside the range that JSON-RPC reserves (-32768 to -32000), and so outside those of MCP and A2A.
- * A test keeps this table and the README's equal.
+ * `payphone types` writes it into runtime/docs/errors.md.
  */
 export const PROBLEMS = {
   "bad-request": { status: 400, rpc: -32600, title: "The request could not be understood" },

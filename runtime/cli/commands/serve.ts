@@ -3,7 +3,7 @@ import { dirOption, SERVED } from "./directory.ts";
 
 const SERVER_HELP = `
 PORT and HOST say where it listens (default: 4021 and 127.0.0.1; PORT=0 takes any free port), PAYPHONE_DATA_DIR where it
-keeps its state (default: .payphone). The documentation lists all variables.
+keeps its state (default: .payphone). runtime/docs/operations.md lists all variables.
 `;
 
 /** `sandbox` and `serve`. */

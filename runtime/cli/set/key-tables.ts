@@ -7,7 +7,7 @@ import { isObject } from "../../core/json.ts";
 import { FAULT_CODES } from "../../core/set/faults.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 
-const READMES = ["README.md", "manifests/README.md"];
+const READMES = ["README.md", "manifests/README.md", "runtime/docs/errors.md"];
 const TABLES: Readonly<Record<string, (manifests: readonly Manifest[]) => string>> = {
   "the keys of a manifest": () => toKeyTable(manifestSchema),
   "the keys of _site.yaml": () => toKeyTable(siteSchema),
@@ -60,9 +60,9 @@ function toFaultTable(): string {
 
 function toProblemTable(): string {
   const rows = Object.entries(PROBLEMS).map(
-    ([code, { status, title }]) => `| \`${code}\` | ${status} | ${toCell(title)} |`,
+    ([code, { status, rpc, title }]) => `| \`${code}\` | ${status} | ${rpc} | ${toCell(title)} |`,
   );
-  return ["| Code | Status | Meaning |", "|---|---|---|", ...rows, ""].join("\n");
+  return ["| Code | Status | JSON-RPC | Meaning |", "|---|---|---|---|", ...rows, ""].join("\n");
 }
 
 function toServiceTable(manifests: readonly Manifest[]): string {
