@@ -1,0 +1,105 @@
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import packageJson from "../package.json" with { type: "json" };
+import { readConfig } from "../runtime/cli/config/config.ts";
+import { loadSet } from "../runtime/cli/set/load.ts";
+import { startSandboxServer } from "./support/sellers/sandbox-server.ts";
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, "..");
+const FOLDERS = ["manifests", "plugins", "runtime", "schemas", "test"];
+const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
+
+const inFolders = FOLDERS.flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
+);
+/** Every document of the repository. */
+const DOCUMENTS = [...readdirSync(ROOT), ...inFolders].filter((name) => name.endsWith(".md"));
+
+/** The names of all files, and the floors of the runtime. */
+const NAMES = new Set(inFolders.map((name) => basename(name)));
+const FLOORS = readdirSync(join(ROOT, "runtime"));
+
+/** The anchors of a document's headings, as GitHub makes them. */
+const anchorsOf = (file: string): string[] =>
+  [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+
+/** Where a link or a picture of a document leads, if it stays in the repository. */
+const linksOf = (file: string): string[] =>
+  [...read(file).matchAll(/\]\(([^)\s]+)\)|src="([^"]+)"/g)]
+    .map(([, link, picture]) => link ?? picture ?? "")
+    .filter((link) => !/^[a-z]+:/.test(link));
+
+function isThere(from: string, link: string): boolean {
+  const [path = "", anchor] = link.split("#");
+  const target = path === "" ? from : relative(ROOT, join(ROOT, dirname(from), path));
+  if (!existsSync(join(ROOT, target))) return false;
+  return anchor === undefined || anchorsOf(target).includes(anchor);
+}
+
+/** The files that a document names and that are not there: by their paths from the root or the runtime, or by names alone. */
+function missingIn(file: string): string[] {
+  const texts = [...read(file).matchAll(/`([\w./-]+\.(?:ts|js|json|yaml|md)|[\w-]+\/[\w./-]*\/)`/g)].map(
+    ([, text = ""]) => text,
+  );
+  const isKnown = (text: string): boolean => {
+    const [head = ""] = text.split("/");
+    if (head === text) return !text.endsWith(".ts") || NAMES.has(text);
+    if (FLOORS.includes(head)) return existsSync(join(ROOT, "runtime", text)) || existsSync(join(ROOT, text));
+    return !FOLDERS.includes(head) || existsSync(join(ROOT, text));
+  };
+  return texts.filter((text) => !EXAMPLES.includes(text) && !isKnown(text));
+}
+
+/** Files that only examples name. */
+const EXAMPLES = ["plugins/roll.ts"];
+
+describe("the documents", () => {
+  for (const file of DOCUMENTS) {
+    it(`${file} leads nowhere in vain`, () => {
+      expect(linksOf(file).filter((link) => !isThere(file, link))).to.deep.equal([]);
+      expect(missingIn(file)).to.deep.equal([]);
+      const scripts = [...read(file).matchAll(/npm run ([a-z:]+)/g)].map(([, name]) => name);
+      expect(Object.keys(packageJson.scripts)).to.include.members(scripts);
+    });
+  }
+
+  it("have a front page of at most 200 lines", () => {
+    expect(read("README.md").split("\n").length).to.be.at.most(200);
+  });
+
+  it("explain every variable that is read", async () => {
+    const asked = new Set<string>();
+    readConfig(new Proxy({}, { get: (_target, name) => void asked.add(String(name)) }));
+    const { site, manifests } = await loadSet(ROOT);
+    for (const { pay_to, rpc } of site.rails) asked.add(pay_to).add(rpc);
+    for (const { variable, key } of site.upstreams ?? [])
+      for (const name of [variable, key?.variable]) if (name) asked.add(name);
+    for (const { needs = [] } of manifests) for (const name of needs) asked.add(name);
+    const text = read("runtime/docs/operations.md");
+    const unexplained = [...asked].filter((name) => !name.endsWith("_FILE") && !text.includes(`\`${name}\``));
+    expect(unexplained).to.deep.equal([]);
+  });
+
+  it("have a client that pays as it stands: buy.mjs", async function () {
+    this.timeout(60_000);
+    const [, code = ""] = /^```js buy\.mjs\n(.*?)^```$/ms.exec(read("runtime/docs/clients.md")) ?? [];
+    const sandbox = await startSandboxServer();
+    try {
+      const script = code.replace("http://127.0.0.1:4021", sandbox.url);
+      const env = { PATH: process.env.PATH, BUYER_EVM_KEY: sandbox.description.buyer.evm.private_key };
+      const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", script], { cwd: ROOT, env });
+      expect(stdout).to.match(/scheme: ["']eip191["']/);
+    } finally {
+      await sandbox.stop();
+    }
+  });
+});
