@@ -1,7 +1,7 @@
 import type { Clock, Log } from "../api/capabilities.ts";
 import type { Recorder } from "./reply/reply.ts";
 
-/** How many lines may be written in each window; a payment's first line in it is always written. */
+/** How many lines are written per window. The first line of each transaction is written beyond that. */
 export interface LogBounds {
   readonly lines: number;
   readonly windowMs: number;
@@ -11,13 +11,13 @@ const BOUNDS: LogBounds = { lines: 1_000, windowMs: 10_000 };
 const MAX_PATH = 256;
 
 /**
- * One line for each request: no header, no query, no body. A flood, of one payment's repetitions too, cannot fill the
- * disk: beyond the bounds, requests are only counted, and the count is written with the next line.
+ * One line per request, without headers, query and body. A flood cannot fill the disk: requests beyond the bounds are
+ * counted, and the count is written when the next window begins.
  */
 export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUNDS): Recorder {
   const admit = createWindow(clock, bounds, (omitted) => log.warn("http.lines-omitted", { omitted }));
-  return (exchange, request, reply) => {
-    const { id, path, startedAt, service, payer, network, transaction, code } = exchange;
+  return (context, request, reply) => {
+    const { id, path, startedAt, service, payer, network, transaction, code } = context;
     if (!admit(transaction)) return;
     log.info("http.request", {
       id,
@@ -35,7 +35,7 @@ export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUN
   };
 }
 
-/** Writes why calls failed on our side, bounded like the access log. */
+/** Logs why calls failed on our side, within the same bounds. */
 export function createFailureLog(
   log: Log,
   clock: Clock,
@@ -47,10 +47,7 @@ export function createFailureLog(
   };
 }
 
-/**
- * True for the first `lines` calls of each window, and for each key that is new in it. How many were refused is told when
- * the next window begins.
- */
+/** True for the first `lines` calls of each window, and for the first call with each key. `tell` gets the rest's count. */
 function createWindow(
   clock: Clock,
   { lines, windowMs }: LogBounds,

@@ -3,41 +3,44 @@ import express, { type ErrorRequestHandler, type RequestHandler } from "express"
 import type { Clock, Log } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import type { ReportShelf } from "../core/jobs/reports.ts";
+import { PATHS } from "../core/paths.ts";
 import type { SiteManifest } from "../core/set/manifest.ts";
 import { type CatalogSite, toCatalog } from "../surfaces/discovery/catalog.ts";
-import type { Document } from "../surfaces/document.ts";
+import type { Document } from "../surfaces/http/document.ts";
+import { readPaymentHeaders } from "../surfaces/http/payment-headers.ts";
+import type { RpcDoor } from "../surfaces/rpc/door.ts";
 import { createAccessLog, createFailureLog } from "./access-log.ts";
-import { toProblem, toProblemReply } from "./reply/problems.ts";
+import { toFixedHeaders } from "./reply/headers.ts";
+import { toProblemReply, toRequestProblem } from "./reply/problems.ts";
 import { createSend, type Send, toJsonReply } from "./reply/reply.ts";
-import { exchangeOf, openExchange } from "./request/exchange.ts";
-import { toFixedHeaders } from "./request/headers.ts";
+import { contextOf, openContext } from "./request/context.ts";
 import { createLimits, createMemoryLimiter, type Limiter } from "./request/limits.ts";
 import { checkTarget, toOriginForm, toPattern } from "./request/target.ts";
 import { createDocuments } from "./routes/documents.ts";
 import { toOptionsReply } from "./routes/preflight.ts";
 import { createReports } from "./routes/reports.ts";
 import { type Methods, toHandler } from "./routes/resource.ts";
-import { createRest, isPaying, type RestDeps } from "./routes/rest.ts";
-import { createRpc, type RpcDoor } from "./routes/rpc.ts";
+import { createRest, type RestDeps } from "./routes/rest.ts";
+import { createRpc } from "./routes/rpc.ts";
 import { createProbes, type ReadyReport } from "./routes/status.ts";
 
 export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challenge"> {
   readonly site: CatalogSite;
   readonly limits: Omit<SiteManifest["limits"], "offer_seconds" | "deadline_seconds">;
-  /** Counts unpaid requests; in memory unless given. */
+  /** Counts requests; default: in memory. */
   readonly limiter?: Limiter;
-  /** Which proxies may say who the client is, as Express takes it: how many, or their addresses. Left out: none. */
+  /** Trusted proxies: how many, or their addresses (Express's `trust proxy`). Default: none. */
   readonly trustProxy?: number | readonly string[];
   readonly ready: () => Promise<ReadyReport>;
   /** By path. One at `/` replaces the catalogue. */
   readonly documents?: ReadonlyMap<string, Document>;
   /** JSON-RPC endpoints by path: MCP, A2A. */
   readonly doors?: ReadonlyMap<string, RpcDoor>;
-  /** Files that services have handed out; left out, there are none. */
+  /** Published files. */
   readonly reports?: Pick<ReportShelf, "find">;
-  /** Where the data of a service's answers comes from, where that is not the world: a header says so. */
+  /** Names the recorded sources of a service's answers, for their header. */
   readonly origins?: RestDeps["origins"];
-  /** What `/sandbox` answers; left out, there is no such path. */
+  /** The answer of `/sandbox`; without it there is no such path. */
   readonly sandbox?: object;
   readonly clock: Clock;
   readonly log: Log;
@@ -52,24 +55,24 @@ export function createApp(deps: AppDeps): RequestListener {
   const app = express().disable("x-powered-by").enable("strict routing").enable("case sensitive routing");
   app.set("query parser", "simple").set("trust proxy", deps.trustProxy ?? 0);
   const mount = (paths: ReadonlyMap<string, Methods>): void => {
-    // `app.all` would hang each handler up once for each of Node's 35 methods.
+    // `app.all` would register each handler once per method: 35 times.
     for (const [path, methods] of paths) app.route(toPattern(path)).all(toHandler(methods, send));
   };
   const begin: RequestHandler = (request, response, next) => {
     request.url = toOriginForm(request.url);
-    openExchange(request, response, clock);
+    openContext(request, response, clock);
     checkTarget(request.url, bounds.url_bytes);
     next();
   };
   const admit: RequestHandler = (request, response, next) =>
-    limits.admit(exchangeOf(response).client, isPaying(request)).then(() => next());
+    limits.admit(contextOf(response).client, readPaymentHeaders(request.headers) !== undefined).then(() => next());
 
   app.use(begin);
   mount(createProbes(site.name, deps.ready));
   app.use(admit);
   mount(createRest({ ...deps, baseUrl: site.baseUrl, bounds, limits }));
   mount(createRpc({ doors: deps.doors ?? new Map(), bounds, limits, fail }));
-  mount(createDocuments(new Map([["/", toCatalogDocument(deps)], ...(deps.documents ?? [])])));
+  mount(createDocuments(new Map([[PATHS.front, toCatalogDocument(deps)], ...(deps.documents ?? [])])));
   if (deps.reports) mount(createReports(deps.reports));
   if (deps.sandbox) mount(toSandbox(deps.sandbox));
   app.use(answerNowhere(send));
@@ -78,20 +81,20 @@ export function createApp(deps: AppDeps): RequestListener {
 }
 
 function toCatalogDocument({ services, site, documents = new Map(), sandbox }: AppDeps): Document {
-  const paths = ["/health", "/ready", ...(sandbox ? ["/sandbox"] : []), ...documents.keys()];
-  const links = Object.fromEntries(paths.filter((path) => path !== "/").map((path) => [path.slice(1), path]));
+  const paths = [PATHS.health, PATHS.ready, ...(sandbox ? [PATHS.sandbox] : []), ...documents.keys()];
+  const links = Object.fromEntries(paths.filter((path) => path !== PATHS.front).map((path) => [path.slice(1), path]));
   return { type: "application/json", body: Buffer.from(JSON.stringify(toCatalog(services, site, links))) };
 }
 
 function toSandbox(sandbox: object): ReadonlyMap<string, Methods> {
   const reply = toJsonReply(sandbox);
-  return new Map([["/sandbox", { GET: () => reply }]]);
+  return new Map([[PATHS.sandbox, { GET: () => reply }]]);
 }
 
-/** `OPTIONS *` asks about the server as a whole; everything else that gets here is at no known path. */
+/** `OPTIONS *` asks about the whole server; every other request that gets here has an unknown path. */
 function answerNowhere(send: Send): RequestHandler {
   return ({ method }, response) => {
-    const { path } = exchangeOf(response);
+    const { path } = contextOf(response);
     if (path !== "*" || method !== "OPTIONS") {
       throw new Problem("not-found", "There is nothing at this path; GET / lists what is here");
     }
@@ -99,13 +102,13 @@ function answerNowhere(send: Send): RequestHandler {
   };
 }
 
-/** The one place where what was thrown becomes an answer. What went wrong on our side is logged, never shown. */
+/** The one place where errors become answers. Causes of failures on our side are logged, never shown. */
 function answerProblems(send: Send, logFailure: (id: string, error: unknown) => void): ErrorRequestHandler {
   return (error, _request, response, _next) => {
-    const exchange = exchangeOf(response);
-    const problem = toProblem(error);
-    exchange.code = problem.code;
-    if (problem.status >= 500) logFailure(exchange.id, problem.options.cause ?? problem);
-    if (!response.headersSent) send(response, toProblemReply(problem, exchange.id));
+    const context = contextOf(response);
+    const problem = toRequestProblem(error);
+    context.code = problem.code;
+    if (problem.status >= 500) logFailure(context.id, problem.options.cause ?? problem);
+    if (!response.headersSent) send(response, toProblemReply(problem, context.id));
   };
 }

@@ -7,13 +7,13 @@ import { createServer } from "./request/node-http.ts";
 
 /** How long clients may take, in milliseconds. */
 export interface Timeouts {
-  /** For all headers of a request. */
+  /** To send all headers of a request. */
   readonly headersMs: number;
-  /** For a whole request, its body included; its answer may take longer. */
+  /** To send a whole request; its answer may take longer. */
   readonly requestMs: number;
-  /** Between two requests on one connection: longer than the 60 s of the usual proxies, so that they hang up first. */
+  /** Between two requests of a connection. Longer than the 60 s of common proxies, which then close first. */
   readonly keepAliveMs: number;
-  /** Without any byte in either direction: a client that does not read its answer. Longer than any handler's deadline. */
+  /** Without a byte in either direction. Longer than any handler's deadline. */
   readonly silenceMs: number;
 }
 
@@ -24,20 +24,20 @@ export interface ListenOptions {
   readonly timeouts?: Partial<Timeouts>;
 }
 
-/** A port that is bound: its address is known before there is anything to serve. */
+/** A bound port. Its address is known before a listener is attached. */
 export interface OpenServer {
   /** `http://host:port`, as a client on this machine would write it. */
   readonly url: string;
   readonly port: number;
-  /** Hands all requests to a listener; until then they are answered 503. */
+  /** Hands all requests to the listener; before that, they are answered 503. */
   attach(listener: RequestListener): void;
-  /** Stops accepting, lets calls in flight finish for `graceMs`, then cuts what is left. Resolves when everything is closed. */
+  /** Accepts no more connections, waits `graceMs` for calls in flight, then closes every connection. */
   close(options: { readonly graceMs: number }): Promise<void>;
 }
 
 const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 65_000, silenceMs: 600_000 };
 
-/** Binds a port. @throws Problem `unavailable`: a sentence that says why it cannot be bound. */
+/** Binds a port. @throws Problem `unavailable`, with the reason. */
 export async function openServer({ host, port, timeouts }: ListenOptions): Promise<OpenServer> {
   const { headersMs, requestMs, keepAliveMs, silenceMs } = { ...TIMEOUTS, ...timeouts };
   const inFlight = new Set<ServerResponse>();
@@ -119,7 +119,7 @@ function explain({ code, message }: NodeJS.ErrnoException, host: string, port: n
   return `Cannot listen on ${host}, port ${port}: ${message}`;
 }
 
-/** An address that stands for all interfaces is reached over loopback. */
+/** A wildcard address is reached over loopback. */
 function toUrlHost(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";

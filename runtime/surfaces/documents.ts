@@ -1,18 +1,17 @@
+import { PATHS } from "../core/paths.ts";
 import type { Service } from "../core/service.ts";
 import type { SiteManifest } from "../core/set/manifest.ts";
 import { toCatalog } from "./discovery/catalog.ts";
 import { toDiscovery } from "./discovery/discovery.ts";
 import { toLlmsTxt } from "./discovery/llms-txt.ts";
-import { toRobots } from "./discovery/robots.ts";
-import type { Document } from "./document.ts";
-import { MCP_PATH } from "./mcp/mcp.ts";
+import type { Document } from "./http/document.ts";
 import { toServerCard } from "./mcp/server-card.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
 import { toExplorer } from "./pages/explorer.ts";
 import { toFrontPage } from "./pages/front-page.ts";
 import type { Html } from "./pages/html.ts";
 import { toIco } from "./pages/icon.ts";
-import { ASSETS, PAGE_POLICY } from "./pages/page.ts";
+import { PAGE_POLICY } from "./pages/page.ts";
 
 export interface DocumentsOptions {
   readonly services: readonly Service[];
@@ -21,47 +20,44 @@ export interface DocumentsOptions {
   readonly schemas: ReadonlyMap<string, object>;
   /** The public base URL, without a trailing slash. */
   readonly baseUrl: string;
-  /** Whether the money is play money, and `/sandbox` is there. */
+  /** Whether this is a sandbox: the money is play money. */
   readonly isSandbox: boolean;
-  /** The pages' own files by name: `icon.svg`, `icon.png`, styles and scripts. */
+  /** The files of the pages by name: `icon.svg`, `icon.png`, styles and scripts. */
   readonly assets: ReadonlyMap<string, Buffer>;
 }
 
-/** What else answers at this address, and is not made here: to GET, and to POST alone. */
-const PROBES = ["/health", "/ready", "/.well-known/agent-card.json"];
-const DOORS = [MCP_PATH, "/v1/a2a"];
-const OPENAPI = "/openapi.json";
-const EXPLORER = "/docs";
-const LLMS = "/llms.txt";
-const DISCOVERY = "/.well-known/x402";
-const SERVER_CARD = "/.well-known/mcp/server-card.json";
-const SANDBOX = "/sandbox";
+/** The paths in the catalogue: those that answer GET, and the doors, which answer POST. */
+const LISTED = ["health", "ready", "agentCard", "openApi", "explorer", "llms", "discovery", "serverCard"] as const;
+const DOORS = [PATHS.mcp, PATHS.a2a];
 
-/** Everything that crawlers, agents and people read about a set of services, by path. The same set gives the same bytes. */
+/** All documents about a set of services, by path. The same set gives the same bytes. */
 export function toDocuments(options: DocumentsOptions): ReadonlyMap<string, Document> {
   const { services, site, baseUrl, isSandbox, assets } = options;
-  const paths = [...PROBES, OPENAPI, EXPLORER, LLMS, DISCOVERY, SERVER_CARD, ...(isSandbox ? [SANDBOX] : [])];
+  const paths = [...LISTED.map((name) => PATHS[name]), ...(isSandbox ? [PATHS.sandbox] : [])];
   const named = Object.fromEntries([...paths, ...DOORS].map((path) => [path.slice(1), path]));
   const catalog = toCatalog(services, { ...site, baseUrl }, named);
   const { links } = catalog;
   const front = toPageDocument(toFrontPage({ ...options, paths }));
   const explorer = toPageDocument(toExplorer(options));
   const discovery = toJson(toDiscovery({ ...options, links }));
-  const card = toServerCard({ site, baseUrl, endpoint: baseUrl + MCP_PATH, icon: `${baseUrl}/icon.png` });
+  const card = toServerCard({ site, baseUrl, endpoint: baseUrl + PATHS.mcp, icon: baseUrl + PATHS.iconPng });
   return new Map<string, Document>([
-    ["/", { ...toJson(catalog), alternatives: [front] }],
-    [OPENAPI, toJson(toOpenApi(options))],
-    [EXPLORER, explorer],
-    [`${EXPLORER}/`, explorer],
-    [LLMS, toText(toLlmsTxt({ ...options, links }))],
-    [DISCOVERY, discovery],
-    [`${DISCOVERY}.json`, discovery],
-    [SERVER_CARD, toJson(card)],
-    ["/robots.txt", toText(toRobots())],
+    [PATHS.front, { ...toJson(catalog), alternatives: [front] }],
+    [PATHS.openApi, toJson(toOpenApi(options))],
+    [PATHS.explorer, explorer],
+    [PATHS.assets, explorer],
+    [PATHS.llms, toText(toLlmsTxt({ ...options, links }))],
+    [PATHS.discovery, discovery],
+    [`${PATHS.discovery}.json`, discovery],
+    [PATHS.serverCard, toJson(card)],
+    [PATHS.robots, toText(ROBOTS)],
     ...toIcons(assets),
     ...toAssets(assets),
   ]);
 }
+
+/** Everything may be read: whatever is paid asks for payment itself. */
+const ROBOTS = "User-agent: *\nAllow: /\n";
 
 const toJson = (value: object): Document => ({ type: "application/json", body: Buffer.from(JSON.stringify(value)) });
 const toText = (text: string): Document => ({ type: "text/plain; charset=utf-8", body: Buffer.from(text) });
@@ -72,14 +68,14 @@ const toPageDocument = ({ markup }: Html): Document => ({
   headers: { "Content-Security-Policy": PAGE_POLICY },
 });
 
-/** The icon where browsers and directories look for it. */
+/** The icon at the paths where browsers and directories look for it. */
 function toIcons(assets: ReadonlyMap<string, Buffer>): [string, Document][] {
   const [svg, png] = ["icon.svg", "icon.png"].map((name) => assets.get(name));
   if (!svg || !png) throw new TypeError("the assets have no icon.svg or no icon.png");
   return [
-    ["/icon.svg", { type: "image/svg+xml", body: svg }],
-    ["/icon.png", { type: "image/png", body: png }],
-    ["/favicon.ico", { type: "image/x-icon", body: toIco(png) }],
+    [PATHS.iconSvg, { type: "image/svg+xml", body: svg }],
+    [PATHS.iconPng, { type: "image/png", body: png }],
+    [PATHS.favicon, { type: "image/x-icon", body: toIco(png) }],
   ];
 }
 
@@ -91,6 +87,6 @@ const TYPES: Readonly<Record<string, string>> = {
 function toAssets(assets: ReadonlyMap<string, Buffer>): [string, Document][] {
   return [...assets].flatMap(([name, body]): [string, Document][] => {
     const type = TYPES[name.split(".").at(-1) ?? ""];
-    return type === undefined ? [] : [[ASSETS + name, { type, body }]];
+    return type === undefined ? [] : [[PATHS.assets + name, { type, body }]];
   });
 }

@@ -1,4 +1,4 @@
-import { MCP_PATH } from "../../runtime/surfaces/mcp/mcp.ts";
+import { PATHS } from "../../runtime/core/paths.ts";
 import { type McpVersion, MODERN } from "../../runtime/surfaces/mcp/versions.ts";
 import type { Maker } from "./load.ts";
 import { CALL, MANIFESTS } from "./shop.ts";
@@ -31,7 +31,7 @@ function toRequest(at: number, version: McpVersion) {
   };
   const params = { name, arguments: CALL, ...(isModern && { _meta: META }) };
   const body = JSON.stringify({ jsonrpc: "2.0", id: at, method: "tools/call", params });
-  return { method: "POST" as const, path: MCP_PATH, headers, body };
+  return { method: "POST" as const, path: PATHS.mcp, headers, body };
 }
 
 /** The answer may come as a stream of one event. */

@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { type Field, toFields } from "../../runtime/surfaces/openapi/schema-fields.ts";
 import { html, toProse } from "../../runtime/surfaces/pages/html.ts";
 import { toSnippets } from "../../runtime/surfaces/pages/snippets.ts";
+import { type DescribedField, toFields } from "../../runtime/surfaces/schema/fields.ts";
 import { BASE_URL, type Shown, showSet } from "./support/fixture-set.ts";
 
 describe("a field for people", () => {
-  const fieldOf = (schema: object): Field => toFields({ properties: { it: schema } })[0] as Field;
+  const fieldOf = (schema: object): DescribedField => toFields({ properties: { it: schema } })[0] as DescribedField;
 
   it("has a type in words", () => {
     const types: readonly [schema: object, type: string][] = [

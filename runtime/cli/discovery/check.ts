@@ -1,6 +1,6 @@
 import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
-import { MCP_PATH } from "../../surfaces/mcp/mcp.ts";
+import { PATHS } from "../../core/paths.ts";
 import { toIdleLent } from "../set/check.ts";
 import { loadPlugins, loadSet } from "../set/load.ts";
 import { challengesOf, checkChallenge } from "./challenges.ts";
@@ -46,7 +46,7 @@ export async function checkDiscovery(dir: string, options: DiscoveryCheckOptions
       services.map(({ path }) => baseUrl + path),
     );
     await checkIcons(findings, url);
-    const doors = [({ path }: { path: string }) => baseUrl + path, () => baseUrl + MCP_PATH];
+    const doors = [({ path }: { path: string }) => baseUrl + path, () => baseUrl + PATHS.mcp];
     for (const { place, challenge } of challengesOf(services, offers.challenge, doors))
       checkChallenge(findings, place, challenge, site);
     await probeRoutes(findings, url, services);

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { Problem } from "../../api/problem.ts";
+import { PATHS } from "../../core/paths.ts";
 import { sealEnvelope } from "../../core/peers/envelope.ts";
 import { explainOrigin } from "../../core/peers/origin.ts";
 import { type IdentityOptions, openIdentity, rotateIdentity } from "../../drivers/peers/identity.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
-import { A2A_PATH } from "../../surfaces/a2a/a2a.ts";
 import { ask, field } from "../call/http.ts";
 import { toPrintableJson } from "../call/text.ts";
 import type { PeerConfig } from "../config/config.ts";
@@ -60,7 +60,7 @@ async function greet(config: PeerConfig, url: string, { signal }: Terminal): Pro
     identity.signer(),
   );
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "peer/hello", params });
-  const answer = await ask({ method: "POST", url: url + A2A_PATH, body }, { signal });
+  const answer = await ask({ method: "POST", url: url + PATHS.a2a, body }, { signal });
   const result = field(answer.json, "result");
   if (result !== undefined) return result;
   throw new Problem("upstream-failed", toRefusalText(url, answer), { members: { status: answer.status } });

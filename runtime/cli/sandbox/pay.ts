@@ -3,7 +3,7 @@ import type { PaymentRequired } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
 import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
-import type { RpcDoor, RpcReply } from "../../server/routes/rpc.ts";
+import type { DoorReply, RpcDoor } from "../../surfaces/rpc/door.ts";
 import { openPayer } from "../call/buyer-payer.ts";
 import type { BuyerWallet } from "../call/buyer-wallet.ts";
 import { toOffers } from "../call/offers.ts";
@@ -55,11 +55,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-const toReply = (status: number, value: object): RpcReply => ({
+const toReply = (status: number, value: object): DoorReply => ({
   status,
   headers: {
     "content-type": status === 200 ? "application/json" : "application/problem+json",
     "cache-control": "no-store",
   },
   body: JSON.stringify(value),
+  calls: [],
 });

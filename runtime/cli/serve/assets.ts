@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Document } from "../../surfaces/document.ts";
 import { type DocumentsOptions, toDocuments } from "../../surfaces/documents.ts";
+import type { Document } from "../../surfaces/http/document.ts";
 
 const FOLDER = join(import.meta.dirname, "../../surfaces/pages/explorer");
 const SERVED = /\.(?:css|js|png|svg)$/;

@@ -1,12 +1,13 @@
 import type { Clock } from "../../api/capabilities.ts";
 import type { Invoke } from "../../core/invoke.ts";
+import { PATHS } from "../../core/paths.ts";
 import type { Exchanges } from "../../core/peers/exchanges.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
-import type { RpcDoor } from "../../server/routes/rpc.ts";
-import type { Document } from "../../surfaces/document.ts";
-import { createMcp, MCP_PATH } from "../../surfaces/mcp/mcp.ts";
+import type { Document } from "../../surfaces/http/document.ts";
+import { createMcp } from "../../surfaces/mcp/mcp.ts";
+import type { RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { Config } from "../config/config.ts";
 import { loadDocuments } from "./assets.ts";
 import { openPeerDoor } from "./peer-door.ts";
@@ -45,7 +46,7 @@ export async function openDoors({ shown, config, sandbox, ...own }: DoorsOptions
   const agents = await openPeerDoor({ ...shown, ...own, config, links });
   const icons = [{ src: links.icon, mimeType: "image/png", sizes: ["256x256"] }];
   const mcp = createMcp({ ...shown, invoke: own.invoke, loopback: isLoopback(config.host), icons });
-  const doors = new Map<string, RpcDoor>([...agents.doors, [MCP_PATH, mcp], ...(sandbox?.doors ?? [])]);
+  const doors = new Map<string, RpcDoor>([...agents.doors, [PATHS.mcp, mcp], ...(sandbox?.doors ?? [])]);
   const documents = await loadDocuments({ ...shown, isSandbox: sandbox !== undefined });
   return { doors, documents: new Map([...documents, ...agents.documents]), close: agents.close };
 }

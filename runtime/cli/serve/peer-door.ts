@@ -1,12 +1,13 @@
+import { PATHS } from "../../core/paths.ts";
 import { AGENT_CARD_PATH } from "../../core/peers/origin.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
 import { createPeerBudgets } from "../../drivers/peers/budgets.ts";
 import { createPeerCards } from "../../drivers/peers/cards.ts";
 import { openIdentity } from "../../drivers/peers/identity.ts";
-import type { RpcDoor } from "../../server/routes/rpc.ts";
-import { A2A_PATH, type A2aOptions, createA2a } from "../../surfaces/a2a/a2a.ts";
-import { type AgentCardOptions, JWKS_PATH, toAgentCard, toJwks } from "../../surfaces/a2a/agent-card.ts";
-import type { Document } from "../../surfaces/document.ts";
+import { type A2aOptions, createA2a } from "../../surfaces/a2a/a2a.ts";
+import { type AgentCardOptions, toAgentCard, toJwks } from "../../surfaces/a2a/agent-card.ts";
+import type { Document } from "../../surfaces/http/document.ts";
+import type { RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { Config, PeerConfig } from "../config/config.ts";
 
 export interface PeerDoorDeps
@@ -37,10 +38,10 @@ export async function openPeerDoor(options: PeerDoorDeps): Promise<OpenPeerDoor>
   const peerKeys = createPeerCards({ web, clock, budgets });
   const card = toAgentCard({ ...shown, ...(links && { links }) });
   return {
-    doors: new Map([[A2A_PATH, createA2a({ ...shown, invoke, exchanges, peerKeys, budgets, store, clock })]]),
+    doors: new Map([[PATHS.a2a, createA2a({ ...shown, invoke, exchanges, peerKeys, budgets, store, clock })]]),
     documents: new Map([
       [AGENT_CARD_PATH, toDocument(card)],
-      [JWKS_PATH, toDocument(toJwks(identity))],
+      [PATHS.jwks, toDocument(toJwks(identity))],
     ]),
     close: web.close,
   };

@@ -1,3 +1,4 @@
+import { PATHS } from "../paths.ts";
 import { didYouMean } from "./did-you-mean.ts";
 
 /** A route of a manifest. */
@@ -11,24 +12,8 @@ const METHODS = ["GET", "POST"] as const;
 const SEGMENT = /^(?:[a-z0-9._~-]+|\{[a-z][a-z0-9_]*\})$/;
 const MAX_PATH = 200;
 
-/** The paths that payphone answers itself; with a trailing slash, everything below as well. */
-const RESERVED = [
-  "/",
-  "/.well-known/",
-  "/docs/",
-  "/favicon.ico",
-  "/health",
-  "/icon.png",
-  "/icon.svg",
-  "/llms.txt",
-  "/mcp",
-  "/openapi.json",
-  "/ready",
-  "/reports/",
-  "/robots.txt",
-  "/sandbox/",
-  "/v1/a2a",
-];
+/** The paths that no manifest may use; with a trailing slash, everything below as well. */
+const RESERVED = [...Object.values(PATHS), "/.well-known/", "/sandbox/"];
 
 /** What is wrong with a route's text, or nothing; the form is `METHOD /path/{parameter}`. */
 export function explainRoute(text: string): string | undefined {

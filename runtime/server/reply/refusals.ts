@@ -4,9 +4,9 @@ import { Problem, type ProblemCode } from "../../api/problem.ts";
 import { STATUS_CODES } from "../request/node-http.ts";
 import { toProblemReply } from "./problems.ts";
 
-/** Challenges and payments travel in headers: a PAYMENT-SIGNATURE is several KB long. */
+/** Payments are headers of several KB. */
 export const MAX_HEADER_BYTES = 32_768;
-/** How long a refused client has to read why; closing at once could reset the connection before it has. */
+/** How long a refused client may read the reason; closing at once could reset the connection first. */
 const LINGER_MS = 500;
 
 const REFUSALS: { readonly [code: string]: readonly [ProblemCode, string] } = {
@@ -16,9 +16,9 @@ const REFUSALS: { readonly [code: string]: readonly [ProblemCode, string] } = {
   HPE_HEADER_OVERFLOW: ["headers-too-large", `The URL and the headers together may have ${MAX_HEADER_BYTES} bytes`],
 };
 
-/** Answers what is no HTTP request that could be handled, and closes its connection. `reason` is the code of Node's error. */
+/** Answers a request that Node could not read, and closes its connection. @param reason the code of Node's error */
 export function refuseConnection(reason: string | undefined, socket: Duplex): void {
-  // As Node itself does by default: nothing may be written into the middle of an answer that is under way.
+  // As Node does by default: an answer in progress must not be mixed with another.
   const { _httpMessage: answer } = socket as { _httpMessage?: ServerResponse };
   if (!socket.writable || answer?.headersSent || reason === "ECONNRESET") {
     socket.destroy();

@@ -4,18 +4,21 @@ import type { Invocation } from "../../core/call.ts";
 import { isObject } from "../../core/json.ts";
 import { missingValue } from "../../core/schema/issues.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
-import { isHarmless, parseJson } from "./json.ts";
+import { isSafeToParse, parseJson } from "./json.ts";
 
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i;
 
 type Bounds = Pick<SiteManifest["limits"], "body_bytes" | "body_depth">;
 
 /**
- * The unchecked input of a call: the JSON body of a POST, otherwise the texts of the query (a repeated name is a list);
- * the path's parameters are added to either.
+ * The unchecked input of a call: the JSON body of a POST, otherwise the query's strings (a list where a name is repeated);
+ * the path's parameters are added.
  * @throws Problem `invalid-input`, `payload-too-large`, `unsupported-media-type`, `bad-request` (the body was cut off).
  */
-export async function readInput(request: Request, { body_bytes, body_depth }: Bounds): ReturnType<Invocation["input"]> {
+export async function readRequestInput(
+  request: Request,
+  { body_bytes, body_depth }: Bounds,
+): ReturnType<Invocation["input"]> {
   if (request.method !== "POST") {
     const { x402Version: _, ...texts } = request.query;
     return { value: { ...texts, ...request.params }, from: "query" };
@@ -28,17 +31,17 @@ export async function readInput(request: Request, { body_bytes, body_depth }: Bo
 }
 
 /**
- * The text of a JSON-RPC body, for doors that answer faults of it in words of their own: a body that is no UTF-8, is
- * nested too deep or is compressed is given as an empty text, which no door can parse.
+ * The text of a JSON-RPC body. A body that is not UTF-8, is nested too deep or is compressed becomes an empty text, so
+ * that the door answers its own parse error.
  * @throws Problem `payload-too-large`, `bad-request`.
  */
-export async function readText(request: Request, { body_bytes, body_depth }: Bounds): Promise<string> {
+export async function readRequestText(request: Request, { body_bytes, body_depth }: Bounds): Promise<string> {
   const bytes = await readBody(request, body_bytes);
   const isPlain = (request.headers["content-encoding"] ?? "identity").toLowerCase() === "identity";
-  return isPlain && isHarmless(bytes, body_depth) ? bytes.toString() : "";
+  return isPlain && isSafeToParse(bytes, body_depth) ? bytes.toString() : "";
 }
 
-/** A body that is absent is reported as missing, whatever it was said to be. */
+/** An absent body is reported as missing, whatever its headers say. */
 function checkMediaType({ headers }: Request): void {
   if (headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0) throw missingBody();
   const encoding = headers["content-encoding"] ?? "identity";
@@ -52,7 +55,7 @@ function checkMediaType({ headers }: Request): void {
   }
 }
 
-/** Counts the bytes as they come, so that no more than the limit is ever held, whatever content-length says. */
+/** Counts the bytes as they arrive: never more than the limit is held, whatever content-length says. */
 function readBody(request: Request, limit: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];

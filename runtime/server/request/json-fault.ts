@@ -1,4 +1,4 @@
-/** Where a text stops being JSON (RFC 8259), in UTF-16 units, and why, in the words of Python's decoder (as FastAPI reports them). */
+/** Where a text stops being JSON (RFC 8259), in UTF-16 units, and the message of Python's decoder for it. */
 export interface JsonFault {
   readonly position: number;
   readonly error: string;
@@ -15,7 +15,7 @@ function skip(token: RegExp, text: string, at: number): number {
   return token.test(text) ? token.lastIndex : at;
 }
 
-/** Finds the first fault of a text that `JSON.parse` has refused. Iterative: depth costs no stack. */
+/** Finds the first fault of a text that `JSON.parse` has refused. Iterative, so that depth costs no stack. */
 export function findJsonFault(text: string): JsonFault {
   const open: ("}" | "]")[] = [];
   let expected: "value" | "value or ]" | "key" | "key or }" | "more" = "value";

@@ -21,8 +21,8 @@ export function parseJson(bytes: Buffer, maxDepth: number): unknown {
   }
 }
 
-/** Whether the bytes are UTF-8, nested at most `maxDepth` deep: whatever they say can then be parsed without harm. */
-export function isHarmless(bytes: Buffer, maxDepth: number): boolean {
+/** Whether the bytes are UTF-8 and nested at most `maxDepth` deep, and so can be parsed safely. */
+export function isSafeToParse(bytes: Buffer, maxDepth: number): boolean {
   return isUtf8(bytes) && findTooDeep(bytes, maxDepth) === undefined;
 }
 
@@ -49,7 +49,7 @@ function findTooDeep(bytes: Buffer, maxDepth: number): number | undefined {
   return undefined;
 }
 
-/** As FastAPI reports it, whose clients this contract already has. */
+/** As FastAPI reports invalid JSON: see runtime/docs/decisions/input-faults.md. */
 function toInvalidJson({ position, error }: JsonFault, cause?: unknown): Problem {
   const issue = { type: "json_invalid", loc: ["body", position], msg: "JSON decode error", input: {}, ctx: { error } };
   return new Problem("invalid-input", undefined, { issues: [issue], cause });

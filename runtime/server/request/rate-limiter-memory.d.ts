@@ -1,4 +1,4 @@
-/** The one class that is used, without the thirty-five modules that the package's index loads with it. */
+/** The one class in use: the package's index would load 35 modules more. */
 declare module "rate-limiter-flexible/lib/RateLimiterMemory.js" {
   import { RateLimiterMemory } from "rate-limiter-flexible";
   export = RateLimiterMemory;

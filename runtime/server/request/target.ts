@@ -1,16 +1,16 @@
 import { Problem } from "../../api/problem.ts";
 
-/** Printable ASCII without `#` and `\`, which URL parsers read in more than one way. `*` is for OPTIONS (RFC 9112, section 3.2.4). */
+/** Printable ASCII without `#` and `\`, which URL parsers read differently; or `*`, for OPTIONS (RFC 9112, section 3.2.4). */
 const TARGET = /^(?:\/[!"$-[\]-~]*|\*)$/;
 
-/** A request target in origin form; clients that speak to a proxy send the absolute form (RFC 9112, section 3.2.2). */
+/** Converts a request target to origin form; clients of proxies send the absolute form (RFC 9112, section 3.2.2). */
 export function toOriginForm(url: string): string {
   if (url.startsWith("/")) return url;
   const rest = url.replace(/^https?:\/\/[^/?#]*/i, "");
   return rest === "" || rest.startsWith("?") ? `/${rest}` : rest;
 }
 
-/** @throws Problem `uri-too-long`, or `bad-request` when the target could be read in more than one way. */
+/** @throws Problem `uri-too-long`; `bad-request` when parsers could read the target differently. */
 export function checkTarget(url: string, maxBytes: number): void {
   if (url.length > maxBytes) {
     throw new Problem("uri-too-long", `The URL has more than the ${maxBytes} bytes that are allowed`);
@@ -20,5 +20,5 @@ export function checkTarget(url: string, maxBytes: number): void {
   }
 }
 
-/** A path of a manifest (core/route.ts) as Express writes it: `/v1/x/{id}` is `/v1/x/:id`. */
+/** A manifest's path (core/set/route.ts) in Express's form: `/v1/x/{id}` becomes `/v1/x/:id`. */
 export const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");

@@ -1,26 +1,26 @@
-import type { Document } from "../../surfaces/document.ts";
+import type { Document } from "../../surfaces/http/document.ts";
 import { isKnown, toEtag } from "../reply/etag.ts";
+import { toDataHeaders } from "../reply/headers.ts";
 import type { Reply } from "../reply/reply.ts";
-import { toDataHeaders } from "../request/headers.ts";
-import type { Answer, Methods } from "./resource.ts";
+import type { Methods, Responder } from "./resource.ts";
 
-/** Documents as paths that answer GET, with strong ETags. */
+/** The documents as paths that answer GET, with strong ETags. */
 export const createDocuments = (documents: ReadonlyMap<string, Document>): ReadonlyMap<string, Methods> =>
-  new Map([...documents].map(([path, document]) => [path, { GET: toNegotiated(document) }]));
+  new Map([...documents].map(([path, document]) => [path, { GET: toNegotiatedResponder(document) }]));
 
-/** Whoever names no type that there is gets the document itself. */
-function toNegotiated({ alternatives = [], ...document }: Document): Answer {
-  if (alternatives.length === 0) return toAnswer(document);
+/** Callers that accept none of the types get the document itself. */
+function toNegotiatedResponder({ alternatives = [], ...document }: Document): Responder {
+  if (alternatives.length === 0) return toResponder(document);
   const forms = [document, ...alternatives];
   const types = forms.map(({ type }) => type.split(";")[0] ?? type);
-  const answers = forms.map((form) => toAnswer({ ...form, headers: { ...form.headers, Vary: "Accept" } }));
+  const responders = forms.map((form) => toResponder({ ...form, headers: { ...form.headers, Vary: "Accept" } }));
   return (request, response) => {
     const at = types.indexOf(request.accepts(types) || "");
-    return (answers[at] ?? (answers[0] as Answer))(request, response);
+    return (responders[at] ?? (responders[0] as Responder))(request, response);
   };
 }
 
-function toAnswer({ type, body, headers: own = {} }: Document): Answer {
+function toResponder({ type, body, headers: own = {} }: Document): Responder {
   const etag = toEtag(body);
   const headers = override([...toDataHeaders(type, "public, max-age=60"), "ETag", etag], own);
   const full: Reply = { status: 200, headers, body };

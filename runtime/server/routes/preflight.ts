@@ -1,6 +1,6 @@
 import type { Reply } from "../reply/reply.ts";
 
-/** Request headers that browser agents may send; those of MCP and A2A are allowed by their prefix. */
+/** Request headers that browser agents may send, besides those that begin with `mcp-` or `a2a-`. */
 const REQUEST_HEADERS = [
   "accept",
   "access-control-expose-headers", // the stock x402 client sends it as a request header
@@ -14,18 +14,19 @@ const REQUEST_HEADERS = [
 const PREFIXED = /^(mcp|a2a)-[a-z0-9-]{1,60}$/;
 const PREFLIGHT_SECONDS = "7200"; // the most that Chromium honours
 
-/** The answer to OPTIONS: the methods of the path, and leave for browsers to call them from any origin. */
+/** The answer to OPTIONS: the path's methods, which browsers may call from any origin. */
 export function toOptionsReply(allow: string, requestedHeaders: string | undefined): Reply {
   const asked = (requestedHeaders ?? "").split(",").map((name) => name.trim().toLowerCase());
   const headers = [...REQUEST_HEADERS, ...asked.filter((name) => PREFIXED.test(name))];
   return {
     status: 204,
+    // biome-ignore format: one header a line
     headers: [
-      ...["Allow", allow],
-      ...["Access-Control-Allow-Methods", allow],
-      ...["Access-Control-Allow-Headers", headers.join(", ")],
-      ...["Access-Control-Max-Age", PREFLIGHT_SECONDS],
-      ...["Vary", "Access-Control-Request-Headers"],
+      "Allow", allow,
+      "Access-Control-Allow-Methods", allow,
+      "Access-Control-Allow-Headers", headers.join(", "),
+      "Access-Control-Max-Age", PREFLIGHT_SECONDS,
+      "Vary", "Access-Control-Request-Headers",
     ],
   };
 }

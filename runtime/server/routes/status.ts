@@ -1,7 +1,8 @@
+import { PATHS } from "../../core/paths.ts";
 import { toJsonReply } from "../reply/reply.ts";
 import type { Methods } from "./resource.ts";
 
-/** What `GET /ready` says. Only `unavailable` (nothing can be sold or served) is answered with 503. */
+/** The body of `GET /ready`. Its status is 503 when `unavailable` (nothing can be sold or served), otherwise 200. */
 export interface ReadyReport {
   readonly status: "ready" | "degraded" | "unavailable";
   readonly store: "up" | "down";
@@ -11,19 +12,19 @@ export interface ReadyReport {
     readonly state: "up" | "down";
     readonly reason?: string;
   }[];
-  /** What services read. `down`: it failed again and again and is left alone for a while, or nothing says where it is. */
+  /** The sources of services. `down`: paused after repeated failures, or not configured. */
   readonly upstreams: readonly { readonly id: string; readonly state: "up" | "down"; readonly reason?: string }[];
   readonly services: readonly { readonly id: string; readonly state: "up" | "down"; readonly reason?: string }[];
 }
 
-/** `/health`: this process answers. `/ready`: what it can do; probes that meet share one report. */
+/** `/health` says that the process answers, `/ready` what it can do. Concurrent probes share one report. */
 export function createProbes(name: string, ready: () => Promise<ReadyReport>): ReadonlyMap<string, Methods> {
   const alive = toJsonReply({ status: "ok", service: name });
   let asked: Promise<ReadyReport> | undefined;
   return new Map<string, Methods>([
-    ["/health", { GET: () => alive }],
+    [PATHS.health, { GET: () => alive }],
     [
-      "/ready",
+      PATHS.ready,
       {
         GET: async () => {
           asked ??= ready().finally(() => {

@@ -1,5 +1,6 @@
 import type { Clock } from "../../api/capabilities.ts";
 import type { Invoke } from "../../core/invoke.ts";
+import { PATHS } from "../../core/paths.ts";
 import type { Budget } from "../../core/peers/budget.ts";
 import type { Exchanges } from "../../core/peers/exchanges.ts";
 import type { Identity } from "../../core/peers/identity.ts";
@@ -7,10 +8,11 @@ import type { PeerKeys } from "../../core/peers/keys.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
+import type { RpcDoor } from "../rpc/door.ts";
 import { createFollowJob } from "./jobs.ts";
 import { createPeerDoor } from "./peer.ts";
 import { createPeerMethods } from "./peer-methods.ts";
-import { type A2a, createA2aServer } from "./server.ts";
+import { createA2aServer } from "./server.ts";
 import { createStandard } from "./standard.ts";
 import { createTaskBook } from "./task-book.ts";
 import { createTaskCalls } from "./tasks.ts";
@@ -19,9 +21,9 @@ export interface A2aOptions {
   readonly services: readonly Service[];
   readonly invoke: Invoke;
   readonly site: Pick<SiteManifest, "name" | "rails">;
-  /** The public base URL, without a trailing slash: what peers must address their requests to. */
+  /** The public base URL, without a trailing slash; peers must name it as `audience`. */
   readonly baseUrl: string;
-  /** Who settles payments, as peers are told: a URL, or a name. */
+  /** Who settles payments: a URL or a name, as shown to peers. */
   readonly facilitator: string;
   readonly identity: Identity;
   readonly peerKeys: PeerKeys;
@@ -31,20 +33,19 @@ export interface A2aOptions {
   readonly clock: Clock;
 }
 
-export const A2A_PATH = "/v1/a2a";
-
-/** The door between agents (specification 4.3): signed peer methods and A2A's own, to be mounted at `A2A_PATH`. */
-export function createA2a(options: A2aOptions): A2a {
+/** The door between agents, to be mounted at `PATHS.a2a`: A2A's standard methods and the signed peer methods. */
+export function createA2a(options: A2aOptions): RpcDoor {
   const { services: list, invoke, site, baseUrl, facilitator, identity } = options;
   const { peerKeys: keys, exchanges, budgets, store, clock } = options;
   const services = new Map(list.map((service) => [service.manifest.id, service]));
-  const endpoint = baseUrl + A2A_PATH;
+  const endpoint = baseUrl + PATHS.a2a;
   const book = createTaskBook({ store, clock });
   const methods = createPeerMethods({ services, site, baseUrl, endpoint, facilitator, identity, exchanges, clock });
   return createA2aServer({
     peers: createPeerDoor({ methods, keys, store, budget: budgets.peers, audience: baseUrl, clock }),
     tasks: createStandard({
-      ...{ services, book },
+      services,
+      book,
       calls: createTaskCalls({ services, invoke, book, endpoint }),
       follow: createFollowJob({ services, invoke, book, endpoint }),
     }),

@@ -10,10 +10,19 @@ export interface CardSignature {
   readonly signature: string;
 }
 
-/** The fields that A2A 1.0 knows, by message; nested messages by their field's name. */
+/** The fields of an A2A 1.0 card; those of nested messages are listed under the field that holds them. */
 const CARD = [
-  ...["name", "description", "supportedInterfaces", "provider", "version", "documentationUrl", "capabilities"],
-  ...["defaultInputModes", "defaultOutputModes", "skills", "iconUrl"],
+  "name",
+  "description",
+  "supportedInterfaces",
+  "provider",
+  "version",
+  "documentationUrl",
+  "capabilities",
+  "defaultInputModes",
+  "defaultOutputModes",
+  "skills",
+  "iconUrl",
 ];
 const NESTED: Readonly<Record<string, readonly string[]>> = {
   supportedInterfaces: ["url", "protocolBinding", "protocolVersion"],
@@ -24,9 +33,9 @@ const NESTED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Signs a card twice: over its RFC 8785 form as it stands, and over the form that A2A 1.0's libraries make of it, which
- * leave out what 1.0 does not know, what is false without being optional, and what is empty. One signature cannot hold
- * for both. @param jku the URL of the JSON Web Key Set with our keys.
+ * Signs a card twice, since no signature fits both forms: the RFC 8785 form of the card as it is, and the form that A2A
+ * 1.0's libraries make of it, without unknown fields, false required fields and empty values.
+ * @param jku the URL of the JSON Web Key Set with our keys.
  */
 export function signCard<Card extends object>(
   card: Card,
@@ -58,7 +67,7 @@ function projectField(value: unknown, fields: readonly string[] | undefined): un
   return isObject(value) ? project(value, fields) : value;
 }
 
-/** Without empty texts, lists and objects; undefined when nothing is left. */
+/** The value without empty strings, lists and objects; undefined when nothing is left. */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) {
     const kept = value.map(withoutEmpty).filter((item) => item !== undefined);

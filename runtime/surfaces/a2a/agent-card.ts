@@ -1,7 +1,7 @@
+import { PATHS } from "../../core/paths.ts";
 import type { Identity } from "../../core/peers/identity.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
-import { A2A_PATH } from "./a2a.ts";
 import { signCard } from "./agent-card-signatures.ts";
 import { X402_EXTENSIONS } from "./payment.ts";
 import { PEER_EXTENSION, toNamespace, toPeerBlock } from "./peer-block.ts";
@@ -12,29 +12,29 @@ export interface AgentCardOptions {
   readonly site: Pick<SiteManifest, "name" | "title" | "description" | "version" | "contact" | "rails">;
   /** The public base URL, without a trailing slash. */
   readonly baseUrl: string;
-  /** Who settles payments, as peers are told: a URL, or a name. */
+  /** Who settles payments: a URL or a name, as shown to peers. */
   readonly facilitator: string;
   readonly identity: Identity;
   /** Absolute URLs. */
   readonly links?: { readonly documentation?: string; readonly icon?: string };
 }
 
-/** Where the keys of the card's signatures are, as a JSON Web Key Set. */
-export const JWKS_PATH = "/.well-known/jwks.json";
-
 /**
- * The document at `/.well-known/agent-card.json` (specification 5.6): an A2A 0.3.0 agent card that 1.0 clients read as one
- * of theirs. No security scheme is declared, for none is enforced; keys of peers who call us stand in the same places as
- * ours do here.
+ * The document at `/.well-known/agent-card.json`: an A2A 0.3.0 agent card that 1.0 clients can read, too. It declares no
+ * security scheme, since none is enforced. Peers publish their keys in the same fields of their own cards.
  */
 export function toAgentCard({ services, site, baseUrl, facilitator, identity, links = {} }: AgentCardOptions): object {
-  const url = baseUrl + A2A_PATH;
+  const url = baseUrl + PATHS.a2a;
   const door = toPeerBlock(url, baseUrl, identity.keys());
   const payments = toX402Block(site, facilitator);
   const card = {
     protocolVersion: "0.3.0",
-    ...{ name: site.title, description: site.description, version: site.version },
-    ...{ url, preferredTransport: "JSONRPC", additionalInterfaces: [{ url, transport: "JSONRPC" }] },
+    name: site.title,
+    description: site.description,
+    version: site.version,
+    url,
+    preferredTransport: "JSONRPC",
+    additionalInterfaces: [{ url, transport: "JSONRPC" }],
     supportedInterfaces: ["1.0", "0.3"].map((protocolVersion) => ({
       url,
       protocolBinding: "JSONRPC",
@@ -44,26 +44,34 @@ export function toAgentCard({ services, site, baseUrl, facilitator, identity, li
     ...(links.documentation && { documentationUrl: links.documentation }),
     ...(links.icon && { iconUrl: links.icon }),
     capabilities: {
-      ...{ streaming: false, pushNotifications: false, stateTransitionHistory: false, extendedAgentCard: false },
+      streaming: false,
+      pushNotifications: false,
+      stateTransitionHistory: false,
+      extendedAgentCard: false,
       extensions: [
         ...X402_EXTENSIONS.map((uri) => ({ uri, description: PAYING, required: false, params: payments })),
         { uri: PEER_EXTENSION, description: PEERING, required: false, params: door },
       ],
     },
     supportsAuthenticatedExtendedCard: false,
-    ...{ defaultInputModes: MODES.input, defaultOutputModes: MODES.output },
+    defaultInputModes: MODES.input,
+    defaultOutputModes: MODES.output,
     skills: services.map(toSkill),
     extensions: { [toNamespace(site.name)]: door, [`${site.name}:x402`]: payments },
   };
-  return signCard(card, identity, baseUrl + JWKS_PATH);
+  return signCard(card, identity, baseUrl + PATHS.jwks);
 }
 
-/** Our keys that are not retired, for whoever verifies the card by its signatures' `jku` (RFC 7517, RFC 8037). */
+/** Our active keys, to which the `jku` of the card's signatures points (RFC 7517, RFC 8037). */
 export function toJwks(identity: Identity): object {
   const active = identity.keys().filter(({ status }) => status === "active");
   return {
     keys: active.map(({ key_id: kid, public_key_der_base64: der }) => ({
-      ...{ kty: "OKP", crv: "Ed25519", use: "sig", alg: "EdDSA", kid },
+      kty: "OKP",
+      crv: "Ed25519",
+      use: "sig",
+      alg: "EdDSA",
+      kid,
       x: Buffer.from(der, "base64").subarray(-32).toString("base64url"),
     })),
   };

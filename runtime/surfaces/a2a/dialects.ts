@@ -4,19 +4,19 @@ import type { Dialect, Verb } from "./methods.ts";
 import { X402_KEYS } from "./payment.ts";
 import type { Task, TaskState } from "./task-book.ts";
 
-/** A task as it is shown, with the challenge while it waits for a payment. */
+/** A task to be shown, with the challenge while it waits for a payment. */
 export interface ShownTask {
   readonly task: Task;
   readonly required?: PaymentRequired | undefined;
 }
 
-/** How the dialects spell what they both have. */
+/** The spellings of one dialect. */
 interface Spelling {
   readonly state: (state: TaskState) => string;
   readonly role: string;
   readonly kind: (kind: "task" | "message") => object;
   readonly text: (text: string) => object;
-  /** Only 1.0 takes data that is no object. */
+  /** 0.3 takes objects only; other data becomes text. */
   readonly data: (data: unknown) => object;
 }
 

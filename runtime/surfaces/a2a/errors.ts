@@ -1,7 +1,7 @@
 import { Problem, type ProblemCode } from "../../api/problem.ts";
-import { RPC_CODES, type RpcError } from "../json-rpc.ts";
+import { RPC_CODES, type RpcError } from "../rpc/json-rpc.ts";
 
-/** What the signed peer door adds to JSON-RPC's codes. */
+/** The codes of the peer methods, besides JSON-RPC's. */
 export const PEER_CODES = {
   ...RPC_CODES,
   badSignature: -32001,
@@ -12,7 +12,7 @@ export const PEER_CODES = {
   storeUnavailable: -32006,
 } as const;
 
-/** What A2A adds to JSON-RPC's codes (A2A 0.3, section 8.2; 1.0, section 5.4): the same numbers with other meanings. */
+/** The codes of A2A (0.3, section 8.2; 1.0, section 5.4): the numbers of the peer methods with other meanings. */
 export const A2A_CODES = {
   ...RPC_CODES,
   taskNotFound: -32001,
@@ -24,40 +24,44 @@ export const A2A_CODES = {
   versionNotSupported: -32009,
 } as const;
 
-/** An error, and what HTTP is to say of it. */
-export interface Refusal {
+/** An error answer: JSON-RPC's part and HTTP's. */
+export interface A2aRefusal {
   readonly error: RpcError;
   /** 200 unless given. */
   readonly status?: number;
   /** Whole seconds. */
   readonly retryAfter?: number;
-  /** Set when it is our fault. */
+  /** What was thrown, for the log. */
   readonly problem?: Problem;
 }
 
-export const refuse = (code: number, message: string): Refusal => ({ error: { code, message } });
+/** Whether an answer is a refusal. */
+export const isRefusal = (answer: object): answer is A2aRefusal => "error" in answer;
+
+export const refuse = (code: number, message: string): A2aRefusal => ({ error: { code, message } });
 
 /** Too many requests. */
-export const refuseForNow = (code: number, retryAfter: number): Refusal => ({
+export const refuseForNow = (code: number, retryAfter: number): A2aRefusal => ({
   error: { code, message: `Too many requests; try again in ${retryAfter} s` },
   status: 429,
   retryAfter,
 });
 
-/** Whatever was thrown at the peer door: the store's absence has a code of its own. */
-export function toPeerRefusal(thrown: unknown): Refusal {
+/** Whatever a peer method has thrown: a store that is down has a code of its own. */
+export function toPeerRefusal(thrown: unknown): A2aRefusal {
   const problem = Problem.from(thrown);
   const isStore = problem.code === "unavailable";
   const code = isStore ? PEER_CODES.storeUnavailable : PEER_CODES.internalError;
   return { error: { code, message: isStore ? problem.message : INTERNAL }, problem };
 }
 
-/** Whatever was thrown on the way of a standard method: the problem's own code, which is clear of A2A's. */
-export function toTaskRefusal(thrown: unknown): Refusal {
+/** Whatever a standard method has thrown, with the problem's own code: those are none of A2A's. */
+export function toTaskRefusal(thrown: unknown): A2aRefusal {
   const problem = Problem.from(thrown);
   const { retryAfter } = problem.options;
   return {
-    ...{ error: problem.toRpcError(), problem },
+    error: problem.toRpcError(),
+    problem,
     ...(problem.code === "rate-limited" && { status: problem.status }),
     ...(retryAfter !== undefined && { retryAfter }),
   };

@@ -5,7 +5,7 @@ import { isJobService, type Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
 import type { Task, TaskBook, TaskChange } from "./task-book.ts";
 
-/** A task as its job stands now; undefined when nobody knows the job any more. @throws Problem `rate-limited`, `unavailable`. */
+/** Updates a task from its job; undefined when the job is not known any more. @throws Problem `rate-limited`, `unavailable`. */
 export type FollowJob = (
   task: Task,
   request: { readonly requestId: string; readonly signal: AbortSignal },
@@ -19,26 +19,26 @@ export interface FollowJobOptions {
   readonly endpoint: string;
 }
 
-/** What a task is once its service has answered: a job has begun, or all is done. */
+/** The task's state after its service has answered: a job has begun, or the task is completed. */
 export function toAnswered(service: Service | undefined, output: unknown, done: string): TaskChange {
   if (!service || !isJobService(service)) return { state: "completed", text: done, output };
-  const { job_id, status_url, eta_seconds } = output as AcceptedJob; // As its schema has held.
+  const { job_id, status_url, eta_seconds } = output as AcceptedJob; // The output schema was checked.
   const text = `The job ${job_id} has begun and takes about ${eta_seconds} s. Ask for this task again.`;
   return { state: "working", text, job: { job_id, status_url, eta_seconds } };
 }
 
 /**
- * Follows the tasks of jobs, each by the free service that tells how its job stands. An end is written down; what only
- * passes, like the seconds that are left, is shown.
+ * Follows the tasks of jobs by asking their free status services. Only a changed state or text is stored; the seconds that
+ * are left are only shown.
  */
 export function createFollowJob({ services, invoke, book, endpoint: resource }: FollowJobOptions): FollowJob {
   return async (task, { requestId: id, signal }) => {
     const { skill, job } = task;
     const service = services.get(skill);
-    const teller = services.get(toStatusId(skill));
-    if (!job || !service || !teller || task.state === "completed") return task;
+    const statusService = services.get(toStatusId(skill));
+    if (!job || !service || !statusService || task.state === "completed") return task;
     const input = async () => ({ value: { job_id: job.job_id }, from: "body" as const });
-    const outcome = await invoke(teller, { id, input, payment: undefined, resource, signal });
+    const outcome = await invoke(statusService, { id, input, payment: undefined, resource, signal });
     if (outcome.kind !== "result") return task;
     const status = outcome.output as JobStatus;
     if (status.status === "UNKNOWN") return undefined;

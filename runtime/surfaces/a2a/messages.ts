@@ -1,11 +1,11 @@
 import { isObject } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
-import { parseJsonText, type RpcParams } from "../json-rpc.ts";
-import { A2A_CODES, type Refusal, refuse } from "./errors.ts";
+import { parseJsonText, type RpcParams } from "../rpc/json-rpc.ts";
+import { A2A_CODES, type A2aRefusal, refuse } from "./errors.ts";
 import { type PaymentMessage, readPaymentMessage } from "./payment.ts";
 
-/** A message that was sent, in either dialect: they differ in what is not read here. */
+/** The fields of a message that are read here; both dialects have them. */
 export interface SentMessage {
   /** The task that it continues. */
   readonly taskId: string | undefined;
@@ -14,8 +14,8 @@ export interface SentMessage {
   readonly parts: readonly unknown[];
 }
 
-/** What a message asks for. */
-export interface Work {
+/** The service and the input that a message asks for. */
+export interface RequestedCall {
   readonly service: Service;
   readonly input: unknown;
 }
@@ -25,7 +25,7 @@ const FIRST_WORD = /^\s*([^\s{]+)\s*(\{[\s\S]*)?$/;
 const HOW = 'Send a data part {"skill": "…", "input": {…}}, or a text: a skill\'s id, and its input as JSON behind it';
 
 /** Reads the params of `message/send` and `SendMessage`. */
-export function readMessageParams({ message, configuration }: RpcParams): SentMessage | Refusal {
+export function readMessageParams({ message, configuration }: RpcParams): SentMessage | A2aRefusal {
   if (!isObject(message)) return invalid("params.message must be an object");
   const { taskId, contextId, metadata = {}, parts = [] } = message;
   const ids = [taskId ?? "", contextId ?? ""];
@@ -39,11 +39,14 @@ export function readMessageParams({ message, configuration }: RpcParams): SentMe
 }
 
 /** Reads the id in the params of `tasks/get` and its like. */
-export const readTaskId = ({ id }: RpcParams): string | Refusal =>
+export const readTaskId = ({ id }: RpcParams): string | A2aRefusal =>
   isId(id) && id !== "" ? id : invalid("params.id must be a task's id");
 
-/** The service and the input that a message's parts name. */
-export function readWork(parts: readonly unknown[], services: ReadonlyMap<string, Service>): Work | Refusal {
+/** Reads the service and the input from a message's parts. */
+export function readRequestedCall(
+  parts: readonly unknown[],
+  services: ReadonlyMap<string, Service>,
+): RequestedCall | A2aRefusal {
   if (parts.some(isFile)) return refuse(A2A_CODES.contentTypeNotSupported, `Files are not taken. ${HOW}`);
   const data = parts.map((part) => (isObject(part) ? part.data : undefined)).find(isObject);
   const text = parts.map((part) => (isObject(part) ? part.text : undefined)).find((said) => typeof said === "string");
@@ -74,4 +77,4 @@ const isFile = (part: unknown): boolean =>
 
 const isId = (id: unknown): id is string => typeof id === "string" && id.length <= LONGEST_ID && id.isWellFormed();
 
-const invalid = (message: string): Refusal => refuse(A2A_CODES.invalidParams, message);
+const invalid = (message: string): A2aRefusal => refuse(A2A_CODES.invalidParams, message);

@@ -1,13 +1,13 @@
-import { A2A_CODES, type Refusal, refuse } from "./errors.ts";
+import { A2A_CODES, type A2aRefusal, refuse } from "./errors.ts";
 
-/** How a task is written: as A2A 0.3 does, or as 1.0 does. A method is answered in the dialect of its name. */
+/** The version of A2A in which a task is written. A method is answered in the dialect of its name. */
 export type Dialect = "0.3" | "1.0";
 
-/** What a standard method asks for. */
+/** What a standard method does. */
 export type Verb = "send" | "get" | "cancel";
 
-/** A method by its name: what it does here, or why it is not done. */
-export type Method = { readonly dialect: Dialect } & ({ readonly verb: Verb } | { readonly refusal: Refusal });
+/** A standard method: what it does, or why it is not supported. */
+export type Method = { readonly dialect: Dialect } & ({ readonly verb: Verb } | { readonly refusal: A2aRefusal });
 
 const { pushNotSupported, unsupportedOperation, extendedCardNotConfigured } = A2A_CODES;
 const noStream = refuse(unsupportedOperation, "Streaming is not supported; the answer to message/send is complete");
@@ -19,7 +19,7 @@ const noList = refuse(
 const noCard = "There is no extended agent card: the public one is complete";
 
 /** A2A 0.3, section 7; 1.0, section 9.4. */
-const METHODS: Readonly<Record<Dialect, Readonly<Record<string, Verb | Refusal>>>> = {
+const METHODS: Readonly<Record<Dialect, Readonly<Record<string, Verb | A2aRefusal>>>> = {
   "0.3": {
     "message/send": "send",
     "tasks/get": "get",
@@ -59,11 +59,11 @@ const BY_NAME: ReadonlyMap<string, Method> = new Map(
 /** The standard method of this name. */
 export const findMethod = (name: string): Method | undefined => BY_NAME.get(name);
 
-/** Patch versions say nothing of compatibility (1.0, section 3.6). */
+/** Patch versions do not matter for compatibility (1.0, section 3.6). */
 const SERVED = /^(?:0\.3|1\.0)(?:\.\d{1,4})?$/;
 
-/** Why a request cannot be answered in the version that its `A2A-Version` names; none, or an empty one, is 0.3. */
-export function checkVersion(version: string | undefined): Refusal | undefined {
+/** Why the version in `A2A-Version` is not served, if so. No version, or an empty one, means 0.3. */
+export function checkVersion(version: string | undefined): A2aRefusal | undefined {
   if (!version || SERVED.test(version)) return undefined;
   const message = `A2A version ${JSON.stringify(version.slice(0, 40))} is not served; 0.3 and 1.0 are`;
   return refuse(A2A_CODES.versionNotSupported, message);

@@ -1,8 +1,8 @@
 import { isObject } from "../../core/json.ts";
 import type { Refusal } from "../../core/x402/read-payment.ts";
-import { type McpHeaders, readHeader } from "../mcp/headers.ts";
+import { type RequestHeaders, readHeader } from "../http/headers.ts";
 
-/** The x402 extension's URIs that are in use; whoever activates one means the same protocol. */
+/** The URIs of the x402 extension that clients use; all name the same protocol. */
 export const X402_EXTENSIONS = [
   "https://github.com/google-agentic-commerce/a2a-x402/blob/main/spec/v0.2",
   "https://github.com/google-a2a/a2a-x402/v0.1",
@@ -33,7 +33,7 @@ const CODES: Readonly<Record<Refusal, string>> = {
   payment_rejected: "SETTLEMENT_FAILED",
 };
 
-/** Somebody else's call was paid with the same payment. */
+/** The payment was already used for another call. */
 export const DUPLICATE_NONCE = CODES.authorization_used;
 
 /** The code for a challenge's `error`, whose first word is a Refusal. */
@@ -42,13 +42,13 @@ export function toPaymentCode(error: string): string {
   return (CODES as Readonly<Record<string, string>>)[word] ?? CODES.payment_rejected;
 }
 
-/** What a message says of the payment: a payload, that none will come, or nothing. */
+/** What a message says about payment: a payload, a refusal to pay, or nothing. */
 export type PaymentMessage = { readonly payment: string | object } | "rejected" | undefined;
 
-/** Reads a message's metadata (sections 5.4 and 5.5). A payload counts whatever the status beside it is called. */
+/** Reads a message's metadata (sections 5.4 and 5.5). A payload counts whatever the status beside it says. */
 export function readPaymentMessage(metadata: Readonly<Record<string, unknown>>): PaymentMessage {
   const payload = metadata[X402_KEYS.payload] ?? undefined;
-  // What is no payload at all is refused where payments are read, as one without any of its parts.
+  // Anything else becomes an empty payment, which is refused as `invalid_payload`.
   if (payload !== undefined) return { payment: typeof payload === "string" || isObject(payload) ? payload : {} };
   const status = metadata[X402_KEYS.status];
   if (status === "payment-submitted") return { payment: {} };
@@ -58,8 +58,8 @@ export function readPaymentMessage(metadata: Readonly<Record<string, unknown>>):
 /** The headers in which requests activate extensions: of 1.0, and of 0.3. */
 const ACTIVATION = ["a2a-extensions", "x-a2a-extensions"];
 
-/** Echoes the extensions that a request activates and that are known here (1.0, section 4.6). */
-export function toActivated(headers: McpHeaders): Record<string, string> {
+/** The headers that echo the known extensions among those that a request activates (1.0, section 4.6). */
+export function toActivated(headers: RequestHeaders): Record<string, string> {
   const echoes = ACTIVATION.map((name): [string, string] => {
     const asked = (readHeader(headers, name) ?? "").split(",").map((uri) => uri.trim());
     return [name, X402_EXTENSIONS.filter((uri) => asked.includes(uri)).join(", ")];

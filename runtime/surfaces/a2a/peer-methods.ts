@@ -9,7 +9,7 @@ import { signPayload } from "../../core/peers/signature.ts";
 import type { Service } from "../../core/service.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
-import { PEER_CODES, type Refusal, refuse } from "./errors.ts";
+import { type A2aRefusal, PEER_CODES, refuse } from "./errors.ts";
 import { PEER_SIGNATURE, POLICY_DIGEST, toNamespace } from "./peer-block.ts";
 import { toReceipt } from "./peer-receipt.ts";
 import { toCapability, toX402Block } from "./skills.ts";
@@ -20,15 +20,15 @@ export interface PeerMethodsOptions {
   readonly baseUrl: string;
   /** The URL of this door. */
   readonly endpoint: string;
-  /** Who settles payments, as peers are told. */
+  /** Who settles payments, as shown to peers. */
   readonly facilitator: string;
   readonly identity: Identity;
   readonly exchanges: Exchanges;
   readonly clock: Clock;
 }
 
-/** Answers peers whose signature held (specification 4.3). */
-export type PeerMethods = (method: PeerMethod, envelope: Envelope) => Promise<object | Refusal>;
+/** Answers a request whose signature was verified. */
+export type PeerMethods = (method: PeerMethod, envelope: Envelope) => Promise<object | A2aRefusal>;
 
 const INSTRUCTIONS =
   "Call url with an x402 payment and the header X-A2A-Exchange: <exchange_id>. Its 402 challenge names the rails and the amounts. Then ask peer/receipt for a signed record.";
@@ -40,7 +40,7 @@ export function createPeerMethods(options: PeerMethodsOptions): PeerMethods {
   const capabilities = { count: skills.length, skills, x402, payment_is_authorization: true };
   const now = (): number => Math.floor(clock.now() / 1000);
 
-  const methods: Readonly<Record<PeerMethod, (envelope: Envelope) => Promise<object | Refusal>>> = {
+  const methods: Readonly<Record<PeerMethod, (envelope: Envelope) => Promise<object | A2aRefusal>>> = {
     "peer/hello": async ({ origin }) => ({
       agent: site.name,
       peer_verified: origin,
@@ -60,7 +60,7 @@ export function createPeerMethods(options: PeerMethodsOptions): PeerMethods {
   };
   return (method, envelope) => methods[method](envelope);
 
-  async function quote({ origin: peer, key_id, body }: Envelope): Promise<object | Refusal> {
+  async function quote({ origin: peer, key_id, body }: Envelope): Promise<object | A2aRefusal> {
     const skill = isObject(body) ? body.skill : undefined;
     if (typeof skill !== "string") return refuse(PEER_CODES.invalidParams, 'body must be {"skill": "…"}');
     const service = services.get(skill);
@@ -96,12 +96,12 @@ export function createPeerMethods(options: PeerMethodsOptions): PeerMethods {
     return signed;
   }
 
-  async function receipt(envelope: Envelope): Promise<object | Refusal> {
+  async function receipt(envelope: Envelope): Promise<object | A2aRefusal> {
     const { origin, key_id, body } = envelope;
     const id = isObject(body) ? toExchangeId(body.exchange_id) : undefined;
     if (id === undefined) return refuse(PEER_CODES.invalidParams, "body.exchange_id must match ^ax-[0-9a-f]{24}$");
     const exchange = await exchanges.read(id);
-    // Another peer's exchange is none of this peer's business, not even that it exists.
+    // The answer does not tell a peer whether another peer's exchange exists.
     if (exchange?.peer !== origin)
       return refuse(PEER_CODES.notFound, `There is no exchange ${id} of yours, or it was forgotten`);
     const asserted = isObject(body) ? body.settlement : undefined;

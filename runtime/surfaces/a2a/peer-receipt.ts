@@ -1,37 +1,44 @@
 import { isObject } from "../../core/json.ts";
 import type { ObservedSettlement, PeerExchange } from "../../core/peers/exchanges.ts";
-import { PEER_CODES, type Refusal, refuse } from "./errors.ts";
+import { type A2aRefusal, PEER_CODES, refuse } from "./errors.ts";
 
-/** What is known of an exchange when its receipt is asked for. */
+/** What is known of an exchange when its receipt is requested. */
 export interface ReceiptFacts {
   readonly id: string;
   readonly exchange: PeerExchange;
-  /** The peer's key that asked. */
+  /** The key that signed the request. */
   readonly keyId: string;
   /** Who we are. */
   readonly issuer: string;
   /** Unix seconds. */
   readonly at: number;
-  /** What the peer says of its payment, unchecked. */
+  /** What the peer says about its payment, unchecked. */
   readonly asserted: unknown;
   readonly observed: ObservedSettlement | undefined;
 }
 
 type Settlement = Readonly<Record<string, string>>;
 
-/** What a peer may assert. Our key signs it, so it can be a reference and no sentence. */
+/** What a peer may assert. Our key signs it, so that only short references are allowed, no sentences. */
 const FIELDS = ["tx", "rail", "asset", "amount", "payer"];
 const REFERENCE = /^[A-Za-z0-9._:/#-]{1,120}$/;
 
-/** The receipt of an exchange, before it is signed; it says itself what it proves. */
-export function toReceipt(facts: ReceiptFacts): { readonly type: "a2a.receipt.v1" } | Refusal {
+/** The unsigned receipt of an exchange. It lists what it proves and what it does not. */
+export function toReceipt(facts: ReceiptFacts): { readonly type: "a2a.receipt.v1" } | A2aRefusal {
   const { id, exchange, keyId, issuer, at, observed } = facts;
   const asserted = readSettlement(facts.asserted);
   if (typeof asserted === "string") return refuse(PEER_CODES.invalidParams, asserted);
   const { peer, skill, price, quoteDigest, quotedAt } = exchange;
   const receipt = {
-    ...{ type: "a2a.receipt.v1" as const, exchange_id: id, peer, peer_key_id: keyId, skill },
-    ...{ price_usd: Number(price), quote_digest: quoteDigest, quoted_at: quotedAt, receipted_at: at },
+    type: "a2a.receipt.v1" as const,
+    exchange_id: id,
+    peer,
+    peer_key_id: keyId,
+    skill,
+    price_usd: Number(price),
+    quote_digest: quoteDigest,
+    quoted_at: quotedAt,
+    receipted_at: at,
     ...(asserted && { peer_asserted_settlement: asserted }),
     ...(observed && { observed_settlement: observed }),
     proves: [
@@ -50,7 +57,7 @@ export function toReceipt(facts: ReceiptFacts): { readonly type: "a2a.receipt.v1
   return receipt;
 }
 
-/** A text is what is wrong with it. */
+/** A string explains what is wrong with it. */
 function readSettlement(value: unknown): Settlement | string | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isObject(value)) return "body.settlement must be an object";

@@ -5,31 +5,31 @@ import { isSealedBy, PEER_METHODS, type PeerMethod, readEnvelope } from "../../c
 import type { PeerKeys } from "../../core/peers/keys.ts";
 import { PEER_POLICY } from "../../core/peers/policy.ts";
 import type { Store } from "../../core/store.ts";
-import type { RpcParams } from "../json-rpc.ts";
-import { PEER_CODES, type Refusal, refuse, refuseForNow } from "./errors.ts";
+import type { RpcParams } from "../rpc/json-rpc.ts";
+import { type A2aRefusal, PEER_CODES, refuse, refuseForNow } from "./errors.ts";
 import type { PeerMethods } from "./peer-methods.ts";
 
 export interface PeerDoorOptions {
   readonly methods: PeerMethods;
   readonly keys: PeerKeys;
   readonly store: Pick<Store, "putIfAbsent">;
-  /** By origin. Only verified requests are counted: else anybody could lock a peer out by claiming to be it. */
+  /** By origin. Only verified requests count: otherwise anybody could lock a peer out by using its name. */
   readonly budget: Budget;
-  /** Our public base URL, exactly: whom envelopes must be for. */
+  /** Our public base URL, which envelopes must name exactly. */
   readonly audience: string;
   readonly clock: Clock;
 }
 
-/** The signed peer door: the four methods behind their signature check (specification 4.3 and 5.6). */
-export type PeerDoor = (method: PeerMethod, params: RpcParams, client: string) => Promise<object | Refusal>;
+/** The four signed peer methods, behind their signature check. */
+export type PeerDoor = (method: PeerMethod, params: RpcParams, client: string) => Promise<object | A2aRefusal>;
 
 /** The peer door's method of this name. */
 export const findPeerMethod = (name: string): PeerMethod | undefined => PEER_METHODS.find((known) => known === name);
 
 /**
- * The order is the promise: what costs nothing is checked first, a nonce is claimed only by a signature that holds, so
- * that nobody can burn a peer's nonces, and before the peer is charged for the request, so that nobody can spend its
- * budget with copies. A claimed nonce is executed once.
+ * The order of the checks matters. Cheap checks come first. A nonce is claimed only after its signature was verified, so
+ * that nobody can use up a peer's nonces, and before the peer's budget is spent, so that copies of a request cannot spend
+ * it. A claimed nonce is executed once.
  */
 export function createPeerDoor({ methods, keys, store, budget, audience, clock }: PeerDoorOptions): PeerDoor {
   return async (method, params, client) => {
@@ -49,5 +49,5 @@ export function createPeerDoor({ methods, keys, store, budget, audience, clock }
 
 const BAD_SIGNATURE = "The signature does not hold over the digest of the seven signed fields in their canonical form";
 
-/** No origin holds a line break, so that no two pairs share a key. */
+/** Origins hold no line break: different pairs have different keys. */
 const toNonceKey = (origin: string, nonce: string): string => `a2a:nonce:${sha256(`${origin}\n${nonce}`)}`;

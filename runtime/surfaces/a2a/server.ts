@@ -1,63 +1,40 @@
 import { PROBLEMS, Problem } from "../../api/problem.ts";
 import type { Budget } from "../../core/peers/budget.ts";
 import { toExchangeId } from "../../core/peers/exchanges.ts";
-import type { SettleResponse } from "../../core/x402/x402.ts";
-import { parseJsonText, type RpcId, type RpcRequest, readMessage } from "../json-rpc.ts";
-import { type McpHeaders, readHeader } from "../mcp/headers.ts";
-import { A2A_CODES, PEER_CODES, type Refusal, refuse, refuseForNow, toPeerRefusal, toTaskRefusal } from "./errors.ts";
+import { readHeader } from "../http/headers.ts";
+import type { DoorCall, DoorReply, DoorRequest, RpcDoor } from "../rpc/door.ts";
+import { parseJsonText, type RpcId, type RpcRequest, readMessage } from "../rpc/json-rpc.ts";
+import {
+  A2A_CODES,
+  type A2aRefusal,
+  isRefusal,
+  PEER_CODES,
+  refuse,
+  refuseForNow,
+  toPeerRefusal,
+  toTaskRefusal,
+} from "./errors.ts";
 import { checkVersion, findMethod } from "./methods.ts";
 import { toActivated } from "./payment.ts";
 import { findPeerMethod, type PeerDoor } from "./peer.ts";
 import type { Standard } from "./standard.ts";
 
-/** One HTTP request, with its body read: within the limits of size and depth, and as text. */
-export interface A2aHttpRequest {
-  readonly headers: McpHeaders;
-  readonly body: string;
-  /** As in the log and in problem documents. */
-  readonly requestId: string;
-  /** Whose request it is: the key of an address, as limits count it. */
-  readonly client: string;
-  /** Aborted when the caller is gone. */
-  readonly signal: AbortSignal;
-}
-
-export interface A2aHttpReply {
-  readonly status: number;
-  /** By lower-cased name. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  /** What was called, for the log and the limits. */
-  readonly calls: readonly A2aCall[];
-}
-
-export interface A2aCall {
-  /** A service's id, or `a2a` where no service was reached. */
-  readonly service: string;
-  readonly challenge?: object;
-  readonly receipt?: SettleResponse;
-  readonly problem?: Problem;
-}
-
-/** The door between agents as a function of text. It never rejects. */
-export interface A2a {
-  handle(request: A2aHttpRequest): Promise<A2aHttpReply>;
-}
-
 export interface A2aServerOptions {
   readonly peers: PeerDoor;
   readonly tasks: Standard;
-  /** By client address: every request, before anything is known of it. */
+  /** Every request counts, by client address, before it is read. */
   readonly budget: Budget;
 }
 
-type Answer = Refusal | { readonly result: object; readonly call?: A2aCall };
+/** The answer to one request. */
+type MethodAnswer = A2aRefusal | { readonly result: object; readonly call?: DoorCall };
 
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i;
-/** Inputs are kept with their tasks until these are paid for: a large body counts as several requests. */
+/** Inputs are kept with their tasks until these are paid: a large body counts as several requests. */
 const BYTES_OF_ONE = 16_384;
 
-export function createA2aServer({ peers, tasks, budget }: A2aServerOptions): A2a {
+/** The door between agents. */
+export function createA2aServer({ peers, tasks, budget }: A2aServerOptions): RpcDoor {
   return {
     async handle(http) {
       const request = readRequest(http);
@@ -66,9 +43,9 @@ export function createA2aServer({ peers, tasks, budget }: A2aServerOptions): A2a
       try {
         const retryAfter = await budget.take(http.client, points);
         if (retryAfter > 0) return toReply(request, refuseOften(method, retryAfter), http);
-        if ("error" in request) return toReply(request, request, http);
+        if (isRefusal(request)) return toReply(request, request, http);
         const answer = await dispatch(request, http);
-        if (callOf(answer)?.receipt?.success) budget.giveBack(http.client, points);
+        if (!isRefusal(answer) && answer.call?.receipt?.success) budget.giveBack(http.client, points);
         return toReply(request, answer, http);
       } catch (thrown) {
         return toReply(request, findPeerMethod(method) ? toPeerRefusal(thrown) : toTaskRefusal(thrown), http);
@@ -76,7 +53,7 @@ export function createA2aServer({ peers, tasks, budget }: A2aServerOptions): A2a
     },
   };
 
-  async function dispatch({ method: name, params }: RpcRequest, http: A2aHttpRequest): Promise<Answer> {
+  async function dispatch({ method: name, params }: RpcRequest, http: DoorRequest): Promise<MethodAnswer> {
     const { headers, requestId, signal, client } = http;
     const peerMethod = findPeerMethod(name);
     if (peerMethod) {
@@ -98,9 +75,9 @@ export function createA2aServer({ peers, tasks, budget }: A2aServerOptions): A2a
 }
 
 /** A request, or why there is none, with its id where that could be read. */
-type ReadRequest = RpcRequest | (Refusal & { readonly id?: RpcId | undefined; readonly method?: undefined });
+type ReadRequest = RpcRequest | (A2aRefusal & { readonly id?: RpcId | undefined; readonly method?: undefined });
 
-function readRequest({ headers, body }: A2aHttpRequest): ReadRequest {
+function readRequest({ headers, body }: DoorRequest): ReadRequest {
   if (!JSON_TYPE.test(readHeader(headers, "content-type") ?? ""))
     return { ...toTaskRefusal(new Problem("unsupported-media-type")), status: 415 };
   const value = parseJsonText(body);
@@ -111,15 +88,11 @@ function readRequest({ headers, body }: A2aHttpRequest): ReadRequest {
   return refuse(A2A_CODES.invalidRequest, "Each POST holds one request with an id: all that is sent here is answered");
 }
 
-/** Both families say it in a code of their own. */
-const refuseOften = (method: string, retryAfter: number): Refusal =>
+/** Peer methods and standard methods have different codes for it. */
+const refuseOften = (method: string, retryAfter: number): A2aRefusal =>
   refuseForNow(findPeerMethod(method) ? PEER_CODES.policy : PROBLEMS["rate-limited"].rpc, retryAfter);
 
-const isRefusal = (answer: object): answer is Refusal => "error" in answer;
-
-const callOf = (answer: Answer): A2aCall | undefined => ("call" in answer ? answer.call : undefined);
-
-function toReply({ id }: ReadRequest, answer: Answer, { headers }: A2aHttpRequest): A2aHttpReply {
+function toReply({ id }: ReadRequest, answer: MethodAnswer, { headers }: DoorRequest): DoorReply {
   const fixed = { "content-type": "application/json", "cache-control": "no-store" };
   const envelope = { jsonrpc: "2.0", id: id ?? null };
   if (!isRefusal(answer)) {

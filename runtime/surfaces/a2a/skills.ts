@@ -1,13 +1,13 @@
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 
-/** A service as agent cards list it (A2A 0.3 and 1.0, AgentSkill): what both versions know, and nothing else. */
+/** A service in an agent card: the fields that A2A 0.3 and 1.0 share (AgentSkill). */
 export interface Skill {
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly tags: readonly string[];
-  /** Data parts as JSON text. */
+  /** JSON of data parts. */
   readonly examples: readonly string[];
   readonly inputModes: readonly string[];
   readonly outputModes: readonly string[];
@@ -15,19 +15,23 @@ export interface Skill {
 
 export const MODES = { input: ["application/json", "text/plain"], output: ["application/json"] } as const;
 
-/** A service as a skill; what it costs stands in its description. */
+/** A service as a skill; its description names the price. */
 export function toSkill({ manifest, job }: Service): Skill {
   const { id, title, description, price, tags, examples } = manifest;
   const cost = price === undefined ? "Free." : `Costs ${price} USD a call, paid with x402.`;
   const wait = job ? ` A job of about ${job.manifest.eta_seconds} s: its task is working until then.` : "";
   return {
-    ...{ id, name: title, description: `${description} ${cost}${wait}`, tags },
+    id,
+    name: title,
+    description: `${description} ${cost}${wait}`,
+    tags,
     examples: examples.map(({ input }) => JSON.stringify({ skill: id, input })),
-    ...{ inputModes: MODES.input, outputModes: MODES.output },
+    inputModes: MODES.input,
+    outputModes: MODES.output,
   };
 }
 
-/** A service as `capabilities/list` shows it to peers: with where it is and what it costs; 0 is free. */
+/** A service in the answer to `capabilities/list`, with its URL and price; 0 means free. */
 export function toCapability(service: Service, baseUrl: string): object {
   const { manifest, routes, path } = service;
   return {
@@ -38,7 +42,7 @@ export function toCapability(service: Service, baseUrl: string): object {
   };
 }
 
-/** How peers are told that payments are made. Of a facilitator's URL only the origin is shown: the rest may hold a key. */
+/** How payments are made, for peers. Of a facilitator's URL only the origin is shown: the rest may hold a key. */
 export function toX402Block({ rails }: Pick<SiteManifest, "rails">, settler: string): object {
   const facilitator = URL.parse(settler)?.origin ?? settler;
   const [first] = rails;

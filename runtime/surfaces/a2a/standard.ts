@@ -1,9 +1,9 @@
 import type { Service } from "../../core/service.ts";
-import type { RpcParams } from "../json-rpc.ts";
+import type { RpcParams } from "../rpc/json-rpc.ts";
 import { toResult } from "./dialects.ts";
-import { A2A_CODES, type Refusal, refuse } from "./errors.ts";
+import { A2A_CODES, type A2aRefusal, isRefusal, refuse } from "./errors.ts";
 import type { FollowJob } from "./jobs.ts";
-import { readMessageParams, readTaskId, readWork, type SentMessage } from "./messages.ts";
+import { readMessageParams, readRequestedCall, readTaskId, type SentMessage } from "./messages.ts";
 import type { Dialect, Verb } from "./methods.ts";
 import type { Task, TaskBook } from "./task-book.ts";
 import type { Step, TaskCalls, TaskContext } from "./tasks.ts";
@@ -15,7 +15,7 @@ export interface StandardOptions {
   readonly follow: FollowJob;
 }
 
-/** The result of a standard method, and the step that was made for it. */
+/** The result of a standard method, and the step behind it. */
 export interface Answered {
   readonly result: object;
   readonly step: Step;
@@ -26,7 +26,7 @@ export type Standard = (
   method: { readonly verb: Verb; readonly dialect: Dialect },
   params: RpcParams,
   context: TaskContext,
-) => Promise<Answered | Refusal>;
+) => Promise<Answered | A2aRefusal>;
 
 const ENDED: readonly Task["state"][] = ["completed", "canceled", "failed", "rejected"];
 
@@ -34,26 +34,30 @@ export function createStandard({ services, book, calls, follow }: StandardOption
   const verbs = { send, get, cancel };
   return async ({ verb, dialect }, params, context) => {
     const step = await verbs[verb](params, context);
-    return "error" in step ? step : { result: toResult(step, dialect, verb), step };
+    return isRefusal(step) ? step : { result: toResult(step, dialect, verb), step };
   };
 
-  async function send(params: RpcParams, context: TaskContext): Promise<Step | Refusal> {
+  async function send(params: RpcParams, context: TaskContext): Promise<Step | A2aRefusal> {
     const message = readMessageParams(params);
-    if ("error" in message) return message;
+    if (isRefusal(message)) return message;
     return message.taskId === undefined ? begin(message, context) : goOn(message.taskId, message, context);
   }
 
-  async function begin({ parts, contextId, payment }: SentMessage, context: TaskContext): Promise<Step | Refusal> {
-    const work = readWork(parts, services);
-    if ("error" in work) return work;
-    const { service, input } = work;
+  async function begin({ parts, contextId, payment }: SentMessage, context: TaskContext): Promise<Step | A2aRefusal> {
+    const requested = readRequestedCall(parts, services);
+    if (isRefusal(requested)) return requested;
+    const { service, input } = requested;
     const head = book.draft(service.manifest.id, contextId);
     if (service.manifest.price === undefined) return calls.run(head, service, input, context);
     const offered = await calls.offer(head, service, input, context);
     return typeof payment === "object" ? pay(offered.task, payment.payment, context) : offered;
   }
 
-  async function goOn(id: string, { contextId, payment }: SentMessage, context: TaskContext): Promise<Step | Refusal> {
+  async function goOn(
+    id: string,
+    { contextId, payment }: SentMessage,
+    context: TaskContext,
+  ): Promise<Step | A2aRefusal> {
     const task = await find(id, context);
     if (!task) return unknownTask(id);
     if (contextId !== undefined && contextId !== task.contextId)
@@ -75,17 +79,17 @@ export function createStandard({ services, book, calls, follow }: StandardOption
     return task?.job ? follow(task, context) : task;
   }
 
-  async function get(params: RpcParams, context: TaskContext): Promise<Step | Refusal> {
+  async function get(params: RpcParams, context: TaskContext): Promise<Step | A2aRefusal> {
     const id = readTaskId(params);
     if (typeof id !== "string") return id;
     const task = await find(id, context);
     if (!task) return unknownTask(id);
-    // What was paid for and has no end yet goes on, whoever asks.
-    const payment = ENDED.includes(task.state) || task.job ? undefined : (await book.bond(id))?.payment;
+    // A task with a payment that is not concluded is continued, whoever asks.
+    const payment = ENDED.includes(task.state) || task.job ? undefined : (await book.claimed(id))?.payment;
     return payment ? calls.pay(task, payment, context) : calls.show(task, context);
   }
 
-  async function cancel(params: RpcParams, context: TaskContext): Promise<Step | Refusal> {
+  async function cancel(params: RpcParams, context: TaskContext): Promise<Step | A2aRefusal> {
     const id = readTaskId(params);
     if (typeof id !== "string") return id;
     const task = await find(id, context);
@@ -93,18 +97,18 @@ export function createStandard({ services, book, calls, follow }: StandardOption
     return ENDED.includes(task.state) ? refuseCancel(`is ${task.state}`) : giveUp(task, context);
   }
 
-  /** A task takes one payment: another one beside it would be charged for the same work. */
-  async function pay(task: Task, payment: string | object, context: TaskContext): Promise<Step | Refusal> {
-    if (await book.bind(task.id, { payment })) return calls.pay(task, payment, context);
+  /** A task takes one payment: a second one would be charged for the same work. */
+  async function pay(task: Task, payment: string | object, context: TaskContext): Promise<Step | A2aRefusal> {
+    if (await book.claimPayment(task.id, { payment })) return calls.pay(task, payment, context);
     return refuse(
       A2A_CODES.unsupportedOperation,
       "The task is being paid for, or was canceled; ask for it with tasks/get",
     );
   }
 
-  async function giveUp(task: Task, context: TaskContext): Promise<Step | Refusal> {
+  async function giveUp(task: Task, context: TaskContext): Promise<Step | A2aRefusal> {
     if (task.job) return refuseCancel("is a job that has begun");
-    if (!(await book.bind(task.id, { payment: null }))) return refuseCancel("is being paid for");
+    if (!(await book.claimPayment(task.id, { payment: null }))) return refuseCancel("is being paid for");
     const payment = { status: "payment-rejected" as const, receipts: task.payment?.receipts ?? [] };
     return calls.show(
       await book.write(task, { state: "canceled", text: "Canceled; nothing was charged.", payment }),
@@ -113,8 +117,8 @@ export function createStandard({ services, book, calls, follow }: StandardOption
   }
 }
 
-const unknownTask = (id: string): Refusal =>
+const unknownTask = (id: string): A2aRefusal =>
   refuse(A2A_CODES.taskNotFound, `There is no task ${JSON.stringify(id)}; it may have been forgotten`);
 
-const refuseCancel = (why: string): Refusal =>
+const refuseCancel = (why: string): A2aRefusal =>
   refuse(A2A_CODES.taskNotCancelable, `The task ${why} and cannot be canceled`);

@@ -5,7 +5,7 @@ import { JOB_KEEP_MS } from "../../core/refunds/records.ts";
 import type { Store } from "../../core/store.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 
-/** The states of a task that are met here, spelled as A2A 0.3 does. `working`: what is paid for, or done for nothing, is not in hand yet. */
+/** The states that occur here, as A2A 0.3 spells them. `working`: a job runs, or a payment's outcome is unknown. */
 export type TaskState = "working" | "input-required" | "completed" | "canceled" | "failed" | "rejected";
 
 /** How far a task's payment is (A2A x402 extension, section 7). */
@@ -18,11 +18,11 @@ export interface TaskPayment {
     | "payment-failed";
   /** A code of section 9.1. */
   readonly error?: string;
-  /** Every settlement that was tried, in order. */
+  /** Every attempted settlement, in order. */
   readonly receipts: readonly SettleResponse[];
 }
 
-/** Where the job stands that a task has begun, and where else it can be asked for. */
+/** The state of a task's job, and the URL where it can be polled, too. */
 export type TaskJob = Pick<AcceptedJob, "job_id" | "status_url"> &
   Partial<Pick<JobStatus, "eta_seconds" | "step" | "refund_tx" | "refund_pending">>;
 
@@ -48,25 +48,26 @@ export interface Task {
   readonly updatedAt: number;
 }
 
-/** What changes of a task. */
+/** The fields of a task that change. */
 export type TaskChange = Omit<Task, "id" | "contextId" | "skill" | "updatedAt">;
 
-/** The tasks, kept for as long as somebody may ask for them. */
+/** The stored tasks. */
 export interface TaskBook {
-  /** A task that nobody has seen yet, under an id that nobody can guess. */
+  /** A new task under an id that nobody can guess. It is not stored. */
   draft(skill: string, contextId: string | undefined): Pick<Task, "id" | "contextId" | "skill">;
   read(id: string): Promise<Task | undefined>;
-  /** Writes a task down: one with a job for as long as the job is known, any other paid one for a day. */
+  /** Stores a task: with a job as long as the job is kept, otherwise paid for a day, unpaid for 15 minutes. */
   write(task: Pick<Task, "id" | "contextId" | "skill">, change: TaskChange): Promise<Task>;
-  /** Binds a task to one payment, or to being canceled: false when it is bound to another one already. Atomic. */
-  bind(id: string, to: TaskBond): Promise<boolean>;
-  bond(id: string): Promise<TaskBond | undefined>;
-  /** Frees a task from a payment that was refused. */
-  free(id: string, from: TaskBond): Promise<void>;
+  /** Claims a task for one payment, or for its cancellation; false when another claim stands. Atomic. */
+  claimPayment(id: string, claim: PaymentClaim): Promise<boolean>;
+  /** The claim that stands. */
+  claimed(id: string): Promise<PaymentClaim | undefined>;
+  /** Withdraws the claim of a payment that was refused. */
+  releasePayment(id: string, claim: PaymentClaim): Promise<void>;
 }
 
-/** The payment that a task is bound to, as it arrived; null when it is canceled. */
-export interface TaskBond {
+/** The one payment of a task, as it arrived; null when the task is canceled. */
+export interface PaymentClaim {
   readonly payment: string | object | null;
 }
 
@@ -75,11 +76,11 @@ const PAID_MS = 24 * 60 * 60_000;
 
 export function createTaskBook({ store, clock }: { readonly store: Store; readonly clock: Clock }): TaskBook {
   const taskKey = (id: string): string => `a2a:task:${id}`;
-  const bondKey = (id: string): string => `a2a:bond:${id}`;
-  const bond = (id: string): Promise<TaskBond | undefined> => store.get<TaskBond>(bondKey(id));
-  const isBoundTo = async (id: string, { payment }: TaskBond): Promise<boolean> => {
-    const bound = await bond(id);
-    return bound !== undefined && JSON.stringify(bound.payment) === JSON.stringify(payment);
+  const claimKey = (id: string): string => `a2a:bond:${id}`;
+  const claimed = (id: string): Promise<PaymentClaim | undefined> => store.get<PaymentClaim>(claimKey(id));
+  const isClaimedFor = async (id: string, { payment }: PaymentClaim): Promise<boolean> => {
+    const standing = await claimed(id);
+    return standing !== undefined && JSON.stringify(standing.payment) === JSON.stringify(payment);
   };
   return {
     draft: (skill, contextId = crypto.randomUUID()) => ({ id: crypto.randomUUID(), contextId, skill }),
@@ -90,10 +91,11 @@ export function createTaskBook({ store, clock }: { readonly store: Store; readon
       await store.set(taskKey(id), task, change.job ? JOB_KEEP_MS : isPaid ? PAID_MS : UNPAID_MS);
       return task;
     },
-    bind: async (id, to) => (await store.putIfAbsent(bondKey(id), to, PAID_MS)) || isBoundTo(id, to),
-    bond,
-    async free(id, from) {
-      if (await isBoundTo(id, from)) await store.delete(bondKey(id));
+    claimPayment: async (id, claim) =>
+      (await store.putIfAbsent(claimKey(id), claim, PAID_MS)) || isClaimedFor(id, claim),
+    claimed,
+    async releasePayment(id, claim) {
+      if (await isClaimedFor(id, claim)) await store.delete(claimKey(id));
     },
   };
 }

@@ -8,7 +8,7 @@ import { toAnswered } from "./jobs.ts";
 import { DUPLICATE_NONCE, toPaymentCode } from "./payment.ts";
 import type { Task, TaskBook, TaskChange, TaskPayment, TaskState } from "./task-book.ts";
 
-/** One request, as far as calls need to know it. */
+/** What calls need to know of their request. */
 export interface TaskContext {
   readonly requestId: string;
   readonly signal: AbortSignal;
@@ -16,7 +16,7 @@ export interface TaskContext {
   readonly exchange: string | undefined;
 }
 
-/** A task, and how the call went that was made for it, if one was. */
+/** A task after a request, and how the call ended that the request led to, if any. */
 export interface Step extends ShownTask {
   readonly receipt?: SettleResponse;
   readonly problem?: Problem;
@@ -28,9 +28,9 @@ export interface TaskCalls {
   run(head: Head, service: Service, input: unknown, context: TaskContext): Promise<Step>;
   /** The task of a paid service, waiting for its payment. @throws Problem `unavailable` when no rail is up. */
   offer(head: Head, service: Service, input: unknown, context: TaskContext): Promise<Step>;
-  /** A task as it is, with the offers of now while it waits. */
+  /** A task as it is, with the current offers while it waits for a payment. */
   show(task: Task, context: TaskContext): Promise<Step>;
-  /** Brings the task that is bound to a payment forward; the same payment again goes on where it was. */
+  /** Continues a task with the payment that it was claimed for; the same payment again resumes the same call. */
   pay(task: Task, payment: string | object, context: TaskContext): Promise<Step>;
 }
 
@@ -44,9 +44,9 @@ export interface TaskCallsOptions {
   readonly endpoint: string;
 }
 
-/** The payment is being worked on, or was sent and has no known outcome. */
+/** The payment is in progress, or was sent and its outcome is unknown. */
 const PENDING: readonly ProblemCode[] = ["payment-in-progress", "settlement-unknown"];
-/** The payment was not touched: the task waits as before. */
+/** The payment was not sent: the task waits as before. */
 const UNTOUCHED: readonly ProblemCode[] = ["facilitator-unavailable"];
 
 export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsOptions): TaskCalls {
@@ -55,7 +55,7 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
     const read = async () => ({ value: input, from: "body" as const });
     return invoke(service, { id, input: read, payment, resource: endpoint, signal, exchange });
   };
-  /** What a task waits for, while it does. An unpaid call is answered from bytes made before. */
+  /** The challenge of a task that waits for its payment. */
   const requiredFor = async (
     { skill, input, state, payment }: Task,
     context: TaskContext,
@@ -66,7 +66,7 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
     return outcome.kind === "challenge" ? outcome.challenge.required : undefined;
   };
   const show = async (task: Task, context: TaskContext): Promise<Step> => {
-    const required = await requiredFor(task, context).catch(() => undefined); // No rail is up: the task is shown without.
+    const required = await requiredFor(task, context).catch(() => undefined); // No rail is up: shown without a challenge.
     return { task, required };
   };
 
@@ -74,7 +74,7 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
     show,
     async run(head, service, input, context) {
       try {
-        // Nobody is asked to pay for what has no price.
+        // A free service never answers with a challenge.
         const { output } = (await call(service, input, undefined, context)) as Extract<Outcome, { kind: "result" }>;
         return { task: await book.write(head, toAnswered(service, output, "Done.")) };
       } catch (thrown) {
@@ -95,7 +95,7 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
     },
   };
 
-  /** What goes wrong after this was paid must not look like a failed purchase. */
+  /** Problems of the call alone: what fails after it must not look like a failed purchase. */
   async function buy(task: Task, payment: string | object, context: TaskContext): Promise<Outcome | Problem> {
     const service = services.get(task.skill);
     if (!service) return new Problem("not-found", `The skill "${task.skill}" is not offered any more`);
@@ -115,7 +115,7 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
     const text = `The payment was not accepted (${required.error}); nothing was charged.`;
     const refused = { status: "payment-failed" as const, error: toPaymentCode(required.error), receipts };
     const waiting = await book.write(task, { state: "input-required", text, input: task.input, payment: refused });
-    await book.free(task.id, { payment });
+    await book.releasePayment(task.id, { payment });
     return { task: waiting, required, ...note };
   }
 
@@ -128,7 +128,9 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
       of: Omit<TaskPayment, "receipts">,
       state: TaskState = "input-required",
     ): TaskChange => ({
-      ...{ state, text, input },
+      state,
+      text,
+      input,
       payment: { ...of, receipts },
     });
     if (PENDING.includes(code)) {
@@ -137,7 +139,7 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
       return { task: code === "settlement-unknown" ? await book.write(task, working) : working, problem };
     }
     if (code === "unavailable") {
-      // Maybe the store has failed in the middle of it: the task stays bound, and takes no other payment.
+      // The store may have failed halfway: the claim stays, so that the task takes no other payment.
       const again = `${toSentence(message)} Send the same payment again: it is charged once at most.`;
       return { task: await book.write(task, wait(again, { status: "payment-submitted" })), problem };
     }
@@ -147,12 +149,12 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
         ? wait(toSentence(message), { status: "payment-failed", error: DUPLICATE_NONCE })
         : { ...toEnd(problem, context), payment: { status: "payment-failed" as const, receipts } };
     const freed = await book.write(task, left);
-    await book.free(task.id, { payment });
+    await book.releasePayment(task.id, { payment });
     return { ...(await show(freed, context)), problem };
   }
 }
 
-/** How a task ends that got no result: rejected for a fault of the caller's, failed for one of ours. */
+/** The end of a task without a result: rejected for the caller's faults, failed for ours. */
 function toEnd(problem: Problem, { requestId }: TaskContext): TaskChange {
   const isTheirs = problem.status < 500;
   const text = isTheirs ? `The task was rejected: ${problem.message}` : `The task failed: ${problem.message}`;

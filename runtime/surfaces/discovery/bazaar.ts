@@ -1,11 +1,10 @@
+import { PATHS } from "../../core/paths.ts";
 import type { ExtensionsOf } from "../../core/payments/offers.ts";
-import { createSchemaNodes } from "../../core/schema/nodes.ts";
 import { mapSubschemas, type SchemaObject } from "../../core/schema/subschemas.ts";
 import type { Service } from "../../core/service.ts";
 import { parametersOf } from "../../core/set/route.ts";
-import { MCP_PATH } from "../mcp/mcp.ts";
-import { toSelfContained } from "../mcp/schemas.ts";
-import { splitInput, splitSchema } from "../path-fields.ts";
+import { splitInput, splitSchema } from "../schema/path-fields.ts";
+import { createSchemaInliner } from "../schema/self-contained.ts";
 
 export interface BazaarOptions {
   readonly services: readonly Service[];
@@ -17,27 +16,26 @@ export interface BazaarOptions {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a facilitator's directory lists a service by, and a schema that holds for it (x402 extension `bazaar`). */
+/** A service's entry in a facilitator's directory, and the schema of that entry (x402 extension `bazaar`). */
 export interface Bazaar {
   readonly info: Json;
   readonly schema: Json;
-  /** The path with its parameters as `:name`, where it has any. */
+  /** The path with parameters as `:name`. Left out where the path has none. */
   readonly routeTemplate?: string;
 }
 
 /**
- * The `bazaar` extension of each challenge: at its own URL a service is an HTTP resource, described by its main route; at
- * the MCP endpoint it is a tool. Other doors are not listed. Made once each, and kept.
+ * The `bazaar` extension of each challenge, made once: at its own URL a service is an HTTP resource, described by its main
+ * route; at the MCP endpoint it is a tool. Other doors have none.
  */
 export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): ExtensionsOf {
-  const { resolve, add } = createSchemaNodes(schemas);
-  for (const { input, output } of services) for (const { document } of [input, output]) add(document);
+  const inline = createSchemaInliner(services, schemas);
   const made = new Map<string, { readonly bazaar: Bazaar }>();
   return (service, resource) => {
     const key = `${service.manifest.id} ${resource}`;
     const known = made.get(key);
     if (known) return known;
-    const toInfo = { [baseUrl + MCP_PATH]: toTool, [baseUrl + service.path]: toHttp }[resource];
+    const toInfo = { [baseUrl + PATHS.mcp]: toTool, [baseUrl + service.path]: toHttp }[resource];
     if (!toInfo) return undefined;
     const extension = { bazaar: build(service, toInfo) };
     made.set(key, extension);
@@ -60,9 +58,9 @@ export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): Ext
     return toBazaar(toInfo(service, withoutProse(input)), ANY_OBJECT, undefined);
   }
 
-  /** Without any reference: what contains itself can only be referred to, and so is not shown. */
+  /** The schema without references. One that contains itself needs them, and is shown as any object. */
   function toFlat(document: object): Json {
-    const schema = toSelfContained(document, resolve);
+    const schema = inline(document);
     return "$defs" in schema ? ANY_OBJECT : schema;
   }
 }
@@ -70,13 +68,13 @@ export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): Ext
 const ANY_OBJECT: Json = { type: "object" };
 
 /**
- * Bytes of JSON. A challenge travels in a header, and the payment echoes it (x402-specification-v2, section 5.2.2): in
- * base64, with everything else that a payment holds, it then stays below the 8 KB that common proxies take. What is left
- * out stands in openapi.json.
+ * The largest entry, in bytes of JSON. The challenge is a header, and the payment repeats it (x402-specification-v2,
+ * section 5.2.2): its base64, with the rest of the payment, must stay below the 8 KB that common proxies accept.
+ * openapi.json has the complete schemas.
  */
 const MOST_BYTES = 3072;
 
-/** The schema with what validators need, and nothing for people. */
+/** The schema without its texts for people. */
 function withoutProse(schema: SchemaObject): SchemaObject {
   const entries = Object.entries(schema).filter(([keyword]) => !PROSE.includes(keyword));
   return mapSubschemas(Object.fromEntries(entries), withoutProse);
@@ -84,7 +82,7 @@ function withoutProse(schema: SchemaObject): SchemaObject {
 
 const PROSE = ["title", "description", "examples", "x-message"];
 
-/** The input of one door: what it is, and the schema of that. */
+/** The input of one door, and the schemas of its members. */
 interface Described {
   readonly input: Json;
   readonly properties: Json;
@@ -107,7 +105,7 @@ function toBazaar({ input, properties, routeTemplate }: Described, output: Json,
   };
 }
 
-/** An HTTP resource: its main route, and the first example split into what stands in the path and what does not. */
+/** An HTTP resource: its main route, and the first example, split between path and body or query. */
 function toHttp({ manifest, routes, path }: Service, schema: Json): Described {
   const [method, ...names] = [routes[0]?.method ?? "POST", ...parametersOf(path)];
   const example = splitInput(exampleOf(manifest), names);
@@ -131,7 +129,7 @@ function toHttp({ manifest, routes, path }: Service, schema: Json): Described {
   };
 }
 
-/** A tool of the MCP endpoint, where all services have one URL. */
+/** A tool of the MCP endpoint, whose URL all services share. */
 function toTool({ manifest }: Service, schema: Json): Described {
   const { id, description } = manifest;
   return {

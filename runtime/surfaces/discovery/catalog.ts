@@ -2,7 +2,7 @@ import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { amountOn } from "../../core/set/price.ts";
 
-/** What the catalogue says of the site. */
+/** The facts of the site in the catalogue. */
 export type CatalogSite = Pick<
   SiteManifest,
   "name" | "title" | "description" | "version" | "catalog_version" | "contact" | "rails" | "yen_tiers"
@@ -11,7 +11,7 @@ export type CatalogSite = Pick<
   readonly baseUrl: string;
 };
 
-/** What is for sale, where, for how much and on which rails: the JSON at `GET /`. `payphone call` finds services by their ids here. */
+/** The JSON at `GET /`: services, prices and rails. `payphone call` looks services up here by id. */
 export interface Catalog {
   readonly name: string;
   readonly title: string;
@@ -22,7 +22,7 @@ export interface Catalog {
   readonly contact: SiteManifest["contact"];
   readonly rails: readonly CatalogRail[];
   readonly services: readonly CatalogEntry[];
-  /** Absolute URLs of what else is here, by name. */
+  /** Absolute URLs of other documents and doors, by name. */
   readonly links: Readonly<Record<string, string>>;
 }
 
@@ -43,11 +43,11 @@ export interface CatalogEntry {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly url: string;
-  /** More routes of the same service, as `METHOD /path`. */
+  /** Further routes, as `METHOD /path`. */
   readonly aliases: readonly string[];
   /** Decimal text; null means free. */
   readonly price_usd: string | null;
-  /** Ids of the rails on which it can be paid, in the order of its offers. */
+  /** Ids of the rails that it can be paid on, in the order of its offers. */
   readonly rails: readonly string[];
   readonly tags: readonly string[];
   readonly category: string | null;
@@ -64,10 +64,20 @@ export function toCatalog(
 ): Catalog {
   const { name, title, description, version, catalog_version, contact, baseUrl } = site;
   return {
-    ...{ name, title, description, version, catalog_version, x402Version: 2, contact },
+    name,
+    title,
+    description,
+    version,
+    catalog_version,
+    x402Version: 2,
+    contact,
     rails: site.rails.map((rail) => ({
-      ...{ id: rail.id, title: rail.title, network: rail.network },
-      ...{ asset: rail.asset, symbol: rail.symbol, decimals: rail.decimals },
+      id: rail.id,
+      title: rail.title,
+      network: rail.network,
+      asset: rail.asset,
+      symbol: rail.symbol,
+      decimals: rail.decimals,
     })),
     services: services.map((service) => toEntry(service, site)),
     links: Object.fromEntries(Object.entries(links).map(([key, path]) => [key, `${baseUrl}${path}`])),
@@ -78,7 +88,12 @@ function toEntry({ manifest, routes, path }: Service, { baseUrl, rails, yen_tier
   const { id, title, description, price, tags, category, input, output } = manifest;
   const payable = price === undefined ? [] : rails.filter((rail) => amountOn(rail, price, yen_tiers) !== undefined);
   return {
-    ...{ id, title, description, method: routes[0]?.method ?? "POST", path, url: `${baseUrl}${path}` },
+    id,
+    title,
+    description,
+    method: routes[0]?.method ?? "POST",
+    path,
+    url: `${baseUrl}${path}`,
     aliases: routes.slice(1).map((route) => `${route.method} ${route.path}`),
     price_usd: price ?? null,
     rails: payable.map((rail) => rail.id),
@@ -89,7 +104,7 @@ function toEntry({ manifest, routes, path }: Service, { baseUrl, rails, yen_tier
   };
 }
 
-/** A schema that is written in its manifest may still have a title. */
+/** The name of a schema; of one that is written in its manifest, the title. */
 function toName(schema: string | object): string | null {
   if (typeof schema === "string") return schema;
   return "title" in schema && typeof schema.title === "string" ? schema.title : null;

@@ -1,10 +1,9 @@
-import { createSchemaNodes } from "../../core/schema/nodes.ts";
+import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
 import type { RailManifest, SiteManifest } from "../../core/set/manifest.ts";
 import { amountOn, toAtomic, toDecimal } from "../../core/set/price.ts";
 import { parametersOf, type Route } from "../../core/set/route.ts";
-import { MCP_PATH } from "../mcp/mcp.ts";
-import { toSelfContained } from "../mcp/schemas.ts";
+import { createSchemaInliner } from "../schema/self-contained.ts";
 
 export interface DiscoveryOptions {
   readonly services: readonly Service[];
@@ -13,20 +12,18 @@ export interface DiscoveryOptions {
   readonly schemas: ReadonlyMap<string, object>;
   /** The public base URL, without a trailing slash. */
   readonly baseUrl: string;
-  /** Absolute URLs of what else is here, by name. */
+  /** Absolute URLs of other documents and doors, by name. */
   readonly links: Readonly<Record<string, string>>;
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The document at `/.well-known/x402` (specification 9, "Route catalog version"): every route with its price on every rail
- * and its schemas. Its `version` is the catalogue's; readers of its older forms take `resources`, the URLs that cost
- * something.
+ * The document at `/.well-known/x402`: every route with its price on every rail and its schemas. `version` is that of the
+ * catalogue; clients of the older form read `resources`, the URLs of paid services.
  */
 export function toDiscovery({ services, site, schemas, baseUrl, links }: DiscoveryOptions): object {
-  const { resolve, add } = createSchemaNodes(schemas);
-  for (const { input, output } of services) for (const { document } of [input, output]) add(document);
+  const inline = createSchemaInliner(services, schemas);
   const paid = services.filter(({ manifest }) => manifest.price !== undefined);
   const free = services.filter(({ manifest }) => manifest.price === undefined);
   const toRoutes = (service: Service): object[] =>
@@ -36,14 +33,18 @@ export function toDiscovery({ services, site, schemas, baseUrl, links }: Discove
       ...toPathParameters(service),
       input: {
         in: route.method === "POST" ? "body" : "query",
-        schema: toSelfContained(service.input.document, resolve),
+        schema: inline(service.input.document),
       },
-      output: { schema: toSelfContained(service.output.document, resolve) },
+      output: { schema: inline(service.output.document) },
       ...toExample(service),
     }));
   return {
-    ...{ version: site.catalog_version, x402Version: 2 },
-    ...{ name: site.name, title: site.title, description: site.description, contact: site.contact },
+    version: site.catalog_version,
+    x402Version: 2,
+    name: site.name,
+    title: site.title,
+    description: site.description,
+    contact: site.contact,
     resources: paid.map(({ path }) => baseUrl + path),
     networks: site.rails.map((rail) => toNetwork(rail, site)),
     ...toYenPricing(site),
@@ -56,14 +57,14 @@ export function toDiscovery({ services, site, schemas, baseUrl, links }: Discove
   };
 }
 
-/** What payphone itself answers free of charge (specification 1). */
+/** What payphone itself answers free of charge. */
 const OWN_ENDPOINTS = [
-  ["GET", "/health", "Liveness: answers as long as the process does."],
-  ["GET", "/ready", "Readiness of the store, the rails and the services."],
-  ["GET", "/openapi.json", "Machine-readable description of all services."],
-  ["GET", "/docs", "Interactive explorer."],
-  ["POST", MCP_PATH, "Model Context Protocol endpoint; only tools/call is paid."],
-  ["POST", "/v1/a2a", "Agent-to-agent JSON-RPC door."],
+  ["GET", PATHS.health, "Liveness: answers as long as the process does."],
+  ["GET", PATHS.ready, "Readiness of the store, the rails and the services."],
+  ["GET", PATHS.openApi, "Machine-readable description of all services."],
+  ["GET", PATHS.explorer, "Interactive explorer."],
+  ["POST", PATHS.mcp, "Model Context Protocol endpoint; only tools/call is paid."],
+  ["POST", PATHS.a2a, "Agent-to-agent JSON-RPC door."],
 ] as const;
 
 function toHead({ manifest, path }: Service, { method }: Route, baseUrl: string): Json {
@@ -97,7 +98,7 @@ function toNetwork(rail: RailManifest, { limits }: SiteManifest): Json {
   return { id, title, network, asset, symbol, decimals, currency, scheme: "exact", facilitator, max_timeout_seconds };
 }
 
-/** Specification 5, "Yen pricing": the tiers are fixed. The rate is what the highest of them implies, and no more than that. */
+/** The fixed yen tiers (`yen_tiers` of manifests/_site.yaml). The rate is the one that the highest tier implies. */
 function toYenPricing({ rails, yen_tiers }: SiteManifest): Json {
   const tiers = Object.entries(yen_tiers);
   if (tiers.length === 0 || rails.every(({ currency }) => currency !== "jpy")) return {};

@@ -1,3 +1,4 @@
+import { PATHS } from "../../core/paths.ts";
 import { isJobService, type Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 
@@ -8,7 +9,7 @@ export interface GuidanceOptions {
   readonly baseUrl: string;
 }
 
-/** How an agent buys a call, in a few lines: for `x-guidance` (at most 4000 characters) and llms.txt. */
+/** How an agent buys a call, for `x-guidance` (at most 4000 characters) and llms.txt. */
 export function toGuidance({ services, site: { title, rails }, baseUrl }: GuidanceOptions): string {
   const ways = rails.map((rail) => `${rail.title} (${rail.network})`).join(", ");
   return [
@@ -18,7 +19,7 @@ export function toGuidance({ services, site: { title, rails }, baseUrl }: Guidan
     "A stock x402 client does both steps. An input that is refused (422) and a call that fails are never charged.",
     "After a broken connection or a 503 `settlement-unknown`, repeat the same request with the same payment: the answer is kept and you are charged once.",
     ...(services.some(isJobService) ? [JOBS] : []),
-    `The same services are tools of the MCP endpoint ${baseUrl}/mcp and skills of the A2A agent at ${baseUrl}/.well-known/agent-card.json.`,
+    `The same services are tools of the MCP endpoint ${baseUrl}${PATHS.mcp} and skills of the A2A agent at ${baseUrl}${PATHS.agentCard}.`,
   ].join("\n");
 }
 

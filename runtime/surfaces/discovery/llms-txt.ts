@@ -7,11 +7,11 @@ export interface LlmsTxtOptions {
   readonly site: SiteManifest;
   /** The public base URL, without a trailing slash. */
   readonly baseUrl: string;
-  /** Absolute URLs of what else is here, by name. */
+  /** Absolute URLs of other documents and doors, by name. */
   readonly links: Readonly<Record<string, string>>;
 }
 
-/** What a language model should read first (llmstxt.org): what this is, how a call is bought, and a list of the services. */
+/** The text for language models (llmstxt.org): what the site is, how a call is bought, and its services. */
 export function toLlmsTxt({ services, site, baseUrl, links }: LlmsTxtOptions): string {
   const line = ({ manifest, routes, path }: Service): string => {
     const methods = routes.map(({ method }) => method).join(" or ");

@@ -1,14 +1,14 @@
-import { type McpHeaders, readHeader } from "./headers.ts";
+import { type RequestHeaders, readHeader } from "../http/headers.ts";
 
-/** From where the endpoint may be called. */
+/** Who may call the endpoint from a browser, and under which host names. */
 export interface McpAccess {
   /** The public base URL; web pages of its origin are always welcome. */
   readonly baseUrl: string;
-  /** Whether the server listens on a loopback address alone, so that no other name than its own can be meant for it. */
+  /** Whether the server listens on a loopback address alone: then only its own host names are accepted. */
   readonly loopback: boolean;
   /**
-   * The origins of web pages that may call; `*` is every one. Left out: every one where the base URL is public, since
-   * there is no account that a page could abuse, and pages of this machine where it is not.
+   * The origins of web pages that may call; `*` means all. Default: all where the base URL is public, since there is no
+   * account that a page could abuse; otherwise pages of this machine.
    */
   readonly origins?: readonly string[] | undefined;
 }
@@ -17,8 +17,8 @@ const HOST = /^(\[[0-9a-f:.]+\]|[^\s:/?#@[\]]+)(?::\d{1,5})?$/i;
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/;
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Says of each request why it may not come in, if so (MCP "Security Warning": DNS rebinding). The answer is 403. */
-export function createAccessCheck(access: McpAccess): (headers: McpHeaders) => string | undefined {
+/** Explains why a request is answered 403 (MCP, "Security Warning": DNS rebinding); undefined lets it in. */
+export function createAccessCheck(access: McpAccess): (headers: RequestHeaders) => string | undefined {
   const base = new URL(access.baseUrl);
   const hosts = [...LOOPBACK, base.hostname];
   const isLocal = access.origins === undefined && LOOPBACK.includes(base.hostname);

@@ -1,7 +1,9 @@
 import type { Invoke } from "../../core/invoke.ts";
+import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
-import { createMcpServer, type Mcp } from "./server.ts";
+import type { RpcDoor } from "../rpc/door.ts";
+import { createMcpServer } from "./server.ts";
 import { createServiceTools } from "./tools.ts";
 import type { McpIcon } from "./versions.ts";
 
@@ -22,8 +24,6 @@ export interface McpOptions {
   readonly instructions?: string;
 }
 
-export const MCP_PATH = "/mcp";
-
 const INSTRUCTIONS = [
   "Every tool that names a price is paid per call, with x402; there is no account and no API key.",
   "Call a tool with its arguments: the first answer is a challenge (isError, with structuredContent.accepts) and costs nothing.",
@@ -33,11 +33,11 @@ const INSTRUCTIONS = [
   "The same call with the same payment gets the same answer again, without a second charge.",
 ].join(" ");
 
-/** The MCP endpoint of a set of services (specification 4.4 and 5.4), to be mounted at `MCP_PATH`. */
-export function createMcp(options: McpOptions): Mcp {
+/** The MCP endpoint of a set of services, to be mounted at `PATHS.mcp`. */
+export function createMcp(options: McpOptions): RpcDoor {
   const { services, schemas, invoke, site, baseUrl, loopback, origins, icons, instructions = INSTRUCTIONS } = options;
   const { name, title, version, description } = site;
-  const endpoint = baseUrl + MCP_PATH;
+  const endpoint = baseUrl + PATHS.mcp;
   return createMcpServer({
     identity: { name, title, version, description, websiteUrl: baseUrl, ...(icons && { icons }) },
     instructions,

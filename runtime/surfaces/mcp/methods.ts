@@ -1,14 +1,14 @@
 import { isObject } from "../../core/json.ts";
-import { RPC_CODES, type RpcParams } from "../json-rpc.ts";
+import { RPC_CODES, type RpcParams } from "../rpc/json-rpc.ts";
 import type { McpCall } from "./payment.ts";
 import { type McpRefusal, type McpRequest, refuse } from "./request.ts";
 import { createResultWriter, type McpIdentity, type McpVersion, MODERN, toServerInfo, VERSIONS } from "./versions.ts";
 
-/** What stands behind the protocol: tools, and nothing else. */
+/** The tools behind the protocol. */
 export interface Tools {
-  /** The tools as `tools/list` shows them in a version. Asked once for each. */
+  /** The tools as `tools/list` shows them in a version. Called once per version. */
   list(version: McpVersion): readonly object[];
-  /** Calls a tool. Failures of the tool are results; what it rejects with would be a fault of ours. */
+  /** Calls a tool. Its failures are results; it never rejects. */
   call(call: ToolCall): Promise<ToolAnswer | McpRefusal>;
 }
 
@@ -16,19 +16,19 @@ export interface ToolCall extends CallContext {
   readonly name: string;
   readonly args: RpcParams;
   readonly version: McpVersion;
-  /** Writes a `CallToolResult` down as the version has it. */
+  /** The JSON of a `CallToolResult` in this version. */
   readonly write: (result: object) => string;
 }
 
-/** What comes from the transport. */
+/** What the HTTP request says of a call. */
 export interface CallContext {
   readonly payment: string | object | undefined;
   readonly requestId: string;
-  /** Aborted when the caller is gone, in every era: nobody could be given the result any more, so nobody shall pay for it. */
+  /** Aborted when the caller is gone: nobody would receive the result, so nobody is charged for it. */
   readonly signal: AbortSignal;
 }
 
-/** A result as JSON text, and what is to be known of the call. */
+/** A result as JSON text, and how the call behind it ended, if there was one. */
 export interface ToolAnswer {
   readonly result: string;
   readonly call?: McpCall;
@@ -40,11 +40,11 @@ export interface McpMethodsOptions {
   readonly tools: Tools;
 }
 
-/** How long clients may keep what does not change before a restart. Everybody is told the same. */
+/** How long clients may cache lists, which change only with a restart. */
 const CACHING = { ttlMs: 300_000, cacheScope: "public" };
 const CAPABILITIES = { tools: {} };
 
-/** Answers a request whose version is settled. What is the same for everybody is written once. */
+/** Answers a request whose version is settled. Answers that are the same for everybody are written once. */
 export type McpMethods = (request: McpRequest, context: CallContext) => Promise<ToolAnswer | McpRefusal>;
 
 export function createMcpMethods({ identity, instructions, tools }: McpMethodsOptions): McpMethods {
@@ -62,7 +62,7 @@ export function createMcpMethods({ identity, instructions, tools }: McpMethodsOp
     McpVersion,
     ReturnType<typeof toEra>
   >;
-  // It was born in the stateless era and has one form, whoever asks.
+  // The method came with the stateless version, and has one form in all versions.
   const discovery = { supportedVersions: VERSIONS, capabilities: CAPABILITIES, instructions, ...CACHING };
   const discover = eras[MODERN].write(discovery);
 
@@ -78,7 +78,7 @@ export function createMcpMethods({ identity, instructions, tools }: McpMethodsOp
     }
     if (version !== MODERN && method === "initialize") return { result: era.initialize };
     if (version !== MODERN && method === "ping") return { result: "{}" };
-    // In the handshake eras, 404 would say that a session is gone.
+    // In versions with a handshake, 404 means that a session has ended.
     return refuse(
       RPC_CODES.methodNotFound,
       `There is no method ${JSON.stringify(method)}`,

@@ -1,24 +1,14 @@
-import type { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
 import type { Challenge } from "../../core/x402/challenge.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
-import type { RpcParams } from "../json-rpc.ts";
-import { type McpHeaders, readHeader } from "./headers.ts";
+import { type BroughtPayment, toReceiptHeaders } from "../http/payment-headers.ts";
+import type { DoorCall } from "../rpc/door.ts";
+import type { RpcParams } from "../rpc/json-rpc.ts";
 import { knows, type McpVersion } from "./versions.ts";
 
-/** A payment as a call brought it: base64 text, or an object. */
-export interface McpPayment {
-  readonly value: string | object;
-  /** Whether it came as X-PAYMENT, whose senders look for X-PAYMENT-RESPONSE. */
-  readonly legacy: boolean;
-}
-
-/** How a call went, as far as payment and log are concerned. */
-export interface McpCall {
-  readonly service: string;
+/** How a tool call ended. */
+export interface McpCall extends DoorCall {
   readonly challenge?: Challenge;
-  readonly receipt?: SettleResponse;
-  readonly problem?: Problem;
 }
 
 const PAYMENT_KEY = "x402/payment";
@@ -27,25 +17,16 @@ const RECEIPT_KEY = "x402/payment-response";
 const CHALLENGE_KEY = "x402/error";
 
 /** The payment in a call's `_meta` (x402 transport MCP): an object, or base64 text as Cloudflare's client sends it. */
-export function metaPaymentOf({ _meta }: RpcParams): McpPayment | undefined {
+export function metaPaymentOf({ _meta }: RpcParams): BroughtPayment | undefined {
   const value = (isObject(_meta) ? _meta[PAYMENT_KEY] : undefined) ?? undefined;
   if (value === undefined) return undefined;
-  // What is neither is refused where payments are read, as a payment without any of its parts.
+  // Anything else becomes an empty payment, which is refused as `invalid_payload`.
   return { value: typeof value === "string" || isObject(value) ? value : {}, legacy: false };
 }
 
-/** The payment in the request's headers (specification 5.4): PAYMENT-SIGNATURE, or the deprecated X-PAYMENT. */
-export function headerPaymentOf(headers: McpHeaders): McpPayment | undefined {
-  const current = readHeader(headers, "payment-signature");
-  if (current) return { value: current, legacy: false };
-  const legacy = readHeader(headers, "x-payment");
-  return legacy ? { value: legacy, legacy: true } : undefined;
-}
-
 /**
- * A challenge as a tool's result, in every form that a payer in the field reads. It has its `structuredContent` in all
- * versions, also where results of tools have none yet: specification 5.4 promises it, and every version lets results
- * hold more than it knows.
+ * A challenge as a tool's result, in every form that clients read. `structuredContent` is there in all versions, also in
+ * those whose other results have none: every version allows results to hold unknown fields.
  */
 export function toChallengeResult({ required, body }: Challenge, receipt?: SettleResponse): object {
   return {
@@ -56,7 +37,7 @@ export function toChallengeResult({ required, body }: Challenge, receipt?: Settl
   };
 }
 
-/** What was paid for, and the receipt. */
+/** A service's output as a tool's result, with the receipt where the call was paid. */
 export function toPaidResult(output: unknown, receipt: SettleResponse | undefined, version: McpVersion): object {
   return {
     content: [{ type: "text", text: JSON.stringify(output) }],
@@ -65,12 +46,10 @@ export function toPaidResult(output: unknown, receipt: SettleResponse | undefine
   };
 }
 
-/** The headers that an answer carries for payers who look at HTTP: the challenge, and the receipt. */
-export function toPaymentHeaders({ challenge, receipt }: McpCall, legacy: boolean): Record<string, string> {
-  const encoded = receipt && Buffer.from(JSON.stringify(receipt)).toString("base64");
+/** The headers of an answer for clients that look at HTTP: the challenge and the receipt. */
+export function toPaymentHeaders({ challenge, receipt }: McpCall, legacy: boolean): Readonly<Record<string, string>> {
   return {
     ...(challenge && { "payment-required": challenge.header }),
-    ...(encoded && { "payment-response": encoded }),
-    ...(encoded && legacy && { "x-payment-response": encoded }),
+    ...(receipt && toReceiptHeaders(receipt, legacy)),
   };
 }

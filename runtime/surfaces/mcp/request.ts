@@ -1,9 +1,10 @@
 import { isObject } from "../../core/json.ts";
-import { RPC_CODES, type RpcError, type RpcId, type RpcParams, type RpcRequest } from "../json-rpc.ts";
-import { decodeHeader, type McpHeaders, readHeader } from "./headers.ts";
+import { type RequestHeaders, readHeader } from "../http/headers.ts";
+import { RPC_CODES, type RpcError, type RpcId, type RpcParams, type RpcRequest } from "../rpc/json-rpc.ts";
+import { decodeHeader } from "./encoded-header.ts";
 import { HANDSHAKE, isStateless, type McpVersion, MODERN, UNNAMED, VERSIONS } from "./versions.ts";
 
-/** A request whose version is settled and whose headers say what its body says. */
+/** A request whose version is settled and whose headers agree with its body. */
 export interface McpRequest {
   readonly id: RpcId;
   readonly method: string;
@@ -12,7 +13,7 @@ export interface McpRequest {
   readonly version: McpVersion;
 }
 
-/** A protocol error, and the HTTP status that it is answered with. */
+/** A protocol error and its HTTP status. */
 export interface McpRefusal {
   readonly status: number;
   readonly error: RpcError;
@@ -24,18 +25,19 @@ export const MCP_CODES = { headerMismatch: -32020, unsupportedVersion: -32022 } 
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 
-/** A refusal with the status that most protocol errors of the handshake eras have. */
+/** A protocol error; most versions answer it with status 200. */
 export const refuse = (code: number, message: string, status = 200): McpRefusal => ({
   status,
   error: { code, message },
 });
 
 /**
- * Settles which version a request is in and holds its headers to its body (MCP 2026-07-28, "Server Validation"): a claim
- * in `_meta` makes it stateless, a stateless header without the claim is a fault, and everything else is of the
- * handshake. The order of the checks is the protocol's: agreement, support, headers, capabilities.
+ * Settles the version of a request and checks that its headers agree with its body (MCP 2026-07-28, "Server
+ * Validation"). A version in `_meta` makes the request stateless; a stateless header without it is a fault; every other
+ * request belongs to a version with a handshake. The order of the checks is the protocol's: agreement, support, headers,
+ * capabilities.
  */
-export function openRequest({ id, method, params }: RpcRequest, headers: McpHeaders): McpRequest | McpRefusal {
+export function openRequest({ id, method, params }: RpcRequest, headers: RequestHeaders): McpRequest | McpRefusal {
   const meta = isObject(params._meta) ? params._meta : {};
   const named = readHeader(headers, "mcp-protocol-version");
   const version =
@@ -45,8 +47,8 @@ export function openRequest({ id, method, params }: RpcRequest, headers: McpHead
   return (version === MODERN && checkStateless(request, headers)) || request;
 }
 
-/** Why a message that asks for no answer cannot be taken: it names a version that is not served. */
-export function checkNamedVersion(headers: McpHeaders): McpRefusal | undefined {
+/** Why a notification is refused: it names a version that is not served. */
+export function checkNamedVersion(headers: RequestHeaders): McpRefusal | undefined {
   const named = readHeader(headers, "mcp-protocol-version");
   return named === undefined || VERSIONS.some((known) => known === named) ? undefined : unsupported(named);
 }
@@ -61,7 +63,7 @@ function settleClaim(claim: unknown, named: string | undefined): McpVersion | Mc
 function settle(method: string, params: RpcParams, named: string | undefined): McpVersion | McpRefusal {
   if (named !== undefined && isStateless(named)) {
     if (named !== MODERN) return unsupported(named);
-    if (method !== "initialize") return MODERN; // Without its claim, which is missed after the headers were checked.
+    if (method !== "initialize") return MODERN; // The missing version in `_meta` is reported after the faults of the headers.
     return mismatch(`initialize opens a handshake, which MCP-Protocol-Version ${MODERN} does not have`);
   }
   const version = HANDSHAKE.find((known) => known === (named ?? UNNAMED));
@@ -73,7 +75,7 @@ function settle(method: string, params: RpcParams, named: string | undefined): M
   return HANDSHAKE.find((known) => known === protocolVersion) ?? HANDSHAKE[0];
 }
 
-function checkStateless({ method, params, meta }: McpRequest, headers: McpHeaders): McpRefusal | undefined {
+function checkStateless({ method, params, meta }: McpRequest, headers: RequestHeaders): McpRefusal | undefined {
   if (readHeader(headers, "mcp-protocol-version") === undefined)
     return mismatch(`MCP-Protocol-Version is missing; send it as ${MODERN}`);
   const fault =
@@ -89,7 +91,7 @@ function explainMethod(named: string | undefined, method: string): string | unde
   return named === method ? undefined : `Mcp-Method is ${quote(named)}, but the body's method is ${quote(method)}`;
 }
 
-/** A body without a name has its own fault, which comes later. */
+/** A body without a name is reported later. */
 function explainName(named: string | undefined, name: unknown): string | undefined {
   if (named === undefined) return name === undefined ? undefined : "Mcp-Name is missing; send the tool's name";
   const decoded = decodeHeader(named);
@@ -101,7 +103,7 @@ const missing = (key: string, kind: string): McpRefusal =>
 
 const mismatch = (message: string): McpRefusal => refuse(MCP_CODES.headerMismatch, `Header mismatch: ${message}`, 400);
 
-/** The list never holds what was asked for: a client that follows it must not come back with the same. */
+/** The list leaves out the requested version: a client that follows it must not send the same again. */
 const unsupported = (requested: string): McpRefusal => ({
   status: 400,
   error: {

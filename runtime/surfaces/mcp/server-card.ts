@@ -9,7 +9,7 @@ export interface ServerCardOptions {
   readonly icon: string;
 }
 
-/** The longest description that MCP's registry takes. */
+/** The longest description, in characters, that MCP's registry accepts. */
 const LONGEST = 100;
 
 /** The card at `/.well-known/mcp/server-card.json`, in the form of MCP's registry (server.json, schema of 2025-12-11). */
@@ -21,19 +21,19 @@ export function toServerCard({ site, baseUrl, endpoint, icon }: ServerCardOption
     description: toShort(site.description),
     version: site.version,
     websiteUrl: baseUrl,
-    // The registry's icons are https or nothing.
+    // The registry accepts https icons only.
     ...(icon.startsWith("https:") && { icons: [{ src: icon, mimeType: "image/png", sizes: ["256x256"] }] }),
     remotes: [{ type: "streamable-http", url: endpoint }],
   };
 }
 
-/** `pay.example.com` is `com.example.pay`; an address that is no name has no namespace but its own machine's. */
+/** `pay.example.com` becomes `com.example.pay`; an IP address becomes `localhost`. */
 function toNamespace(hostname: string): string {
   const isName = /^(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9.-]+$/i.test(hostname);
   return isName ? hostname.split(".").reverse().join(".") : "localhost";
 }
 
-/** As many whole sentences as fit, or else as many words. */
+/** The whole sentences that fit, or else the whole words. */
 function toShort(text: string): string {
   if (text.length <= LONGEST) return text;
   const [sentences] = /^.*[.!?](?=\s)/s.exec(text.slice(0, LONGEST + 1)) ?? [];

@@ -1,4 +1,7 @@
 import { Problem } from "../../api/problem.ts";
+import { type RequestHeaders, readHeader } from "../http/headers.ts";
+import { type BroughtPayment, readPaymentHeaders } from "../http/payment-headers.ts";
+import type { DoorReply, DoorRequest, RpcDoor } from "../rpc/door.ts";
 import {
   parseJsonText,
   RPC_CODES,
@@ -8,45 +11,19 @@ import {
   readMessage,
   toErrorText,
   toResultText,
-} from "../json-rpc.ts";
+} from "../rpc/json-rpc.ts";
 import { createAccessCheck, type McpAccess } from "./access.ts";
-import { type McpHeaders, readHeader } from "./headers.ts";
 import { createMcpMethods, type McpMethodsOptions } from "./methods.ts";
-import { headerPaymentOf, type McpCall, type McpPayment, metaPaymentOf, toPaymentHeaders } from "./payment.ts";
+import { type McpCall, metaPaymentOf, toPaymentHeaders } from "./payment.ts";
 import { checkNamedVersion, openRequest } from "./request.ts";
 import { isStateless, UNNAMED } from "./versions.ts";
-
-/** One HTTP request, with its body read: within the limits of size and depth, and as text. */
-export interface McpHttpRequest {
-  readonly method: string;
-  readonly headers: McpHeaders;
-  readonly body: string;
-  /** As in the log and in problem documents. */
-  readonly requestId: string;
-  /** Aborted when the caller is gone. */
-  readonly signal: AbortSignal;
-}
-
-export interface McpHttpReply {
-  readonly status: number;
-  /** By lower-cased name. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-  /** The tools that were called, for the log and the limits. */
-  readonly calls: readonly McpCall[];
-}
-
-/** An MCP endpoint (Streamable HTTP, stateless) as a function. It never rejects. */
-export interface Mcp {
-  handle(request: McpHttpRequest): Promise<McpHttpReply>;
-}
 
 export interface McpServerOptions extends McpMethodsOptions {
   readonly access: McpAccess;
 }
 
-/** The answer to one message; one without text is accepted and not answered. */
-interface Answer {
+/** The answer to one message; one without text has no body. */
+interface MessageAnswer {
   readonly status: number;
   readonly text?: string;
   readonly call?: McpCall;
@@ -55,21 +32,21 @@ interface Answer {
 const MAX_BATCH = 20;
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i;
 
-export function createMcpServer({ access, ...options }: McpServerOptions): Mcp {
+/** An MCP endpoint (Streamable HTTP, stateless). */
+export function createMcpServer({ access, ...options }: McpServerOptions): RpcDoor {
   const checkAccess = createAccessCheck(access);
   const dispatch = createMcpMethods(options);
 
   return {
     async handle(http) {
-      const { method, headers, body } = http;
+      const { headers, body } = http;
       const unwelcome = checkAccess(headers);
       if (unwelcome !== undefined) return toReply(fail(403, RPC_CODES.invalidRequest, unwelcome));
-      if (method !== "POST") return toReply(failWith(new Problem("method-not-allowed")), { allow: "POST" });
       if (!JSON_TYPE.test(readHeader(headers, "content-type") ?? ""))
         return toReply(failWith(new Problem("unsupported-media-type")));
       const value = parseJsonText(body);
       if (value === undefined) return toReply(fail(400, RPC_CODES.parseError, "The body is not JSON"));
-      const payment = headerPaymentOf(headers);
+      const payment = readPaymentHeaders(headers);
       if (Array.isArray(value)) return answerBatch(value.map(readMessage), http, payment);
       const reply = await answer(readMessage(value), http, payment);
       return toReply(reply, reply.call && toPaymentHeaders(reply.call, payment?.legacy ?? false));
@@ -79,13 +56,13 @@ export function createMcpServer({ access, ...options }: McpServerOptions): Mcp {
   /** Lists of messages exist in one version only. Their calls run side by side. */
   async function answerBatch(
     messages: readonly RpcMessage[],
-    http: McpHttpRequest,
-    payment: McpPayment | undefined,
-  ): Promise<McpHttpReply> {
+    http: DoorRequest,
+    payment: BroughtPayment | undefined,
+  ): Promise<DoorReply> {
     const version = readHeader(http.headers, "mcp-protocol-version") ?? UNNAMED;
     const fault = explainBatch(messages.length, version);
     if (fault !== undefined) return toReply(fail(400, RPC_CODES.invalidRequest, fault));
-    // The payment headers speak of one call, in both directions: the first that brings no payment of its own.
+    // Payment headers, of request and answer, belong to one call: the first that brings no payment of its own.
     const payable = messages.findIndex(isPayableByHeader);
     const answers = await Promise.all(
       messages.map((message, at) =>
@@ -104,23 +81,23 @@ export function createMcpServer({ access, ...options }: McpServerOptions): Mcp {
 
   async function answer(
     message: RpcMessage,
-    { headers, requestId, signal }: McpHttpRequest,
-    headerPayment: McpPayment | undefined,
-  ): Promise<Answer> {
+    { headers, requestId, signal }: DoorRequest,
+    headerPayment: BroughtPayment | undefined,
+  ): Promise<MessageAnswer> {
     if (message.kind === "invalid") return { status: 400, text: toErrorText(message.id, message.error) };
     if (message.kind !== "request") return accept(message, headers);
     const request = openRequest(message, headers);
     if ("error" in request) return { status: request.status, text: toErrorText(message.id, request.error) };
     const payment = (metaPaymentOf(request.params) ?? headerPayment)?.value;
-    const outcome = await dispatch(request, { payment, requestId, signal });
-    if ("error" in outcome) return { status: outcome.status, text: toErrorText(message.id, outcome.error) };
-    const { result, call } = outcome;
+    const answered = await dispatch(request, { payment, requestId, signal });
+    if ("error" in answered) return { status: answered.status, text: toErrorText(message.id, answered.error) };
+    const { result, call } = answered;
     return { status: 200, text: toResultText(message.id, result), ...(call && { call }) };
   }
 }
 
-/** Notifications, and responses to requests that we never make: taken and dropped. */
-function accept({ kind }: RpcMessage, headers: McpHeaders): Answer {
+/** Notifications, and responses to requests that this server never makes: taken and dropped. */
+function accept({ kind }: RpcMessage, headers: RequestHeaders): MessageAnswer {
   const refusal = checkNamedVersion(headers);
   if (refusal) return { status: refusal.status, text: toErrorText(undefined, refusal.error) };
   if (kind === "response" && isStateless(readHeader(headers, "mcp-protocol-version") ?? ""))
@@ -140,17 +117,17 @@ const isRequest = (message: RpcMessage, method: string): message is RpcMessage &
 const isPayableByHeader = (message: RpcMessage): boolean =>
   isRequest(message, "tools/call") && metaPaymentOf(message.params) === undefined;
 
-const fail = (status: number, code: number, message: string, id?: RpcId): Answer => ({
+const fail = (status: number, code: number, message: string, id?: RpcId): MessageAnswer => ({
   status,
   text: toErrorText(id, { code, message } satisfies RpcError),
 });
 
-const failWith = (problem: Problem): Answer => ({
+const failWith = (problem: Problem): MessageAnswer => ({
   status: problem.status,
   text: toErrorText(undefined, problem.toRpcError()),
 });
 
-function toReply({ status, text, call }: Answer, headers: Readonly<Record<string, string>> = {}): McpHttpReply {
+function toReply({ status, text, call }: MessageAnswer, headers: Readonly<Record<string, string>> = {}): DoorReply {
   const fixed = { "cache-control": "no-store", ...(text !== undefined && { "content-type": "application/json" }) };
   return {
     status,

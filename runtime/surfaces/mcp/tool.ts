@@ -1,29 +1,28 @@
-import type { Resolve } from "../../core/schema/nodes.ts";
 import type { Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
-import { toSelfContained } from "./schemas.ts";
+import type { InlineSchema } from "../schema/self-contained.ts";
 import { knows, type McpVersion } from "./versions.ts";
 
 export interface ToolOptions {
-  readonly resolve: Resolve;
-  /** The rails in words. */
+  readonly inline: InlineSchema;
+  /** The titles of the rails. */
   readonly payable: string;
   readonly version: McpVersion;
 }
 
-/** A tool as a version knows it, with its price, if it has one, in the three places where clients look for it. */
-export function toTool(service: Service, { resolve, payable, version }: ToolOptions): object {
+/** A service as a tool of this version, with its price in the three places where clients look for it. */
+export function toTool(service: Service, { inline, payable, version }: ToolOptions): object {
   const { manifest, input, output } = service;
   const { id, title, price } = manifest;
   const { $schema } = input.document;
-  const { $defs, ...result } = toSelfContained(output.document, resolve);
+  const { $defs, ...result } = inline(output.document);
   return {
     name: id,
     ...(knows(version, "structure") && { title }),
     description: toDescription(service, payable),
-    inputSchema: { ...($schema !== undefined && { $schema }), ...toSelfContained(input.document, resolve) },
+    inputSchema: { ...($schema !== undefined && { $schema }), ...inline(input.document) },
     ...(knows(version, "structure") && {
-      // A client may hold every `structuredContent` to this, the challenge's too.
+      // Clients may check every `structuredContent` against this, the challenge's too.
       outputSchema: {
         type: "object",
         ...(price === undefined ? result : { anyOf: [result, PAYMENT_REQUIRED] }),
@@ -38,7 +37,7 @@ export function toTool(service: Service, { resolve, payable, version }: ToolOpti
   };
 }
 
-/** What it does, what it costs, and how to go on where its answer is the beginning of a job. */
+/** What the service does and costs, and where a job is polled. */
 function toDescription({ manifest: { id, description, price }, job }: Service, payable: string): string {
   const cost = price === undefined ? "Free." : `Costs ${price} USD a call, paid with x402 in ${payable}.`;
   if (!job) return `${description} ${cost}`;
@@ -47,7 +46,7 @@ function toDescription({ manifest: { id, description, price }, job }: Service, p
   return `${description} ${cost} Answers a job_id at once: ask ${toStatusId(id)} for it, free of charge, until it is DELIVERED or FAILED, in about ${eta_seconds} s.${back}`;
 }
 
-/** All four, since two of them default to true; what a manifest does not say is what the protocol assumes. */
+/** All four hints, since two of them default to true. Hints that the manifest lacks get the protocol's defaults. */
 function toAnnotations({ title, hints = {} }: Service["manifest"]): object {
   const { readOnly = false, destructive = !readOnly, idempotent = false, openWorld = true } = hints;
   return {
@@ -59,7 +58,7 @@ function toAnnotations({ title, hints = {} }: Service["manifest"]): object {
   };
 }
 
-/** The challenge (x402 version 2, PaymentRequired), as far as a client must know it to recognize it. */
+/** The fields of a challenge by which clients recognize it (x402 version 2, PaymentRequired). */
 const PAYMENT_REQUIRED = {
   title: "PaymentRequired",
   description: "What an unpaid call, or one whose payment was refused, is answered with (x402 version 2).",

@@ -1,11 +1,11 @@
 import { Problem } from "../../api/problem.ts";
 import type { Invoke } from "../../core/invoke.ts";
-import { createSchemaNodes } from "../../core/schema/nodes.ts";
 import { isJobService, type Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { Challenge } from "../../core/x402/challenge.ts";
-import { RPC_CODES } from "../json-rpc.ts";
+import { RPC_CODES } from "../rpc/json-rpc.ts";
+import { createSchemaInliner } from "../schema/self-contained.ts";
 import type { ToolCall, Tools } from "./methods.ts";
 import { toChallengeResult, toPaidResult } from "./payment.ts";
 import { refuse } from "./request.ts";
@@ -23,24 +23,22 @@ export interface ServiceToolsOptions {
 }
 
 /**
- * Every paid service as a tool, and what tells how their jobs stand. Other free services are no tools: they need no payment
- * and so no door of their own, and specification 4.4 promises the paid ones. Payments are taken in dollars alone
- * (specification 5, "Settlement rails").
+ * Every paid service as a tool, and the status services of their jobs. Other free services are no tools: plain HTTP
+ * serves them. Only rails that count dollars take payments here.
  */
 export function createServiceTools({ services, schemas, invoke, site, endpoint }: ServiceToolsOptions): Tools {
   const paid = services.filter(({ manifest }) => manifest.price !== undefined);
-  const tellers = paid.filter(isJobService).map(({ manifest }) => toStatusId(manifest.id));
-  const shown = services.filter((service) => paid.includes(service) || tellers.includes(service.manifest.id));
+  const statusIds = paid.filter(isJobService).map(({ manifest }) => toStatusId(manifest.id));
+  const shown = services.filter((service) => paid.includes(service) || statusIds.includes(service.manifest.id));
   const byName = new Map(shown.map((service) => [service.manifest.id, service]));
   const rails = site.rails.filter(({ currency }) => currency === "usd");
   const networks = rails.map(({ network }) => network);
   const payable = rails.map(({ title }) => title).join(" or ");
-  const { resolve, add } = createSchemaNodes(schemas);
-  for (const { input, output } of shown) for (const { document } of [input, output]) add(document);
+  const inline = createSchemaInliner(shown, schemas);
   const writeChallenge = createChallengeWriter();
 
   return {
-    list: (version) => shown.map((service) => toTool(service, { resolve, payable, version })),
+    list: (version) => shown.map((service) => toTool(service, { inline, payable, version })),
     async call(call) {
       const service = byName.get(call.name);
       if (!service) return refuse(RPC_CODES.invalidParams, `Unknown tool: ${JSON.stringify(call.name.slice(0, 80))}`);
@@ -69,7 +67,7 @@ export function createServiceTools({ services, schemas, invoke, site, endpoint }
   };
 }
 
-/** Writes each challenge once for each version, for as long as it is the same. */
+/** Writes each challenge once per version. */
 function createChallengeWriter(): (challenge: Challenge, call: ToolCall) => string {
   const written = new WeakMap<Challenge, Map<McpVersion, string>>();
   return (challenge, { version, write }) => {
@@ -80,7 +78,7 @@ function createChallengeWriter(): (challenge: Challenge, call: ToolCall) => stri
   };
 }
 
-/** A failure that is not about payment. It has no `structuredContent`: clients would hold it to the output's schema. */
+/** A failure that is not about payment. It has no `structuredContent`: clients would check that against the output's schema. */
 function toProblemResult(problem: Problem, requestId: string): object {
   const { retryAfter } = problem.options;
   const document = {

@@ -1,18 +1,18 @@
-/** The stateless era: every request brings its version and its capabilities along. */
+/** The stateless version: every request brings its version and its capabilities. */
 export const MODERN = "2026-07-28";
 
-/** The eras of the `initialize` handshake, newest first. */
+/** The versions with an `initialize` handshake, newest first. */
 export const HANDSHAKE = ["2025-11-25", "2025-06-18", "2025-03-26"] as const;
 
 export type McpVersion = typeof MODERN | (typeof HANDSHAKE)[number];
 
-/** Everything that is served (specification 4.4), newest first. */
+/** Every version that is served, newest first. */
 export const VERSIONS: readonly McpVersion[] = [MODERN, ...HANDSHAKE];
 
-/** What a client that names no version speaks: the only one that had no header for it. */
+/** The version of clients that name none: the only one without a version header. */
 export const UNNAMED: McpVersion = "2025-03-26";
 
-/** The version from which on each thing may be sent. */
+/** The first version that has each feature. */
 export const SINCE = {
   /** `title`, `outputSchema`, `structuredContent`, and `_meta` of a tool. */
   structure: "2025-06-18",
@@ -22,10 +22,10 @@ export const SINCE = {
   stateless: MODERN,
 } as const satisfies Record<string, McpVersion>;
 
-/** Whether a version has something. Versions are dates, and so compare as texts. */
-export const knows = (version: McpVersion, thing: keyof typeof SINCE): boolean => version >= SINCE[thing];
+/** Whether a version has a feature. Versions are dates and compare as texts. */
+export const knows = (version: McpVersion, feature: keyof typeof SINCE): boolean => version >= SINCE[feature];
 
-/** Whether a text names the stateless era: its first version or, unknown to us, a later one. */
+/** Whether a text names the first stateless version or a later, unknown one. */
 export const isStateless = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= MODERN;
 
 export interface McpIcon {
@@ -45,7 +45,7 @@ export interface McpIdentity {
   readonly icons?: readonly McpIcon[] | undefined;
 }
 
-/** As much of the identity as a version knows. */
+/** The fields of the identity that a version has. */
 export function toServerInfo(identity: McpIdentity, version: McpVersion): object {
   const { name, title, version: release, ...about } = identity;
   return {
@@ -56,7 +56,7 @@ export function toServerInfo(identity: McpIdentity, version: McpVersion): object
   };
 }
 
-/** Writes results down as a version has them. */
+/** Serializes results in the form of a version. */
 export function createResultWriter(identity: McpIdentity, version: McpVersion): (result: object) => string {
   if (!knows(version, "stateless")) return (result) => JSON.stringify(result);
   const server = { "io.modelcontextprotocol/serverInfo": toServerInfo(identity, version) };

@@ -1,3 +1,4 @@
+import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { toGuidance } from "../discovery/guidance.ts";
@@ -16,8 +17,8 @@ export interface OpenApiOptions {
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The machine-readable description (OpenAPI 3.1). A service stands in it once, by its main route; further routes of the
- * same service stay callable and are listed in the catalogue. The same services give the same bytes.
+ * The machine-readable description (OpenAPI 3.1). It lists each service once, by its main route; the catalogue lists
+ * further routes. The same services give the same bytes.
  */
 export function toOpenApi({ services, site, baseUrl, schemas }: OpenApiOptions): object {
   const operations = toOperations(services, schemas);
@@ -32,7 +33,7 @@ export function toOpenApi({ services, site, baseUrl, schemas }: OpenApiOptions):
       license: { name: "MIT", identifier: "MIT" },
       "x-guidance": toGuidance({ services, site, baseUrl }),
     },
-    externalDocs: { description: "Try every service", url: `${baseUrl}/docs` },
+    externalDocs: { description: "Try every service", url: baseUrl + PATHS.explorer },
     servers: [{ url: baseUrl }],
     tags: [
       ...categories.map((name) => ({ name, description: `Services: ${name}` })),
@@ -46,10 +47,10 @@ export function toOpenApi({ services, site, baseUrl, schemas }: OpenApiOptions):
 const PROBES = "probes";
 
 const OWN_PATHS: Json = {
-  "/health": toProbe("health", "Liveness", "Answers as long as the process does.", {
+  [PATHS.health]: toProbe("health", "Liveness", "Answers as long as the process does.", {
     "200": toProbeAnswer("Alive", "Health"),
   }),
-  "/ready": toProbe("ready", "Readiness", "How the store, each payment rail and each service are.", {
+  [PATHS.ready]: toProbe("ready", "Readiness", "How the store, each payment rail and each service are.", {
     "200": toProbeAnswer("Ready to sell, at least in part", "Readiness"),
     "503": toProbeAnswer("Not ready to sell anything", "Readiness"),
   }),

@@ -1,16 +1,15 @@
 import { isObject } from "../../core/json.ts";
-import { createSchemaNodes } from "../../core/schema/nodes.ts";
 import type { Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
 import { parametersOf } from "../../core/set/route.ts";
-import { toSelfContained } from "../mcp/schemas.ts";
-import { splitInput, splitSchema } from "../path-fields.ts";
+import { splitInput, splitSchema } from "../schema/path-fields.ts";
+import { createSchemaInliner } from "../schema/self-contained.ts";
 import { toErrorResponses } from "./responses.ts";
 import { type Components, createComponents, type NamedSchemas } from "./schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The services of a description: their operations by path and method, and the schemas that these refer to. */
+/** The operations by path and method, and the schemas that they refer to. */
 export interface Operations {
   readonly paths: Readonly<Record<string, Json>>;
   readonly schemas: ReturnType<Components["list"]>;
@@ -19,20 +18,19 @@ export interface Operations {
 /** Every service once, by its main route. */
 export function toOperations(services: readonly Service[], schemas: NamedSchemas): Operations {
   const components = createComponents(schemas);
-  const { resolve, add } = createSchemaNodes(schemas);
+  const inline = createSchemaInliner(services, schemas);
   const paths: Record<string, Json> = {};
   for (const service of services) {
     const [route] = service.routes;
     if (!route) continue;
-    add(service.input.document);
-    const input = toSelfContained(service.input.document, resolve);
+    const input = inline(service.input.document);
     const operation = { ...toHead(service), ...toInput(service, input, components), ...toAnswers(service, components) };
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
   }
   return { paths, schemas: components.list() };
 }
 
-/** Where services without a category stand. */
+/** The category of services that name none. */
 export const OTHER = "other";
 
 function toHead({ manifest, routes }: Service): Json {
@@ -48,14 +46,14 @@ function toHead({ manifest, routes }: Service): Json {
   };
 }
 
-/** What directories read a price from: dollars with at least six decimals. */
+/** The price for directories: dollars with at least six decimals. */
 function toPaymentInfo(price: string): Json {
   const [whole, fraction = ""] = price.split(".");
   const amount = `${whole}.${fraction.padEnd(6, "0")}`;
   return { price: { mode: "fixed", currency: "USD", amount }, protocols: [{ x402: {} }] };
 }
 
-/** The parameters, each a field of the input; for POST all that does not stand in the path is the body. */
+/** The fields of the input as parameters, or in the body of a POST where they are not in the path. */
 function toInput({ manifest, routes, path }: Service, schema: Json, components: Components): Json {
   const names = parametersOf(path);
   const { inPath, rest } = splitSchema(schema, names);
@@ -100,7 +98,7 @@ function toAnswers({ manifest, routes, job }: Service, components: Components): 
   };
 }
 
-/** How a job is followed, for clients that are made from this description. */
+/** How generated clients follow a job. */
 const toStatusLink = (id: string): Json => ({
   operationId: toStatusId(id),
   parameters: { job_id: "$response.body#/job_id" },

@@ -13,7 +13,7 @@ function toPart(names: readonly string[]): Json {
   return { type: "object", properties, required: [...names, "state"] };
 }
 
-/** What every API of payphone's shares: errors, the x402 challenge, and the two probes. */
+/** Schemas that every site has: errors, the x402 challenge, and the two probes. */
 export const OWN_SCHEMAS: Json = {
   HTTPValidationError: {
     type: "object",
@@ -94,7 +94,7 @@ const POSTED = [413, 415];
 const PAID = [409];
 const RETRIED = new Set([409, 429, 502, 503]);
 
-/** Titles of one status, from the same table that answers are made from. */
+/** The codes and titles of one status, from the table of problems. */
 const titlesOf = (status: number): string =>
   Object.entries(PROBLEMS)
     .filter(([, row]) => row.status === status)
@@ -121,7 +121,7 @@ export const ERROR_RESPONSES: Json = {
   ...Object.fromEntries([...ANY, ...POSTED, ...PAID].sort().map((status) => [`Problem${status}`, problemOf(status)])),
 };
 
-/** Every other status that an operation can answer. */
+/** The responses of an operation besides 200. */
 export function toErrorResponses({ isPaid, isPosted }: { isPaid: boolean; isPosted: boolean }): Json {
   const ref = (name: string): Json => ({ $ref: `#/components/responses/${name}` });
   const statuses = [...ANY, ...(isPosted ? POSTED : []), ...(isPaid ? PAID : [])].sort();

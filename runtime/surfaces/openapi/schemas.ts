@@ -1,23 +1,23 @@
 import { mapSubschemas, parseReference, type SchemaObject } from "../../core/schema/subschemas.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 
-/** The directory's schemas by name, e.g. `RollRequest`. */
+/** The files of `schemas/` by name, e.g. `RollRequest`. */
 export type NamedSchemas = ReadonlyMap<string, object>;
 
-/** The two schemas of a service. */
-export type Part = "input" | "output";
+/** Which of a service's two schemas. */
+export type SchemaRole = "input" | "output";
 
-/** The schemas of services as components of a description: those that something refers to, and what these refer to. */
+/** The components of a description: the schemas that are referred to, directly or through others. */
 export interface Components {
-  /** A reference to one part of a service. */
-  refer(manifest: Manifest, part: Part): object;
-  /** What has been referred to until now, by name, in alphabetical order. */
+  /** A reference to a service's schema. */
+  refer(manifest: Manifest, part: SchemaRole): object;
+  /** The schemas referred to so far, by name, in alphabetical order. */
   list(): Readonly<Record<string, object>>;
 }
 
 /**
- * A schema that is named keeps its name: `RollRequest.json` becomes `#/components/schemas/RollRequest`. One that is written
- * in its manifest is called after the service: `TossRequest`, `TossResponse`.
+ * A named schema keeps its name: `RollRequest.json` becomes `#/components/schemas/RollRequest`. One that is written in its
+ * manifest gets the service's: `TossRequest`, `TossResponse`.
  */
 export function createComponents(schemas: NamedSchemas): Components {
   const components = new Map<string, object>();
@@ -41,7 +41,7 @@ export function createComponents(schemas: NamedSchemas): Components {
 
 const WORDS = { input: "Request", output: "Response" } as const;
 
-function toFreeName(id: string, part: Part, isTaken: (name: string) => boolean): string {
+function toFreeName(id: string, part: SchemaRole, isTaken: (name: string) => boolean): string {
   const pascal = id.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   let name = pascal + WORDS[part];
   while (isTaken(name)) name += "Body";
@@ -50,7 +50,7 @@ function toFreeName(id: string, part: Part, isTaken: (name: string) => boolean):
 
 const toPointer = (name: string): string => `#/components/schemas/${name}`;
 
-/** A local `#/$defs/…` stays within its own component. */
+/** Rewrites references as pointers to components. A local `#/$defs/…` stays in its own component. */
 function rewrite(schema: SchemaObject, owner: string, seen: (name: string) => void): SchemaObject {
   const { $schema: _, ...own } = schema;
   const mapped = mapSubschemas(own, (part) => rewrite(part, owner, seen));

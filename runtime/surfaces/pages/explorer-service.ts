@@ -1,10 +1,9 @@
-import type { Resolve } from "../../core/schema/nodes.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { amountOn, toDecimal } from "../../core/set/price.ts";
 import { parametersOf } from "../../core/set/route.ts";
-import { toSelfContained } from "../mcp/schemas.ts";
-import { type Field, toFields } from "../openapi/schema-fields.ts";
+import { type DescribedField, toFields } from "../schema/fields.ts";
+import type { InlineSchema } from "../schema/self-contained.ts";
 import { type Html, html, toProse } from "./html.ts";
 import { toPriceText } from "./page.ts";
 import { type Snippet, toSnippets } from "./snippets.ts";
@@ -13,14 +12,14 @@ export interface ServiceEntryOptions {
   readonly site: SiteManifest;
   /** The public base URL, without a trailing slash. */
   readonly baseUrl: string;
-  readonly resolve: Resolve;
+  readonly inline: InlineSchema;
 }
 
-/** One service in the explorer: a line that opens, with everything about it inside. */
-export function toServiceEntry(service: Service, { site, baseUrl, resolve }: ServiceEntryOptions): Html {
+/** One service in the explorer: a line that opens to show everything about it. */
+export function toServiceEntry(service: Service, { site, baseUrl, inline }: ServiceEntryOptions): Html {
   const { manifest, routes, path, input, output } = service;
   const { id, title, description, price, tags } = manifest;
-  const [takes, gives] = [input, output].map(({ document }) => toFields(toSelfContained(document, resolve)));
+  const [takes, gives] = [input, output].map(({ document }) => toFields(inline(document)));
   const method = routes[0]?.method ?? "POST";
   return html`<details class="service" id="${id}" data-search="${[id, title, description, path, ...tags].join(" ").toLowerCase()}">
 <summary><span class="title">${title}</span> <span class="route"><b class="method">${method}</b> ${path}</span> <span class="price">${toPriceText(price)}</span></summary>
@@ -49,7 +48,7 @@ function toAmounts(price: string, { rails, yen_tiers }: SiteManifest): string {
   return amounts.join(", or ");
 }
 
-/** The form that the script brings to life. Its parts are found by their classes and `data-` attributes. */
+/** The form that the script activates. The script finds its parts by class and `data-` attributes. */
 function toTry({ manifest, path }: Service, method: string): Html {
   const { id, title, examples, price } = manifest;
   const texts = examples.map(({ input }) => JSON.stringify(input, null, 2));
@@ -70,8 +69,8 @@ ${
 </form>`;
 }
 
-/** @param marked whether the fields that must be there are marked, or those that may be missing. */
-function toTable(fields: readonly Field[], marked: "required" | "optional"): Html {
+/** @param marked which fields are marked: the required or the optional ones. */
+function toTable(fields: readonly DescribedField[], marked: "required" | "optional"): Html {
   if (fields.length === 0) return html`<p>A JSON object.</p>`;
   const rows = fields.map(
     ({ name, type, isRequired, rules, description }) =>

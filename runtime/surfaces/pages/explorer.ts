@@ -1,10 +1,11 @@
-import { createSchemaNodes } from "../../core/schema/nodes.ts";
+import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { OTHER } from "../openapi/operations.ts";
+import { createSchemaInliner } from "../schema/self-contained.ts";
 import { toServiceEntry } from "./explorer-service.ts";
 import { type Html, html, toDataBlock } from "./html.ts";
-import { ASSETS, toHeading, toPage } from "./page.ts";
+import { toHeading, toPage } from "./page.ts";
 
 export interface ExplorerOptions {
   readonly services: readonly Service[];
@@ -17,20 +18,19 @@ export interface ExplorerOptions {
 }
 
 /**
- * `/docs`: every service with its price, fields and examples. It can be read as it is; its script filters, sends requests,
- * explains challenges and pays them.
+ * `/docs`: every service with its price, fields and examples. It is readable without its script, which filters, sends
+ * requests, explains challenges and pays them.
  */
 export function toExplorer({ services, site, schemas, baseUrl, isSandbox }: ExplorerOptions): Html {
-  const { resolve, add } = createSchemaNodes(schemas);
-  for (const { input, output } of services) for (const { document } of [input, output]) add(document);
+  const inline = createSchemaInliner(services, schemas);
   const groups = Map.groupBy(services, ({ manifest }) => manifest.category ?? OTHER);
   return toPage({
     title: `${site.title}: services`,
     description: site.description,
-    url: `${baseUrl}/docs`,
+    url: baseUrl + PATHS.explorer,
     site: site.title,
     isSandbox,
-    script: `${ASSETS}explorer.js`,
+    script: `${PATHS.assets}explorer.js`,
     main: html`<h1>Services</h1>
 <p class="lead">Each is one request, paid for by itself. Try one: the first answer says what it costs.</p>
 <noscript><p class="notice">Without JavaScript this page can be read, and the snippets copied; trying a service needs it.</p></noscript>
@@ -46,16 +46,21 @@ ${[...groups.keys()].sort().map((group) => toGroup(group, groups.get(group) ?? [
   function toGroup(group: string, members: readonly Service[]): Html {
     return html`<section class="group" aria-labelledby="_group-${group}">
 <h2 id="_group-${group}">${toHeading(group)}</h2>
-${members.map((service) => toServiceEntry(service, { site, baseUrl, resolve }))}
+${members.map((service) => toServiceEntry(service, { site, baseUrl, inline }))}
 </section>
 `;
   }
 }
 
-/** What the script must know to explain offers. */
+/** The facts that the script needs to explain offers. */
 const toFacts = ({ rails }: SiteManifest, isSandbox: boolean): object => ({
   sandbox: isSandbox,
   rails: rails.map(({ title, network, asset, symbol, decimals, explorer }) => ({
-    ...{ title, network, asset, symbol, decimals, explorer },
+    title,
+    network,
+    asset,
+    symbol,
+    decimals,
+    explorer,
   })),
 });

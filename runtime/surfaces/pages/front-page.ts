@@ -1,3 +1,4 @@
+import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { type Html, html, toProse } from "./html.ts";
@@ -9,12 +10,12 @@ export interface FrontPageOptions {
   readonly site: SiteManifest;
   /** The public base URL, without a trailing slash. */
   readonly baseUrl: string;
-  /** Paths of what else is here. */
+  /** Paths of documents for machines. */
   readonly paths: readonly string[];
   readonly isSandbox: boolean;
 }
 
-/** `GET /` for people: what this is, what it costs, how it is paid, and where to go on. Agents get the catalogue there. */
+/** `GET /` for people: the services, their prices and how they are paid. Agents get the catalogue there. */
 export function toFrontPage({ services, site, baseUrl, paths, isSandbox }: FrontPageOptions): Html {
   const example = chooseExample(services, baseUrl);
   return toPage({
@@ -26,7 +27,7 @@ export function toFrontPage({ services, site, baseUrl, paths, isSandbox }: Front
     main: html`<div class="hero">
 <h1>${site.title}</h1>
 <p class="lead">${site.description}</p>
-<p><a class="button" href="/docs">See and try the services</a></p>
+<p><a class="button" href="${PATHS.explorer}">See and try the services</a></p>
 </div>
 ${example && toSteps(example)}
 ${toPriceList(services)}
@@ -41,7 +42,7 @@ ${toDoors(site, baseUrl)}
   });
 }
 
-/** The shortest command of what is paid. */
+/** The shortest example of a paid service. */
 function chooseExample(services: readonly Service[], baseUrl: string): string | undefined {
   const commands = services
     .filter(({ manifest }) => manifest.price !== undefined)
@@ -65,7 +66,7 @@ function toSteps(command: string): Html {
 function toPriceList(services: readonly Service[]): Html {
   const rows = services.map(
     ({ manifest }) =>
-      html`<tr><th scope="row"><a href="/docs#${manifest.id}">${manifest.title}</a></th><td>${toProse(manifest.description)}</td><td class="price">${toPriceText(manifest.price)}</td></tr>`,
+      html`<tr><th scope="row"><a href="${PATHS.explorer}#${manifest.id}">${manifest.title}</a></th><td>${toProse(manifest.description)}</td><td class="price">${toPriceText(manifest.price)}</td></tr>`,
   );
   return html`<section aria-labelledby="prices">
 <h2 id="prices">Services and prices</h2>
@@ -86,9 +87,9 @@ function toDoors({ title }: SiteManifest, baseUrl: string): Html {
   return html`<section aria-labelledby="doors">
 <h2 id="doors">One set of services, three doors</h2>
 <dl class="doors">
-<dt>HTTP</dt><dd>One route for each service, listed in <a href="/docs">the explorer</a> and described in <a href="/openapi.json">OpenAPI</a>.</dd>
-<dt>MCP</dt><dd>Every paid service is a tool of <code>${baseUrl}/mcp</code> (Streamable HTTP).</dd>
-<dt>A2A</dt><dd>${title} is an agent, too: <a href="/.well-known/agent-card.json">its card</a>.</dd>
+<dt>HTTP</dt><dd>One route for each service, listed in <a href="${PATHS.explorer}">the explorer</a> and described in <a href="${PATHS.openApi}">OpenAPI</a>.</dd>
+<dt>MCP</dt><dd>Every paid service is a tool of <code>${baseUrl}${PATHS.mcp}</code> (Streamable HTTP).</dd>
+<dt>A2A</dt><dd>${title} is an agent, too: <a href="${PATHS.agentCard}">its card</a>.</dd>
 </dl>
 </section>`;
 }

@@ -1,21 +1,21 @@
-/** A piece of a page whose texts are escaped. */
+/** Markup whose texts are escaped. */
 export interface Html {
   readonly markup: string;
 }
 
-/** What may stand between pieces: texts are escaped, lists are joined, and what is absent leaves nothing. */
-export type Part = Html | string | number | false | undefined | readonly Part[];
+/** The value of a template's placeholder: texts are escaped, lists are joined, false and undefined are left out. */
+export type HtmlPart = Html | string | number | false | undefined | readonly HtmlPart[];
 
-/** A template whose every value is escaped, unless it is a piece already. */
-export function html(pieces: TemplateStringsArray, ...parts: readonly Part[]): Html {
+/** A template whose values are escaped, except markup. */
+export function html(pieces: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return { markup: pieces.map((piece, at) => (at === 0 ? "" : toMarkup(parts[at - 1])) + piece).join("") };
 }
 
-/** A text of a manifest, in which `words` between backticks are code. */
+/** A manifest's text; words between backticks become code. */
 export const toProse = (text: string): Html =>
   html`${text.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 
-/** JSON for a data block of a page, where no text of it can end the block. */
+/** JSON for a data block of a page, escaped so that it cannot end the block. */
 export const toDataBlock = (value: unknown): Html => ({ markup: JSON.stringify(value).replaceAll("<", "\\u003c") });
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function toMarkup(part: Part): string {
+function toMarkup(part: HtmlPart): string {
   if (part === undefined || part === false) return "";
   if (Array.isArray(part)) return part.map(toMarkup).join("");
   if (typeof part === "object") return (part as Html).markup;

@@ -1,4 +1,5 @@
-import { type Html, html, type Part } from "./html.ts";
+import { PATHS } from "../../core/paths.ts";
+import { type Html, type HtmlPart, html } from "./html.ts";
 
 export interface PageOptions {
   readonly title: string;
@@ -8,18 +9,12 @@ export interface PageOptions {
   /** The site's name for people. */
   readonly site: string;
   readonly isSandbox: boolean;
-  /** The path of a module of this origin that the page runs. */
+  /** The path of the page's script, a module of this origin. */
   readonly script?: string;
-  readonly main: Part;
+  readonly main: HtmlPart;
 }
 
-/** Where the pages' own files are served. */
-export const ASSETS = "/docs/";
-
-/**
- * What a page may do: run and show what this origin serves, and talk to it. No inline script or style, nothing from
- * anywhere else.
- */
+/** Pages may use and call this origin alone. Inline scripts and styles are not allowed. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -31,7 +26,7 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** A whole page. Its own ids begin with `_`, as no id of a service does. */
+/** A complete page. Its own ids begin with `_`; ids of services do not. */
 export function toPage({ title, description, url, site, isSandbox, script, main }: PageOptions): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -42,10 +37,10 @@ export function toPage({ title, description, url, site, isSandbox, script, main 
 <meta name="description" content="${description}">
 <meta name="color-scheme" content="light dark">
 <link rel="canonical" href="${url}">
-<link rel="icon" href="/icon.svg" type="image/svg+xml">
-<link rel="icon" href="/favicon.ico" sizes="256x256">
-<link rel="apple-touch-icon" href="/icon.png">
-<link rel="stylesheet" href="${ASSETS}site.css">
+<link rel="icon" href="${PATHS.iconSvg}" type="image/svg+xml">
+<link rel="icon" href="${PATHS.favicon}" sizes="256x256">
+<link rel="apple-touch-icon" href="${PATHS.iconPng}">
+<link rel="stylesheet" href="${PATHS.assets}site.css">
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:type" content="website">
@@ -55,11 +50,11 @@ ${script !== undefined && html`<script type="module" src="${script}"></script>`}
 <body>
 <a class="skip" href="#_main">Skip to the content</a>
 <header class="top">
-<a class="brand" href="/"><img src="/icon.svg" alt="" width="28" height="28">${site}</a>
+<a class="brand" href="/"><img src="${PATHS.iconSvg}" alt="" width="28" height="28">${site}</a>
 <nav aria-label="Site">
-<a href="/docs">Services</a>
-<a href="/openapi.json">OpenAPI</a>
-<a href="/llms.txt">llms.txt</a>
+<a href="${PATHS.explorer}">Services</a>
+<a href="${PATHS.openApi}">OpenAPI</a>
+<a href="${PATHS.llms}">llms.txt</a>
 </nav>
 </header>
 ${isSandbox && html`<p class="banner"><strong>Sandbox.</strong> The money here is play money, and the chains run on the seller's machine.</p>`}
@@ -71,7 +66,7 @@ ${main}
 `;
 }
 
-/** A word of a manifest as a heading. */
+/** A manifest's word as a heading. */
 export const toHeading = (word: string): string =>
   word.charAt(0).toUpperCase() + word.slice(1).replaceAll(/[-_]/g, " ");
 

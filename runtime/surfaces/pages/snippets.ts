@@ -1,19 +1,19 @@
+import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
 import type { RailManifest, SiteManifest } from "../../core/set/manifest.ts";
 import { parametersOf } from "../../core/set/route.ts";
-import { MCP_PATH } from "../mcp/mcp.ts";
-import { splitInput } from "../path-fields.ts";
+import { splitInput } from "../schema/path-fields.ts";
 
-/** A ready piece of code. */
+/** A piece of code to copy. */
 export interface Snippet {
   readonly title: string;
   readonly code: string;
 }
 
-/** What stock clients pay at most for a call, in dollars, unless they are told otherwise. */
+/** The default limit of stock clients, in dollars per call. */
 const STOCK_LIMIT = 1;
 
-/** How a service is called from elsewhere. */
+/** Code that calls a service from outside the page. */
 export function toSnippets(service: Service, site: SiteManifest, baseUrl: string): Snippet[] {
   const isPaid = service.manifest.price !== undefined;
   const rail = site.rails.find(({ network, currency }) => network.startsWith("eip155:") && currency === "usd");
@@ -81,7 +81,7 @@ function toFetchCall({ method, url, body }: ExampleRequest): string[] {
   ];
 }
 
-/** The command that buys the first example; without a base URL, from the seller that it finds by itself. */
+/** The command that buys the first example. Without a base URL, the command finds the seller itself. */
 export function toCommand({ manifest: { id, price = "0", examples } }: Service, baseUrl?: string): string {
   const words = ["npx payphone call", id, quote(JSON.stringify(examples[0]?.input ?? {}))];
   if (baseUrl !== undefined) words.push("--url", baseUrl);
@@ -92,7 +92,7 @@ export function toCommand({ manifest: { id, price = "0", examples } }: Service, 
 const isDear = (price: string): boolean => Number(price) > STOCK_LIMIT;
 
 const toMcpConfiguration = ({ name }: SiteManifest, baseUrl: string): string =>
-  JSON.stringify({ mcpServers: { [name]: { type: "http", url: baseUrl + MCP_PATH } } }, null, 2);
+  JSON.stringify({ mcpServers: { [name]: { type: "http", url: baseUrl + PATHS.mcp } } }, null, 2);
 
-/** As one word of a shell. */
+/** Quotes a text for a shell. */
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

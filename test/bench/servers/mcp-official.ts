@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { type CallToolResult, createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { declareDiscoveryExtension } from "@x402/extensions/bazaar";
-import { MCP_PATH } from "../../../runtime/surfaces/mcp/mcp.ts";
+import { PATHS } from "../../../runtime/core/paths.ts";
 import { ANSWER, EXAMPLE, INPUT, MANIFESTS, OUTPUT, SITE } from "../shop.ts";
 import { announce } from "./announce.ts";
 import { ACCEPTS, createResources } from "./x402-sdk.ts";
@@ -19,7 +19,7 @@ const { name, title, version, description } = SITE;
 
 await announce(async (baseUrl) => {
   const tools = await Promise.all(
-    MANIFESTS.map(async (manifest) => ({ manifest, challenge: await toChallenge(manifest, baseUrl + MCP_PATH) })),
+    MANIFESTS.map(async (manifest) => ({ manifest, challenge: await toChallenge(manifest, baseUrl + PATHS.mcp) })),
   );
   const { fetch } = createMcpHandler(() => {
     const server = new McpServer({ name, title, version, description, websiteUrl: baseUrl });

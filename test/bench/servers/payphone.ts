@@ -1,4 +1,5 @@
 import type { AnyHandler, Log } from "../../../runtime/api/plugin.ts";
+import { PATHS } from "../../../runtime/core/paths.ts";
 import { createPayments } from "../../../runtime/core/payments.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import { bindServices } from "../../../runtime/core/service.ts";
@@ -9,7 +10,7 @@ import { createHttpFacilitator } from "../../../runtime/drivers/facilitator/http
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { createBazaar } from "../../../runtime/surfaces/discovery/bazaar.ts";
-import { createMcp, MCP_PATH } from "../../../runtime/surfaces/mcp/mcp.ts";
+import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { ANSWER, MANIFESTS, PAY_TO, SITE } from "../shop.ts";
 import { SETTLED, SUPPORTED, VERIFIED } from "../stub-facilitator.ts";
@@ -50,7 +51,7 @@ await announce(async (baseUrl) => {
     invoke,
     challenge: offers.challenge,
     site: { ...SITE, baseUrl },
-    doors: new Map([[MCP_PATH, createMcp({ ...shown, invoke, loopback: true })]]),
+    doors: new Map([[PATHS.mcp, createMcp({ ...shown, invoke, loopback: true })]]),
     limits: SITE.limits,
     ready: async () => ({ status: "ready", store: "up", rails: [], upstreams: [], services: [] }),
     clock,

@@ -4,6 +4,7 @@ import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
 import { createJobs } from "../../../runtime/core/jobs/jobs.ts";
 import { createJobRecords } from "../../../runtime/core/jobs/records.ts";
 import { createStatusOf } from "../../../runtime/core/jobs/status.ts";
+import { PATHS } from "../../../runtime/core/paths.ts";
 import { createPayments } from "../../../runtime/core/payments.ts";
 import { createExchanges } from "../../../runtime/core/peers/exchanges.ts";
 import { AGENT_CARD_PATH } from "../../../runtime/core/peers/origin.ts";
@@ -16,10 +17,10 @@ import { createPeerBudgets } from "../../../runtime/drivers/peers/budgets.ts";
 import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { limitPolls } from "../../../runtime/server/request/limits.ts";
-import type { RpcDoor } from "../../../runtime/server/routes/rpc.ts";
-import { A2A_PATH, createA2a } from "../../../runtime/surfaces/a2a/a2a.ts";
+import { createA2a } from "../../../runtime/surfaces/a2a/a2a.ts";
 import { toAgentCard } from "../../../runtime/surfaces/a2a/agent-card.ts";
-import { createMcp, MCP_PATH } from "../../../runtime/surfaces/mcp/mcp.ts";
+import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
+import type { RpcDoor } from "../../../runtime/surfaces/rpc/door.ts";
 import { toIdentity, toPeerKeys } from "../../surfaces/a2a/served/support/peer.ts";
 import { type Loose, toPayment } from "../../surfaces/mcp/served/support/stall.ts";
 import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.ts";
@@ -154,8 +155,8 @@ export async function openJobShop(): Promise<JobShop> {
       ready: () => Promise.reject(new Error("not asked")),
       documents: new Map([[AGENT_CARD_PATH, { type: "application/json", body: card }]]),
       doors: new Map<string, RpcDoor>([
-        [MCP_PATH, createMcp({ services, schemas: SCHEMAS, invoke, site, baseUrl: url, loopback: true })],
-        [A2A_PATH, createA2a({ ...shown, ...peers, invoke })],
+        [PATHS.mcp, createMcp({ services, schemas: SCHEMAS, invoke, site, baseUrl: url, loopback: true })],
+        [PATHS.a2a, createA2a({ ...shown, ...peers, invoke })],
       ]),
     }),
   );

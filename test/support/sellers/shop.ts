@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import type { AnyHandler, Call, Log } from "../../../runtime/api/plugin.ts";
+import { PATHS } from "../../../runtime/core/paths.ts";
 import type { ExtensionsOf } from "../../../runtime/core/payments/offers.ts";
 import { createPayments, type PaymentsDeps } from "../../../runtime/core/payments.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
@@ -10,7 +11,7 @@ import type { Manifest } from "../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { PaymentRequired, PaymentRequirements, SettleResponse } from "../../../runtime/core/x402/x402.ts";
 import { createApp } from "../../../runtime/server/app.ts";
-import { createMcp, MCP_PATH } from "../../../runtime/surfaces/mcp/mcp.ts";
+import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
 import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.ts";
 import { eventually } from "../eventually.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
@@ -226,7 +227,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
         invoke,
         challenge: offers.challenge,
         site: { ...place, baseUrl: base },
-        doors: new Map([[MCP_PATH, mcp]]),
+        doors: new Map([[PATHS.mcp, mcp]]),
         limits: place.limits,
         ready: () => Promise.reject(new Error("not asked")),
         clock,

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, "../../../..");
 describe("the explorer's scripts", () => {
   it("say what they take and give, and keep to it", async () => {
     const tsc = join(ROOT, "node_modules/.bin/tsc");
-    const project = join(ROOT, "runtime/surfaces/explorer");
+    const project = join(ROOT, "runtime/surfaces/pages/explorer");
     const { stdout } = await run(tsc, ["-p", project], { env: process.env }).catch((error) => error);
     expect(stdout).to.equal("");
   });

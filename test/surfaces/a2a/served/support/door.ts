@@ -10,7 +10,7 @@ import type { Manifest, SiteManifest } from "../../../../../runtime/core/set/man
 import { silentLog } from "../../../../../runtime/core/silent-log.ts";
 import { createPeerBudgets } from "../../../../../runtime/drivers/peers/budgets.ts";
 import { type A2aOptions, createA2a } from "../../../../../runtime/surfaces/a2a/a2a.ts";
-import type { A2a, A2aHttpReply } from "../../../../../runtime/surfaces/a2a/server.ts";
+import type { DoorReply, RpcDoor } from "../../../../../runtime/surfaces/rpc/door.ts";
 import { createScriptedRail, type ScriptedRail } from "../../../../support/chains/scripted-rail.ts";
 import { checkRange, createPolygonRail, toSite } from "../../../../support/sellers/dice.ts";
 import { createMemoryStore } from "../../../../support/store/memory-store.ts";
@@ -19,13 +19,13 @@ import { toIdentity, toPeerKeys } from "./peer.ts";
 
 export const BASE_URL = "https://payphone.example";
 
-export interface Answer extends Omit<A2aHttpReply, "body"> {
+export interface Answer extends Omit<DoorReply, "body"> {
   readonly body: Loose;
 }
 
 /** A door between agents with a few services, and rails whose every word the test decides. */
 export interface Door {
-  readonly a2a: A2a;
+  readonly a2a: RpcDoor;
   readonly site: SiteManifest;
   readonly services: readonly Service[];
   readonly identity: Identity;
@@ -156,7 +156,7 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
       const body = typeof message === "string" ? message : JSON.stringify(message);
       const all = { "content-type": "application/json", ...headers };
       const reply = await a2a.handle({ headers: all, body, requestId: randomUUID(), client, signal });
-      return { ...reply, body: JSON.parse(reply.body) };
+      return { ...reply, body: JSON.parse(reply.body ?? "") };
     },
     async call(method, params = {}, headers = {}) {
       return (await door.post({ jsonrpc: "2.0", id: 7, method, params }, headers)).body;

@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { PATHS } from "../../../../../runtime/core/paths.ts";
 import { AGENT_CARD_PATH } from "../../../../../runtime/core/peers/origin.ts";
 import { silentLog } from "../../../../../runtime/core/silent-log.ts";
 import { createApp } from "../../../../../runtime/server/app.ts";
-import { A2A_PATH } from "../../../../../runtime/surfaces/a2a/a2a.ts";
-import { JWKS_PATH, toAgentCard, toJwks } from "../../../../../runtime/surfaces/a2a/agent-card.ts";
+import { toAgentCard, toJwks } from "../../../../../runtime/surfaces/a2a/agent-card.ts";
 import { type Door, type DoorOptions, openDoor } from "./door.ts";
 
 /** A door on the real server, with its card and its keys, on a free port of the loopback address. */
@@ -47,9 +47,9 @@ export async function serveDoor({ publicUrl, tls, ...options }: ServeOptions = {
     ready: () => Promise.reject(new Error("not asked")),
     documents: new Map([
       [AGENT_CARD_PATH, toDocument(card)],
-      [JWKS_PATH, toDocument(toJwks(identity))],
+      [PATHS.jwks, toDocument(toJwks(identity))],
     ]),
-    doors: new Map([[A2A_PATH, a2a]]),
+    doors: new Map([[PATHS.a2a, a2a]]),
     clock,
     log: silentLog,
   });

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import type { Mcp } from "../../../../../runtime/surfaces/mcp/server.ts";
+import type { RpcDoor } from "../../../../../runtime/surfaces/rpc/door.ts";
 
 /** What a client really sent, and the status that it got. */
 export interface Exchange {
@@ -21,7 +21,7 @@ export interface Served {
 }
 
 /** The endpoint behind node:http, and nothing else: what a server floor must add is the limits alone. */
-export async function serve(toMcp: (baseUrl: string) => Mcp | Promise<Mcp>): Promise<Served> {
+export async function serve(toMcp: (baseUrl: string) => RpcDoor | Promise<RpcDoor>): Promise<Served> {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -39,7 +39,7 @@ export async function serve(toMcp: (baseUrl: string) => Mcp | Promise<Mcp>): Pro
 }
 
 async function answer(
-  mcp: Mcp,
+  mcp: RpcDoor,
   seen: Served["seen"],
   request: IncomingMessage,
   response: ServerResponse,
@@ -49,7 +49,8 @@ async function answer(
   if (url !== "/mcp") return void response.writeHead(404).end();
   const gone = new AbortController();
   response.once("close", () => gone.abort());
-  const reply = await mcp.handle({ method, headers, body, requestId: randomUUID(), signal: gone.signal });
+  const post = { headers, body, requestId: randomUUID(), client: "127.0.0.1", signal: gone.signal };
+  const reply = method === "POST" ? await mcp.handle(post) : { status: 405, headers: { allow: "POST" }, body: "" };
   seen.push({ method, headers, body, status: reply.status });
   response.writeHead(reply.status, reply.headers).end(reply.body);
 }

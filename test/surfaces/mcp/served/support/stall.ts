@@ -8,7 +8,7 @@ import type { Manifest } from "../../../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../../../runtime/core/silent-log.ts";
 import type { PaymentRequired, PaymentRequirements } from "../../../../../runtime/core/x402/x402.ts";
 import { createMcp, type McpOptions } from "../../../../../runtime/surfaces/mcp/mcp.ts";
-import type { Mcp, McpHttpReply } from "../../../../../runtime/surfaces/mcp/server.ts";
+import type { DoorReply, RpcDoor } from "../../../../../runtime/surfaces/rpc/door.ts";
 import { createScriptedRail, type ScriptedRail } from "../../../../support/chains/scripted-rail.ts";
 import { checkRange, createPolygonRail, toSite } from "../../../../support/sellers/dice.ts";
 import { createMemoryStore } from "../../../../support/store/memory-store.ts";
@@ -23,12 +23,12 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Loose;
-  readonly calls: McpHttpReply["calls"];
+  readonly calls: DoorReply["calls"];
 }
 
 /** An MCP endpoint with a few services, and rails whose every word the test decides. */
 export interface Stall {
-  readonly mcp: Mcp;
+  readonly mcp: RpcDoor;
   /** What the endpoint was made of. */
   readonly parts: Pick<McpOptions, "services" | "schemas" | "invoke" | "site">;
   readonly rails: { readonly base: ScriptedRail; readonly solana: ScriptedRail; readonly polygon: ScriptedRail };
@@ -186,10 +186,10 @@ export async function openStall(
     },
     async post(message, headers = {}, signal = new AbortController().signal) {
       const reply = await mcp.handle({
-        method: "POST",
         headers: { host: new URL(BASE_URL).host, "content-type": "application/json", ...headers },
         body: typeof message === "string" ? message : JSON.stringify(message),
         requestId: randomUUID(),
+        client: "192.0.2.1",
         signal,
       });
       return { ...reply, body: reply.body === undefined ? undefined : JSON.parse(reply.body) };

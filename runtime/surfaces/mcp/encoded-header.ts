@@ -1,14 +1,5 @@
-/** Request headers by lower-cased name, as node:http has them. */
-export type McpHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
-
 const ENCODED = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)\?=$/;
 const SAFE = /^[\t\x20-\x7e]*$/;
-
-/** One header's text without the white space around it; undefined when it is not there. */
-export function readHeader(headers: McpHeaders, name: string): string | undefined {
-  const value = headers[name];
-  return value === undefined ? undefined : String(value).replace(/^[\t ]+|[\t ]+$/g, "");
-}
 
 /**
  * The value that a header stands for: itself, or what `=?base64?…?=` encodes in UTF-8 (MCP 2026-07-28, "Value

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createSchemaNodes } from "../../../runtime/core/schema/nodes.ts";
-import { toSelfContained } from "../../../runtime/surfaces/mcp/schemas.ts";
+import { toSelfContained } from "../../../runtime/surfaces/schema/self-contained.ts";
 
 /** The named schema, made self-contained. */
 function contain(schemas: Record<string, object>, name: string): object {

@@ -2,9 +2,9 @@ import { isObject } from "../../core/json.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** One field of a schema, as a person reads it. */
-export interface Field {
-  /** With the way to it: `base.tx`, `errors[].source`. */
+/** One field of a schema, described for people. */
+export interface DescribedField {
+  /** Its path: `base.tx`, `errors[].source`. */
   readonly name: string;
   /** `string or null`, `list of integer`. */
   readonly type: string;
@@ -17,8 +17,8 @@ export interface Field {
 /** Deeper fields are described by their parents' types alone. */
 const DEEPEST = 3;
 
-/** The fields of an object's schema (self-contained), those of nested objects and lists after their parents. */
-export function toFields(schema: Json, prefix = ""): Field[] {
+/** The fields of an object's self-contained schema; fields of nested objects and lists follow their parents. */
+export function toFields(schema: Json, prefix = ""): DescribedField[] {
   const required = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(isObject(schema.properties) ? schema.properties : {}).flatMap(([key, given]) => {
     const field = isObject(given) ? given : {};
@@ -39,7 +39,7 @@ export function toFields(schema: Json, prefix = ""): Field[] {
   });
 }
 
-/** The schema whose fields are nested in a field: its own, or that of its list's items, or the one beside `null`. */
+/** The schema whose fields are nested in a field: its own, its items', or the only branch besides `null`. */
 function innerOf(field: Json): { inner: Json; suffix: string } {
   if (isObject(field.items)) return { inner: innerOf(field.items).inner, suffix: "[]" };
   const branches = branchesOf(field);
@@ -47,7 +47,7 @@ function innerOf(field: Json): { inner: Json; suffix: string } {
   return branches.length === 1 && only ? innerOf(only) : { inner: field, suffix: "" };
 }
 
-/** What a field may be, besides null. */
+/** The alternatives of a field, without null. */
 const branchesOf = ({ anyOf, oneOf }: Json): Json[] =>
   [anyOf, oneOf].flatMap((list) =>
     Array.isArray(list) ? list.filter((one) => isObject(one) && one.type !== "null") : [],

@@ -1,4 +1,4 @@
-import { isObject } from "../core/json.ts";
+import { isObject } from "../../core/json.ts";
 
 /** The codes that JSON-RPC 2.0 defines itself (section 5.1). */
 export const RPC_CODES = {

@@ -1,22 +1,22 @@
-import { isObject } from "../core/json.ts";
+import { isObject } from "../../core/json.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A value, or a schema, in two: what stands in the path of a route, and everything else. */
-export interface Parts {
+/** The fields of a value or a schema, by where they are sent: in the path of the route, or elsewhere. */
+export interface SplitFields {
   readonly inPath: Json;
   readonly rest: Json;
 }
 
 /** Splits an input by the names of the path's parameters. */
-export function splitInput(input: Json, names: readonly string[]): Parts {
+export function splitInput(input: Json, names: readonly string[]): SplitFields {
   const pick = (wanted: boolean): Json =>
     Object.fromEntries(Object.entries(input).filter(([name]) => names.includes(name) === wanted));
   return { inPath: pick(true), rest: pick(false) };
 }
 
 /** Splits the schema of an input by the names of the path's parameters; without any, the rest is the schema itself. */
-export function splitSchema(schema: Json, names: readonly string[]): Parts {
+export function splitSchema(schema: Json, names: readonly string[]): SplitFields {
   const { inPath, rest } = splitInput(isObject(schema.properties) ? schema.properties : {}, names);
   if (names.length === 0) return { inPath: {}, rest: schema };
   const required = (Array.isArray(schema.required) ? schema.required : []).filter((name) => !names.includes(name));

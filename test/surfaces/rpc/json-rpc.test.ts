@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { PROBLEMS, Problem, type ProblemCode } from "../../runtime/api/problem.ts";
-import { RPC_CODES } from "../../runtime/surfaces/json-rpc.ts";
+import { PROBLEMS, Problem, type ProblemCode } from "../../../runtime/api/problem.ts";
+import { RPC_CODES } from "../../../runtime/surfaces/rpc/json-rpc.ts";
 
 const STANDARD: readonly number[] = Object.values(RPC_CODES);
 

@@ -1,22 +1,33 @@
 import { isObject } from "../../core/json.ts";
-import type { Resolve } from "../../core/schema/nodes.ts";
+import { createSchemaNodes, type Resolve } from "../../core/schema/nodes.ts";
+import type { Service } from "../../core/service.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Keywords whose values are data, and keywords whose values give schemas names; everything else holds schemas or nothing. */
+/** Keywords whose values are data, and keywords whose values map names to schemas; all others hold schemas or nothing. */
 const DATA = ["const", "default", "enum", "examples"];
 const MAPPINGS = ["properties", "patternProperties", "dependentSchemas"];
-/** What has a meaning only in the document where it stands. */
+/** Keywords that have a meaning only in their own document. */
 const LOCAL = ["$schema", "$id", "$defs", "$comment"];
-/** What may stand beside a `$ref` without narrowing it. */
+/** Keywords that do not narrow a `$ref` beside them. */
 const ANNOTATIONS = ["title", "description", "default", "examples", "deprecated"];
 
-/** Every surface shows the same schemas. A document refers to those of its own set alone, whoever resolves that. */
+/** By document: every surface shows the same schemas, and a document refers to those of its own set alone. */
 const written = new WeakMap<object, Json>();
 
+/** Makes a schema of a service self-contained. */
+export type InlineSchema = (document: object) => Json;
+
+/** @param schemas the set's schemas by name, for the `$ref`s between them. */
+export function createSchemaInliner(services: readonly Service[], schemas: ReadonlyMap<string, object>): InlineSchema {
+  const { resolve, add } = createSchemaNodes(schemas);
+  for (const { input, output } of services) for (const { document } of [input, output]) add(document);
+  return (document) => toSelfContained(document, resolve);
+}
+
 /**
- * The schema with everything that it refers to written into it, since clients must not fetch (MCP 2026-07-28, "$ref
- * Resolution"). What contains itself stands once in `$defs`.
+ * The schema with its references replaced by what they refer to, since clients must not fetch (MCP 2026-07-28, "$ref
+ * Resolution"). A schema that contains itself stands once in `$defs`.
  */
 export function toSelfContained(document: object, resolve: Resolve): Json {
   const whole = written.get(document) ?? writeOut(document, resolve);
@@ -30,7 +41,7 @@ function writeOut(document: object, resolve: Resolve): Json {
   const definitions = [...definedBy(recursive)];
   return definitions.length === 0 ? whole : { ...whole, $defs: Object.fromEntries(definitions) };
 
-  /** Goes on while inlining one definition finds another. */
+  /** Inlining one definition may add another: the iteration sees it, too. */
   function* definedBy(found: ReadonlyMap<unknown, string>): Generator<[string, unknown]> {
     for (const [target, name] of found) yield [name, inline(target, [target])];
   }

@@ -3,15 +3,15 @@ import type { Request, Response } from "express";
 import type { Clock } from "../../api/capabilities.ts";
 import { toClientKey } from "./limits.ts";
 
-/** What is known of one request. The last five fields are filled in as they become known, for the access log. */
-export interface Exchange {
+/** The facts of one request. The last five fields are filled in for the access log. */
+export interface RequestContext {
   /** The caller's `X-Request-Id` when it is sane, otherwise a new UUID. */
   readonly id: string;
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number;
   /** The URL's path, without the query. */
   readonly path: string;
-  /** Whose budget of unpaid requests this one uses. */
+  /** The client address, as the limits count it. */
   readonly client: string;
   service: string | undefined;
   payer: string | undefined;
@@ -22,11 +22,11 @@ export interface Exchange {
 
 const SANE_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Begins the exchange of a request and keeps it with its response. */
-export function openExchange(request: Request, response: Response, clock: Clock): Exchange {
+/** Creates the context of a request and keeps it in `response.locals`. */
+export function openContext(request: Request, response: Response, clock: Clock): RequestContext {
   const given = request.headers["x-request-id"];
   const query = request.url.indexOf("?");
-  const exchange: Exchange = {
+  const context: RequestContext = {
     id: typeof given === "string" && SANE_ID.test(given) ? given : randomUUID(),
     startedAt: clock.now(),
     path: query < 0 ? request.url : request.url.slice(0, query),
@@ -37,14 +37,14 @@ export function openExchange(request: Request, response: Response, clock: Clock)
     transaction: undefined,
     code: undefined,
   };
-  response.locals.exchange = exchange;
-  return exchange;
+  response.locals.context = context;
+  return context;
 }
 
-/** The exchange that `openExchange` began. */
-export const exchangeOf = (response: Response): Exchange => response.locals.exchange as Exchange;
+/** The context that `openContext` created. */
+export const contextOf = (response: Response): RequestContext => response.locals.context as RequestContext;
 
-/** A signal that is aborted when the caller goes away before an answer was given. */
+/** A signal that is aborted when the caller leaves before the answer. */
 export function disconnectSignal(response: Response): AbortSignal {
   const controller = new AbortController();
   const leave = (): void => {

@@ -1,0 +1,24 @@
+import { AGENT_CARD_PATH } from "./peers/origin.ts";
+
+/** Where payphone answers itself, besides its services; `assets` and `reports` are folders. No manifest may use them. */
+export const PATHS = {
+  front: "/",
+  health: "/health",
+  ready: "/ready",
+  openApi: "/openapi.json",
+  explorer: "/docs",
+  assets: "/docs/",
+  llms: "/llms.txt",
+  robots: "/robots.txt",
+  discovery: "/.well-known/x402",
+  serverCard: "/.well-known/mcp/server-card.json",
+  agentCard: AGENT_CARD_PATH,
+  jwks: "/.well-known/jwks.json",
+  iconSvg: "/icon.svg",
+  iconPng: "/icon.png",
+  favicon: "/favicon.ico",
+  mcp: "/mcp",
+  a2a: "/v1/a2a",
+  sandbox: "/sandbox",
+  reports: "/reports/",
+} as const;

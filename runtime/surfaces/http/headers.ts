@@ -1,0 +1,8 @@
+/** Request headers by lower-cased name, as node:http has them. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** One header's text without the white space around it; undefined when it is not there. */
+export function readHeader(headers: RequestHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return value === undefined ? undefined : String(value).replace(/^[\t ]+|[\t ]+$/g, "");
+}

@@ -1,0 +1,23 @@
+import type { SettleResponse } from "../../core/x402/x402.ts";
+import { type RequestHeaders, readHeader } from "./headers.ts";
+
+/** A payment as a request brought it: base64 text of a header, or an object in a body. */
+export interface BroughtPayment {
+  readonly value: string | object;
+  /** Whether it came as X-PAYMENT, whose senders look for X-PAYMENT-RESPONSE (x402 version 1). */
+  readonly legacy: boolean;
+}
+
+/** The payment in PAYMENT-SIGNATURE, or in the deprecated X-PAYMENT (x402 transport HTTP). An empty header is none. */
+export function readPaymentHeaders(headers: RequestHeaders): BroughtPayment | undefined {
+  const current = readHeader(headers, "payment-signature");
+  if (current) return { value: current, legacy: false };
+  const legacy = readHeader(headers, "x-payment");
+  return legacy ? { value: legacy, legacy: true } : undefined;
+}
+
+/** The headers that carry a receipt: PAYMENT-RESPONSE, and X-PAYMENT-RESPONSE for payers who look for that. */
+export function toReceiptHeaders(receipt: SettleResponse, legacy: boolean): Readonly<Record<string, string>> {
+  const encoded = Buffer.from(JSON.stringify(receipt)).toString("base64");
+  return { "payment-response": encoded, ...(legacy && { "x-payment-response": encoded }) };
+}
