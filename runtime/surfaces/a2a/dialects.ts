@@ -1,6 +1,6 @@
 import { isObject } from "../../core/json.ts";
 import type { PaymentRequired } from "../../core/x402/x402.ts";
-import type { Dialect, Verb } from "./methods.ts";
+import type { A2aDialect, Verb } from "./methods.ts";
 import { X402_KEYS } from "./payment.ts";
 import type { Task, TaskState } from "./task-book.ts";
 
@@ -20,7 +20,7 @@ interface Spelling {
   readonly data: (data: unknown) => object;
 }
 
-const SPELLINGS: Readonly<Record<Dialect, Spelling>> = {
+const SPELLINGS: Readonly<Record<A2aDialect, Spelling>> = {
   "0.3": {
     state: (state) => state,
     role: "agent",
@@ -38,7 +38,7 @@ const SPELLINGS: Readonly<Record<Dialect, Spelling>> = {
 };
 
 /** The result of a standard method. */
-export function toResult(shown: ShownTask, dialect: Dialect, verb: Verb): object {
+export function toResult(shown: ShownTask, dialect: A2aDialect, verb: Verb): object {
   const task = toTask(shown, SPELLINGS[dialect]);
   return dialect === "1.0" && verb === "send" ? { task } : task;
 }

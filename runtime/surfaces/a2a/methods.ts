@@ -1,13 +1,13 @@
 import { A2A_CODES, type A2aRefusal, refuse } from "./errors.ts";
 
 /** The version of A2A in which a task is written. A method is answered in the dialect of its name. */
-export type Dialect = "0.3" | "1.0";
+export type A2aDialect = "0.3" | "1.0";
 
 /** What a standard method does. */
 export type Verb = "send" | "get" | "cancel";
 
 /** A standard method: what it does, or why it is not supported. */
-export type Method = { readonly dialect: Dialect } & ({ readonly verb: Verb } | { readonly refusal: A2aRefusal });
+export type Method = { readonly dialect: A2aDialect } & ({ readonly verb: Verb } | { readonly refusal: A2aRefusal });
 
 const { pushNotSupported, unsupportedOperation, extendedCardNotConfigured } = A2A_CODES;
 const noStream = refuse(unsupportedOperation, "Streaming is not supported; the answer to message/send is complete");
@@ -19,7 +19,7 @@ const noList = refuse(
 const noCard = "There is no extended agent card: the public one is complete";
 
 /** A2A 0.3, section 7; 1.0, section 9.4. */
-const METHODS: Readonly<Record<Dialect, Readonly<Record<string, Verb | A2aRefusal>>>> = {
+const METHODS: Readonly<Record<A2aDialect, Readonly<Record<string, Verb | A2aRefusal>>>> = {
   "0.3": {
     "message/send": "send",
     "tasks/get": "get",
@@ -48,7 +48,7 @@ const METHODS: Readonly<Record<Dialect, Readonly<Record<string, Verb | A2aRefusa
 };
 
 const BY_NAME: ReadonlyMap<string, Method> = new Map(
-  (Object.keys(METHODS) as Dialect[]).flatMap((dialect) =>
+  (Object.keys(METHODS) as A2aDialect[]).flatMap((dialect) =>
     Object.entries(METHODS[dialect]).map(([name, what]): [string, Method] => [
       name,
       typeof what === "string" ? { dialect, verb: what } : { dialect, refusal: what },

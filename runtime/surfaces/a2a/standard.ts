@@ -4,7 +4,7 @@ import { toResult } from "./dialects.ts";
 import { A2A_CODES, type A2aRefusal, isRefusal, refuse } from "./errors.ts";
 import type { FollowJob } from "./jobs.ts";
 import { readMessageParams, readRequestedCall, readTaskId, type SentMessage } from "./messages.ts";
-import type { Dialect, Verb } from "./methods.ts";
+import type { A2aDialect, Verb } from "./methods.ts";
 import type { Task, TaskBook } from "./task-book.ts";
 import type { Step, TaskCalls, TaskContext } from "./tasks.ts";
 
@@ -23,7 +23,7 @@ export interface Answered {
 
 /** The standard methods of A2A, in either dialect. */
 export type Standard = (
-  method: { readonly verb: Verb; readonly dialect: Dialect },
+  method: { readonly verb: Verb; readonly dialect: A2aDialect },
   params: RpcParams,
   context: TaskContext,
 ) => Promise<Answered | A2aRefusal>;

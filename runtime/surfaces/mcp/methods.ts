@@ -1,7 +1,7 @@
 import { isObject } from "../../core/json.ts";
 import { RPC_CODES, type RpcParams } from "../rpc/json-rpc.ts";
 import type { McpCall } from "./payment.ts";
-import { type McpRefusal, type McpRequest, refuse } from "./request.ts";
+import { type McpRefusal, type McpRequest, protocolError } from "./request.ts";
 import { createResultWriter, type McpIdentity, type McpVersion, MODERN, toServerInfo, VERSIONS } from "./versions.ts";
 
 /** The tools behind the protocol. */
@@ -74,12 +74,12 @@ export function createMcpMethods({ identity, instructions, tools }: McpMethodsOp
     if (method === "tools/list") {
       return (params.cursor ?? undefined) === undefined
         ? { result: era.tools }
-        : refuse(RPC_CODES.invalidParams, "There is no such page: the list has one, and no cursor");
+        : protocolError(RPC_CODES.invalidParams, "There is no such page: the list has one, and no cursor");
     }
     if (version !== MODERN && method === "initialize") return { result: era.initialize };
     if (version !== MODERN && method === "ping") return { result: "{}" };
     // In versions with a handshake, 404 means that a session has ended.
-    return refuse(
+    return protocolError(
       RPC_CODES.methodNotFound,
       `There is no method ${JSON.stringify(method)}`,
       version === MODERN ? 404 : 200,
@@ -93,8 +93,8 @@ export function createMcpMethods({ identity, instructions, tools }: McpMethodsOp
   ): Promise<ToolAnswer | McpRefusal> {
     const { name } = params;
     const args = params.arguments ?? {};
-    if (typeof name !== "string") return refuse(RPC_CODES.invalidParams, "params.name must be a string");
-    if (!isObject(args)) return refuse(RPC_CODES.invalidParams, "params.arguments must be an object");
+    if (typeof name !== "string") return protocolError(RPC_CODES.invalidParams, "params.name must be a string");
+    if (!isObject(args)) return protocolError(RPC_CODES.invalidParams, "params.arguments must be an object");
     return tools.call({ ...context, name, args, version, write });
   }
 }

@@ -26,7 +26,7 @@ const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 
 /** A protocol error; most versions answer it with status 200. */
-export const refuse = (code: number, message: string, status = 200): McpRefusal => ({
+export const protocolError = (code: number, message: string, status = 200): McpRefusal => ({
   status,
   error: { code, message },
 });
@@ -71,7 +71,7 @@ function settle(method: string, params: RpcParams, named: string | undefined): M
   if (method !== "initialize") return version;
   const { protocolVersion } = params;
   if (typeof protocolVersion !== "string")
-    return refuse(RPC_CODES.invalidParams, "params.protocolVersion must be a string");
+    return protocolError(RPC_CODES.invalidParams, "params.protocolVersion must be a string");
   return HANDSHAKE.find((known) => known === protocolVersion) ?? HANDSHAKE[0];
 }
 
@@ -99,9 +99,10 @@ function explainName(named: string | undefined, name: unknown): string | undefin
 }
 
 const missing = (key: string, kind: string): McpRefusal =>
-  refuse(RPC_CODES.invalidParams, `params._meta["${key}"] must be ${kind}`, 400);
+  protocolError(RPC_CODES.invalidParams, `params._meta["${key}"] must be ${kind}`, 400);
 
-const mismatch = (message: string): McpRefusal => refuse(MCP_CODES.headerMismatch, `Header mismatch: ${message}`, 400);
+const mismatch = (message: string): McpRefusal =>
+  protocolError(MCP_CODES.headerMismatch, `Header mismatch: ${message}`, 400);
 
 /** The list leaves out the requested version: a client that follows it must not send the same again. */
 const unsupported = (requested: string): McpRefusal => ({

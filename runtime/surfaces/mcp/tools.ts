@@ -8,7 +8,7 @@ import { RPC_CODES } from "../rpc/json-rpc.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 import type { ToolCall, Tools } from "./methods.ts";
 import { toChallengeResult, toPaidResult } from "./payment.ts";
-import { refuse } from "./request.ts";
+import { protocolError } from "./request.ts";
 import { toTool } from "./tool.ts";
 import type { McpVersion } from "./versions.ts";
 
@@ -41,7 +41,8 @@ export function createServiceTools({ services, schemas, invoke, site, endpoint }
     list: (version) => shown.map((service) => toTool(service, { inline, payable, version })),
     async call(call) {
       const service = byName.get(call.name);
-      if (!service) return refuse(RPC_CODES.invalidParams, `Unknown tool: ${JSON.stringify(call.name.slice(0, 80))}`);
+      if (!service)
+        return protocolError(RPC_CODES.invalidParams, `Unknown tool: ${JSON.stringify(call.name.slice(0, 80))}`);
       const { args, payment, requestId, signal, version, write } = call;
       const input = async () => ({ value: args, from: "body" as const });
       try {

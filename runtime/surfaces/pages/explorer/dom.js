@@ -1,7 +1,7 @@
 /**
- * An element with its attributes and children. Texts stay texts: nothing is ever parsed as markup.
+ * Creates an element with attributes and children. Texts are never parsed as markup.
  * @param {string} tag
- * @param {Readonly<Record<string, string | boolean | EventListener | undefined>>} attributes a function listens to the event of its name; true is an attribute without a value
+ * @param {Readonly<Record<string, string | boolean | EventListener | undefined>>} attributes a function listens to the event of that name; true sets an attribute without a value
  * @param {...(Node | string | undefined | readonly Node[])} children
  * @returns {HTMLElement}
  */
@@ -17,13 +17,13 @@ export function h(tag, attributes, ...children) {
 }
 
 /**
- * JSON in a box that the keyboard can scroll.
+ * JSON in a box that can be scrolled by keyboard.
  * @param {unknown} value
  */
 export const toBox = (value) => h("pre", { tabindex: "0" }, h("code", {}, toText(value)));
 
 /**
- * The same for what was bought: texts that are addresses of this origin are links.
+ * The same, with addresses of this origin as links.
  * @param {unknown} value
  */
 export function toLinkedBox(value) {
@@ -35,11 +35,11 @@ export function toLinkedBox(value) {
   );
 }
 
-/** A whole text of JSON that needs no escapes. Splitting by it leaves the addresses at the odd places. */
+/** A JSON string that is an address without escapes. `split` leaves the addresses at odd indexes. */
 const ADDRESS = /(?<=")(https?:\/\/[^"\\]+)(?=")/;
 
 /**
- * A link that leaves the page open. Other origins' addresses stay texts: whoever wrote them is not the seller.
+ * A link that opens in a new tab. Addresses of other origins stay texts: they may not be the seller's.
  * @param {string} address
  */
 export const toOwnLink = (address) =>
@@ -49,7 +49,7 @@ export const toOwnLink = (address) =>
 const toText = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
 /**
- * Something long behind one line.
+ * Content behind a line that opens.
  * @param {string} title
  * @param {Node} content
  */

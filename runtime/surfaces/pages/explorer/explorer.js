@@ -6,7 +6,7 @@ for (const form of document.querySelectorAll("form.try")) setUpTry(/** @type {HT
 addEventListener("hashchange", openNamed);
 openNamed();
 
-/** Shows the services whose texts hold every word of the filter. */
+/** Shows the services whose texts contain every word of the filter. */
 function setUpFilter() {
   const search = /** @type {HTMLElement} */ (document.getElementById("_search"));
   const filter = /** @type {HTMLInputElement} */ (document.getElementById("_filter"));
@@ -25,7 +25,7 @@ function setUpFilter() {
   apply();
 }
 
-/** Browsers lend the clipboard to secure pages only. */
+/** Only secure pages can use the clipboard. */
 function setUpCopying() {
   if (!navigator.clipboard) return;
   for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(".copy"))) {
@@ -37,7 +37,7 @@ function setUpCopying() {
   }
 }
 
-/** Opens the service that the address names: `/docs#roll`. */
+/** Opens the service that the address names, as in `/docs#roll`. */
 function openNamed() {
   const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!(named instanceof HTMLDetailsElement)) return;

@@ -2,22 +2,22 @@ import { h, toLinkedBox, toOwnLink } from "./dom.js";
 import { toTransaction } from "./outcome.js";
 import { send } from "./request.js";
 
-/** Between two questions. A seller takes two a second for each job. */
+/** Between two polls. A seller allows two per second and job. */
 const PAUSE_MS = 2000;
 const ENDS = new Set(["DELIVERED", "FAILED", "UNKNOWN"]);
 
 /**
- * A job that was accepted.
+ * An accepted job.
  * @typedef {{ job_id: string, status: "accepted", status_url: string }} AcceptedJob
  */
 
 /**
- * How a job stands.
+ * The state of a job.
  * @typedef {{ status: string, deliverable: unknown, eta_seconds: number | null, step: string | null, error: string | null, refund_tx: string | null, refund_pending: string | null }} JobStatus
  */
 
 /**
- * The job that an answer tells of, if it does.
+ * Reads the job from an answer, if there is one.
  * @param {unknown} body
  * @returns {AcceptedJob | undefined}
  */
@@ -28,9 +28,9 @@ export function readJob(body) {
 }
 
 /**
- * A section that tells how a job stands until it has ended. It asks free of charge, for as long as the page is open.
+ * A section that shows the state of a job until it ends. Polling is free and goes on while the page is open.
  * @param {AcceptedJob} job
- * @param {import("./x402.js").Receipt | undefined} receipt of what was paid for it
+ * @param {import("./x402.js").Receipt | undefined} receipt of its payment
  * @returns {HTMLElement}
  */
 export function toJob({ job_id, status_url }, receipt) {
@@ -45,7 +45,7 @@ export function toJob({ job_id, status_url }, receipt) {
     progress,
     h("dl", { class: "receipt" }, h("dt", {}, "Status"), h("dd", {}, link), about, told),
   );
-  // The page may ask its own origin alone, and a base URL may name another.
+  // The page may only call its own origin; the base URL may be another one.
   if (typeof link === "string") say("This page may not ask at another address than its own. Ask there how it stands.");
   else void follow();
   return section;
@@ -64,7 +64,7 @@ export function toJob({ job_id, status_url }, receipt) {
   }
 
   /**
-   * What is said again is not read aloud again.
+   * Unchanged text is left alone: screen readers would read it again.
    * @param {string} text
    */
   function say(text) {
@@ -105,7 +105,7 @@ function toEnd({ status, error }) {
 }
 
 /**
- * What became of the money of a job that has delivered nothing.
+ * Explains the refund of a job that has delivered nothing.
  * @param {JobStatus} job
  * @param {import("./x402.js").Receipt | undefined} receipt
  */

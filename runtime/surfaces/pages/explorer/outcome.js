@@ -2,7 +2,7 @@ import { h, toBox, toLinkedBox, toMore } from "./dom.js";
 import { FACTS, railOf, toPrice } from "./x402.js";
 
 /**
- * An answer for people, without the challenge of a 402.
+ * An answer other than a challenge, for people.
  * @param {import("./request.js").Answer} answer
  * @returns {HTMLElement}
  */
@@ -20,7 +20,7 @@ export function toOutcome({ status, title, body, receipt, milliseconds }) {
 }
 
 /**
- * What went wrong, in the seller's words.
+ * The seller's explanation of a failure.
  * @param {unknown} body
  */
 function detailOf(body) {
@@ -64,7 +64,7 @@ function toReceipt({ success, transaction, network, payer, errorReason }) {
 }
 
 /**
- * A transaction, linked to where people can look at it. A sandbox's transactions are on no explorer.
+ * A transaction, linked to its block explorer. A sandbox's transactions are on none.
  * @param {string} network CAIP-2
  * @param {string} transaction
  */
@@ -74,10 +74,10 @@ export function toTransaction(network, transaction) {
 }
 
 /**
- * The challenge of a 402: what it means, and the offers to choose from.
+ * A challenge: an explanation, and the offers to choose from.
  * @param {import("./x402.js").Challenge} challenge
- * @param {{ name: string, isRefusal: boolean, canPay: (offer: import("./x402.js").Offer) => boolean }} options the name of
- *   the group of choices, unique on the page; whether a payment was refused; and what can be chosen
+ * @param {{ name: string, isRefusal: boolean, canPay: (offer: import("./x402.js").Offer) => boolean }} options `name` of the
+ *   radio group, unique on the page; `isRefusal`: a payment was refused; `canPay`: which offers can be chosen
  */
 export function toChallenge(challenge, { name, isRefusal, canPay }) {
   return [

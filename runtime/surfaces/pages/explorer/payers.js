@@ -1,7 +1,7 @@
 import { FACTS, toPayment } from "./x402.js";
 
 /**
- * Somebody who can pay offers. `pay` gives the value of the PAYMENT-SIGNATURE header, and rejects with a sentence.
+ * Pays offers. `pay` resolves to the value of the PAYMENT-SIGNATURE header and rejects with a sentence.
  * @typedef {{ name: string, canPay: (offer: import("./x402.js").Offer) => boolean, pay: (challenge: import("./x402.js").Challenge, offer: import("./x402.js").Offer) => Promise<string> }} Payer
  */
 
@@ -10,10 +10,10 @@ import { FACTS, toPayment } from "./x402.js";
  * @typedef {{ request: (call: { method: string, params?: readonly unknown[] }) => Promise<unknown> }} Provider
  */
 
-/** In a sandbox play money alone: its tokens stand at the real addresses, so that a wallet would sign what is good on the real chain, too. */
+/** A sandbox accepts play money alone: its token addresses are the real ones, and a wallet's signature would be valid on the real chain, too. */
 export const findPayers = () => (FACTS.sandbox ? [PLAY_MONEY] : findWallets());
 
-/** The sandbox's own buyer, who signs for everybody. @type {Payer} */
+/** The sandbox's own buyer. @type {Payer} */
 const PLAY_MONEY = {
   name: "play money",
   canPay: () => true,
@@ -29,7 +29,7 @@ const PLAY_MONEY = {
   },
 };
 
-/** How long wallets have to say that they are there (EIP-6963: they answer at once). */
+/** How long to wait for wallets to announce themselves (EIP-6963; they do so at once). */
 const ANNOUNCE_MS = 50;
 
 /** @returns {Promise<Payer[]>} */
@@ -81,7 +81,7 @@ async function payWithWallet(provider, challenge, offer) {
   return toPayment(challenge, offer, { signature, authorization });
 }
 
-/** How far the chain's clock may be behind this one's. */
+/** How far the chain's clock may be behind. */
 const CLOCK_SECONDS = 600;
 
 /**

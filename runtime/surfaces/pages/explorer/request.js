@@ -1,7 +1,7 @@
 import { decodeHeader } from "./x402.js";
 
 /**
- * A call as it is sent, once or again.
+ * A request of a service, which may be sent several times.
  * @typedef {{ method: string, url: string, body: string | undefined }} Call
  */
 
@@ -10,7 +10,7 @@ import { decodeHeader } from "./x402.js";
  */
 
 /**
- * The request that a form and the input in it make.
+ * Makes the request from a form and its input.
  * @param {DOMStringMap} route the form's `data-` attributes
  * @param {Readonly<Record<string, unknown>>} input
  * @returns {Call}
@@ -58,8 +58,8 @@ export async function send({ method, url, body }, payment) {
 }
 
 /**
- * Whether a paid call has failed for good, before anything was charged. The status alone does not say so from 500 on: a
- * gateway's 502 or 504 may hide a seller who goes on.
+ * Whether a paid call has failed finally and uncharged. From 500 on the status alone does not tell: behind a gateway's
+ * 502 or 504 the seller may still be working.
  * @param {Answer} answer
  */
 export function isFinal({ status, body }) {
@@ -70,7 +70,7 @@ export function isFinal({ status, body }) {
 /** Too slow, still running, too early, too often. */
 const PASSING = new Set([408, 409, 425, 429]);
 
-/** The problems of a service that has come to no result. @type {ReadonlySet<unknown>} */
+/** Codes of services that failed without a result. @type {ReadonlySet<unknown>} */
 const FINAL = new Set(["upstream-failed", "deadline-exceeded"]);
 
 /** @param {string} text */

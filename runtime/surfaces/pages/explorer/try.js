@@ -6,7 +6,7 @@ import { isFinal, send, toCall } from "./request.js";
 import { FACTS, toPrice } from "./x402.js";
 
 /**
- * Brings the form of one service to life: it sends the request, explains the challenge, pays it, and shows the answer.
+ * Activates the form of one service: it sends the request, explains the challenge, pays, and shows the answer.
  * @param {HTMLFormElement} form
  */
 export function setUpTry(form) {
@@ -45,7 +45,7 @@ export function setUpTry(form) {
   }
 
   /**
-   * Does one thing at a time, with the buttons off meanwhile.
+   * Runs a task with the buttons disabled, so that one runs at a time.
    * @param {() => Promise<void>} task
    */
   async function work(task) {
@@ -56,7 +56,7 @@ export function setUpTry(form) {
   }
 
   /**
-   * Sends a call, and shows what comes back.
+   * Sends a call and shows the answer.
    * @param {import("./request.js").Call} call
    * @param {string} [payment]
    * @param {boolean} [isAgain] whether the same payment was sent before, and its outcome is not known
@@ -74,7 +74,7 @@ export function setUpTry(form) {
     } else if (answer.challenge) await offer(call, answer.challenge, payment !== undefined);
     else if (answer.status === 200) showResult(answer);
     else {
-      // A failure that follows an unknown outcome does not prove that nothing was paid.
+      // After an unknown outcome, a failure does not prove that nothing was paid.
       const isUncharged = !isAgain && isFinal(answer);
       say(isUncharged ? "The call did not succeed. Nothing was charged." : "The call did not succeed.");
       outcome.replaceChildren(
@@ -85,7 +85,7 @@ export function setUpTry(form) {
   }
 
   /**
-   * Shows what was bought. A job stays on the page when the form is used for something else.
+   * Shows a result. The section of a job stays when the form is used again.
    * @param {import("./request.js").Answer} answer
    */
   function showResult(answer) {
@@ -97,7 +97,7 @@ export function setUpTry(form) {
   }
 
   /**
-   * A payment that may have been taken is never replaced by a second one.
+   * Offers to send the same payment again: one that may have been taken is never replaced.
    * @param {import("./request.js").Call} call
    * @param {string} payment
    */
@@ -112,7 +112,7 @@ export function setUpTry(form) {
   }
 
   /**
-   * Shows a challenge, and pays it when told to.
+   * Shows a challenge, and pays it on request.
    * @param {import("./request.js").Call} call
    * @param {import("./x402.js").Challenge} challenge
    * @param {boolean} isRefusal whether it is the answer to a payment
@@ -151,7 +151,7 @@ export function setUpTry(form) {
 }
 
 /**
- * What to know before paying.
+ * A hint about paying.
  * @param {number} payers how many there are
  */
 function toAdvice(payers) {
@@ -177,7 +177,7 @@ function parse(text) {
 }
 
 /**
- * Wallets reject with an object that has a message; its code 4001 means that the person said no (EIP-1193).
+ * Wallets reject with an object that has a message; code 4001 means that the user declined (EIP-1193).
  * @param {unknown} error
  */
 function toSentence(error) {

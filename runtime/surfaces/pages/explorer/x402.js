@@ -9,13 +9,13 @@
  */
 
 /**
- * What the page knows of the site.
+ * The facts of the site.
  * @typedef {{ title: string, network: string, asset: string, symbol: string, decimals: number, explorer: string }} Rail
  * @typedef {{ sandbox: boolean, rails: readonly Rail[] }} Facts
  */
 
 /**
- * What was settled.
+ * The result of a settlement.
  * @typedef {{ success: boolean, transaction: string, network: string, payer?: string, errorReason?: string }} Receipt
  */
 
@@ -66,7 +66,7 @@ export function decodeHeader(text) {
 }
 
 /**
- * The payment of one offer, as the PAYMENT-SIGNATURE header carries it.
+ * The value of the PAYMENT-SIGNATURE header for one offer.
  * @param {Challenge} challenge
  * @param {Offer} accepted
  * @param {object} payload

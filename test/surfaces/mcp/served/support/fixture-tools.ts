@@ -1,5 +1,5 @@
 import type { Tools } from "../../../../../runtime/surfaces/mcp/methods.ts";
-import { refuse } from "../../../../../runtime/surfaces/mcp/request.ts";
+import { protocolError } from "../../../../../runtime/surfaces/mcp/request.ts";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
@@ -67,7 +67,7 @@ export const fixtureTools: Tools = {
   async call({ name, write }) {
     const answer = ANSWERS[name];
     if (answer) return { result: write(answer) };
-    if (name !== "test_missing_capability") return refuse(-32602, `Unknown tool: ${name}`);
+    if (name !== "test_missing_capability") return protocolError(-32602, `Unknown tool: ${name}`);
     const data = { requiredCapabilities: { sampling: {} } };
     return { status: 400, error: { code: -32021, message: "Missing required client capability", data } };
   },
