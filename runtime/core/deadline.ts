@@ -1,9 +1,9 @@
-/** How many signals stand for one length of time: each fires at most a tenth later than was asked. */
+/** A shared signal fires at most this fraction (a tenth) of its time late. */
 const STEPS = 10;
 
 /**
- * Signals that fire after `ms`, or a little later. A timer for every call costs more than the rest of its reservation, so
- * calls that begin within the same tenth of that time share one.
+ * Makes signals that are aborted after `ms` or up to a fifth later. Calls that begin within a tenth of `ms` share one
+ * timer: a timer per call would cost more than the rest of its reservation.
  */
 export function createDeadline(ms: number): () => AbortSignal {
   let shared: { readonly signal: AbortSignal; readonly until: number } | undefined;

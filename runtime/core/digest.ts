@@ -4,11 +4,11 @@ import canonicalizeModule from "canonicalize";
 // The package declares its function as a default export of a CommonJS-shaped module.
 const canonicalize = canonicalizeModule as unknown as (value: unknown) => string | undefined;
 
-/** SHA-256 in 64 lower-case hex characters. */
+/** SHA-256 as 64 lower-case hex characters. */
 export const sha256 = (data: string | Uint8Array): string => hash("sha256", data);
 
-/** The RFC 8785 (JCS) form of JSON data. @throws Error for what has none: NaN, infinities, lone surrogates. */
+/** The canonical form (RFC 8785, JCS) of JSON data. @throws Error for NaN, infinities and lone surrogates. */
 export const canonicalOf = (value: unknown): string => canonicalize(value) ?? "";
 
-/** SHA-256 over the RFC 8785 (JCS) form of JSON data, so that the order of keys does not matter. */
+/** SHA-256 over the canonical form (RFC 8785) of JSON data: the order of keys does not matter. */
 export const digestOf = (value: unknown): string => sha256(canonicalOf(value));

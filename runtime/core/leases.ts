@@ -1,32 +1,32 @@
 import type { Store } from "./store.ts";
 
-/** The right to work on something, held by one piece of work in one process. */
+/** The exclusive right to work on one key. */
 export interface Lease {
   release(): Promise<void>;
 }
 
-/** Gives each key to one holder at a time, across all processes that share the store. */
+/** Leases of keys: each has one holder at a time, across all processes that share the store. */
 export interface Leases {
-  /** A lease, or undefined while somebody holds it. */
+  /** A lease; undefined while the key is held. */
   claim(key: string): Promise<Lease | undefined>;
-  /** Whether this process holds it, as far as it can know. */
+  /** Whether this process holds the key, by its own clock. */
   holds(key: string): boolean;
-  /** Stops renewing. Leases that are still held lapse. */
+  /** Stops renewing: leases that are still held expire. */
   close(): void;
 }
 
 export interface LeasesOptions {
   readonly store: Store;
-  /** Keeps these keys apart from others of the store. */
+  /** The prefix of these keys in the store. */
   readonly prefix: string;
   readonly onError: (error: unknown) => void;
-  /** Told of a lease that was not released and may have lapsed: this process was stalled, or could not reach the store. */
+  /** Called for a held lease that may have expired: the process was stalled, or could not reach the store. */
   readonly onLapse?: (key: string) => void;
-  /** How long after its process died a lease lapses; 2 seconds unless said otherwise. */
+  /** How long a lease outlives its process; 2 seconds by default. */
   readonly leaseMs?: number | undefined;
 }
 
-/** Leases that are renewed while their process lives. */
+/** Leases that are renewed while the process lives. */
 export function createLeases({ store, prefix, onError, onLapse, leaseMs = 2000 }: LeasesOptions): Leases {
   const held = new Map<string, Held>();
   const timer = setInterval(renewAll, leaseMs / 5);
@@ -52,7 +52,7 @@ export function createLeases({ store, prefix, onError, onLapse, leaseMs = 2000 }
     close: () => clearInterval(timer),
   };
 
-  /** A process that was stalled for longer than a lease lives has lost it, perhaps to another one. */
+  /** Drops leases that were not renewed in time: another process may hold them now. */
   function renewAll(): void {
     for (const [key, lease] of held) {
       if (isOurs(lease)) renew(key, lease).catch(onError);
@@ -69,6 +69,6 @@ export function createLeases({ store, prefix, onError, onLapse, leaseMs = 2000 }
 
 /** A lease of this process. */
 interface Held {
-  /** By the monotonic clock: when the last renewal that succeeded was asked for. */
+  /** When the last successful renewal was begun, by the monotonic clock. */
   renewedAt: number;
 }

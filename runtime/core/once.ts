@@ -1,4 +1,4 @@
-/** A function that makes a value when it is first asked for it, and keeps it. A throw is not kept. */
+/** A function that makes a value on its first call and then returns the same one. A failure is not kept. */
 export function once<T extends {}>(make: () => T): () => T {
   let made: T | undefined;
   return () => {

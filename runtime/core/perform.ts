@@ -4,13 +4,13 @@ import type { Invocation } from "./call.ts";
 import { untilAborted } from "./deadline.ts";
 import type { Service } from "./service.ts";
 
-/** What is run, and what its output must fit. */
+/** The parts of a service that running its handler needs. */
 export type Runnable = Pick<Service, "manifest" | "handler" | "output" | "deadlineMs">;
 
-/** A call; one that is a job says how its steps are kept. */
+/** A call without defaults: only jobs bring `step` and `report` of their own. */
 export type PartialCall = Omit<Call, "step" | "report"> & Partial<Pick<Call, "step" | "report">>;
 
-/** Reads the input and checks it, by the schema and by the handler's own rules. @throws Problem `invalid-input`. */
+/** Reads the input and checks it by the schema and the handler's own rules. @throws Problem `invalid-input`. */
 export async function readValidInput(service: Service, invocation: Pick<Invocation, "input">): Promise<unknown> {
   const { value: raw, from } = await invocation.input();
   const texts = from === "query" ? service.input.coerce(raw as Record<string, unknown>) : raw;
@@ -20,7 +20,7 @@ export async function readValidInput(service: Service, invocation: Pick<Invocati
   return value;
 }
 
-/** A handler's own rules speak of the body; where the input came from a query, their faults stand there. */
+/** Handlers report faults at `body`; where the input came from a query, they are moved to `query`. */
 function checkByHandler(check: (input: never) => void, value: unknown, from: "body" | "query"): void {
   try {
     check(value as never);
@@ -32,8 +32,9 @@ function checkByHandler(check: (input: never) => void, value: unknown, from: "bo
 }
 
 /**
- * Runs the handler under the service's deadline and holds it to its own output schema.
- * @throws Problem `deadline-exceeded`, `unavailable` when the caller is gone, `internal` when the output is wrong.
+ * Runs the handler under the service's deadline and checks its output.
+ * @throws Problem `deadline-exceeded`, `unavailable` when the caller is gone, `internal` when the output breaks its
+ * schema.
  */
 export async function perform(service: Runnable, input: unknown, call: PartialCall): Promise<unknown> {
   const run = runOf(service) as Run<unknown, unknown>;
@@ -44,12 +45,12 @@ export async function perform(service: Runnable, input: unknown, call: PartialCa
   throw new Problem("internal", undefined, { cause: fault });
 }
 
-/** In a request, steps are simply done, and nobody polls. */
+/** In a request a step just runs, and there is no progress to report. */
 const IN_A_REQUEST: Pick<Call, "step" | "report"> = { step: (_name, work) => work(), report: () => {} };
 
 const runOf = ({ handler }: Runnable): Run<never, unknown> => (typeof handler === "object" ? handler.run : handler);
 
-/** Aborts the handler's signal, and stops waiting for it, at the service's deadline or when the caller is gone. */
+/** Runs until the deadline or until the caller is gone; then the handler's signal is aborted and its result dropped. */
 async function underDeadline<T>(
   { deadlineMs }: Runnable,
   { signal: caller }: PartialCall,

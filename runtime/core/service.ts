@@ -4,52 +4,52 @@ import { isJob, toAcceptManifest, toStatusManifest, type WithJob } from "./set/j
 import type { JobManifest, Manifest, SiteManifest } from "./set/manifest.ts";
 import { parseRoute, type Route } from "./set/route.ts";
 
-/** A manifest bound to its handler and its compiled schemas: ready to be called. Frozen. */
+/** A manifest bound to its handler and its compiled schemas. Frozen. */
 export interface Service {
   readonly manifest: Manifest;
-  /** The route of the manifest first, then its aliases. All share one path. */
+  /** The manifest's route, then its aliases. All have the same path. */
   readonly routes: readonly Route[];
   readonly path: string;
   readonly handler: AnyHandler;
   readonly input: Schema;
-  /** What a caller is answered. */
+  /** The schema of the answer; of a job service, that of the accepted job. */
   readonly output: Schema;
   readonly deadlineMs: number;
-  /** Set where a call is a job. */
+  /** Set where calls are jobs. */
   readonly job?: Job;
 }
 
-/** What is done after a job was accepted. */
+/** How the accepted jobs of a service are run. */
 export interface Job {
   readonly manifest: JobManifest;
-  /** The handler's output. */
+  /** The schema of the handler's output. */
   readonly deliverable: Schema;
-  /** Of one attempt. */
+  /** The deadline of one attempt. */
   readonly deadlineMs: number;
 }
 
 /** A service whose calls are jobs. */
 export type JobService = Service & { readonly job: Job };
 
-/** Whether a call of the service is a job. */
+/** Whether the service's calls are jobs. */
 export const isJobService = (service: Service): service is JobService => service.job !== undefined;
 
-/** Makes the handler of a job's status service from the service's id and its manifest. */
+/** Makes the handler of a status service from the job service's id and its `job`. */
 export type StatusOf = (service: string, job: JobManifest) => Run<{ job_id: string }, unknown>;
 
-/** What manifests are bound to. */
+/** What manifests are bound with. */
 export interface Bindings {
   readonly site: SiteManifest;
   readonly compile: Compile;
   /** By `plugin.handler`. */
   readonly handlers: ReadonlyMap<string, AnyHandler>;
-  /** Where manifests have jobs: how these are told of. */
+  /** Needed where manifests have jobs. */
   readonly statusOf?: StatusOf;
 }
 
 /**
- * The services of a set that has been checked, in the manifests' order; a job is followed by the free service that tells
- * how it stands. @throws TypeError when the set has not been checked.
+ * The services of a checked set, in the manifests' order. A job service is followed by its free status service.
+ * @throws TypeError when a handler or `statusOf` is missing; RangeError for a malformed route.
  */
 export function bindServices(manifests: readonly Manifest[], bindings: Bindings): readonly Service[] {
   const { handlers } = bindings;
@@ -64,7 +64,7 @@ export function bindServices(manifests: readonly Manifest[], bindings: Bindings)
 
 function bindJob(manifest: WithJob, handler: AnyHandler, bindings: Bindings): Service[] {
   const { compile, statusOf } = bindings;
-  if (!statusOf) throw new TypeError(`${manifest.id}: nothing tells how its jobs stand`);
+  if (!statusOf) throw new TypeError(`${manifest.id}: there is no status handler for its jobs`);
   const { job } = manifest;
   const deliverable = compile(manifest.output);
   const bound = { manifest: job, deliverable, deadlineMs: job.deadline_seconds * 1000 };

@@ -1,7 +1,9 @@
-/** How many requests each key may make in a minute. */
+/** A budget of points per key and minute. */
 export interface Budget {
-  /** Takes some of what a key may spend: 0, or the whole seconds after which there is enough again. @throws Problem `unavailable`. */
+  /**
+   * Spends points of a key: 0 when it had enough, else the whole seconds until it has. @throws Problem `unavailable`.
+   */
   take(key: string, points?: number): Promise<number>;
-  /** Gives back what turned out to be paid for. Never throws: a lost credit is harmless. */
+  /** Returns the points of a call that was paid. Never throws: a lost credit is harmless. */
   giveBack(key: string, points?: number): void;
 }

@@ -6,19 +6,20 @@ import { explainOrigin } from "./origin.ts";
 import { PEER_POLICY } from "./policy.ts";
 import { isSignature, isSignedBy, toSignedText } from "./signature.ts";
 
-/** The methods of the signed peer door (specification 4.3). */
+/** The methods of signed peer requests. See runtime/docs/decisions/identity-and-peers.md. */
 export const PEER_METHODS = ["peer/hello", "capabilities/list", "peer/quote", "peer/receipt"] as const;
 
+/** The name of a method of signed peer requests. */
 export type PeerMethod = (typeof PEER_METHODS)[number];
 
-/** The fields under a peer's signature; `method` is the message's, all others are its params. */
+/** The fields under a peer's signature: the message's `method`, and six of its params. */
 export const SIGNED_FIELDS = ["aud", "body", "exp", "key_id", "method", "nonce", "origin"] as const;
 
-/** A peer's signed request, read: the `params` of its message. */
+/** A peer's signed request: the `params` of its message. */
 export interface Envelope {
-  /** Whom it is for: the recipient's public base URL. */
+  /** The recipient's public base URL. */
   readonly aud: string;
-  /** Who sends it: where its agent card is. */
+  /** The sender's origin, which serves its agent card. */
   readonly origin: string;
   readonly key_id: string;
   readonly nonce: string;
@@ -35,27 +36,35 @@ const KEY_ID = /^[A-Za-z0-9._:#-]{1,64}$/;
 const [SHORTEST_NONCE, LONGEST_NONCE] = [8, 128];
 const MAX_DEPTH = 64;
 
-/** Reads an envelope, all but its signature's truth; a text is what is wrong with it. `now` is in Unix seconds. */
+/** An envelope, or what is wrong with it. */
+export type EnvelopeReading =
+  | { readonly kind: "envelope"; readonly envelope: Envelope }
+  | { readonly kind: "malformed"; readonly reason: string };
+
+/** Reads an envelope without verifying its signature. `now` is in Unix seconds. */
 export function readEnvelope(
   params: JsonObject,
   { audience, now }: { audience: string; now: number },
-): Envelope | string {
+): EnvelopeReading {
   const { aud, origin, key_id, nonce, exp, signature_algorithm, signature, body = null } = params;
   const unknown = Object.keys(params).find((name) => !FIELDS.includes(name));
-  if (unknown !== undefined) return `params holds a field that is no part of an envelope: ${quote(unknown)}`;
-  if (aud !== audience) return `aud must be ${quote(audience)}, exactly`;
-  if (typeof origin !== "string") return "origin must be a string";
+  if (unknown !== undefined) return malformed(`params holds a field that is no part of an envelope: ${quote(unknown)}`);
+  if (aud !== audience) return malformed(`aud must be ${quote(audience)}, exactly`);
+  if (typeof origin !== "string") return malformed("origin must be a string");
   const fault = explainOrigin(origin) ?? explainExp(exp, now) ?? explainBody(body);
-  if (fault !== undefined) return fault;
+  if (fault !== undefined) return malformed(fault);
   if (typeof key_id !== "string" || !KEY_ID.test(key_id))
-    return "key_id must be 1 to 64 characters of A-Z, a-z, 0-9 and ._:#-";
-  if (!isNonce(nonce)) return `nonce must be a text of ${SHORTEST_NONCE} to ${LONGEST_NONCE} characters`;
-  if (signature_algorithm !== "ed25519") return 'signature_algorithm must be "ed25519"';
-  if (!isSignature(signature)) return "signature must be 64 bytes in standard base64";
-  return { aud, origin, key_id, nonce, exp: exp as number, signature_algorithm, signature, body };
+    return malformed("key_id must be 1 to 64 characters of A-Z, a-z, 0-9 and ._:#-");
+  if (!isNonce(nonce)) return malformed(`nonce must be a text of ${SHORTEST_NONCE} to ${LONGEST_NONCE} characters`);
+  if (signature_algorithm !== "ed25519") return malformed('signature_algorithm must be "ed25519"');
+  if (!isSignature(signature)) return malformed("signature must be 64 bytes in standard base64");
+  const envelope: Envelope = { aud, origin, key_id, nonce, exp: exp as number, signature_algorithm, signature, body };
+  return { kind: "envelope", envelope };
 }
 
-/** Whether the envelope's signature over its seven fields holds. */
+const malformed = (reason: string): EnvelopeReading => ({ kind: "malformed", reason });
+
+/** Whether the envelope's signature over `SIGNED_FIELDS` is valid. */
 export const isSealedBy = (key: KeyObject, method: string, envelope: Envelope): boolean =>
   isSignedBy(key, toSigned(method, envelope), envelope.signature);
 
@@ -81,7 +90,7 @@ function explainExp(exp: unknown, now: number): string | undefined {
   return (exp as number) - now > most ? `exp must lie at most ${most} seconds ahead` : undefined;
 }
 
-/** Bodies whose canonical form is the same in every language. */
+/** Accepts bodies whose canonical form (RFC 8785) is the same in every language. */
 function explainBody(body: unknown): string | undefined {
   const fault = explainValue(body, 0);
   if (fault !== undefined) return fault;

@@ -6,7 +6,7 @@ import { amountOn } from "../set/price.ts";
 import type { Store } from "../store.ts";
 import { PEER_POLICY } from "./policy.ts";
 
-/** What a peer was quoted. */
+/** A price that was quoted to a peer, on record under the exchange's id. */
 export interface PeerExchange {
   /** The peer's origin. */
   readonly peer: string;
@@ -19,7 +19,7 @@ export interface PeerExchange {
   readonly quotedAt: number;
 }
 
-/** A payment that this server has seen settle itself, for a call that named its exchange. */
+/** A settled payment of a call that named its exchange, as this server saw it. */
 export interface ObservedSettlement {
   readonly transaction: string;
   /** CAIP-2. */
@@ -32,16 +32,19 @@ export interface ObservedSettlement {
   readonly observed_at: number;
 }
 
-/** Quotes, what was paid on them, and their receipts: each kept for a day. */
+/** The records of exchanges between peers: quotes, settlements and receipts. Each is kept for a day. */
 export interface Exchanges {
-  /** A new exchange's id: `ax-` and 24 hex digits. */
+  /** A new id: `ax-` and 24 hex digits. */
   createId(): string;
   open(id: string, exchange: PeerExchange): Promise<void>;
   read(id: string): Promise<PeerExchange | undefined>;
-  /** Takes note of a settled call that named an exchange, when it was of the quoted skill at the quoted price. The first one counts. */
+  /**
+   * Records the settlement of a call that named an exchange, if skill and price are those of the quote. The first one
+   * counts.
+   */
   observe(settled: Pick<PaymentRecord, "exchange" | "service" | "payment" | "receipt">): Promise<void>;
   observed(id: string): Promise<ObservedSettlement | undefined>;
-  /** Puts a receipt on record and gives it back, or the one that was there before: an exchange has one receipt. */
+  /** Stores the receipt of an exchange and returns it, or the one stored before: an exchange has one receipt. */
   conclude<T>(id: string, receipt: T): Promise<T>;
 }
 
@@ -55,7 +58,7 @@ export interface ExchangesDeps {
 const ID = /^ax-[0-9a-f]{24}$/;
 const KEEP_MS = PEER_POLICY.receipt_seconds * 1000;
 
-/** An exchange's id, from a header or a body; undefined for what can be none. */
+/** An exchange's id from a header or a body; undefined when malformed. */
 export const toExchangeId = (value: unknown): string | undefined =>
   typeof value === "string" && ID.test(value) ? value : undefined;
 

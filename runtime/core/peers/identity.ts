@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject, sign } from "node:crypto";
 import type { Clock } from "../../api/capabilities.ts";
 import { sha256 } from "../digest.ts";
 
-/** A key as an agent card publishes it. `retired` still says whose old signatures are; it vouches for nothing new. */
+/** A key as published in an agent card. A `retired` key identifies old signatures and makes no new ones. */
 export interface PublishedKey {
   readonly key_id: string;
   /** SubjectPublicKeyInfo. */
@@ -10,35 +10,36 @@ export interface PublishedKey {
   readonly status: "active" | "retired";
 }
 
-/** Who we are to other agents: an Ed25519 key, and those that came before it or come after. Never the treasury's. */
+/** This server's Ed25519 keys for other agents, old and coming ones included. Never the treasury's key. */
 export interface Identity {
-  /** The key that signs now first. */
+  /** All published keys, the current one first. */
   keys(): readonly PublishedKey[];
-  /** The key that signs now. */
+  /** The current key. */
   signer(): IdentitySigner;
 }
 
+/** Signs with one key of the identity. */
 export interface IdentitySigner {
   readonly keyId: string;
   /** Plain Ed25519 over the UTF-8 text. */
   sign(text: string): Buffer;
 }
 
-/** A key of one's own. */
+/** A private key of the identity. */
 export interface IdentityKey {
-  /** Left out: the key's RFC 7638 thumbprint, which is the same on every machine. */
+  /** By default the key's RFC 7638 thumbprint, which is the same on every machine. */
   readonly keyId?: string;
   readonly privateKey: KeyObject;
-  /** Unix seconds from which on it signs; it is published before. Infinity: published, and never signs. */
+  /** Unix seconds from which the key signs; it is published before. Infinity: published, but never signs. */
   readonly signsFrom: number;
 }
 
-/** A key that another has replaced stays active for as long as what it signed can be acted upon: a day, and an hour of caching. */
+/** How long a replaced key stays active: a day, as long as a quote can be used, and an hour of caching. */
 const OVERLAP_SECONDS = 90_000;
 
 /**
- * An identity of at least one key. The newest whose time has come signs; those after it are published already, so that
- * peers who keep our card for an hour know them in time, and those before it stay active until nothing depends on them.
+ * An identity of at least one key. The newest key whose time has come signs. Later ones are published before their
+ * time, since peers cache the card for an hour; earlier ones stay active for `OVERLAP_SECONDS`.
  */
 export function createIdentity(keys: readonly IdentityKey[], clock: Clock): Identity {
   const known = keys.map(toKnown).sort((a, b) => a.signsFrom - b.signsFrom);
@@ -68,7 +69,7 @@ export function createIdentity(keys: readonly IdentityKey[], clock: Clock): Iden
   };
 }
 
-/** The public half in the form in which cards publish it (SPKI DER, base64). */
+/** The public key as cards publish it: SPKI DER in base64. */
 export const toPublicDer = (privateKey: KeyObject): string =>
   createPublicKey(privateKey).export({ format: "der", type: "spki" }).toString("base64");
 

@@ -1,20 +1,20 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { isObject, type JsonObject } from "../json.ts";
 
-/** What is known of one peer's key, or why it is not: then `reason` is a sentence for the peer. */
+/** A peer's key, or why there is none; `reason` is a sentence for the peer. */
 export type PeerKeyAnswer =
   | { readonly kind: "key"; readonly key: KeyObject }
   | { readonly kind: "refused"; readonly reason: string }
-  /** Too many cards were asked for. */
+  /** Too many cards were fetched; `retryAfter` is in seconds. */
   | { readonly kind: "busy"; readonly retryAfter: number };
 
-/** The keys that peers publish in their agent cards (specification 5.6). */
+/** The keys that peers publish in their agent cards. */
 export interface PeerKeys {
-  /** @param client whose request it is: card fetches are shared out among client addresses. */
+  /** @param client the address of the request: each address may cause a limited number of card fetches. */
   find(peer: { readonly origin: string; readonly keyId: string }, client: string): Promise<PeerKeyAnswer>;
 }
 
-/** A card's keys by their ids, as they were published. */
+/** A card's keys by id, as published. */
 export type CardKeys = ReadonlyMap<string, readonly CardKey[]>;
 
 interface CardKey {
@@ -22,14 +22,14 @@ interface CardKey {
   readonly status: unknown;
 }
 
-/** The most keys that are read of one card. */
+/** The most keys that are read from one card. */
 const MOST_KEYS = 100;
 const LONGEST_ID = 64;
 const LONGEST_DER = 256;
 
 /**
- * The keys in an agent card, whoever's names its blocks have: in the map `extensions` and in the `params` of
- * `capabilities.extensions`, as a list `keys` or as one flat key.
+ * The keys in an agent card. They are found in every block of `extensions` and in every `params` of
+ * `capabilities.extensions`, as a list `keys` or as a single key.
  */
 export function readCardKeys(card: unknown): CardKeys {
   const found = new Map<string, CardKey[]>();
@@ -42,7 +42,7 @@ export function readCardKeys(card: unknown): CardKeys {
   return found;
 }
 
-/** One key of a card. One that any place of the card revokes is revoked, and an id stands for one key only. */
+/** One key of a card. It is refused when any block revokes it, or when two keys have its id. */
 export function toPeerKey(keys: CardKeys, { origin, keyId }: { origin: string; keyId: string }): PeerKeyAnswer {
   const published = keys.get(keyId) ?? [];
   const refuse = (reason: string): PeerKeyAnswer => ({ kind: "refused", reason });
@@ -73,6 +73,6 @@ function readPublicKey(base64: string): KeyObject | undefined {
     const key = createPublicKey({ key: Buffer.from(base64, "base64"), format: "der", type: "spki" });
     return key.asymmetricKeyType === "ed25519" ? key : undefined;
   } catch {
-    return undefined; // The caller says what it should have been.
+    return undefined; // The caller explains what was expected.
   }
 }

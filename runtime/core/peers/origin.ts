@@ -1,17 +1,17 @@
-/** Where an agent's card is (specification 5.6; A2A 0.3, section 5.3). */
+/** The path of an agent card (A2A 0.3, section 5.3). */
 export const AGENT_CARD_PATH = "/.well-known/agent-card.json";
 
 const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
-/** The last label begins with a letter: no form of an IPv4 address does. */
+/** The last label begins with a letter, which excludes every form of an IPv4 address. */
 const ORIGIN = new RegExp(`^https://((?:${LABEL}\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)$`);
-/** Names that are no business of the public DNS. */
+/** Suffixes that the public DNS does not serve. */
 const PRIVATE = [".local", ".internal", ".localhost", ".home.arpa"];
 const LONGEST_NAME = 253;
 
 const RIGHT =
   "https:// and a public DNS name in lower case, like https://peer.example: no port, no path, no slash at its end";
 
-/** What is wrong with a peer's origin, if anything. Its card is fetched from there, so it is held to the narrowest grammar. */
+/** What is wrong with a peer's origin, or nothing. The grammar is narrow, because the card is fetched from there. */
 export function explainOrigin(origin: string): string | undefined {
   const host = ORIGIN.exec(origin)?.[1];
   if (host === undefined || host.length > LONGEST_NAME) return `origin must be exactly ${RIGHT}`;

@@ -1,16 +1,16 @@
 /**
- * What the peer door holds every peer to. It is published in the agent card, and `peer/hello` answers its digest, so that
- * a peer notices when it changes.
+ * The limits of signed peer requests. The agent card publishes them; `peer/hello` answers their digest, so that a peer
+ * notices a change.
  */
 export const PEER_POLICY = {
-  /** Of the canonical form of an envelope's `body`. */
+  /** The size of an envelope's `body` in canonical form. */
   max_body_bytes: 16_384,
   /** How far ahead an envelope's `exp` may lie. */
   max_exp_seconds: 300,
-  /** How long a nonce is remembered; longer than any envelope lives, and than any quote that came of it. */
+  /** How long a nonce is remembered: longer than any envelope, or the quote made from it, is valid. */
   nonce_seconds: 960,
   quote_seconds: 900,
-  /** How long a quote can be receipted. */
+  /** How long after a quote its receipt can be had. */
   receipt_seconds: 86_400,
   requests_per_minute_and_client: 300,
   requests_per_minute_and_peer: 60,

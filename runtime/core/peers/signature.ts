@@ -2,10 +2,10 @@ import { type KeyObject, verify } from "node:crypto";
 import { digestOf } from "../digest.ts";
 import type { IdentitySigner } from "./identity.ts";
 
-/** How everything between peers is signed, by its name in agent cards: Ed25519 over `sha256:…` of the RFC 8785 form. */
+/** How peers sign, by the names in agent cards: Ed25519 over `sha256:…` of the canonical form (RFC 8785). */
 export const SIGNATURE_RECIPE = { algorithm: "ed25519", digest: "sha256-canonical-json" } as const;
 
-/** A payload and our signature over it. Whoever verifies leaves these five fields out and digests the rest. */
+/** A payload with our signature. The signature covers all fields but these five. */
 export type SignedPayload<T> = T & {
   readonly digest: string;
   readonly signed: true;
@@ -15,10 +15,10 @@ export type SignedPayload<T> = T & {
   readonly signature: string;
 };
 
-/** What is signed of JSON data: the 71 characters `sha256:` and the hex digest of its RFC 8785 (JCS) form. */
+/** The text that is signed for JSON data: `sha256:` and the hex digest of its canonical form (RFC 8785). */
 export const toSignedText = (payload: unknown): string => `sha256:${digestOf(payload)}`;
 
-/** Signs a payload, whose `type` keeps a signature over one kind from being taken for one over another. */
+/** Signs a payload. Its `type` is signed, too, so that a payload of one kind cannot be shown as another. */
 export function signPayload<T extends { readonly type: string }>(
   payload: T,
   { keyId, sign }: IdentitySigner,
@@ -35,13 +35,13 @@ export function signPayload<T extends { readonly type: string }>(
   };
 }
 
-/** 64 bytes in base64, written in the one way in which base64 can be written. */
+/** Whether a text is 64 bytes in standard base64, in its only valid spelling. */
 export function isSignature(text: unknown): text is string {
   if (typeof text !== "string" || text.length !== 88) return false;
   const bytes = Buffer.from(text, "base64");
   return bytes.length === 64 && bytes.toString("base64") === text;
 }
 
-/** Whether a signature over a payload holds. */
+/** Whether a signature over a payload is valid. */
 export const isSignedBy = (key: KeyObject, payload: unknown, signature: string): boolean =>
   verify(null, Buffer.from(toSignedText(payload)), key, Buffer.from(signature, "base64"));

@@ -33,8 +33,9 @@ export const findPeerMethod = (name: string): PeerMethod | undefined => PEER_MET
  */
 export function createPeerDoor({ methods, keys, store, budget, audience, clock }: PeerDoorOptions): PeerDoor {
   return async (method, params, client) => {
-    const envelope = readEnvelope(params, { audience, now: clock.now() / 1000 });
-    if (typeof envelope === "string") return refuse(PEER_CODES.invalidParams, envelope);
+    const read = readEnvelope(params, { audience, now: clock.now() / 1000 });
+    if (read.kind === "malformed") return refuse(PEER_CODES.invalidParams, read.reason);
+    const { envelope } = read;
     const { origin, key_id: keyId, nonce } = envelope;
     const answer = await keys.find({ origin, keyId }, client);
     if (answer.kind === "busy") return refuseForNow(PEER_CODES.policy, answer.retryAfter);
