@@ -24,13 +24,21 @@ export interface StepsDeps {
 export function createSteps(id: string, { records, log, graceMs }: StepsDeps): Steps {
   const running = new Set<Promise<unknown>>();
   let isOver = false;
+  /** Whether the handler reported something in this turn of the event loop. */
+  let hasReported = false;
   let outage: Problem | undefined;
 
   return {
     lent: {
-      report,
+      report(progress) {
+        hasReported = true;
+        setImmediate(() => {
+          hasReported = false;
+        });
+        note(progress);
+      },
       step(name, work) {
-        const step = take(name, work);
+        const step = take(name, work, hasReported);
         const forget = (): void => void running.delete(step);
         running.add(step);
         step.then(forget, forget);
@@ -44,16 +52,17 @@ export function createSteps(id: string, { records, log, graceMs }: StepsDeps): S
     },
   };
 
-  function report(progress: string): void {
+  function note(progress: string): void {
     if (isOver) return;
     records.note(id, progress).catch((error: unknown) => log.warn("job.progress-lost", { job: id, error }));
   }
 
-  async function take<T>(name: string, work: () => Promise<T>): Promise<T> {
+  /** @param isReported whether a report directly before the step is shown instead of its name. */
+  async function take<T>(name: string, work: () => Promise<T>, isReported: boolean): Promise<T> {
     const kept = await records.readStep(id, name).catch(remember);
     if (kept) return kept.value as T; // As the same step gave it before.
     if (isOver) throw new Problem("unavailable", "This attempt is over");
-    report(name);
+    if (!isReported) note(name);
     const value = toJson(await work());
     return (await records.keepStep(id, name, value).catch(remember)) as T;
   }

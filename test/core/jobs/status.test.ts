@@ -22,7 +22,7 @@ describe("the status of a job", () => {
     expect(await stage.status(one)).to.include({ step: null, eta_seconds: 120, deliverable: null, error: null });
     expect(await stage.status(two)).to.include({ status: "DISPATCHING", step: null, eta_seconds: 120 });
     first.resolve();
-    await eventually(async () => (await stage.status(one)).step === "digging");
+    await eventually(async () => (await stage.status(one)).step === "looking around");
     stage.clock.advance(30_000);
     expect((await stage.status(one)).eta_seconds).to.be.within(85, 90);
     stage.clock.advance(300_000);
@@ -30,6 +30,23 @@ describe("the status of a job", () => {
     second.resolve();
     expect(await stage.ended(one)).to.include({ status: "DELIVERED", eta_seconds: null, step: null });
     expect((await stage.ended(two)).deliverable).to.deep.equal({ found: "two" });
+  });
+
+  it("shows what was reported directly before a step, and the name of a step without a report", async () => {
+    const gates = { first: Promise.withResolvers<void>(), second: Promise.withResolvers<void>() };
+    stage.work = async ({ what }, { report, step }) => {
+      report("reading 40 accounts");
+      await step("read", () => gates.first.promise);
+      await step("sum", () => gates.second.promise);
+      return { found: what };
+    };
+    const id = await stage.buy("x");
+    await eventually(async () => (await stage.status(id)).step !== null);
+    expect((await stage.status(id)).step).to.equal("reading 40 accounts");
+    gates.first.resolve();
+    await eventually(async () => (await stage.status(id)).step === "sum");
+    gates.second.resolve();
+    await stage.ended(id);
   });
 
   it("is UNKNOWN under any other id, and by another service's route", async () => {
