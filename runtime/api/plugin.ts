@@ -113,7 +113,10 @@ export type HandlersOf<Name extends keyof Plugins> = {
     : never;
 };
 
-/** A plugin: its name, equal to its file's name, and a function that makes its handlers from the Host. */
+/**
+ * A plugin: its name, equal to its file's name, and a function that makes its handlers from the Host. What a handler needs
+ * of the Host is taken during setup: `payphone serve` asks for the treasury's keys only when `anchor` or `treasury` is taken.
+ */
 export interface Plugin<Handlers = Readonly<Record<string, AnyHandler>>> {
   readonly name: string;
   readonly setup: (host: Host) => Handlers | Promise<Handlers>;

@@ -7,7 +7,8 @@ import type { TreasuryAccounts } from "./treasury.ts";
 export interface AnchorOptions {
   /** Of the Base chain. */
   readonly evmSender: EvmSender;
-  readonly solanaSender: SolanaSender;
+  /** Undefined where Solana is not used: the Solana side is null then. */
+  readonly solanaSender: SolanaSender | undefined;
   readonly treasury: Pick<Treasury, "evmAddress"> & Pick<TreasuryAccounts, "solanaAddress">;
   /** Explorers' URLs with `{tx}` in them. */
   readonly explorers: { readonly base: string; readonly solana: string };
@@ -21,7 +22,7 @@ const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 
 /**
  * Writes hashes to Base (a transaction of the treasury to itself whose calldata is the 32 bytes) and to Solana (a memo of
- * the 64 characters), side by side. Base decides; what Solana does not do in time is null.
+ * the 64 characters), side by side. Base decides; Solana is null when it is not used or not in time.
  */
 export function createAnchor(options: AnchorOptions): Anchor {
   const { evmSender, solanaSender, treasury, explorers, log, solanaMs = 15_000 } = options;
@@ -34,6 +35,7 @@ export function createAnchor(options: AnchorOptions): Anchor {
   }
 
   async function toSolana(hash: string, signal: AbortSignal): Promise<ChainAnchor | null> {
+    if (!solanaSender) return null;
     const signer = { address: treasury.solanaAddress, isSigner: true, isWritable: false };
     const memo = { program: MEMO_PROGRAM, accounts: [signer], data: Buffer.from(hash, "utf8") };
     try {

@@ -1,7 +1,8 @@
 import { sign } from "node:crypto";
 import type { LocalAccount } from "viem";
 import type { Treasury } from "../api/capabilities.ts";
-import { parseEvmKey, parseSolanaKey } from "./treasury-keys.ts";
+import { Problem } from "../api/problem.ts";
+import { parseEvmKey, parseSolanaKey, type SolanaKey } from "./treasury-keys.ts";
 
 /** The treasury's other faces, for the drivers that send transactions. No private key can be reached through them. */
 export interface TreasuryAccounts {
@@ -13,28 +14,39 @@ export interface TreasuryAccounts {
   signSolana(message: Uint8Array): Uint8Array;
 }
 
+/** A treasury without one of its keys rejects whatever needs that key, with Problem `unavailable`. */
 export interface TreasuryKeys {
   /** As `parseEvmKey` takes it. */
-  readonly evmKey: string;
+  readonly evmKey: string | undefined;
   /** As `parseSolanaKey` takes it. */
-  readonly solanaKey: string;
+  readonly solanaKey: string | undefined;
 }
 
 /** Checks both keys at once, and loads viem on the first use. @throws RangeError that says what is wrong, without the key. */
 export function createTreasury(keys: TreasuryKeys): Treasury & TreasuryAccounts {
-  const evmKey = parseEvmKey(keys.evmKey);
-  const solana = parseSolanaKey(keys.solanaKey);
+  const evmKey = keys.evmKey === undefined ? undefined : parseEvmKey(keys.evmKey);
+  const solanaKey = keys.solanaKey === undefined ? undefined : parseSolanaKey(keys.solanaKey);
   let account: Promise<LocalAccount> | undefined;
 
-  const evmAccount = (): Promise<LocalAccount> => {
+  const evmAccount = async (): Promise<LocalAccount> => {
+    if (evmKey === undefined) throw missingKey("EVM");
     account ??= import("viem/accounts").then(({ privateKeyToAccount }) => privateKeyToAccount(evmKey));
     return account;
+  };
+  const solana = (): SolanaKey => {
+    if (solanaKey === undefined) throw missingKey("Solana");
+    return solanaKey;
   };
   return {
     evmAccount,
     evmAddress: async () => (await evmAccount()).address,
     signMessage: async (message) => (await evmAccount()).signMessage({ message }),
-    solanaAddress: solana.address,
-    signSolana: (message) => sign(null, message, solana.privateKey),
+    get solanaAddress() {
+      return solana().address;
+    },
+    signSolana: (message) => sign(null, message, solana().privateKey),
   };
 }
+
+/** @param chain `EVM` or `Solana`. */
+export const missingKey = (chain: string): Problem => new Problem("unavailable", `The treasury has no ${chain} key`);

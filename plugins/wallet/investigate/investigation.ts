@@ -30,6 +30,7 @@ export interface InvestigationDeliverable {
  */
 export function createInvestigate(host: Host, deps: CollectionDeps) {
   const collect = createCollect(host, deps);
+  const { anchor, reports, treasury } = host;
   const domain = `${host.site.name}/investigate/v1`;
 
   return async (address: string, call: Call): Promise<InvestigationDeliverable> => {
@@ -50,13 +51,13 @@ export function createInvestigate(host: Host, deps: CollectionDeps) {
     const { subject, investigatedAt } = report.evidence;
     const [markdown, data] = [toReportMarkdown(report), toData(report)];
     const said = { address: subject.address, verdict, score, investigated_at: investigatedAt };
-    const signed = await step("sign", () => seal({ domain, ...said, ...toDigests(markdown, data) }, host));
+    const signed = await step("sign", () => seal({ domain, ...said, ...toDigests(markdown, data) }, { treasury }));
     const publish = (name: string, type: string, body: string): Promise<string> =>
-      step(`publish ${name}`, () => host.reports.publish({ name, type: `${type}; charset=utf-8`, body }));
+      step(`publish ${name}`, () => reports.publish({ name, type: `${type}; charset=utf-8`, body }));
     const reportUrl = await publish("report.md", "text/markdown", markdown);
     const dataUrl = await publish("report.json", "application/json", data);
     const { merkle_root } = signed.statement;
-    const anchored = await step("anchor", () => host.anchor.write(merkle_root, signal));
+    const anchored = await step("anchor", () => anchor.write(merkle_root, signal));
     const proof: Proof = { seal: signed, anchored, reportUrl, dataUrl };
     const pageUrl = await publish("report.html", "text/html", toReportPage(report, proof));
     return {

@@ -52,10 +52,17 @@ export interface Keys {
  * Reads the configuration from these variables and from the files that `…_FILE` variables name.
  * @throws Problem `bad-request` with one line for each fault; no line shows a secret.
  */
-export function readConfig(
+export function readConfig(env: Env, readFile?: (path: string) => string): Config {
+  const { config, faults } = examineConfig(env, readFile);
+  if (faults.length > 0) throw new Problem("bad-request", faults.join("\n"));
+  return config;
+}
+
+/** Reads the configuration, and all its faults. A variable with a fault counts as unset. */
+export function examineConfig(
   env: Env,
   readFile: (path: string) => string = (path) => readFileSync(path, "utf8"),
-): Config {
+): { readonly config: Config; readonly faults: readonly string[] } {
   const reader = createReader(env, readFile);
   const { text, value, secret } = reader;
   const config: Config = {
@@ -75,8 +82,7 @@ export function readConfig(
     buyer: readKeys("BUYER", reader),
     sellerUrl: value("PAYPHONE_URL", shapes.ORIGIN) ?? "http://127.0.0.1:4021",
   };
-  if (reader.faults.length > 0) throw new Problem("bad-request", reader.faults.join("\n"));
-  return config;
+  return { config, faults: reader.faults };
 }
 
 /** The part of the configuration that the agent's identity needs. */

@@ -19,52 +19,73 @@ export function railVariables(config: Config, rail: RailManifest): RailVariables
   return { payTo: value(rail.pay_to, payTo(rail)) ?? "", rpc: value(rail.rpc, WEB_URL) ?? "" };
 }
 
-/** The parts of a set that name variables. */
-export interface Sold {
-  readonly site: SiteManifest;
-  readonly manifests: readonly Manifest[];
+/** The parts of a set that decide which variables are needed. A key with a fault is left out. */
+export interface SetNeeds {
+  readonly site: Partial<SiteManifest>;
+  readonly manifests: readonly Partial<Manifest>[];
+  /** The capabilities of the host that plugins take, by their names in `Host`. */
+  readonly capabilities: ReadonlySet<string>;
 }
 
-/** What keeps `serve` from starting: each variable that is missing or malformed, one sentence each. */
-export function missingForServe(config: Config, { site, manifests }: Sold): string[] {
-  const { faults, fault, text, value } = createReader(config.env, () => "");
-  const need = (names: string, met: unknown, what: string): void => {
-    if (!met) fault(`${names} is not set: ${what}`);
-  };
-  const isOn = (family: string): boolean => site.rails.some(({ network }) => network.startsWith(family));
+/** The ids of the rails to whose chains anchors are written. */
+export const ANCHOR_RAILS = { base: "base", solana: "solana" } as const;
 
-  need("PUBLIC_BASE_URL", config.publicBaseUrl, "the address that buyers use, like https://pay.example.com");
+/**
+ * The variables that `serve` needs and that are unset, and those of the set that are malformed: one sentence each.
+ * Malformed variables with fixed names are faults of the configuration.
+ */
+export function missingForServe(config: Config, needs: SetNeeds): string[] {
+  const { site, manifests } = needs;
+  const { rails = [], upstreams = [] } = site;
+  const { faults, fault, isSet, value } = createReader(config.env, () => "");
+  const need = (name: string, what: string, names = name): void => {
+    if (!isSet(name)) fault(`${names} is not set: ${what}`);
+  };
+
+  need("PUBLIC_BASE_URL", "the address that buyers use, like https://pay.example.com");
   if (config.publicBaseUrl && !isPrivate(config.publicBaseUrl))
     fault(
       `PUBLIC_BASE_URL is "${config.publicBaseUrl}", but must begin with https://: on plain http, payments can be read on the way`,
     );
-  if (isOn("eip155:"))
-    need("TREASURY_EVM_KEY (or TREASURY_EVM_KEY_FILE)", config.treasury.evmKey, "it signs, anchors and settles yen");
-  if (isOn("solana:"))
-    need("TREASURY_SOLANA_KEY (or TREASURY_SOLANA_KEY_FILE)", config.treasury.solanaKey, "it anchors on Solana");
-  if (site.rails.some(({ facilitator }) => facilitator === "remote"))
-    need(
-      "FACILITATOR_URL",
-      config.facilitator.url ?? config.facilitator.cdp,
-      "the x402 facilitator, or set CDP_API_KEY_ID and CDP_API_KEY_SECRET for Coinbase's",
-    );
-  for (const rail of site.rails) {
-    need(rail.pay_to, text(rail.pay_to), `the address that receives ${rail.title}`);
+  for (const [key, uses] of Object.entries(treasuryUses(needs)))
+    if (uses.length > 0) need(key, `with it the treasury ${toList(uses)}`, `${key} (or ${key}_FILE)`);
+  if (rails.some(({ facilitator }) => facilitator === "remote") && !isSet("CDP_API_KEY_ID"))
+    need("FACILITATOR_URL", "the x402 facilitator, or set CDP_API_KEY_ID and CDP_API_KEY_SECRET for Coinbase's");
+  for (const rail of rails) {
+    need(rail.pay_to, `the address that receives ${rail.title}`);
     value(rail.pay_to, payTo(rail));
-    need(rail.rpc, text(rail.rpc), `the RPC URL of ${rail.network}`);
+    need(rail.rpc, `the RPC URL of ${rail.network}`);
     value(rail.rpc, WEB_URL);
   }
-  for (const { id, title, url, variable, key } of site.upstreams ?? []) {
-    const users = manifests.filter(({ upstreams }) => upstreams?.includes(id)).map((manifest) => manifest.id);
-    const isRails = site.rails.some(({ rpc }) => rpc === variable);
+  for (const { id, title, url, variable, key } of upstreams) {
+    const users = manifests.filter((manifest) => manifest.upstreams?.includes(id)).map((manifest) => manifest.id);
+    const isRails = rails.some(({ rpc }) => rpc === variable);
     if (users.length === 0) continue;
     if (key) value(key.variable, TOKEN);
     if (variable === undefined || isRails) continue;
-    need(variable, text(variable) ?? url, `the URL of ${title}, which is read by ${users.join(", ")}`);
+    if (url === undefined) need(variable, `the URL of ${title}, which is read by ${users.join(", ")}`);
     value(variable, WEB_URL);
   }
   return [...faults];
 }
+
+/** What the treasury does with each of its keys. A key without a use is not needed. */
+function treasuryUses({ site: { rails = [], refunds }, capabilities }: SetNeeds): Record<string, string[]> {
+  const isOn = (id: string): boolean => rails.some((rail) => rail.id === id);
+  const anchors = capabilities.has("anchor") && isOn(ANCHOR_RAILS.base);
+  const settled = rails.filter(({ facilitator }) => facilitator === "in-process").map(({ title }) => title);
+  return {
+    TREASURY_EVM_KEY: [
+      ...(capabilities.has("treasury") ? ["signs results"] : []),
+      ...(anchors ? ["anchors on Base"] : []),
+      ...(settled.length > 0 ? [`settles ${toList(settled)}`] : []),
+      ...(refunds?.rail === undefined ? [] : ["pays refunds"]),
+    ],
+    TREASURY_SOLANA_KEY: anchors && isOn(ANCHOR_RAILS.solana) ? ["anchors on Solana"] : [],
+  };
+}
+
+const toList = (words: readonly string[]): string => words.join(", ").replace(/, ([^,]+)$/, " and $1");
 
 /** Whether the address is https or on this machine: nobody else can read the payments. */
 function isPrivate(address: string): boolean {

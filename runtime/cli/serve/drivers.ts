@@ -19,9 +19,9 @@ import { createSolanaClient, type SolanaClient } from "../../drivers/solana/clie
 import { withReceiver } from "../../drivers/solana/receiver.ts";
 import { createSolanaSender } from "../../drivers/solana/sender.ts";
 import { createSolanaSettlements } from "../../drivers/solana/settlements.ts";
-import { createTreasury } from "../../drivers/treasury.ts";
+import { createTreasury, missingKey } from "../../drivers/treasury.ts";
 import type { Config } from "../config/config.ts";
-import { railVariables } from "../config/serve.ts";
+import { ANCHOR_RAILS, railVariables } from "../config/serve.ts";
 
 export interface DriverDeps {
   readonly config: Config;
@@ -43,15 +43,9 @@ export interface Drivers {
   close(): Promise<void>;
 }
 
-/** The ids of the rails to whose chains anchors are written. */
-const BASE = "base";
-const SOLANA = "solana";
-
-/** @throws Problem `bad-request` when the configuration lacks what the site needs; `missingForServe` tells it all before. */
+/** @throws Problem `bad-request` when the configuration lacks what the site needs, as `missingForServe` says. */
 export function createDrivers({ config, site, store, clock, log }: DriverDeps): Drivers {
-  const { evmKey, solanaKey } = config.treasury;
-  if (!evmKey || !solanaKey) throw new Problem("bad-request", "The treasury's keys are not set");
-  const treasury = createTreasury({ evmKey, solanaKey });
+  const treasury = createTreasury(config.treasury);
   const remote = openRemote(config);
   const evmChains = new Map(site.rails.filter(isEvm).map((rail) => [rail.network, openEvm(rail)]));
   const solanaClients = new Map(
@@ -105,26 +99,32 @@ export function createDrivers({ config, site, store, clock, log }: DriverDeps): 
   }
 
   function toAnchor(): Anchor {
-    const [base, solana] = [BASE, SOLANA].map((id) => site.rails.find((rail) => rail.id === id));
+    const base = findRail(ANCHOR_RAILS.base);
+    const solana = findRail(ANCHOR_RAILS.solana);
     const chain = base && evmChains.get(base.network);
     const client = solana && solanaClients.get(solana.network);
-    if (!chain || !client) return { write: () => Promise.reject(absent(`${BASE} and ${SOLANA}`)) };
-    const explorers = { base: base.explorer, solana: solana.explorer };
-    const solanaSender = createSolanaSender({ client, treasury, clock, log });
+    if (!chain) return { write: () => Promise.reject(absent("base")) };
+    if (client && !config.treasury.solanaKey) return { write: () => Promise.reject(missingKey("Solana")) };
+    const explorers = { base: base.explorer, solana: solana?.explorer ?? "" };
+    const solanaSender = client && createSolanaSender({ client, treasury, clock, log });
     return createAnchor({ evmSender: chain.sender, solanaSender, treasury, explorers, log });
   }
 
   function toRefundRail(): RefundRail | undefined {
-    const manifest = site.rails.find(({ id }) => id === site.refunds?.rail);
+    const manifest = findRail(site.refunds?.rail);
     const chain = manifest && evmChains.get(manifest.network);
     return chain && createEvmRefundRail({ manifest, ...chain, treasury });
   }
 
+  function findRail(id: string | undefined): RailManifest | undefined {
+    return site.rails.find((rail) => rail.id === id);
+  }
+
   function toReads(): Evm {
-    const base = site.rails.find(({ id }) => id === BASE);
+    const base = findRail(ANCHOR_RAILS.base);
     const chain = base && evmChains.get(base.network);
     if (chain) return createEvmReads(chain.client);
-    const none = (): Promise<never> => Promise.reject(absent(BASE));
+    const none = (): Promise<never> => Promise.reject(absent("base"));
     return { transaction: none, verifyMessage: none };
   }
 }
@@ -134,8 +134,8 @@ function openRemote({ facilitator: { url, headers, cdp } }: Config): HttpFacilit
   return url === undefined ? undefined : createHttpFacilitator({ url, headers: async () => headers });
 }
 
-const absent = (rails: string): Problem =>
-  new Problem("unavailable", `This site has no rail ${rails}, whose chains are needed`);
+const absent = (rail: string): Problem =>
+  new Problem("unavailable", `This site has no rail ${rail}, whose chain is needed`);
 
 /** In wei: the native coin of every EVM chain has 18 decimals. */
 const toFeeCap = ({ max_fee = "0.001" }: RailManifest): bigint => toAtomic(max_fee, 18);

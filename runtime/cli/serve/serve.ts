@@ -1,27 +1,43 @@
 import { Problem } from "../../api/problem.ts";
-import { loadConfig } from "../config/config.ts";
+import { type Config, examineConfig, loadEnv } from "../config/config.ts";
 import { missingForServe } from "../config/serve.ts";
-import { checkDir, toFaultProblem } from "../set/check.ts";
-import { loadSet } from "../set/load.ts";
+import { toFaultReport, tryPlugins } from "../set/check.ts";
+import { loadSet, type ManifestSet } from "../set/load.ts";
 import { digestSet, noteSoundSet, readSoundSet } from "../set/sound-set.ts";
 import { closeOnSignal, run } from "./run.ts";
 
 /**
  * Sells the services of a directory for real money.
- * @throws Problem `bad-request` with every fault of the set, or of the environment.
+ * @throws Problem `bad-request` with every fault of the set, its plugins and the environment.
  */
 export async function runServe({ dir }: { readonly dir: string }): Promise<void> {
-  const config = loadConfig();
+  const { config, faults } = examineConfig(loadEnv());
   const digest = digestSet(dir);
   const set = await loadSet(dir, digest !== undefined && digest === (await readSoundSet(config.dataDir)));
-  if (set.faults.length > 0) throw toFaultProblem(await checkDir(dir, config.env));
-  const missing = missingForServe(config, set);
-  if (missing.length > 0) {
-    const list = missing.map((line) => `  ${line}`).join("\n");
-    throw new Problem("bad-request", `Real money needs a complete configuration. What is missing:\n${list}`);
-  }
+  await refuseFaults(set, config, faults);
   const running = await run({ set, config });
   if (digest !== undefined && !set.isKnown) await noteSoundSet(config.dataDir, digest);
   closeOnSignal(running.close);
   console.log(`listening on ${running.url}`);
 }
+
+/** Throws everything that is wrong at once. Plugins are tried only when something else is wrong: `run` loads them anyway. */
+async function refuseFaults(set: ManifestSet, config: Config, malformed: readonly string[]): Promise<void> {
+  const { site, drafts, faults } = set;
+  const manifests = drafts.map(({ data }) => data);
+  const isMissing = (capabilities: ReadonlySet<string>): readonly string[] =>
+    missingForServe(config, { site, manifests, capabilities });
+  if (faults.length + malformed.length + isMissing(ALL).length === 0) return;
+  const trial = await tryPlugins(set, config.env);
+  const environment = [...malformed, ...isMissing(trial.capabilities)];
+  const reports = [
+    ...(trial.faults.length > 0 ? [toFaultReport(trial.faults)] : []),
+    ...(environment.length > 0 ? [HEADING, ...environment.map((line) => `  ${line}`)] : []),
+  ];
+  if (reports.length > 0) throw new Problem("bad-request", reports.join("\n"));
+}
+
+const HEADING = "Real money needs a complete configuration. What is missing or wrong:";
+
+/** The capabilities that need a key of the treasury. */
+const ALL: ReadonlySet<string> = new Set(["anchor", "treasury"]);

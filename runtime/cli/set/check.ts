@@ -13,8 +13,32 @@ export async function checkDir(
   env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<readonly Fault[]> {
   const set = await loadSet(dir);
-  const plugins = await loadPlugins(set, { ...toIdleLent(set), env });
-  return [...set.faults, ...plugins.faults].sort(byPlace);
+  return (await tryPlugins(set, env)).faults;
+}
+
+/** What a trial of a set's plugins shows. */
+export interface PluginTrial {
+  /** All faults of the set and its plugins, in the report's order. */
+  readonly faults: readonly Fault[];
+  /** The capabilities of the host that plugins took during setup, by their names in `Host`. */
+  readonly capabilities: ReadonlySet<string>;
+}
+
+/** Sets the plugins of a set up with a host that opens nothing. @param env the variables that plugins may read. */
+export async function tryPlugins(
+  set: ManifestSet,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<PluginTrial> {
+  const capabilities = new Set<string>();
+  const { host, ...lent } = toIdleLent(set);
+  const watched = new Proxy(host, {
+    get(target, name, receiver) {
+      capabilities.add(String(name));
+      return Reflect.get(target, name, receiver) as unknown;
+    },
+  });
+  const { faults } = await loadPlugins(set, { ...lent, host: watched, env });
+  return { faults: [...set.faults, ...faults].sort(byPlace), capabilities };
 }
 
 /** One line for each fault, and a last line with their number. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
-import { readConfig } from "../../../runtime/cli/config/config.ts";
+import { examineConfig, readConfig } from "../../../runtime/cli/config/config.ts";
 import type { Env } from "../../../runtime/cli/config/reader.ts";
 import { missingForServe, railVariables } from "../../../runtime/cli/config/serve.ts";
 import type { Manifest, SiteManifest } from "../../../runtime/core/set/manifest.ts";
@@ -15,6 +15,8 @@ const EVM_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const SOLANA_ADDRESS = "4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM";
 const WEB_URL = "a web address that begins with https:// or http://";
 const CDP = { CDP_API_KEY_ID: "7a1b2c3d-0000", CDP_API_KEY_SECRET: "A".repeat(86) };
+
+const ALL = new Set(["anchor", "treasury"]);
 
 const LIVE: Env = {
   PUBLIC_BASE_URL: "https://pay.example.com",
@@ -60,10 +62,10 @@ const INCOMPLETE: readonly [env: Env, ...faults: string[]][] = [
 
 describe("what a live server needs", () => {
   it("is listed completely", () => {
-    expect(missingForServe(readConfig({}), { site, manifests: [] })).to.deep.equal([
+    expect(missingForServe(readConfig({}), { site, manifests: [], capabilities: ALL })).to.deep.equal([
       "PUBLIC_BASE_URL is not set: the address that buyers use, like https://pay.example.com",
-      "TREASURY_EVM_KEY (or TREASURY_EVM_KEY_FILE) is not set: it signs, anchors and settles yen",
-      "TREASURY_SOLANA_KEY (or TREASURY_SOLANA_KEY_FILE) is not set: it anchors on Solana",
+      "TREASURY_EVM_KEY (or TREASURY_EVM_KEY_FILE) is not set: with it the treasury signs results, anchors on Base, settles JPYC on Polygon and pays refunds",
+      "TREASURY_SOLANA_KEY (or TREASURY_SOLANA_KEY_FILE) is not set: with it the treasury anchors on Solana",
       "FACILITATOR_URL is not set: the x402 facilitator, or set CDP_API_KEY_ID and CDP_API_KEY_SECRET for Coinbase's",
       "BASE_PAYMENT_ADDRESS is not set: the address that receives USDC on Base",
       "BASE_RPC_URL is not set: the RPC URL of eip155:8453",
@@ -76,22 +78,69 @@ describe("what a live server needs", () => {
 
   for (const [env, ...faults] of INCOMPLETE)
     it(`${faults.length ? "refuses" : "accepts"} a complete environment with ${JSON.stringify(env)}`, () =>
-      expect(missingForServe(readConfig({ ...LIVE, ...env }), { site, manifests: [] })).to.deep.equal(faults));
+      expect(
+        missingForServe(readConfig({ ...LIVE, ...env }), { site, manifests: [], capabilities: ALL }),
+      ).to.deep.equal(faults));
 
   it("asks nothing of rails that the site does not have", () => {
     const evmOnly = { ...site, rails: site.rails.filter(({ id }) => id === "polygon") };
     const { POLYGON_PAYMENT_ADDRESS, POLYGON_RPC_URL, PUBLIC_BASE_URL, TREASURY_EVM_KEY } = LIVE;
     const config = readConfig({ POLYGON_PAYMENT_ADDRESS, POLYGON_RPC_URL, PUBLIC_BASE_URL, TREASURY_EVM_KEY });
-    expect(missingForServe(config, { site: evmOnly, manifests: [] })).to.deep.equal([]);
+    expect(missingForServe(config, { site: evmOnly, manifests: [], capabilities: ALL })).to.deep.equal([]);
+  });
+
+  describe("of the treasury's keys", () => {
+    const KEYS = { TREASURY_EVM_KEY: "", TREASURY_SOLANA_KEY: "" };
+    const on = (...ids: readonly string[]): SiteManifest => {
+      const { refunds: _, ...rest } = site;
+      return { ...rest, rails: site.rails.filter(({ id }) => ids.includes(id)) };
+    };
+    const missing = (sold: SiteManifest, ...capabilities: readonly string[]): string[] =>
+      missingForServe(readConfig({ ...LIVE, ...KEYS }), {
+        site: sold,
+        manifests: [],
+        capabilities: new Set(capabilities),
+      }).map((line) => line.split(" ")[0] as string);
+
+    it("is none where nothing is signed, anchored, settled or refunded", () => {
+      expect(missing(on("base", "solana"), "clock", "web")).to.deep.equal([]);
+    });
+
+    it("is the EVM key alone on Base, also where plugins anchor", () => {
+      expect(missing(on("base"), "treasury", "anchor")).to.deep.equal(["TREASURY_EVM_KEY"]);
+    });
+
+    it("is Solana's where plugins anchor on it, and not where it only receives", () => {
+      expect(missing(on("base", "solana"), "anchor")).to.deep.equal(["TREASURY_EVM_KEY", "TREASURY_SOLANA_KEY"]);
+      expect(missing(on("base", "solana"), "treasury")).to.deep.equal(["TREASURY_EVM_KEY"]);
+    });
+
+    it("is the EVM key for refunds and for yen", () => {
+      expect(missing(on("polygon"))).to.deep.equal(["TREASURY_EVM_KEY"]);
+      expect(missing({ ...on("base"), refunds: { rail: "base", screen: "x" } })).to.deep.equal(["TREASURY_EVM_KEY"]);
+    });
+  });
+
+  it("does not call a malformed variable unset", () => {
+    const { config, faults } = examineConfig({
+      ...LIVE,
+      TREASURY_EVM_KEY: "0x1",
+      FACILITATOR_URL: "x",
+      BASE_RPC_URL: "y",
+    });
+    expect(faults).to.have.length(2);
+    expect(missingForServe(config, { site, manifests: [], capabilities: ALL })).to.deep.equal([
+      `BASE_RPC_URL (not shown) must be ${WEB_URL}`,
+    ]);
   });
 
   it("names the sources that somebody sells from and that have no address, and no others", () => {
     const manifests = [{ id: "names", upstreams: ["ethereum", "base", "coingecko"] }] as unknown as Manifest[];
-    expect(missingForServe(readConfig(LIVE), { site, manifests })).to.deep.equal([
+    expect(missingForServe(readConfig(LIVE), { site, manifests, capabilities: ALL })).to.deep.equal([
       "ETHEREUM_RPC_URL is not set: the URL of Ethereum node, which is read by names",
     ]);
     const wrong = readConfig({ ...LIVE, ETHEREUM_RPC_URL: "x", COINGECKO_URL: "y" });
-    expect(missingForServe(wrong, { site, manifests }).join()).to.match(
+    expect(missingForServe(wrong, { site, manifests, capabilities: ALL }).join()).to.match(
       /^ETHEREUM_RPC_URL .* must be .*COINGECKO_URL .* must be /,
     );
   });
@@ -99,10 +148,10 @@ describe("what a live server needs", () => {
   it("is no credential of a source that cannot be sent, and the credential is not shown", () => {
     const manifests = [{ id: "prices", upstreams: ["coingecko"] }] as unknown as Manifest[];
     const wrong = readConfig({ ...LIVE, COINGECKO_API_KEY: "CG-one two" });
-    expect(missingForServe(wrong, { site, manifests })).to.deep.equal([
+    expect(missingForServe(wrong, { site, manifests, capabilities: ALL })).to.deep.equal([
       "COINGECKO_API_KEY (not shown) must be a credential of printable characters without spaces",
     ]);
-    expect(missingForServe(wrong, { site, manifests: [] })).to.deep.equal([]);
+    expect(missingForServe(wrong, { site, manifests: [], capabilities: ALL })).to.deep.equal([]);
   });
 
   it("is given for each rail", () => {

@@ -1,22 +1,144 @@
+import { execFile } from "node:child_process";
 import { expect } from "chai";
-import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, type Files, makeDirectory, ROOT, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
-import { createDataDir, startSeller } from "../../support/sellers/seller.ts";
+import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
-describe("a server whose plugin needs variables", function () {
+/** `payphone serve` that does not start: its exit code, and the lines of its standard error. */
+async function refuse(dir: string, env: Record<string, string>): Promise<{ code: unknown; lines: string[] }> {
+  const data = createDataDir();
+  return new Promise((resolve) => {
+    const options = {
+      env: { PATH: process.env.PATH, PORT: "0", PAYPHONE_DATA_DIR: data.path, ...env },
+      timeout: 30_000,
+    };
+    execFile(
+      process.execPath,
+      [`${ROOT}/runtime/cli/payphone.js`, "serve", "--dir", dir],
+      options,
+      (error, _out, err) => {
+        data.remove();
+        resolve({ code: error?.code, lines: err.trim().split("\n") });
+      },
+    );
+  });
+}
+
+/** The set on Base alone, with a service that signs and anchors. */
+function onBaseAlone(files: Files): Files {
+  const site = files["manifests/_site.yaml"] as string;
+  const start = site.indexOf("  - id: solana");
+  const rest = site.indexOf("yen_tiers:");
+  return {
+    ...files,
+    "manifests/_site.yaml": site.slice(0, start) + site.slice(rest),
+    "manifests/toss.yaml": (files["manifests/toss.yaml"] as string).replace("sides: [heads, tails]", "tx: '0x'"),
+    "schemas/TossResponse.json": `{ "type": "object", "properties": { "tx": {}, "solana": {} }, "required": ["tx"] }`,
+    "plugins/toss.ts": `import { definePlugin } from "#plugin";
+
+export default definePlugin("toss", ({ anchor, treasury }) => ({
+  async toss(_input, { signal }) {
+    const [{ base, solana }] = await Promise.all([anchor.write("ab".repeat(32), signal), treasury.signMessage("toss")]);
+    return { tx: base.tx, solana };
+  },
+}));
+`,
+  };
+}
+
+describe("a server", function () {
   this.timeout(60_000);
   after(removeDirectories);
 
-  it("starts all the same, and its log names those that are not set", async () => {
-    const sandbox = await sharedSandbox();
-    const dir = await makeDirectory(edit(TOSS, "manifests/toss.yaml", "tags:", "needs: [COIN, EDGE]\ntags:"));
-    const data = createDataDir();
-    const seller = await startSeller({ sandbox, dataDir: data.path, dir, env: { COIN: "euro" } });
-    await seller.stop();
-    data.remove();
-    const lines = seller.output().split("\n");
-    const unset = lines.filter((line) => line.includes("plugin.variable-unset")).map((line) => JSON.parse(line));
-    expect(unset).to.have.length(1);
-    expect(unset[0]).to.include({ level: "warn", service: "toss", variable: "EDGE" });
+  it("names everything that is wrong in one round: set, plugins, and variables that are malformed or missing", async () => {
+    const files = edit(
+      edit(TOSS, "manifests/toss.yaml", 'price: "0.01"', "price: 0,01"),
+      "plugins/toss.ts",
+      "({ coins })",
+      "{ coins }",
+    );
+    const { code, lines } = await refuse(await makeDirectory(files), {
+      LOG_LEVEL: "loud",
+      BASE_PAYMENT_ADDRESS: "0x1",
+    });
+    const text = lines.join("\n");
+    expect(code).to.equal(2);
+    for (const wrong of [
+      /^manifests\/toss\.yaml:5:\d+ /m,
+      /^manifests\/toss\.yaml:6:10 .*plugins\/toss\.ts/m,
+      /LOG_LEVEL is "loud", but must be/,
+      /BASE_PAYMENT_ADDRESS is "0x1", but must be/,
+      /PUBLIC_BASE_URL is not set/,
+      /FACILITATOR_URL is not set/,
+      /SOLANA_RPC_URL is not set/,
+      /TREASURY_EVM_KEY .* is not set: with it the treasury settles JPYC on Polygon$/m,
+    ])
+      expect(text).to.match(wrong);
+    expect(text).not.to.match(/TREASURY_SOLANA_KEY/);
+  });
+
+  describe("of a shop on Base alone", () => {
+    const ofBase = async (env: Record<string, string> = {}): Promise<Record<string, string>> => {
+      const {
+        BASE_PAYMENT_ADDRESS = "",
+        BASE_RPC_URL = "",
+        TREASURY_EVM_KEY = "",
+        FACILITATOR_URL = "",
+      } = (await sharedSandbox()).env;
+      const own = { BASE_PAYMENT_ADDRESS, BASE_RPC_URL, TREASURY_EVM_KEY, FACILITATOR_URL };
+      return { ...own, PUBLIC_BASE_URL: "http://127.0.0.1:1", ...env };
+    };
+
+    it("asks for the treasury's EVM key, and for nothing of Solana", async () => {
+      const dir = await makeDirectory(onBaseAlone(TOSS));
+      const { code, lines } = await refuse(dir, await ofBase({ TREASURY_EVM_KEY: "" }));
+      expect(code).to.equal(2);
+      expect(lines.slice(1)).to.deep.equal([
+        "  TREASURY_EVM_KEY (or TREASURY_EVM_KEY_FILE) is not set: with it the treasury signs results and anchors on Base",
+      ]);
+    });
+
+    it("sells, signs and anchors without any key of Solana", async () => {
+      const sandbox = await sharedSandbox();
+      const data = createDataDir();
+      const dir = await makeDirectory(onBaseAlone(TOSS));
+      const env = { SOLANA_RPC_URL: "", SOLANA_PAYMENT_ADDRESS: "", TREASURY_SOLANA_KEY: "" };
+      const seller = await startSeller({ sandbox, dataDir: data.path, dir, env });
+      const pay = await stockFetch(sandbox, "base");
+      const response = await pay(`${seller.url}/v1/toss`, json({})).finally(() => seller.stop());
+      data.remove();
+      expect(response.status).to.equal(200);
+      const { tx, solana } = (await response.json()) as { tx: string; solana: unknown };
+      expect(tx).to.match(/^0x[0-9a-f]{64}$/);
+      expect(solana).to.equal(null);
+    });
+
+    it("needs no key of the treasury when nothing is signed or anchored", async () => {
+      const sandbox = await sharedSandbox();
+      const data = createDataDir();
+      const files = { ...TOSS, "manifests/_site.yaml": onBaseAlone(TOSS)["manifests/_site.yaml"] as string };
+      const env = { TREASURY_EVM_KEY: "", TREASURY_SOLANA_KEY: "" };
+      const seller = await startSeller({ sandbox, dataDir: data.path, dir: await makeDirectory(files), env });
+      const pay = await stockFetch(sandbox, "base");
+      const response = await pay(`${seller.url}/v1/toss`, json({})).finally(() => seller.stop());
+      data.remove();
+      expect(response.status).to.equal(200);
+    });
+  });
+
+  describe("whose plugin needs variables", () => {
+    it("starts all the same, and its log names those that are not set", async () => {
+      const sandbox = await sharedSandbox();
+      const dir = await makeDirectory(edit(TOSS, "manifests/toss.yaml", "tags:", "needs: [COIN, EDGE]\ntags:"));
+      const data = createDataDir();
+      const seller: Seller = await startSeller({ sandbox, dataDir: data.path, dir, env: { COIN: "euro" } });
+      await seller.stop();
+      data.remove();
+      const lines = seller.output().split("\n");
+      const unset = lines.filter((line) => line.includes("plugin.variable-unset")).map((line) => JSON.parse(line));
+      expect(unset).to.have.length(1);
+      expect(unset[0]).to.include({ level: "warn", service: "toss", variable: "EDGE" });
+    });
   });
 });
