@@ -1,5 +1,3 @@
-import { AGENT_CARD_PATH } from "./peers/origin.ts";
-
 /** Where payphone answers itself, besides its services; `assets` and `reports` are folders. No manifest may use them. */
 export const PATHS = {
   front: "/",
@@ -12,7 +10,8 @@ export const PATHS = {
   robots: "/robots.txt",
   discovery: "/.well-known/x402",
   serverCard: "/.well-known/mcp/server-card.json",
-  agentCard: AGENT_CARD_PATH,
+  /** A2A 0.3, section 5.3; peers have their card at the same path. */
+  agentCard: "/.well-known/agent-card.json",
   jwks: "/.well-known/jwks.json",
   iconSvg: "/icon.svg",
   iconPng: "/icon.png",

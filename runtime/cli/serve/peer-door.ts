@@ -1,5 +1,4 @@
 import { PATHS } from "../../core/paths.ts";
-import { AGENT_CARD_PATH } from "../../core/peers/origin.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
 import { createPeerBudgets } from "../../drivers/peers/budgets.ts";
 import { createPeerCards } from "../../drivers/peers/cards.ts";
@@ -40,7 +39,7 @@ export async function openPeerDoor(options: PeerDoorDeps): Promise<OpenPeerDoor>
   return {
     doors: new Map([[PATHS.a2a, createA2a({ ...shown, invoke, exchanges, peerKeys, budgets, store, clock })]]),
     documents: new Map([
-      [AGENT_CARD_PATH, toDocument(card)],
+      [PATHS.agentCard, toDocument(card)],
       [PATHS.jwks, toDocument(toJwks(identity))],
     ]),
     close: web.close,

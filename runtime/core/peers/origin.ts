@@ -1,6 +1,3 @@
-/** The path of an agent card (A2A 0.3, section 5.3). */
-export const AGENT_CARD_PATH = "/.well-known/agent-card.json";
-
 const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 /** The last label begins with a letter, which excludes every form of an IPv4 address. */
 const ORIGIN = new RegExp(`^https://((?:${LABEL}\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)$`);

@@ -1,8 +1,8 @@
 import type { Clock, Web } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { PATHS } from "../../core/paths.ts";
 import type { Budget } from "../../core/peers/budget.ts";
 import { type CardKeys, type PeerKeyAnswer, type PeerKeys, readCardKeys, toPeerKey } from "../../core/peers/keys.ts";
-import { AGENT_CARD_PATH } from "../../core/peers/origin.ts";
 import { PEER_POLICY } from "../../core/peers/policy.ts";
 
 export interface PeerCardsDeps {
@@ -65,7 +65,7 @@ export function createPeerCards({ web, clock, budgets }: PeerCardsDeps): PeerKey
 
   async function readCard(origin: string): Promise<Reading> {
     try {
-      const { status, body } = await web.fetch(origin + AGENT_CARD_PATH, {
+      const { status, body } = await web.fetch(origin + PATHS.agentCard, {
         headers: { accept: "application/json" },
         timeoutMs: PEER_POLICY.card_timeout_seconds * 1000,
         maxBytes: PEER_POLICY.card_bytes,

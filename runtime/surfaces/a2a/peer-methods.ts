@@ -1,9 +1,9 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { isObject } from "../../core/json.ts";
+import { PATHS } from "../../core/paths.ts";
 import { type Envelope, PEER_METHODS, type PeerMethod } from "../../core/peers/envelope.ts";
 import { type Exchanges, toExchangeId } from "../../core/peers/exchanges.ts";
 import type { Identity } from "../../core/peers/identity.ts";
-import { AGENT_CARD_PATH } from "../../core/peers/origin.ts";
 import { PEER_POLICY } from "../../core/peers/policy.ts";
 import { signPayload } from "../../core/peers/signature.ts";
 import type { Service } from "../../core/service.ts";
@@ -44,7 +44,7 @@ export function createPeerMethods(options: PeerMethodsOptions): PeerMethods {
     "peer/hello": async ({ origin }) => ({
       agent: site.name,
       peer_verified: origin,
-      card_url: baseUrl + AGENT_CARD_PATH,
+      card_url: baseUrl + PATHS.agentCard,
       endpoint,
       namespace: toNamespace(site.name),
       key_id: identity.signer().keyId,

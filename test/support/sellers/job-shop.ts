@@ -7,7 +7,6 @@ import { createStatusOf } from "../../../runtime/core/jobs/status.ts";
 import { PATHS } from "../../../runtime/core/paths.ts";
 import { createPayments } from "../../../runtime/core/payments.ts";
 import { createExchanges } from "../../../runtime/core/peers/exchanges.ts";
-import { AGENT_CARD_PATH } from "../../../runtime/core/peers/origin.ts";
 import type { RefundStatus } from "../../../runtime/core/refunds/refunds.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
@@ -153,7 +152,7 @@ export async function openJobShop(): Promise<JobShop> {
       site: { ...site, baseUrl: url },
       limits: site.limits,
       ready: () => Promise.reject(new Error("not asked")),
-      documents: new Map([[AGENT_CARD_PATH, { type: "application/json", body: card }]]),
+      documents: new Map([[PATHS.agentCard, { type: "application/json", body: card }]]),
       doors: new Map<string, RpcDoor>([
         [PATHS.mcp, createMcp({ services, schemas: SCHEMAS, invoke, site, baseUrl: url, loopback: true })],
         [PATHS.a2a, createA2a({ ...shown, ...peers, invoke })],

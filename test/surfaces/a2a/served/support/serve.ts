@@ -2,7 +2,6 @@ import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { PATHS } from "../../../../../runtime/core/paths.ts";
-import { AGENT_CARD_PATH } from "../../../../../runtime/core/peers/origin.ts";
 import { silentLog } from "../../../../../runtime/core/silent-log.ts";
 import { createApp } from "../../../../../runtime/server/app.ts";
 import { toAgentCard, toJwks } from "../../../../../runtime/surfaces/a2a/agent-card.ts";
@@ -46,7 +45,7 @@ export async function serveDoor({ publicUrl, tls, ...options }: ServeOptions = {
     limits: site.limits,
     ready: () => Promise.reject(new Error("not asked")),
     documents: new Map([
-      [AGENT_CARD_PATH, toDocument(card)],
+      [PATHS.agentCard, toDocument(card)],
       [PATHS.jwks, toDocument(toJwks(identity))],
     ]),
     doors: new Map([[PATHS.a2a, a2a]]),
