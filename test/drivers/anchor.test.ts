@@ -49,7 +49,7 @@ describe("an anchor", () => {
     solana.drop(0);
   });
 
-  function open(solanaMs = 10_000) {
+  function open({ solanaMs = 45_000, includeMs = 45_000 } = {}) {
     const client = createEvmClient({ url: toBase.url, chainId: 8453, retries: 0 });
     const shared = { treasury, clock: Date, log: silentLog, pollMs: 25 };
     evmSender = createEvmSender({
@@ -57,7 +57,7 @@ describe("an anchor", () => {
       client,
       store: createMemoryStore(),
       feeCapWei: 10n ** 16n,
-      includeMs: 1000,
+      includeMs,
     });
     const svm = createSolanaClient({ url: solana.url, network: solana.network });
     const solanaSender = createSolanaSender({ ...shared, client: svm });
@@ -85,7 +85,7 @@ describe("an anchor", () => {
 
   it("is whole without Solana, which is null when it fails or takes too long", async () => {
     solana.drop(1_000_000);
-    const receipt = await open(300).write(randomBytes(32).toString("hex"), never);
+    const receipt = await open({ solanaMs: 300 }).write(randomBytes(32).toString("hex"), never);
     expect(receipt.solana).to.equal(null);
     expect(receipt.base.tx).to.match(/^0x[0-9a-f]{64}$/);
   });
@@ -100,7 +100,7 @@ describe("an anchor", () => {
 
   it("fails when Base takes the transaction and does not include it", async () => {
     await base.rpc("evm_setAutomine", [false]);
-    const error = await thrown(open(300).write(randomBytes(32).toString("hex"), never));
+    const error = await thrown(open({ includeMs: 1000 }).write(randomBytes(32).toString("hex"), never));
     await base.rpc("evm_setAutomine", [true]);
     await base.rpc("evm_mine", []);
     expect(error)

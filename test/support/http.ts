@@ -29,7 +29,7 @@ export function toService(manifest: Pick<Manifest, "id" | "route"> & Partial<Man
     return { method, path } as Route;
   });
   const [{ path }] = routes as [Route];
-  return { manifest: full, routes, path, handler: () => null, input: anything, output: anything, deadlineMs: 1000 };
+  return { manifest: full, routes, path, handler: () => null, input: anything, output: anything, deadlineMs: 20_000 };
 }
 
 /** A challenge with one offer for the resource. */

@@ -62,10 +62,12 @@ describe("a paid request", () => {
   });
 
   it("ends with 504 at its deadline and is not charged", async () => {
-    shop.handler = () => new Promise(() => {});
-    const response = await shop.buy("/v1/roll", ROLL);
+    const brief = await openShop({ deadlineSeconds: 0.1 });
+    brief.handler = () => new Promise(() => {});
+    const response = await brief.buy("/v1/roll", ROLL);
     expect(response.status).to.equal(504);
-    expect(shop.rail.asked.settle).to.equal(0);
+    expect(brief.rail.asked.settle).to.equal(0);
+    await brief.close();
   });
 
   it("is not charged when the caller leaves before the settlement", async () => {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
 import { type Hex, verifyMessage } from "viem";
+import { eventually } from "../../support/eventually.ts";
 import { type SandboxServer, startSandboxServer } from "../../support/sellers/sandbox-server.ts";
 import { createBuyer, json, type PayingFetch } from "../../support/sellers/stock-buyer.ts";
 import { readManifest } from "../host.ts";
@@ -26,12 +27,14 @@ describe("a report that was bought in the offline sandbox", function () {
   after(() => server?.stop());
 
   async function untilDelivered(url: string): Promise<LedgerDeliverable> {
-    for (;;) {
-      const { status, deliverable, error } = (await (await fetch(url)).json()) as Record<string, unknown>;
-      if (status === "DELIVERED") return deliverable as LedgerDeliverable;
-      if (status !== "DISPATCHING" && status !== "IN_PROGRESS") expect.fail(`${status}: ${error}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const { deliverable } = await eventually(
+      async () => (await (await fetch(url)).json()) as Record<string, unknown>,
+      ({ status, error }) => {
+        expect(status, String(error)).not.to.equal("FAILED");
+        return status === "DELIVERED";
+      },
+    );
+    return deliverable as LedgerDeliverable;
   }
 
   const sha256Of = async (url: string | null): Promise<string> =>

@@ -14,7 +14,7 @@ export const toSite = (rails: readonly ScriptedRail[]): SiteManifest => ({
   yen_tiers: { "0.001": "0.1" },
   limits: {
     offer_seconds: 300,
-    deadline_seconds: 1,
+    deadline_seconds: 20,
     body_bytes: 65_536,
     body_depth: 64,
     url_bytes: 8192,

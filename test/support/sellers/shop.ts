@@ -28,6 +28,7 @@ export interface ShopOptions {
   /** The public base URL, when it is another server's. */
   readonly baseUrl?: string;
   readonly price?: string;
+  readonly deadlineSeconds?: number;
   readonly extensionsOf?: ExtensionsOf;
   readonly log?: Log;
   readonly patience?: PaymentsDeps["patience"];
@@ -206,7 +207,9 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
       ["dice.roll", { check: checkRange, run: work } as AnyHandler],
       ["dice.echo", work as AnyHandler],
     ]);
-    const place = toSite(rails);
+    const site = toSite(rails);
+    const { deadlineSeconds: deadline_seconds = site.limits.deadline_seconds } = options;
+    const place = { ...site, limits: { ...site.limits, deadline_seconds } };
     const services = bindServices(
       [manifest("roll", price), { ...manifest("echo", "0.001"), hints: { readOnly: false } }],
       {

@@ -16,15 +16,16 @@ describe("the signed peer door", () => {
       it(`says that ${name} is missing`, () =>
         isRefused(without(stage.peer.seal("peer/hello"), name), CODES.params, new RegExp(`^${name} must be`)));
 
-    const wrong: readonly [what: string, after: object, why: RegExp][] = [
+    const now = (): number => Math.floor(Date.now() / 1000);
+    const wrong: readonly [what: string, after: object | (() => object), why: RegExp][] = [
       ["a field that it does not know", { x: 1 }, /"x"/],
       ["another recipient", { aud: "https://other.example" }, /^aud must be "https:\/\/payphone.example"/],
       ["our address in another spelling", { aud: `${BASE_URL}/` }, /^aud must be/],
-      ["an exp that is over", { exp: Math.floor(Date.now() / 1000) - 1 }, /^exp is over/],
-      ["an exp that is now", { exp: Math.floor(Date.now() / 1000) }, /^exp is over/],
-      ["an exp too far ahead", { exp: Math.floor(Date.now() / 1000) + 900 }, /at most 300 seconds/],
-      ["an exp in text", { exp: String(Math.floor(Date.now() / 1000) + 60) }, /^exp must be a whole number/],
-      ["an exp with a fraction", { exp: Date.now() / 1000 + 60.5 }, /^exp must be a whole number/],
+      ["an exp that is over", () => ({ exp: now() - 1 }), /^exp is over/],
+      ["an exp that is now", () => ({ exp: now() }), /^exp is over/],
+      ["an exp too far ahead", () => ({ exp: now() + 900 }), /at most 300 seconds/],
+      ["an exp in text", () => ({ exp: String(now() + 60) }), /^exp must be a whole number/],
+      ["an exp with a fraction", () => ({ exp: now() + 60.5 }), /^exp must be a whole number/],
       ["a nonce of 7 characters", { nonce: "1234567" }, /^nonce must/],
       ["a nonce of 129 characters", { nonce: "1".repeat(129) }, /^nonce must/],
       ["a nonce with half a surrogate pair", { nonce: "12345678\ud800" }, /^nonce must/],
@@ -45,7 +46,10 @@ describe("the signed peer door", () => {
       ["a body nested 65 deep", { body: JSON.parse("[".repeat(66) + "]".repeat(66)) }, /nested more than 64/],
     ];
     for (const [what, after, why] of wrong)
-      it(`refuses ${what}`, () => isRefused(stage.peer.seal("peer/hello", { after }), CODES.params, why));
+      it(`refuses ${what}`, () => {
+        const changed = typeof after === "function" ? after() : after;
+        return isRefused(stage.peer.seal("peer/hello", { after: changed }), CODES.params, why);
+      });
 
     const origins = [
       ...["http://peer.example", "https://peer.example/", "https://Peer.example", "https://peer.example:443"],

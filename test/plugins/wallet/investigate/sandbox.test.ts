@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import canonicalize from "canonicalize";
 import { expect } from "chai";
 import { type Hex, verifyMessage } from "viem";
+import { eventually } from "../../../support/eventually.ts";
 import { type SandboxServer, startSandboxServer } from "../../../support/sellers/sandbox-server.ts";
 import { createBuyer, json, type PayingFetch } from "../../../support/sellers/stock-buyer.ts";
 import { readManifest } from "../../host.ts";
@@ -42,12 +42,15 @@ describe("an investigation that is bought offline, end to end", function () {
     expect(response.status, await response.clone().text()).to.equal(200);
     const accepted = (await response.json()) as { status: string; status_url: string };
     expect(accepted.status).to.equal("accepted");
-    for (;;) {
-      const { status, deliverable, error } = (await (await fetch(accepted.status_url)).json()) as Status;
-      expect(error).to.equal(null);
-      if (status === "DELIVERED" && deliverable) return deliverable;
-      await sleep(200);
-    }
+    const { deliverable } = await eventually(
+      async () => (await (await fetch(accepted.status_url)).json()) as Status,
+      ({ status, error }) => {
+        expect(error).to.equal(null);
+        return status === "DELIVERED";
+      },
+      200,
+    );
+    return deliverable ?? expect.fail("nothing was delivered");
   }
 
   for (const [at, { input }] of readManifest("investigate").examples.entries())
