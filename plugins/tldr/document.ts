@@ -27,33 +27,33 @@ const LIMIT_MB = 512;
  * memory, and a thread without memory ends the whole server. A process is killed after 3 seconds or at its memory limit.
  * As many processes run at once as there are processors, at least two; further documents wait.
  */
-export function createReadDocument(): ReadDocument {
+export function createReadDocument({ limitMs = LIMIT_MS } = {}): ReadDocument {
   const queue = new PQueue({ concurrency: Math.max(2, availableParallelism()) });
-  return (source, signal) => queue.add(() => readInProcess(source, signal), { signal });
+  return (source, signal) => queue.add(() => readInProcess(source, limitMs, signal), { signal });
 }
 
 /** The process has no environment, no standard streams, and may not write files or start processes. */
-function readInProcess(source: DocumentSource, signal: AbortSignal): Promise<string> {
+function readInProcess(source: DocumentSource, limitMs: number, signal: AbortSignal): Promise<string> {
   const reader = fork(join(import.meta.dirname, "document-process.ts"), {
     env: {},
     execArgv: ["--permission", "--allow-fs-read=*", "--allow-worker"],
     stdio: ["ignore", "ignore", "ignore", "ipc"],
     serialization: "advanced",
-    timeout: LIMIT_MS,
+    timeout: limitMs,
     killSignal: "SIGKILL",
     signal,
   });
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   reader.once("message", (text) => resolve(text as string));
-  reader.once("exit", (status, killer) => reject(new Problem("unparseable-input", explain(status, killer))));
+  reader.once("exit", (status, killer) => reject(new Problem("unparseable-input", explain(limitMs, status, killer))));
   reader.on("error", (cause) => reject(new Problem("unavailable", "No document can be read now", { cause })));
   reader.send({ source, limitBytes: LIMIT_MB * 2 ** 20 } satisfies ReadTask);
   return promise.finally(() => reader.kill("SIGKILL"));
 }
 
 /** Any status but 1 is taken as out of memory: V8, the kernel and the watcher end the process in different ways. */
-function explain(status: number | null, killer: NodeJS.Signals | null): string {
-  if (killer === "SIGKILL") return `The document cannot be read within ${LIMIT_MS / 1000} seconds`;
+function explain(limitMs: number, status: number | null, killer: NodeJS.Signals | null): string {
+  if (killer === "SIGKILL") return `The document cannot be read within ${limitMs / 1000} seconds`;
   if (status === 1) return "The document is damaged or protected: it cannot be read";
   return `The document cannot be read in ${LIMIT_MB} MB of memory`;
 }

@@ -14,6 +14,8 @@ export interface StoreQueueOptions {
   readonly leaseMs?: number;
   /** How often the line is looked through for jobs that others have left, and for those that wait for another turn. */
   readonly sweepMs?: number;
+  /** The pause after a turn that has thrown: what it met is not the job's own, such as a store that is away. */
+  readonly troubleMs?: number;
 }
 
 /** A job in line, as the store keeps it. */
@@ -29,15 +31,12 @@ interface Running {
   readonly stop: AbortController;
 }
 
-/** A turn that throws has met trouble that is not the job's own, such as a store that is away. */
-const TROUBLE_MS = 2000;
-
 /**
  * The line of jobs in the store that everything else is in: enough for one process, and for several on one machine. Each
  * process takes jobs by a lease, in the order in which they were paid for.
  */
 export function createStoreQueue(options: StoreQueueOptions): JobQueue {
-  const { store, clock, log, concurrencyOf, leaseMs = 1500, sweepMs = 250 } = options;
+  const { store, clock, log, concurrencyOf, leaseMs = 1500, sweepMs = 250, troubleMs = 2000 } = options;
   const onError = (error: unknown): void => log.warn("queue.lease-failed", { error });
   const onLapse = (key: string): void => void reclaim(key);
   const leases = createLeases({ store, prefix: "queue-lease:", onError, onLapse, leaseMs });
@@ -125,7 +124,7 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
       return await (take as Turn)({ id, service, at }, signal);
     } catch (error) {
       log.warn("queue.turn-failed", { job: id, error });
-      return { retryInMs: TROUBLE_MS };
+      return { retryInMs: troubleMs };
     }
   }
 
