@@ -72,6 +72,16 @@ describe("the documents", () => {
     });
   }
 
+  it("are where comments say that they are", () => {
+    const sources = inFolders.filter((name) => /\.(?:ts|js|ya?ml|json|sol)$/.test(name));
+    const lost = sources.flatMap((file) =>
+      [...read(file).matchAll(/runtime\/docs\/[\w/-]+\.md(?:#[\w-]+)?/g)]
+        .filter(([link]) => !isThere("README.md", link))
+        .map(([link]) => `${file}: ${link}`),
+    );
+    expect(lost).to.deep.equal([]);
+  });
+
   it("have a front page of at most 200 lines", () => {
     expect(read("README.md").split("\n").length).to.be.at.most(200);
   });
