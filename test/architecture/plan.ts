@@ -1,0 +1,74 @@
+/** Who may import whom: the floors below a floor, and the packages that it may use. */
+export interface FloorRule {
+  readonly below: readonly string[];
+  readonly packages: RegExp;
+}
+
+const BELOW_SERVER = ["schemas", "runtime/api", "runtime/core"];
+
+/** The floors, from the lowest to the highest. */
+export const FLOORS: Readonly<Record<string, FloorRule>> = {
+  schemas: { below: ["runtime/api"], packages: /^$/ },
+  "runtime/api": { below: ["schemas"], packages: /^$/ },
+  "runtime/core": {
+    below: ["schemas", "runtime/api"],
+    packages: /^(node:crypto|ajv(\/.*)?|ajv-formats|canonicalize)$/,
+  },
+  "runtime/drivers": { below: BELOW_SERVER, packages: /^(?!express$)/ },
+  "runtime/surfaces": { below: BELOW_SERVER, packages: /^$/ },
+  "runtime/server": {
+    below: [...BELOW_SERVER, "runtime/surfaces"],
+    packages: /^(express|rate-limiter-flexible(\/.*)?|node:(http|crypto|net|buffer|stream|timers\/promises))$/,
+  },
+  "runtime/sandbox": { below: [...BELOW_SERVER, "runtime/drivers"], packages: /^(?!express$)/ },
+  "runtime/cli": {
+    below: [...BELOW_SERVER, "runtime/drivers", "runtime/surfaces", "runtime/server", "runtime/sandbox"],
+    packages: /^(?!express$)/,
+  },
+  plugins: { below: ["#plugin"], packages: /^(?!(express|keyv|@keyv\/redis)$)/ },
+};
+
+/**
+ * The order of the rooms in a folder that has several: each may import those after it. Files beside the rooms stand
+ * wherever their own imports put them.
+ */
+export const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  "runtime/core": ["peers", "payments", "jobs", "refunds", "x402", "set", "schema"],
+  "runtime/drivers": ["facilitator", "evm", "solana", "llm", "store", "peers", "upstream", "http", "queue"],
+  "runtime/surfaces": ["pages", "a2a", "mcp", "openapi", "discovery", "rpc", "http", "schema"],
+  "runtime/server": ["routes", "reply", "request"],
+  "runtime/sandbox": ["svm", "evm", "contracts", "recordings"],
+  "runtime/cli": [
+    "commands",
+    "sandbox",
+    "record",
+    "discovery",
+    "refunds",
+    "peer",
+    "call",
+    "registry",
+    "serve",
+    "set",
+    "config",
+  ],
+  "plugins/datetime": ["machine", "words"],
+  "plugins/ledger": ["report", "chain"],
+  "plugins/wallet": ["investigate", "intel", "screen", "names"],
+  "plugins/wallet/investigate": ["report", "collection", "score", "sources"],
+};
+
+/** Words that have one home. */
+export const HOMES: readonly [word: RegExp, home: RegExp][] = [
+  [/\bprocess\.env\b/, /^runtime\/cli\/config\/config\.ts$/],
+  [/^export default/m, /^plugins\//],
+  [/^(export )?(const )?enum |^(export )?namespace /m, /^$/],
+  [/\bfrom "express"/, /^runtime\/server\//],
+  // A computed `import(…)` loads code that nobody listed: only the loader and the sandbox's entrance may.
+  [/\bimport\((?!")/, /^runtime\/cli\/set\/load\.ts$/],
+];
+
+/** Files have fewer lines than this. */
+export const MAX_LINES = 250;
+
+/** Folders have at most so many source files. */
+export const MAX_FILES = 20;
