@@ -57,7 +57,7 @@ function importsOf(
 function heightsOf(whole: string, below: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, number> {
   const heights = new Map<string, number>();
   const measure = (name: string, trail: readonly string[]): number => {
-    if (trail.includes(name)) throw new Error(`a circle in ${whole}: ${[...trail, name].join(" → ")}`);
+    if (trail.includes(name)) throw circleError(whole, [...trail.slice(trail.indexOf(name)), name]);
     const known = heights.get(name);
     if (known !== undefined) return known;
     const height = 1 + Math.max(-1, ...(below.get(name) ?? []).map((next) => measure(next, [...trail, name])));
@@ -67,3 +67,6 @@ function heightsOf(whole: string, below: ReadonlyMap<string, readonly string[]>)
   for (const name of below.keys()) measure(name, []);
   return heights;
 }
+
+const circleError = (whole: string, circle: readonly string[]): Error =>
+  new Error(`a circle in ${whole}: ${circle.join(" → ")}; the order in test/architecture/plan.ts counts as imports`);
