@@ -9,9 +9,12 @@ export default definePlugin("anchor", ({ anchor }) => ({
       toRoot(input);
     },
 
-    async run({ hash, data, note = null }, { signal }) {
+    ready: (_input, signal) => anchor.ready(signal),
+
+    async run({ hash, data, note = null }, { signal, step }) {
       const merkle_root = toRoot({ hash, data });
-      return { merkle_root, ...(await anchor.write(merkle_root, signal)), note };
+      const anchored = await step("anchor", () => anchor.write(merkle_root, signal));
+      return { merkle_root, ...anchored, note };
     },
   },
 }));

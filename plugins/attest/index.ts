@@ -9,14 +9,22 @@ export default definePlugin("attest", ({ anchor, clock, evm, site, treasury }) =
   attest: {
     check: checkClaim,
 
-    async run(input, { signal }) {
+    /** A signature that does not verify is refused before anybody is charged. */
+    async ready(input, signal) {
+      if (isSigned(input)) await toCallerSignature(input, toMessage(site.name, input), evm, signal);
+      await anchor.ready(signal);
+    },
+
+    async run(input, { signal, step }) {
       const message = toMessage(site.name, input);
-      const seal = await (isSigned(input)
-        ? toCallerSignature(input, message, evm, signal)
-        : toTreasurySignature(message, treasury));
-      const signed_at = Math.floor(clock.now() / 1000);
+      const { seal, signed_at } = await step("sign", async () => ({
+        seal: await (isSigned(input)
+          ? toCallerSignature(input, message, evm, signal)
+          : toTreasurySignature(message, treasury)),
+        signed_at: Math.floor(clock.now() / 1000),
+      }));
       const merkle_root = toMerkleRoot(message);
-      const { base, solana } = await anchor.write(merkle_root, signal);
+      const { base, solana } = await step("anchor", () => anchor.write(merkle_root, signal));
       return {
         merkle_root,
         signer_verified: true,

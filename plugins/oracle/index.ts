@@ -14,12 +14,16 @@ export default definePlugin("oracle", async ({ anchor, clock, llm }) => {
         throw new Problem("invalid-input", undefined, { issues: [toValueError(error, question, "question")] });
       },
 
-      async run({ question }, { signal }) {
-        const asked_at = Math.floor(clock.now() / 1000);
+      ready: (_input, signal) => anchor.ready(signal),
+
+      async run({ question }, { signal, step }) {
         const asked = { service: "oracle", instructions, data: question, schema: VERDICT, signal };
-        const { answer, explanation } = await llm.answer<Verdict>(asked);
+        const { answer, explanation, asked_at } = await step("verdict", async () => {
+          const asked_at = Math.floor(clock.now() / 1000);
+          return { ...(await llm.answer<Verdict>(asked)), asked_at };
+        });
         const merkle_root = createHash("sha256").update(`${question}|${answer}|${asked_at}`).digest("hex");
-        const { base, solana } = await anchor.write(merkle_root, signal);
+        const { base, solana } = await step("anchor", () => anchor.write(merkle_root, signal));
         return { answer, explanation, merkle_root, base_tx: base.tx, solana_tx: solana?.tx ?? null, asked_at };
       },
     },

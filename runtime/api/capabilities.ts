@@ -42,6 +42,8 @@ export interface AnchorReceipt {
 export interface Anchor {
   /** @param hash 64 hex characters. @throws Problem `upstream-failed` when Base fails. */
   write(hash: string, signal: AbortSignal): Promise<AnchorReceipt>;
+  /** @throws Problem `unavailable` when the treasury cannot send on Base now: no gas, or no node that answers. */
+  ready(signal: AbortSignal): Promise<void>;
 }
 
 /** A mined transaction: the fields that verification needs. */

@@ -88,13 +88,19 @@ export interface Call {
 /** The work of one service: returns JSON data or throws a Problem. */
 export type Run<Input, Output> = (input: Input, call: Call) => Output | Promise<Output>;
 
-/**
- * One service's code: a function, or the function together with rules that the input schema cannot express. `check` is
- * pure and fast, runs before the facilitator is asked, and throws Problem `invalid-input` with its issues.
- */
-export type Handler<Input, Output> =
-  | Run<Input, Output>
-  | { readonly check: (input: Input) => void; readonly run: Run<Input, Output> };
+/** One service's code: a function, or the function together with rules that the input schema cannot express. */
+export type Handler<Input, Output> = Run<Input, Output> | HandlerParts<Input, Output>;
+
+export interface HandlerParts<Input, Output> {
+  /** Pure and quick; asked before any facilitator is. Throws Problem `invalid-input` with its issues. */
+  readonly check?: (input: Input) => void;
+  /**
+   * Asked before the money moves, where it moves before the work (`charge: first`): throws Problem `unavailable` when the
+   * work is known to fail now. Then nobody is charged.
+   */
+  readonly ready?: (input: Input, signal: AbortSignal) => void | Promise<void>;
+  readonly run: Run<Input, Output>;
+}
 
 /** A handler as the runtime sees it: its types were checked when its plugin was compiled. */
 export type AnyHandler = Handler<never, unknown>;

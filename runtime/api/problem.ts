@@ -26,6 +26,11 @@ export const PROBLEMS = {
   "headers-too-large": { status: 431, rpc: -43101, title: "The URL and the headers together are too large" },
   internal: { status: 500, rpc: -32603, title: "Something went wrong on our side" },
   "upstream-failed": { status: 502, rpc: -50201, title: "A source that the service needs failed" },
+  "paid-not-delivered": {
+    status: 502,
+    rpc: -50202,
+    title: "The payment was settled first, and the service failed: the same payment may be used again, or is paid back",
+  },
   "facilitator-unavailable": { status: 503, rpc: -50301, title: "The payment facilitator cannot be reached" },
   "settlement-unknown": { status: 503, rpc: -50302, title: "The payment was sent, and its outcome is not known yet" },
   unavailable: { status: 503, rpc: -50303, title: "The service is not available now" },
@@ -59,6 +64,8 @@ export interface ProblemOptions {
   readonly retryAfter?: number;
   /** All faults of the input. Only for `invalid-input`. */
   readonly issues?: readonly ValidationIssue[];
+  /** The receipt of the settlement, where money has moved all the same (x402 SettleResponse): sent as PAYMENT-RESPONSE. */
+  readonly receipt?: object;
   /** Extension members of the problem document (RFC 9457, section 3.2). */
   readonly members?: Readonly<Record<string, unknown>>;
 }

@@ -36,3 +36,19 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
     signal.removeEventListener("abort", abort);
   }
 }
+
+/** Waits for `ms`. False when the signal fired first. Does not keep the process alive. */
+export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false);
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const stop = (): void => {
+    clearTimeout(timer);
+    resolve(false);
+  };
+  const timer = setTimeout(() => {
+    signal.removeEventListener("abort", stop);
+    resolve(true);
+  }, ms).unref();
+  signal.addEventListener("abort", stop, { once: true });
+  return promise;
+}

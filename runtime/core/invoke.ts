@@ -1,18 +1,29 @@
+import { randomUUID } from "node:crypto";
 import type { Clock, Log } from "../api/capabilities.ts";
-import { Problem, toValueError } from "../api/problem.ts";
+import { Problem } from "../api/problem.ts";
 import type { Invocation, Outcome } from "./call.ts";
 import { createDeadline } from "./deadline.ts";
-import { digestOf } from "./digest.ts";
-import type { AcceptedJob, Jobs } from "./jobs/jobs.ts";
+import type { Jobs } from "./jobs/jobs.ts";
+import type { Credits } from "./payments/credits.ts";
+import type { Exposure } from "./payments/exposure.ts";
 import type { Offers } from "./payments/offers.ts";
+import {
+  type Bought,
+  type Purchase,
+  payerOf,
+  requestOf,
+  toRecord,
+  type VerifiedPurchase,
+} from "./payments/purchase.ts";
 import { type Reconciler, SETTLE_MARGIN_SECONDS } from "./payments/reconciler.ts";
 import type { PaymentRecord, Reservations } from "./payments/reservations.ts";
 import { type Settler, toBrief } from "./payments/settlement.ts";
-import { perform, readValidInput } from "./perform.ts";
+import type { Standing } from "./payments/standing.ts";
+import { perform, prepare, readValidInput } from "./perform.ts";
 import { isJobService, type Service } from "./service.ts";
 import type { Rail } from "./x402/rails.ts";
 import { type Payment, type Refusal, readPayment, toPayload, toRefusal } from "./x402/read-payment.ts";
-import type { PaymentPayload, PaymentRequirements, SettleResponse } from "./x402/x402.ts";
+import type { SettleResponse } from "./x402/x402.ts";
 
 /** The only road to a handler, whatever the surface. @throws Problem for everything that is not about payment. */
 export type Invoke = (service: Service, invocation: Invocation) => Promise<Outcome>;
@@ -24,31 +35,29 @@ export interface InvokeDeps {
   readonly reservations: Reservations;
   readonly settler: Settler;
   readonly reconciler: Reconciler;
+  readonly credits: Credits;
+  readonly exposure: Exposure;
+  readonly standing: Standing;
   readonly clock: Clock;
   readonly log: Log;
+  /** Whether a success of the facilitator counts only once the chain shows it: decided by the service's price. */
+  readonly mustConfirm: (service: Service) => boolean;
+  /** @throws Problem `facilitator-unavailable` while a network's facilitator is not believed. */
+  readonly checkTrust: (network: string) => void;
+  /** @throws Problem `unavailable` when a service that is paid first is known to fail now. */
+  readonly checkReady: (service: Service) => void;
   readonly verifyMs?: number;
-  /** Told of settled calls that named an exchange, before they are answered; each time that they are. */
+  /** Told of settled calls that named an exchange, each time before they are answered. */
   readonly onSettled?: ((record: PaymentRecord) => Promise<void>) | undefined;
 }
 
-/** A payment that fits an offer, for an input that fits the service. */
-interface Purchase {
-  readonly service: Service;
-  readonly invocation: Invocation;
-  readonly payment: Payment;
-  readonly offer: PaymentRequirements;
-  readonly input: unknown;
-  readonly key: string;
-  readonly request: string;
-}
-
 /**
- * The whole life of a call. The order of the lines is the promise to the payer (decisions.md, "The order of things on
- * a paid route"): nobody is charged for what they did not get, and nobody gets what they did not pay for.
+ * The whole life of a call. The order of the lines is the promise to the payer (runtime/docs/decisions/order-of-money.md):
+ * nobody is charged for what they did not get, and nobody gets what they did not pay for.
  */
 export function createInvoke(deps: InvokeDeps): Invoke {
-  const { rails, offers, jobs, reservations, settler, reconciler, clock, log, verifyMs = 10_000, onSettled } = deps;
-  const verifyDeadline = createDeadline(verifyMs);
+  const { rails, offers, jobs, reservations, settler, reconciler, credits, exposure, standing, clock, log } = deps;
+  const verifyDeadline = createDeadline(deps.verifyMs ?? 10_000);
   const networks = new Map(rails.map(({ manifest }) => [manifest.id, manifest.network]));
 
   return async (service, invocation) => {
@@ -57,15 +66,13 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const payment = readPayment(invocation.payment, networks);
     if (typeof payment === "string") return refuse(service, invocation, payment);
     const key = `${payment.network}:${payment.authorization.id}`;
-    const leastSeconds = leavesTraces(service) ? service.deadlineMs / 1000 : 0;
-    const offer = explainTime(payment, leastSeconds) ?? (await offers.match(service, payment, invocation));
+    const offer = explainTime(payment, leastSecondsOf(service)) ?? (await offers.match(service, payment, invocation));
     const record = typeof offer === "string" ? await reservations.read(key) : undefined;
     if (typeof offer === "string" && !record) return refuse(service, invocation, offer);
     const input = await readValidInput(service, invocation);
-    const request = requestOf(service, payment, input);
-    // An offer that has run out buys nothing new, but what was bought with it can still be fetched.
+    // An expired offer buys nothing new, but what was bought with it can still be fetched.
     const terms = typeof offer === "string" ? (record as PaymentRecord).payment.accepted : offer;
-    return underLease({ service, invocation, payment, offer: terms, input, key, request }, record === undefined);
+    return underLease({ service, invocation, payment, offer: terms, input, key }, record === undefined);
   };
 
   async function serveFree(service: Service, invocation: Invocation): Promise<Outcome> {
@@ -76,15 +83,13 @@ export function createInvoke(deps: InvokeDeps): Invoke {
         return { kind: "result", output };
       });
     const { id, signal } = invocation;
-    return {
-      kind: "result",
-      output: await perform(service, input, { id, signal, payer: undefined, network: undefined }),
-    };
+    const call = { id, signal, payer: undefined, network: undefined };
+    return { kind: "result", output: await perform(service, input, call) };
   }
 
-  /** One call at a time works on a payment; everybody else is told to come back. */
+  /** One call at a time works on a payment; the others are told to come back. */
   async function underLease(purchase: Purchase, mayCharge: boolean): Promise<Outcome> {
-    const lease = await reservations.claim(purchase.key);
+    const lease = await reservations.claimPayment(purchase.key);
     if (!lease) throw new Problem("payment-in-progress", undefined, { retryAfter: 1 });
     try {
       const record = await reservations.read(purchase.key);
@@ -101,47 +106,91 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 
   async function charge(purchase: Purchase): Promise<Outcome> {
-    const { service, invocation, payment, offer } = purchase;
+    const { service, invocation, payment, offer, input } = purchase;
+    deps.checkTrust(offer.network);
     const payload = toPayload(payment, offer, invocation.resource);
     const listed = { ...payload, ...offers.describe(service, invocation.resource) };
     const { facilitator } = rails.find(({ manifest }) => manifest.network === offer.network) as Rail;
     const { isValid, invalidReason, payer } = await facilitator.verify(listed, offer, verifyDeadline());
     if (!isValid) return refuse(service, invocation, toRefusal(invalidReason), invalidReason);
-    const signal = leavesTraces(service) ? NEVER : invocation.signal;
-    const pay = async (output: unknown): Promise<Outcome> => {
-      if (signal.aborted) throw new Problem("unavailable", "The caller is gone"); // Before the money moves: released, not charged.
-      const late = explainTime(payment);
-      if (late) return refuse(service, invocation, late);
-      return settle(purchase, listed, toRecord(purchase, payload, output, payer));
-    };
-    if (isJobService(service)) return jobs.reserve(service, purchase.input, pay);
-    const call = { id: invocation.id, signal, payer, network: offer.network };
-    return pay(await perform(service, purchase.input, call));
+    const request = requestOf(purchase);
+    const verified = { ...purchase, payer: payer ?? payment.authorization.payer, listed, request };
+    if (isJobService(service))
+      return jobs.reserve(service, input, (job) => settle(verified, { output: job, job: job.job_id }));
+    return (await mustPayFirst(verified)) ? payFirst(verified) : payLast(verified);
   }
 
-  /** From here on the result is kept, and nobody is told that the payment is unsettled unless it is known. */
-  async function settle(purchase: Purchase, listed: PaymentPayload, record: PaymentRecord): Promise<Outcome> {
-    const { key, offer } = purchase;
+  /** Whoever cannot be told apart from others, or has had work done without paying for it, pays first. */
+  async function mustPayFirst({ service, offer, payer }: VerifiedPurchase): Promise<boolean> {
+    return service.manifest.charge === "first" || payer === undefined || standing.paysFirst(payerOf(payer, offer));
+  }
+
+  /** `charge: first`: the money moves, then the work is done; until it is delivered, the payment is a credit. */
+  async function payFirst(purchase: VerifiedPurchase): Promise<Outcome> {
+    const { service, input, invocation } = purchase;
+    deps.checkReady(service);
+    await prepare(service, input, invocation.signal);
+    return settle(purchase, { owed: { id: randomUUID(), input, failures: 0 } });
+  }
+
+  /** `charge: last`: the work is done, its result is put on record, and the money moves before anybody sees it. */
+  async function payLast(purchase: VerifiedPurchase): Promise<Outcome> {
+    const { service, invocation, key, offer, input } = purchase;
+    const { id, signal } = invocation;
+    const payer = payerOf(purchase.payer as string, offer);
+    const lifeMs = service.deadlineMs + SETTLE_LIFE_MS;
+    return exposure.during({ key, payer: purchase.payer as string, offer, lifeMs }, async () => {
+      try {
+        const output = await perform(service, input, { id, signal, payer: purchase.payer, network: offer.network });
+        signal.throwIfAborted(); // Before the money moves: the payment is released, not charged.
+        const outcome = await settle(purchase, { output });
+        if (outcome.kind === "challenge") await standing.noteRefused(payer);
+        else exposure.spent(purchase.payer as string, offer);
+        return outcome;
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        await standing.noteLeft(payer);
+        throw new Problem("unavailable", "The caller is gone");
+      }
+    });
+  }
+
+  /** From here on the call is on record, and nobody is told that the payment is unsettled unless that is known. */
+  async function settle(purchase: VerifiedPurchase, bought: Bought): Promise<Outcome> {
+    const { service, invocation, payment, key, offer, listed } = purchase;
+    const late = explainTime(payment);
+    if (late) return refuse(service, invocation, late);
+    const record = toRecord(purchase, bought);
     const begun = await reservations.begin(key, record).catch((error: unknown) => {
       log.error("payment.begin-failed", { error });
-      return undefined; // Perhaps it is on record all the same, and then somebody will settle it.
+      return undefined; // It may be on record all the same, and is settled by whoever finds it.
     });
     if (begun === undefined) return answer(purchase, record);
     if (!begun) throw new Problem("payment-in-progress", undefined, { retryAfter: 1 });
-    return answer(purchase, await reconciler.note(key, record, await settler.settle(listed, offer)));
+    // What begins after the settlement begins only once the chain shows it.
+    const mustConfirm = "output" in bought && !bought.job ? deps.mustConfirm(service) : true;
+    const settlement = await settler.settle(listed, offer, { mustConfirm });
+    return answer(purchase, await reconciler.conclusionOf(key, record, settlement));
   }
 
-  /** The same payment again: the same call gets its answer, as soon as the money has moved; any other call gets nothing. */
+  /** The same payment again: the same call gets its answer once the money has moved; any other call gets nothing. */
   async function resume(purchase: Purchase, record: PaymentRecord): Promise<Outcome> {
-    if (record.request !== purchase.request) throw new Problem("payment-conflict");
+    const { fingerprint } = purchase.payment.authorization;
+    if (record.fingerprint !== fingerprint || record.request !== requestOf(purchase))
+      throw new Problem("payment-conflict");
     return answer(purchase, record.state === "settled" ? record : await reconciler.conclude(purchase.key, record));
   }
 
-  async function answer({ service, invocation, key }: Purchase, record: PaymentRecord): Promise<Outcome> {
-    const { state, output, receipt } = record;
+  async function answer({ service, invocation, key }: Purchase, known: PaymentRecord): Promise<Outcome> {
+    const record = known.state === "settled" ? await credits.deliver(key, known, NEVER) : known;
+    const { state, output, receipt, owed } = record;
+    if (owed && state === "settled") {
+      reconciler.watch(key);
+      throw await credits.explain(record);
+    }
     if (state === "settled") {
       if (record.exchange !== undefined)
-        await onSettled?.(record).catch((error: unknown) => log.error("exchange.failed", { error }));
+        await deps.onSettled?.(record).catch((error: unknown) => log.error("exchange.failed", { error }));
       return { kind: "result", output, ...(receipt && { receipt }) };
     }
     if (state === "rejected")
@@ -174,39 +223,14 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 }
 
-/**
- * What a call leaves behind, an anchor on a chain, is in the world before it is paid for. So that nobody has it for
- * nothing, it is not begun for a payment that may run out meanwhile, nor stopped for a caller who leaves: it is finished
- * and charged, and its result can be fetched.
- */
-const leavesTraces = ({ manifest: { hints }, job }: Service): boolean => hints?.readOnly === false && !job;
+/** Work that is paid for afterwards is not begun for a payment that may expire meanwhile. */
+const leastSecondsOf = ({ manifest: { charge }, job, deadlineMs }: Service): number =>
+  charge === "first" || job ? 0 : deadlineMs / 1000;
+
 const NEVER = new AbortController().signal;
+
+/** How long a settlement may take. */
+const SETTLE_LIFE_MS = 60_000;
 
 /** A payment is remembered for as long as it could be used again: a day is enough for any client, and for our disk. */
 const LONGEST_SECONDS = 24 * 60 * 60;
-
-const toRecord = (
-  { service, invocation: { exchange }, payment, request }: Purchase,
-  payload: PaymentPayload,
-  output: unknown,
-  payer: string | undefined,
-): PaymentRecord => ({
-  ...{ state: "settling", request, service: service.manifest.id, payment: payload, output },
-  ...(payment.authorization.validBefore !== undefined && { validBefore: payment.authorization.validBefore }),
-  ...(isJobService(service) && { job: (output as AcceptedJob).job_id }),
-  ...(payer !== undefined && { payer }),
-  ...(exchange !== undefined && { exchange }),
-});
-
-/**
- * What a payment was spent on: whoever wants its answer must bring the same signature, service and input.
- * @throws Problem `invalid-input` for what JSON can say and RFC 8785 cannot: "\ud800" is half a character.
- */
-function requestOf(service: Service, { authorization }: Payment, input: unknown): string {
-  try {
-    return digestOf([authorization.fingerprint, service.manifest.id, input]);
-  } catch (cause) {
-    const fault = toValueError(`the input has no canonical form (RFC 8785): ${(cause as Error).message}`);
-    throw new Problem("invalid-input", undefined, { issues: [fault], cause });
-  }
-}

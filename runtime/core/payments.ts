@@ -1,14 +1,21 @@
 import type { Clock, Log } from "../api/capabilities.ts";
 import { createInvoke, type Invoke, type InvokeDeps } from "./invoke.ts";
 import type { Jobs } from "./jobs/jobs.ts";
+import { createJobRecords } from "./jobs/records.ts";
+import { createCredits } from "./payments/credits.ts";
+import { createExposure } from "./payments/exposure.ts";
 import { createOfferHistory } from "./payments/offer-history.ts";
 import { createOffers, type ExtensionsOf, type Offers } from "./payments/offers.ts";
 import { createRailMonitor, type RailMonitor } from "./payments/rail-monitor.ts";
-import { createReconciler } from "./payments/reconciler.ts";
+import { createReconciler, type ReconcilerDeps } from "./payments/reconciler.ts";
 import { createReservations } from "./payments/reservations.ts";
 import { createSettler, type SettlerDeps } from "./payments/settlement.ts";
+import { createStanding } from "./payments/standing.ts";
+import { createFacilitatorTrust } from "./payments/trust.ts";
+import { createRefunds, type Refunds } from "./refunds/refunds.ts";
 import type { Service } from "./service.ts";
 import type { SiteManifest } from "./set/manifest.ts";
+import { toAtomic } from "./set/price.ts";
 import type { Store } from "./store.ts";
 import type { Rail } from "./x402/rails.ts";
 
@@ -29,6 +36,10 @@ export interface PaymentsDeps {
   readonly rails: readonly Rail[];
   /** Left out where no service is a job. */
   readonly jobs?: Pick<Jobs, "reserve" | "begin"> | undefined;
+  /** Where what was paid first and not delivered is paid back; by hand where it is left out. */
+  readonly refunds?: Pick<Refunds, "open" | "status"> | undefined;
+  /** @throws Problem `unavailable` when a service that is paid first is known to fail now. */
+  readonly checkReady?: ((service: Service) => void) | undefined;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -36,33 +47,59 @@ export interface PaymentsDeps {
   readonly extensionsOf?: ExtensionsOf | undefined;
   /** Told of settled calls that named an exchange between peers. */
   readonly onSettled?: InvokeDeps["onSettled"];
-  /** How long a facilitator may take. */
-  readonly patience?: Pick<InvokeDeps, "verifyMs"> & Pick<SettlerDeps, "settleMs">;
+  /** How long facilitators and chains may take. */
+  readonly patience?: Pick<InvokeDeps, "verifyMs"> &
+    Pick<SettlerDeps, "settleMs" | "silenceMs" | "confirmMs"> &
+    Pick<ReconcilerDeps, "confirmAfterMs" | "claimMs">;
 }
 
 export function createPayments(deps: PaymentsDeps): Payments {
   const { site, services, rails, jobs = NO_JOBS, store, clock, log, extensionsOf, onSettled, patience } = deps;
   const report = (event: string) => (error: unknown) => log.error(event, { error });
-  const { offer_seconds: offerSeconds } = site.limits;
+  const {
+    offer_seconds: offerSeconds,
+    calls_per_payer: mostCalls = 64,
+    confirm_above_usd: confirmFrom = "1",
+  } = site.limits;
   const history = createOfferHistory({ store, clock, offerSeconds, onError: report("offers.renewal-failed") });
   const offers = createOffers({ site, services, rails, history, extensionsOf });
-  const monitor = createRailMonitor({ rails, onChange: offers.update, onError: report("rails.update-failed") });
+  const networks = rails.map(({ manifest }) => manifest.network);
+  const trust = createFacilitatorTrust({ networks, store, clock, log, onChange: () => monitor.refresh() });
+  const monitor = createRailMonitor({ rails, trust, onChange: offers.update, onError: report("rails.update-failed") });
   const reservations = createReservations({ store, clock, onError: report("payment.lease-failed") });
   const settler = createSettler({ rails, log, ...patience });
-  const reconciler = createReconciler({ reservations, settler, clock, log, beginJob: jobs.begin });
+  const records = createJobRecords({ store, clock });
+  const refunds = deps.refunds ?? createRefunds({ store, clock, log, screenRecipient: async () => "clear" });
+  const credits = createCredits({ services, reservations, records, refunds, clock, log });
+  const onClaim: ReconcilerDeps["onClaim"] = (key, { payment, receipt }, isTrue) => {
+    const { network } = payment.accepted;
+    if (isTrue) trust.restore(network, key);
+    else trust.withdraw(network, key, receipt?.transaction ?? "");
+  };
+  const beginJob = jobs.begin;
+  const reconciler = createReconciler({ reservations, settler, credits, clock, log, beginJob, onClaim, ...patience });
+  const exposure = createExposure({ rails, store, mostCalls, onError: report("payment.tally-failed") });
+  const confirmAbove = toAtomic(confirmFrom, PRICE_DECIMALS);
+  const invoke = createInvoke({
+    rails,
+    offers,
+    jobs,
+    reservations,
+    settler,
+    reconciler,
+    credits,
+    exposure,
+    standing: createStanding(store),
+    clock,
+    log,
+    mustConfirm: ({ manifest: { price = "0" } }) => toAtomic(price, PRICE_DECIMALS) >= confirmAbove,
+    checkTrust: trust.check,
+    checkReady: deps.checkReady ?? (() => {}),
+    onSettled,
+    ...patience,
+  });
   return {
-    invoke: createInvoke({
-      rails,
-      offers,
-      jobs,
-      reservations,
-      settler,
-      reconciler,
-      clock,
-      log,
-      onSettled,
-      ...patience,
-    }),
+    invoke,
     offers,
     rails: monitor,
     async start() {
@@ -74,6 +111,9 @@ export function createPayments(deps: PaymentsDeps): Payments {
     },
   };
 }
+
+/** More digits than any price has. */
+const PRICE_DECIMALS = 18;
 
 const NO_JOBS: Pick<Jobs, "reserve" | "begin"> = {
   reserve: () => Promise.reject(new TypeError("no jobs are taken here")),

@@ -16,7 +16,7 @@ export async function readValidInput(service: Service, invocation: Pick<Invocati
   const texts = from === "query" ? service.input.coerce(raw as Record<string, unknown>) : raw;
   const { value, issues } = service.input.check(texts, from);
   if (issues.length > 0) throw new Problem("invalid-input", undefined, { issues });
-  if (typeof service.handler === "object") checkByHandler(service.handler.check, value, from);
+  if (typeof service.handler === "object" && service.handler.check) checkByHandler(service.handler.check, value, from);
   return value;
 }
 
@@ -29,6 +29,11 @@ function checkByHandler(check: (input: never) => void, value: unknown, from: "bo
     const issues = error.options.issues.map(({ loc, ...issue }) => ({ ...issue, loc: [from, ...loc.slice(1)] }));
     throw new Problem(error.code, error.message, { ...error.options, issues });
   }
+}
+
+/** Asks the handler whether its work can be done now, before anybody is charged. @throws Problem `unavailable`. */
+export async function prepare({ handler }: Runnable, input: unknown, signal: AbortSignal): Promise<void> {
+  if (typeof handler === "object") await handler.ready?.(input as never, signal);
 }
 
 /**

@@ -1,11 +1,13 @@
 import type { Anchor, ChainAnchor, Hex, Log, Treasury } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
+import type { EvmClient } from "./evm/client.ts";
 import type { EvmSender } from "./evm/sender.ts";
 import type { SolanaSender } from "./solana/sender.ts";
 import type { TreasuryAccounts } from "./treasury.ts";
 
 export interface AnchorOptions {
   /** Of the Base chain. */
+  readonly client: EvmClient;
   readonly evmSender: EvmSender;
   /** Undefined where Solana is not used: the Solana side is null then. */
   readonly solanaSender: SolanaSender | undefined;
@@ -17,6 +19,9 @@ export interface AnchorOptions {
   readonly solanaMs?: number;
 }
 
+/** A transfer to oneself with 32 bytes of calldata takes about 22 000; the rest is room for the rollup's data fee. */
+const ANCHOR_GAS = 60_000n;
+
 /** The SPL Memo program, version 2: it logs a text, and that these accounts have signed it. */
 const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 
@@ -25,7 +30,7 @@ const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
  * the 64 characters), side by side. Base decides; Solana is null when it is not used or not in time.
  */
 export function createAnchor(options: AnchorOptions): Anchor {
-  const { evmSender, solanaSender, treasury, explorers, log, solanaMs = 15_000 } = options;
+  const { client, evmSender, solanaSender, treasury, explorers, log, solanaMs = 15_000 } = options;
 
   async function toBase(hash: string, signal: AbortSignal): Promise<ChainAnchor & { readonly sentAt: number }> {
     const to = await treasury.evmAddress();
@@ -48,6 +53,17 @@ export function createAnchor(options: AnchorOptions): Anchor {
   }
 
   return {
+    async ready(signal) {
+      const address = await treasury.evmAddress();
+      const [balance, price] = await client
+        .ask((chain) => Promise.all([chain.getBalance({ address }), chain.getGasPrice()]), signal)
+        .catch((cause: unknown) => {
+          throw new Problem("unavailable", "Base cannot be asked now, so nothing can be anchored", { cause });
+        });
+      if (balance < price * ANCHOR_GAS)
+        throw new Problem("unavailable", "The treasury has too little ETH on Base to anchor; nothing was charged");
+    },
+
     async write(hash, signal) {
       if (!/^[0-9a-fA-F]{64}$/.test(hash)) throw new Problem("internal", "An anchored hash has 64 hex characters");
       const failed = new AbortController();

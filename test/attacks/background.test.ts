@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
+import type { Credits } from "../../runtime/core/payments/credits.ts";
 import { createReconciler } from "../../runtime/core/payments/reconciler.ts";
 import { createReservations, type PaymentRecord, type Reservations } from "../../runtime/core/payments/reservations.ts";
 import type { Settlement, Settler } from "../../runtime/core/payments/settlement.ts";
@@ -13,16 +14,19 @@ const OFFER = {
   ...{ maxTimeoutSeconds: 300, extra: {} },
 };
 const RECORD: PaymentRecord = {
-  ...{ state: "settling", request: "r", service: "roll", output: { value: 1 } },
+  ...{ state: "settling", request: "r", fingerprint: "f", service: "roll", output: { value: 1 } },
   payment: { x402Version: 2, accepted: OFFER, payload: {} },
 };
 const SETTLED: Settlement = {
   state: "settled",
+  isFinal: true,
   receipt: { success: true, transaction: "0x1", network: "eip155:8453" },
 };
 const clock = { now: Date.now };
 const fail = (error: unknown): never => expect.fail(String(error));
 const beginJob = (): never => fail("no payment here is for a job");
+const credits: Credits = { deliver: () => fail("nothing is owed here"), explain: () => fail("nothing is owed here") };
+const onClaim = (): never => fail("nothing is claimed here");
 
 describe("the lease of a payment", () => {
   let time: FrozenTime;
@@ -39,20 +43,20 @@ describe("the lease of a payment", () => {
 
   it("is not touched any more by a process that was stalled while it lapsed and another one took it", async () => {
     const [first, second, third] = processes as [Reservations, Reservations, Reservations];
-    const lost = await first.claim("k");
+    const lost = await first.claimPayment("k");
     time.stall(700);
-    const held = await second.claim("k");
+    const held = await second.claimPayment("k");
     expect(held, "it has lapsed").not.to.equal(undefined);
     await time.pass(400); // The first one's renewals come back to life.
     await lost?.release();
-    expect(await third.claim("k"), "the second one's work goes on").to.equal(undefined);
+    expect(await third.claimPayment("k"), "the second one's work goes on").to.equal(undefined);
     await held?.release();
-    expect(await third.claim("k")).not.to.equal(undefined);
+    expect(await third.claimPayment("k")).not.to.equal(undefined);
   });
 
   it("is needed to note a refusal: another call may be settling by now", async () => {
     const [first] = processes as [Reservations];
-    await first.claim("refused");
+    await first.claimPayment("refused");
     await first.begin("refused", RECORD);
     time.stall(700);
     const noted = first.update("refused", { ...RECORD, state: "rejected" });
@@ -62,10 +66,10 @@ describe("the lease of a payment", () => {
 
   it("is kept for as long as its process works", async () => {
     const [first, second] = processes as [Reservations, Reservations];
-    const lease = await first.claim("long");
+    const lease = await first.claimPayment("long");
     for (let waited = 0; waited < 5; waited++) {
       await time.pass(200);
-      expect(await second.claim("long")).to.equal(undefined);
+      expect(await second.claimPayment("long")).to.equal(undefined);
     }
     await lease?.release();
   });
@@ -79,7 +83,7 @@ describe("the reconciler", () => {
     for (let at = 0; at < COUNT; at++) await reservations.begin(`k${at}`, RECORD);
     const never = (): never => fail("nobody is to be asked to settle");
     const reconciler = createReconciler({
-      ...{ reservations, clock, log: silentLog, beginJob, firstMs: 1, sweepMs: 5 },
+      ...{ reservations, clock, log: silentLog, credits, onClaim, beginJob, firstMs: 1, sweepMs: 5 },
       settler: { look: never, settle: never, ...settler },
     });
     const openKeys = (): number => [...store.entries.keys()].filter((key) => key.startsWith("open:")).length;
@@ -133,9 +137,17 @@ describe("the reconciler", () => {
     const store = createMemoryStore(() => now);
     const reservations = createReservations({ store, clock: { now: () => now }, onError: fail });
     await reservations.begin("k", RECORD);
-    const unknown: Settlement = { state: "unknown", receipt: { ...SETTLED.receipt, success: false } };
+    const unknown: Settlement = { state: "unknown", isFinal: false, receipt: { ...SETTLED.receipt, success: false } };
     const settler = { look: async () => unknown, settle: async () => unknown };
-    const reconciler = createReconciler({ reservations, settler, clock: { now: () => now }, log: silentLog, beginJob });
+    const reconciler = createReconciler({
+      reservations,
+      settler,
+      clock: { now: () => now },
+      log: silentLog,
+      credits,
+      onClaim,
+      beginJob,
+    });
     for (let hours = 0; hours < 23; hours++) {
       now += 3_600_000;
       const record = (await reservations.read("k")) ?? expect.fail(`gone after ${hours + 1} hours`);

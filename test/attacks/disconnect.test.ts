@@ -110,13 +110,6 @@ describe("a caller who leaves", () => {
     shop.handler = undefined;
   });
 
-  it("cannot have what a call leaves behind for nothing with a payment that runs out meanwhile", async () => {
-    const payment = await shop.pay("/v1/echo", { validForSeconds: 6 });
-    const response = await shop.post("/v1/echo", ROLL, { "payment-signature": payment });
-    expect(response.status).to.equal(402);
-    expect(await response.json()).to.have.property("error", "payment_expired");
-  });
-
   it("leaves no reservation behind", async () => {
     await eventually(() => ![...store.entries.keys()].some((key) => /^(lease|open):/.test(key)));
   });

@@ -85,7 +85,7 @@ describe("a settlement", () => {
       const response = await fetch(`${shop.url}/v1/roll`, { method: "POST", headers, body });
       expect(response.status, more).to.equal(422);
     }
-    expect(shop.rail.asked.verify).to.equal(0);
+    expect(shop.rail.asked.settle).to.equal(0);
     expect((await send()).status).to.equal(200);
   });
 

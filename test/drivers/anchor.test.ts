@@ -62,7 +62,7 @@ describe("an anchor", () => {
     const svm = createSolanaClient({ url: solana.url, network: solana.network });
     const solanaSender = createSolanaSender({ ...shared, client: svm });
     const explorers = { base: "https://basescan.org/tx/{tx}", solana: "https://solscan.io/tx/{tx}" };
-    return createAnchor({ evmSender, solanaSender, treasury, explorers, log: silentLog, solanaMs });
+    return createAnchor({ client, evmSender, solanaSender, treasury, explorers, log: silentLog, solanaMs });
   }
 
   it("stands on both chains: as calldata of the treasury to itself, and as a memo that the treasury signed", async () => {

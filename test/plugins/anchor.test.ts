@@ -76,7 +76,7 @@ describe("an anchor", () => {
   it("says null for Solana when that side failed", async () => {
     const base = { tx: "0x1", explorer_url: "https://explorer.test/0x1" };
     const write = async () => ({ base, solana: null, anchored_at: 5 });
-    ask = await serve("anchor", anchor, createHost({ anchor: { write } }));
+    ask = await serve("anchor", anchor, createHost({ anchor: { ready: async () => {}, write } }));
     expect(await ask({ hash: HASH })).to.deep.equal({
       merkle_root: HASH,
       base,
@@ -90,7 +90,7 @@ describe("an anchor", () => {
     const write = async () => {
       throw new Problem("upstream-failed");
     };
-    ask = await serve("anchor", anchor, createHost({ anchor: { write } }));
+    ask = await serve("anchor", anchor, createHost({ anchor: { ready: async () => {}, write } }));
     expect((await problemOf(ask({ hash: HASH }))).code).to.equal("upstream-failed");
   });
 

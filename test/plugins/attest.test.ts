@@ -192,7 +192,7 @@ describe("an attestation", () => {
     const write = async () => {
       throw new Problem("upstream-failed");
     };
-    ask = await serve("attest", attest, createHost({ anchor: { write } }));
+    ask = await serve("attest", attest, createHost({ anchor: { ready: async () => {}, write } }));
     expect((await problemOf(ask(STATEMENT))).code).to.equal("upstream-failed");
   });
 

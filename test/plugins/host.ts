@@ -61,6 +61,7 @@ export function createHost(overrides: Partial<Host> = {}, reach: Reach = {}): Te
   return {
     ...{ chain, tasks, published },
     anchor: {
+      async ready() {},
       async write(hash) {
         const tx = `0x${String(chain.size + 1).padStart(64, "a")}` as Hex;
         chain.set(tx, toTransaction(tx, `0x${hash}`));

@@ -66,6 +66,7 @@ describe("an oracle", () => {
         written.push(hash);
         return (write ?? host.anchor.write)(hash, signal);
       },
+      ready: host.anchor.ready,
     };
     return serve("oracle", oracle, { ...host, anchor });
   }
@@ -137,7 +138,7 @@ describe("an oracle", () => {
       const svm = createSolanaClient({ url: solana.url, network: solana.network });
       const solanaSender = createSolanaSender({ ...shared, client: svm });
       const explorers = { base: "https://base.test/{tx}", solana: "https://solana.test/{tx}" };
-      const anchor = createAnchor({ evmSender, solanaSender, treasury, explorers, log: silentLog });
+      const anchor = createAnchor({ client, evmSender, solanaSender, treasury, explorers, log: silentLog });
       const verdict = await (await open(anchor.write))({ question: QUESTION });
       evmSender.close();
       const root = toRoot(QUESTION, verdict);

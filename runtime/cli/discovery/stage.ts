@@ -45,13 +45,13 @@ async function openOffers(
   baseUrl: string,
 ): Promise<Offers> {
   const history = { publish: async () => {}, earlier: async () => [], close: () => {} };
-  const nobody = { find: () => Promise.reject(new Error("a stage has no chain")) };
+  const unread = (): Promise<never> => Promise.reject(new Error("a stage has no chain"));
   const facilitator = { supported: unasked, verify: unasked, settle: unasked };
   const rails = site.rails.map((manifest) => ({
     manifest,
     payTo: toAddress(manifest),
     facilitator,
-    settlements: nobody,
+    settlements: { find: unread, balance: unread },
   }));
   const extensionsOf = createBazaar({ services, schemas, baseUrl });
   const offers = createOffers({ site, services, rails, history, extensionsOf });

@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import type { Clock, Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
 import { createReportShelf, type ReportShelf } from "../../core/jobs/reports.ts";
 import { createPayments, type Payments } from "../../core/payments.ts";
 import { createExchanges, type Exchanges } from "../../core/peers/exchanges.ts";
@@ -122,7 +123,7 @@ interface Till {
 
 async function openTill(
   options: ComposeOptions,
-  { drivers }: Outside,
+  { drivers, sources }: Outside,
   handlers: LoadedPlugins["handlers"],
 ): Promise<Till> {
   const { set, config, baseUrl, store, clock, log } = options;
@@ -134,7 +135,12 @@ async function openTill(
   const exchanges = createExchanges({ store, clock, site });
   const extensionsOf = createBazaar({ services, schemas, baseUrl });
   const hooks = { extensionsOf, onSettled: exchanges.observe };
-  const payments = createPayments({ site, services, rails, jobs, store, clock, log, ...hooks });
+  const { refunds } = engine;
+  const checkReady = ({ manifest }: Service): void => {
+    const reason = sources.explain(manifest) ?? (manifest.charge === "first" ? sources.outage(manifest) : undefined);
+    if (reason !== undefined) throw new Problem("unavailable", `${reason}; nothing was charged`);
+  };
+  const payments = createPayments({ site, services, rails, jobs, refunds, checkReady, store, clock, log, ...hooks });
   return { services, payments, jobs, exchanges };
 }
 

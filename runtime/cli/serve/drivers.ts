@@ -103,11 +103,11 @@ export function createDrivers({ config, site, store, clock, log }: DriverDeps): 
     const solana = findRail(ANCHOR_RAILS.solana);
     const chain = base && evmChains.get(base.network);
     const client = solana && solanaClients.get(solana.network);
-    if (!chain) return { write: () => Promise.reject(absent("base")) };
-    if (client && !config.treasury.solanaKey) return { write: () => Promise.reject(missingKey("Solana")) };
+    if (!chain) return closedAnchor(absent("base"));
+    if (client && !config.treasury.solanaKey) return closedAnchor(missingKey("Solana"));
     const explorers = { base: base.explorer, solana: solana?.explorer ?? "" };
     const solanaSender = client && createSolanaSender({ client, treasury, clock, log });
-    return createAnchor({ evmSender: chain.sender, solanaSender, treasury, explorers, log });
+    return createAnchor({ client: chain.client, evmSender: chain.sender, solanaSender, treasury, explorers, log });
   }
 
   function toRefundRail(): RefundRail | undefined {
@@ -127,6 +127,12 @@ export function createDrivers({ config, site, store, clock, log }: DriverDeps): 
     const none = (): Promise<never> => Promise.reject(absent("base"));
     return { transaction: none, verifyMessage: none };
   }
+}
+
+/** For a site that cannot anchor. */
+function closedAnchor(problem: Problem): Anchor {
+  const refuse = (): Promise<never> => Promise.reject(problem);
+  return { write: refuse, ready: refuse };
 }
 
 function openRemote({ facilitator: { url, headers, cdp } }: Config): HttpFacilitator | undefined {

@@ -5,7 +5,7 @@ import { createStatusOf } from "../../core/jobs/status.ts";
 import { perform } from "../../core/perform.ts";
 import type { ScreenRecipient } from "../../core/refunds/attempt.ts";
 import type { RefundRail } from "../../core/refunds/rail.ts";
-import { createRefunds } from "../../core/refunds/refunds.ts";
+import { createRefunds, type Refunds } from "../../core/refunds/refunds.ts";
 import type { StatusOf } from "../../core/service.ts";
 import { isJobService, type Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
@@ -29,6 +29,7 @@ export interface JobEngineDeps {
 /** Jobs, their queue and their refunds. */
 export interface JobEngine {
   readonly statusOf: StatusOf;
+  readonly refunds: Pick<Refunds, "open" | "status">;
   /** Opens the queue. To be called once, when the services are bound. */
   open(services: readonly Service[]): Promise<OpenJobs>;
 }
@@ -48,6 +49,7 @@ export function createJobEngine({ site, config, baseUrl, refundRail, store, cloc
   const refunds = createRefunds({ store, clock, log, rail: refundRail, screenRecipient });
 
   return {
+    refunds,
     statusOf: limitPolls(createStatusOf({ records, refunds, clock })),
     async open(services) {
       screen = services.find(({ manifest }) => manifest.id === site.refunds?.screen);

@@ -38,6 +38,8 @@ export interface Sources {
   cacheOf(plugin: string): Cache;
   /** Why a service cannot work at present; undefined when nothing is missing. */
   explain(manifest: Manifest): string | undefined;
+  /** Why one of a service's upstreams is left alone at present; undefined while all are asked. */
+  outage(manifest: Manifest): string | undefined;
   /** Begins the background work of plugins. */
   start(): void;
   close(): Promise<void>;
@@ -55,13 +57,15 @@ export function openSources({ set, config, store, clock, log, override }: Source
     return createUpstream({ id, title, url, variable, headers, ...bounds, transport, clock, log });
   });
   const endpoint = override?.llm?.endpoint ?? config.llm;
+  const byId = new Map(upstreams.map((upstream) => [upstream.id, upstream]));
   return {
-    upstreams: new Map(upstreams.map((upstream) => [upstream.id, upstream])),
+    upstreams: byId,
     llm: createLlm({ endpoint, ...toLlmTerms(set), ...(override?.llm && { fetch: override.llm.fetch }), log }),
     explain: ({ needs }) =>
       needs?.includes("LLM_BASE_URL") && !endpoint
         ? "No language model is configured: set LLM_BASE_URL and LLM_MODEL"
         : undefined,
+    outage: ({ upstreams: ids = [] }) => ids.map((id) => byId.get(id)?.status().reason).find((reason) => reason),
     web,
     schedule,
     cacheOf: (plugin) => createCache({ store, namespace: plugin, clock, log }),

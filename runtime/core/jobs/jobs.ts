@@ -51,7 +51,7 @@ export interface JobsDeps {
 }
 
 /** Failures that another attempt may not meet. */
-const MAY_PASS: readonly ProblemCode[] = [
+export const MAY_PASS: readonly ProblemCode[] = [
   "upstream-failed",
   "unavailable",
   "rate-limited",

@@ -1,16 +1,20 @@
 import { Problem } from "../../api/problem.ts";
 import type { Rail, RailStatus } from "../x402/rails.ts";
+import type { FacilitatorTrust } from "./trust.ts";
 
 /** Which rails can be offered: a rail is up once its facilitator says so, and recovers by itself. */
 export interface RailMonitor {
   statuses(): ReadonlyMap<string, RailStatus>;
   /** Asks every facilitator once, and keeps asking in the background. Never rejects: a silent facilitator is a rail that is down. */
   start(): Promise<void>;
+  /** Asks again soon: something has changed. */
+  refresh(): void;
   close(): void;
 }
 
 export interface RailMonitorDeps {
   readonly rails: readonly Rail[];
+  readonly trust: Pick<FacilitatorTrust, "reasonAgainst" | "refresh">;
   /** Called before a change is visible; a rejection leaves the rails as they were, to be tried again. */
   readonly onChange: (statuses: ReadonlyMap<string, RailStatus>) => Promise<void>;
   readonly onError: (error: unknown) => void;
@@ -25,7 +29,7 @@ const REFRESH_MS = 300_000;
 
 const UNASKED: RailStatus = { state: "down", reason: "The facilitator has not answered yet" };
 
-export function createRailMonitor({ rails, onChange, onError }: RailMonitorDeps): RailMonitor {
+export function createRailMonitor({ rails, trust, onChange, onError }: RailMonitorDeps): RailMonitor {
   let statuses: ReadonlyMap<string, RailStatus> = new Map(rails.map(({ manifest }) => [manifest.id, UNASKED]));
   let announced = "";
   let failures = 0;
@@ -35,6 +39,10 @@ export function createRailMonitor({ rails, onChange, onError }: RailMonitorDeps)
   return {
     statuses: () => statuses,
     start: round,
+    refresh() {
+      clearTimeout(timer);
+      if (!closed) timer = setTimeout(() => void round(), 0);
+    },
     close() {
       closed = true;
       clearTimeout(timer);
@@ -43,6 +51,7 @@ export function createRailMonitor({ rails, onChange, onError }: RailMonitorDeps)
 
   async function round(): Promise<void> {
     try {
+      await trust.refresh();
       const next = new Map(await Promise.all(rails.map(async (rail) => [rail.manifest.id, await ask(rail)] as const)));
       if (JSON.stringify([...next]) !== announced) await onChange(next);
       announced = JSON.stringify([...next]);
@@ -62,6 +71,8 @@ export function createRailMonitor({ rails, onChange, onError }: RailMonitorDeps)
    */
   async function ask({ manifest, facilitator }: Rail): Promise<RailStatus> {
     const known = statuses.get(manifest.id);
+    const reason = trust.reasonAgainst(manifest.network);
+    if (reason) return { state: "down", reason };
     try {
       const kinds = await facilitator.supported(AbortSignal.timeout(ASK_MS));
       const kind = kinds.find(

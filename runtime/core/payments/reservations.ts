@@ -2,52 +2,82 @@ import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { createLeases, type Lease } from "../leases.ts";
 import type { Store } from "../store.ts";
-import type { PaymentPayload, SettleResponse } from "../x402/x402.ts";
+import { readEip3009 } from "../x402/eip3009.ts";
+import type { JobPayment, PaymentPayload, SettleResponse } from "../x402/x402.ts";
 
 /**
- * The memory of one payment, written before its settlement is tried. From then on the result is kept with it, so that
- * whoever paid gets what was paid for, whatever crashes in between.
+ * What is remembered of one payment, written before its settlement is tried. The result is kept with it, so that whoever
+ * paid gets what was paid for, whatever crashes in between.
  */
 export interface PaymentRecord {
   /** `settling`: sent, outcome not known. `rejected`: refused and nothing moved. `settled`: the money is ours. */
   readonly state: "settling" | "rejected" | "settled";
-  /** The payment's fingerprint, service and input: only exactly the same call may have the stored answer. */
+  /** Digest of the payment's fingerprint, service and input: only exactly the same call may have the stored answer. */
   readonly request: string;
+  /** Digest of everything signed and the signature: compared before any input is hashed. */
+  readonly fingerprint: string;
+  /** The service's id. */
   readonly service: string;
   /** As it is settled: with the offer that it was made for in `accepted`. */
   readonly payment: PaymentPayload;
-  readonly output: unknown;
+  /** The answer; left out while `owed` is set. */
+  readonly output?: unknown;
+  /** Set where the money moves before the work, until the work is delivered. */
+  readonly owed?: Owed;
   /** Unix seconds; undefined where the chain alone limits the time. */
   readonly validBefore?: number;
-  /** The last word of the facilitator. */
+  /** The facilitator's newest answer. */
   readonly receipt?: SettleResponse;
-  /** Whom the facilitator has verified. */
+  /** Whether the chain itself has shown this state: nothing is left to be looked up. */
+  readonly isFinal?: boolean;
+  /** When the settlement was known: Unix milliseconds. */
+  readonly settledAt?: number;
+  /** The verified payer. */
   readonly payer?: string;
-  /** The job that the settled payment lets begin. */
+  /** The job that begins once the payment is settled. */
   readonly job?: string;
-  /** The exchange between peers that the call named when it was paid; one named later counts for nothing. */
+  /** The exchange between peers that the call named when it was paid; one named later does not count. */
   readonly exchange?: string;
 }
 
+/** Work that is paid for and not delivered. */
+export interface Owed {
+  /** Names the work in its steps and in its refund: a UUID. */
+  readonly id: string;
+  readonly input: unknown;
+  /** How many runs have failed. */
+  readonly failures: number;
+  /** Why the newest run failed: a sentence. */
+  readonly reason?: string;
+  /** Nothing is delivered any more: the refund was opened. */
+  readonly isPaidBack?: true;
+}
+
+/** How owed work ended. The first end on record is the only one. */
+export type OwedEnd = { readonly state: "delivered"; readonly output: unknown } | { readonly state: "paid-back" };
+
 /**
  * Gives each payment to one call at a time, across all processes that share the store. A lease is renewed while its
- * process lives and lapses two seconds after it died. A second guard stands before the money: `begin` succeeds once
- * for each payment, so that even a process that was stalled beyond its lease cannot settle what another one has begun.
+ * process lives and lapses two seconds after it died. `begin` is the second guard before the money: it succeeds once for
+ * each payment, so that a process that was stalled beyond its lease cannot settle what another one has begun.
  */
 export interface Reservations {
   /** A lease, or undefined while another call holds it. */
-  claim(key: string): Promise<Lease | undefined>;
+  claimPayment(key: string): Promise<Lease | undefined>;
   read(key: string): Promise<PaymentRecord | undefined>;
-  /** Whether a payment was settled whose record has run out already: only where nothing in it limits its time. */
+  /** Whether a payment was settled whose record has expired: only where the payment itself has no expiry. */
   isSpent(key: string): Promise<boolean>;
-  /** Puts the result on record before the settlement; false when another call has done so already. */
+  /** Puts the payment on record before the settlement; false when another call has done so. */
   begin(key: string, record: PaymentRecord): Promise<boolean>;
   /**
-   * Replaces the record. Its answer can be fetched for `keepMs`, or for as long as the authorization could be used again.
-   * @throws Problem `unavailable`, also when a refusal is to be noted without the lease: it is worth nothing then.
+   * Replaces the record, which is kept for `keepMs`, or for as long as the authorization could be used again.
+   * @throws Problem `unavailable`; a refusal also without the lease, since another call may be settling the payment then.
    */
   update(key: string, record: PaymentRecord, keepMs?: number): Promise<void>;
-  /** The payments whose settlement was begun and has no end on record. */
+  /** Puts the end of owed work on record, and gives back the one that counts. */
+  end(key: string, end: OwedEnd): Promise<OwedEnd>;
+  readEnd(key: string): Promise<OwedEnd | undefined>;
+  /** The payments that want background work: no known outcome, not yet confirmed by the chain, or work still owed. */
   open(): AsyncIterable<string>;
   /** Takes a payment off the list of open ones. */
   strike(key: string): Promise<void>;
@@ -67,18 +97,18 @@ const KEEP_MS = 15 * 60_000;
 const MARGIN_MS = 60_000;
 /** The chain's readers look back for a day. Whatever they could find settled must be remembered, or it would buy again. */
 const SPENT_MS = 25 * 60 * 60_000;
-/** So long, what has no end yet is remembered, and what came to it while nobody asked. */
+/** How long open payments are kept, and results that came about while nobody asked. */
 export const UNATTENDED_MS = 24 * 60 * 60_000;
 
 export function createReservations({ store, clock, onError, leaseMs }: ReservationsDeps): Reservations {
   const leases = createLeases({ store, prefix: "lease:", onError, leaseMs });
   /** How long an authorization can still be used. */
   const lifeOf = ({ validBefore = 0 }: PaymentRecord): number => Math.max(0, validBefore * 1000 - clock.now());
-  /** It may be settled in its last moment, and that is looked for as long as anything else. */
+  /** A payment may be settled in its last moment, and is looked for as long as any other afterwards. */
   const openMsOf = (record: PaymentRecord): number => lifeOf(record) + UNATTENDED_MS;
 
   return {
-    claim: leases.claim,
+    claimPayment: leases.claim,
     read: (key) => store.get<PaymentRecord>(`payment:${key}`),
     isSpent: async (key) => (await store.get(`spent:${key}`)) !== undefined,
     async begin(key, record) {
@@ -92,21 +122,39 @@ export function createReservations({ store, clock, onError, leaseMs }: Reservati
     async update(key, record, keepMs = KEEP_MS) {
       if (record.state === "rejected" && !leases.holds(key))
         throw new Problem("unavailable", "Another call may be settling this payment: its lease has lapsed here");
-      const isOpen = record.state === "settling";
+      const { state, owed } = record;
+      const isOpen = state === "settling" || owed !== undefined;
       const ttlMs = isOpen ? openMsOf(record) : Math.max(keepMs, lifeOf(record) + MARGIN_MS);
-      // A settlement lazily: if a crash takes it back to "settling", the chain brings it to its end again.
-      const durability = record.state === "settled" ? "lazy" : "durable";
-      const outlivesRecord = record.state === "settled" && record.validBefore === undefined;
+      // A settlement is written lazily: if a crash takes it back to "settling", the chain brings it to its end again.
+      const durability = state === "settled" ? "lazy" : "durable";
+      const outlivesRecord = state === "settled" && record.validBefore === undefined;
       await Promise.all([
         outlivesRecord && store.set(`spent:${key}`, 1, SPENT_MS, durability),
         store.set(`payment:${key}`, record, ttlMs, durability),
-        isOpen ? store.set(`open:${key}`, 1, ttlMs, durability) : store.delete(`open:${key}`, durability),
+        state === "settling" && store.set(`open:${key}`, 1, ttlMs),
       ]);
     },
+    async end(key, end) {
+      const isFirst = await store.putIfAbsent(`owed-end:${key}`, end, UNATTENDED_MS * 2);
+      return isFirst ? end : ((await store.get<OwedEnd>(`owed-end:${key}`)) ?? end);
+    },
+    readEnd: (key) => store.get<OwedEnd>(`owed-end:${key}`),
     async *open() {
       for await (const key of store.keys("open:")) yield key.slice("open:".length);
     },
     strike: (key) => store.delete(`open:${key}`, "lazy"),
     close: leases.close,
+  };
+}
+
+/** How a settled payment was paid. Whose signature has moved the money is the payer, whatever a facilitator writes. */
+export function toJobPayment({ payment, receipt, payer }: PaymentRecord): JobPayment {
+  const { network, asset, amount } = payment.accepted;
+  return {
+    network,
+    asset,
+    amount,
+    payer: readEip3009(payment.payload)?.authorization.from ?? payer ?? receipt?.payer ?? null,
+    transaction: receipt?.transaction ?? "",
   };
 }

@@ -1,22 +1,31 @@
 import type { Log } from "../../api/capabilities.ts";
-import { createDeadline } from "../deadline.ts";
+import { createDeadline, pause } from "../deadline.ts";
 import type { Rail } from "../x402/rails.ts";
-import type { PaymentPayload, PaymentRequirements, SettlementState, SettleResponse } from "../x402/x402.ts";
+import type { PaymentPayload, PaymentRequirements, SettleResponse } from "../x402/x402.ts";
 
-/** How a settlement ended, as far as anybody can know. */
-export type Settlement =
-  | { readonly state: "settled"; readonly receipt: SettleResponse }
-  /** Nothing has moved, and whoever settles has refused. */
-  | { readonly state: "rejected"; readonly receipt: SettleResponse }
-  /** The money may have moved, or may still. Never to be called "unpaid". */
-  | { readonly state: "unknown"; readonly receipt: SettleResponse };
+/** How a settlement ended, as far as it can be known. */
+export interface Settlement {
+  /** `rejected`: nothing has moved. `unknown`: the money may have moved, or may still; never to be called "unpaid". */
+  readonly state: "settled" | "rejected" | "unknown";
+  readonly receipt: SettleResponse;
+  /** Whether the chain itself has shown it. Otherwise it stands on the facilitator's word, and is to be looked up. */
+  readonly isFinal: boolean;
+  /** The facilitator says that the money has moved, and the chain, which could be read, does not show it. */
+  readonly isClaimed?: boolean | undefined;
+  /** Whether the chain could be read. */
+  readonly isReadable?: boolean;
+}
+
+export interface SettleOptions {
+  /** While an earlier attempt may have succeeded, a refusal proves nothing: it may be the consequence of that. */
+  readonly isAgain?: boolean;
+  /** Whether a success counts only once the chain shows it. */
+  readonly mustConfirm: boolean;
+}
 
 export interface Settler {
-  /**
-   * Asks the facilitator, and in every doubtful case the chain itself. Never throws. While an earlier attempt may have
-   * succeeded, a refusal proves nothing: it may be the consequence of that.
-   */
-  settle(payment: PaymentPayload, offer: PaymentRequirements, attempt?: "first" | "another"): Promise<Settlement>;
+  /** Asks the facilitator, and in every doubtful case the chain itself. Never throws. */
+  settle(payment: PaymentPayload, offer: PaymentRequirements, options: SettleOptions): Promise<Settlement>;
   /** Asks the chain alone. Never throws. */
   look(payment: PaymentPayload, offer: PaymentRequirements): Promise<Settlement>;
 }
@@ -26,6 +35,10 @@ export interface SettlerDeps {
   readonly log: Log;
   /** Bounds one attempt at the facilitator; longer than its own wait for a confirmation. */
   readonly settleMs?: number;
+  /** After how long without an answer of the facilitator the chain is asked. */
+  readonly silenceMs?: number;
+  /** How long a chain is asked for what a facilitator says has happened. */
+  readonly confirmMs?: number;
 }
 
 /**
@@ -39,35 +52,74 @@ const SPENT = /used|already|duplicate/i;
 const TRANSACTION = /^\w{1,128}$/;
 const LONGEST_TEXT = 300;
 const QUIET_MS = 10_000;
-/** How long a chain may take to be read. */
+/** How long one look at a chain may take. */
 const LOOK_MS = 10_000;
+/** Between two looks for the same payment. */
+const LOOK_PAUSE_MS = 1000;
 
-export function createSettler({ rails, log, settleMs = 40_000 }: SettlerDeps): Settler {
+export function createSettler(deps: SettlerDeps): Settler {
+  const { rails, log, settleMs = 40_000, silenceMs = 5000, confirmMs = 10_000 } = deps;
   const settleDeadline = createDeadline(settleMs);
   const quietUntil = new Map<string, number>();
   const railOf = (offer: PaymentRequirements): Rail | undefined =>
     rails.find(({ manifest }) => manifest.network === offer.network);
 
   return {
-    async settle(payment, offer, attempt = "first") {
+    async settle(payment, offer, { isAgain = false, mustConfirm }) {
       const answer = await ask(payment, offer);
-      if (answer.success && fits(answer, offer)) return { state: "settled", receipt: answer };
+      if ("state" in answer) return answer;
+      if (answer.success && fits(answer, offer))
+        return mustConfirm ? confirm(payment, offer, answer) : { state: "settled", receipt: answer, isFinal: false };
       const { errorReason: reason, transaction } = answer;
-      if (attempt === "first") log.warn("settlement.doubtful", { network: offer.network, reason, transaction });
+      if (!isAgain) log.warn("settlement.doubtful", { network: offer.network, reason, transaction });
       const seen = await look(payment, offer, answer);
-      const isRefused = attempt === "first" && seen.state === "unknown" && seen.chain === "open" && isRefusal(answer);
-      return isRefused ? { state: "rejected", receipt: answer } : seen;
+      const isRefused = !isAgain && seen.state === "unknown" && seen.isReadable && isRefusal(answer);
+      return isRefused ? { state: "rejected", receipt: answer, isFinal: false } : seen;
     },
     look: (payment, offer) => look(payment, offer, failure(offer, "settlement_unknown")),
   };
 
-  async function ask(payment: PaymentPayload, offer: PaymentRequirements): Promise<SettleResponse> {
+  /** The facilitator's answer; or that the chain shows the transfer, while the facilitator keeps silent. */
+  async function ask(payment: PaymentPayload, offer: PaymentRequirements): Promise<SettleResponse | Settlement> {
     const rail = railOf(offer);
     if (!rail) return failure(offer, "rail_not_configured");
-    try {
-      return toReceipt(await rail.facilitator.settle(payment, offer, settleDeadline()));
-    } catch (error) {
-      return failure(offer, "settlement_unknown", error instanceof Error ? error.message : String(error));
+    const answered = new AbortController();
+    const answer = rail.facilitator
+      .settle(payment, offer, settleDeadline())
+      .then(toReceipt, (error: unknown) =>
+        failure(offer, "settlement_unknown", error instanceof Error ? error.message : String(error)),
+      );
+    const seen = watchChain(payment, offer, answered.signal);
+    return Promise.race([answer, seen]).finally(() => answered.abort());
+  }
+
+  /** Fulfils when the chain shows the transfer. Never otherwise. */
+  async function watchChain(
+    payment: PaymentPayload,
+    offer: PaymentRequirements,
+    signal: AbortSignal,
+  ): Promise<Settlement> {
+    let pauseMs = silenceMs;
+    while (await pause(pauseMs, signal)) {
+      const seen = await look(payment, offer, failure(offer, "settlement_unknown"));
+      if (seen.state === "settled") return seen;
+      pauseMs = LOOK_PAUSE_MS;
+    }
+    return new Promise(() => {}); // The facilitator has answered.
+  }
+
+  /** Holds the chain against a success that the facilitator reports. */
+  async function confirm(
+    payment: PaymentPayload,
+    offer: PaymentRequirements,
+    answer: SettleResponse,
+  ): Promise<Settlement> {
+    const givenUp = AbortSignal.timeout(confirmMs);
+    for (;;) {
+      const seen = await look(payment, offer, answer);
+      if (seen.state === "settled") return { ...seen, receipt: answer };
+      if (seen.state === "rejected" || !(await pause(LOOK_PAUSE_MS, givenUp)))
+        return { ...seen, isClaimed: seen.isReadable };
     }
   }
 
@@ -75,23 +127,22 @@ export function createSettler({ rails, log, settleMs = 40_000 }: SettlerDeps): S
     payment: PaymentPayload,
     offer: PaymentRequirements,
     answer: SettleResponse,
-  ): Promise<Settlement & { chain?: SettlementState["state"] }> {
+  ): Promise<Settlement> {
     const found = await railOf(offer)
       ?.settlements.find(payment, offer, AbortSignal.timeout(LOOK_MS))
       .catch((error: unknown) => complain(offer.network, error));
+    const isReadable = found !== undefined;
     if (found?.state === "settled") {
       const payer = answer.payer !== undefined && { payer: answer.payer };
-      return {
-        state: "settled",
-        receipt: { success: true, transaction: found.transaction, network: offer.network, ...payer },
-      };
+      const receipt = { success: true, transaction: found.transaction, network: offer.network, ...payer };
+      return { state: "settled", receipt, isFinal: true, isReadable };
     }
     const receipt = { ...answer, success: false };
-    if (found?.state === "dead") return { state: "rejected", receipt };
-    return { state: "unknown", receipt, ...(found && { chain: found.state }) };
+    if (found?.state === "dead") return { state: "rejected", receipt, isFinal: true, isReadable };
+    return { state: "unknown", receipt, isFinal: false, isReadable };
   }
 
-  /** An outage of a node meets every payment that is open, again and again: it is told once in a while. */
+  /** A node's outage meets every open payment again and again: it is logged once in a while. */
   function complain(network: string, error: unknown): undefined {
     const now = performance.now();
     if (now < (quietUntil.get(network) ?? 0)) return;
@@ -100,7 +151,7 @@ export function createSettler({ rails, log, settleMs = 40_000 }: SettlerDeps): S
   }
 }
 
-/** A success that names another network, no transaction, or another amount is no proof of anything. */
+/** A success that names another network, no transaction, or another amount proves nothing. */
 const fits = (answer: SettleResponse, offer: PaymentRequirements): boolean =>
   answer.network === offer.network &&
   TRANSACTION.test(answer.transaction) &&
@@ -109,7 +160,7 @@ const fits = (answer: SettleResponse, offer: PaymentRequirements): boolean =>
 const isRefusal = ({ success, transaction, errorReason = "" }: SettleResponse): boolean =>
   !success && transaction === "" && REFUSED.test(errorReason) && !SPENT.test(errorReason);
 
-/** What x402 knows of an answer, and no more of it than a header can hold. Facilitators write null for "none". */
+/** The members that x402 knows, short enough for a header. Facilitators write null for "none". */
 function toReceipt({ success, transaction, network, ...texts }: SettleResponse): SettleResponse {
   const { errorReason, errorMessage, payer, amount } = texts;
   const known = Object.entries({ errorReason, errorMessage, payer, amount }).filter(([, text]) => (text ?? "") !== "");
@@ -117,7 +168,7 @@ function toReceipt({ success, transaction, network, ...texts }: SettleResponse):
   return { success, ...brief, transaction: toBrief(transaction), network: toBrief(network) };
 }
 
-/** A text of somebody else's, short enough for headers and logs. */
+/** A foreign text, short enough for headers and logs. */
 export const toBrief = (text: string): string =>
   text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
 

@@ -10,6 +10,8 @@ export interface Manifest {
   readonly aliases?: readonly string[];
   /** US dollars, decimal text; left out means free. */
   readonly price?: string;
+  /** When the money moves: before the work, or (unless said) after it. */
+  readonly charge?: "first" | "last";
   /** `plugin.handler`. */
   readonly handler: string;
   /** The name of a file in `schemas/`, or an inline schema. */
@@ -144,6 +146,10 @@ export interface SiteManifest {
     readonly url_bytes: number;
     readonly unpaid_per_minute: number;
     readonly unpaid_burst: number;
+    /** How many unsettled calls of one payer may be worked on at once; 64 unless said otherwise. */
+    readonly calls_per_payer?: number;
+    /** From this price on, in US dollars, a settlement counts only once the chain shows it; 1 unless said otherwise. */
+    readonly confirm_above_usd?: string;
   };
 }
 

@@ -28,11 +28,28 @@ export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {
     ...checkSchemas(draft, schemas),
     ...checkParameters(draft, schemas),
     ...checkJob(draft, manifests),
+    ...checkCharge(draft),
     ...(site ? checkPrice(draft, site.data) : []),
     ...(site ? checkDeadline(draft, site.data) : []),
     ...(site ? checkUpstreams(draft, site.data) : []),
   ]);
   return [...ofSite, ...ofEach];
+}
+
+/** What leaves traces is in the world before anybody could pay for it afterwards. */
+function checkCharge(draft: Draft): Fault[] {
+  const { charge, price, hints, job } = draft.data;
+  const fail = (key: "charge" | "hints", complaint: string): Fault[] => [
+    faultAt(draft, [key], "bad-charge", complaint),
+  ];
+  if (charge && price === undefined)
+    return fail("charge", "a free service charges nobody: leave it out, or name a price");
+  if (charge && job) return fail("charge", "a job is always paid first: leave it out");
+  if (hints?.readOnly !== false || charge === "first" || price === undefined || job) return [];
+  return fail(
+    charge ? "charge" : "hints",
+    "a service with `readOnly: false` leaves traces: it must say `charge: first`",
+  );
 }
 
 function checkId(draft: Draft, all: readonly Draft[]): Fault[] {

@@ -43,6 +43,8 @@ export interface Authorization {
   readonly fingerprint: string;
   /** Atomic units, where the payload says so. */
   readonly amount: bigint | undefined;
+  /** Whose money it is, where the payload says so. */
+  readonly payer: string | undefined;
   /** The recipient, lower case, where the payload says so. */
   readonly payTo: string | undefined;
   /** Unix seconds; undefined on Solana, where the blockhash limits the time. */
@@ -121,6 +123,7 @@ function readEvm(given: Record<string, unknown>): Pick<Payment, "payload" | "aut
       id: `${from}:${nonce}`.toLowerCase(),
       fingerprint: sha256(signed.join("|").toLowerCase()),
       amount: BigInt(value),
+      payer: from,
       payTo: to.toLowerCase(),
       validAfter: Number(validAfter),
       validBefore: Number(validBefore),
@@ -139,6 +142,7 @@ function readSolana({ transaction }: Record<string, unknown>): Pick<Payment, "pa
       id: sha256(parsed.message),
       fingerprint: sha256(Buffer.from(transaction, "base64")),
       amount: parsed.amount,
+      payer: undefined,
       payTo: undefined,
       validAfter: undefined,
       validBefore: undefined,

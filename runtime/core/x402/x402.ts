@@ -96,6 +96,8 @@ export interface SettlementReader {
    * @throws Problem `upstream-failed` when the chain cannot be read: then nothing is known.
    */
   find(payment: PaymentPayload, offer: PaymentRequirements, signal: AbortSignal): Promise<SettlementState>;
+  /** What a payer holds of the offer's asset now, in atomic units. @throws Problem `upstream-failed`. */
+  balance(payer: string, offer: PaymentRequirements, signal: AbortSignal): Promise<bigint>;
 }
 
 /** How a job was paid, as its refund needs it. */

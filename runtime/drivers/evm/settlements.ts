@@ -67,6 +67,11 @@ export function createEvmSettlements(options: EvmSettlementsOptions): Settlement
         const detail = `The token ${offer.asset} on ${client.name} does not tell what became of a payment`;
         throw new Problem("upstream-failed", detail, { cause });
       }),
+    async balance(payer, { asset }, signal) {
+      const { erc20Abi } = await import("viem");
+      const call = { address: plain(asset), abi: erc20Abi, functionName: "balanceOf", args: [plain(payer)] } as const;
+      return client.ask((chain) => chain.readContract(call), signal);
+    },
   };
 }
 

@@ -56,7 +56,16 @@ export function createSolanaSettlements(options: SolanaSettlementsOptions): Sett
     return sighting;
   }
 
-  return { find };
+  /** What the owner holds in all of its accounts for the mint. */
+  async function balance(payer: string, { asset }: PaymentRequirements, signal: AbortSignal): Promise<bigint> {
+    const { PublicKey } = await import("@solana/web3.js");
+    const filter = { mint: new PublicKey(asset) };
+    const owner = new PublicKey(payer);
+    const { value } = await client.ask((node) => node.getParsedTokenAccountsByOwner(owner, filter), signal);
+    return value.reduce((sum, { account }) => sum + BigInt(account.data.parsed.info.tokenAmount.amount), 0n);
+  }
+
+  return { find, balance };
 }
 
 /** What is known of a blockhash, in Unix milliseconds. */

@@ -1,4 +1,6 @@
 import { Problem, type ProblemCode } from "../../api/problem.ts";
+import type { SettleResponse } from "../../core/x402/x402.ts";
+import { toReceiptHeaders } from "../../surfaces/http/payment-headers.ts";
 import { toDataHeaders } from "./headers.ts";
 import type { Reply } from "./reply.ts";
 
@@ -8,6 +10,7 @@ const RETRY_AFTER: { readonly [Code in ProblemCode]?: number } = {
   "payment-conflict": 5,
   "rate-limited": 1,
   "upstream-failed": 5,
+  "paid-not-delivered": 5,
   "facilitator-unavailable": 5,
   "settlement-unknown": 5,
   unavailable: 5,
@@ -25,11 +28,13 @@ export function toRequestProblem(error: unknown): Problem {
 export function toProblemReply(problem: Problem, requestId?: string, headers: readonly string[] = []): Reply {
   const validation = problem.code === "invalid-input" && problem.options.issues !== undefined;
   const retryAfter = problem.options.retryAfter ?? RETRY_AFTER[problem.code];
+  const receipt = problem.options.receipt as SettleResponse | undefined; // Whoever sets it has settled.
   return {
     status: problem.status,
     headers: [
       ...toDataHeaders(validation ? "application/json" : "application/problem+json", "no-store"),
       ...(retryAfter === undefined ? [] : ["Retry-After", String(retryAfter)]),
+      ...(receipt ? Object.entries(toReceiptHeaders(receipt, false)).flat() : []),
       ...headers,
     ],
     body: JSON.stringify(validation ? problem : { ...problem.toJSON(), request_id: requestId }),

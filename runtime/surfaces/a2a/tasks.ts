@@ -45,7 +45,7 @@ export interface TaskCallsOptions {
 }
 
 /** The payment is in progress, or was sent and its outcome is unknown. */
-const PENDING: readonly ProblemCode[] = ["payment-in-progress", "settlement-unknown"];
+const PENDING: readonly ProblemCode[] = ["payment-in-progress", "settlement-unknown", "paid-not-delivered"];
 /** The payment was not sent: the task waits as before. */
 const UNTOUCHED: readonly ProblemCode[] = ["facilitator-unavailable"];
 
@@ -136,7 +136,7 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
     if (PENDING.includes(code)) {
       const again = `${toSentence(message)} Ask for this task again, or send the same payment again.`;
       const working = { ...task, ...wait(again, { status: "payment-submitted" }, "working") };
-      return { task: code === "settlement-unknown" ? await book.write(task, working) : working, problem };
+      return { task: code !== "payment-in-progress" ? await book.write(task, working) : working, problem };
     }
     if (code === "unavailable") {
       // The store may have failed halfway: the claim stays, so that the task takes no other payment.

@@ -12,7 +12,7 @@ export interface McpCall extends DoorCall {
 }
 
 const PAYMENT_KEY = "x402/payment";
-const RECEIPT_KEY = "x402/payment-response";
+export const RECEIPT_KEY = "x402/payment-response";
 /** Cloudflare's `agents` client reads the challenge here and nowhere else. */
 const CHALLENGE_KEY = "x402/error";
 

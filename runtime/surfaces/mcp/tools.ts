@@ -4,10 +4,11 @@ import { isJobService, type Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { Challenge } from "../../core/x402/challenge.ts";
+import type { SettleResponse } from "../../core/x402/x402.ts";
 import { RPC_CODES } from "../rpc/json-rpc.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 import type { ToolCall, Tools } from "./methods.ts";
-import { toChallengeResult, toPaidResult } from "./payment.ts";
+import { RECEIPT_KEY, toChallengeResult, toPaidResult } from "./payment.ts";
 import { protocolError } from "./request.ts";
 import { toTool } from "./tool.ts";
 import type { McpVersion } from "./versions.ts";
@@ -62,7 +63,9 @@ export function createServiceTools({ services, schemas, invoke, site, endpoint }
         return { result, call: { ...note, challenge } };
       } catch (error) {
         const problem = Problem.from(error);
-        return { result: write(toProblemResult(problem, requestId)), call: { service: call.name, problem } };
+        const receipt = problem.options.receipt as SettleResponse | undefined; // Money has moved all the same.
+        const note = { service: call.name, problem, ...(receipt && { receipt }) };
+        return { result: write(toProblemResult(problem, requestId, receipt)), call: note };
       }
     },
   };
@@ -80,12 +83,13 @@ function createChallengeWriter(): (challenge: Challenge, call: ToolCall) => stri
 }
 
 /** A failure that is not about payment. It has no `structuredContent`: clients would check that against the output's schema. */
-function toProblemResult(problem: Problem, requestId: string): object {
+function toProblemResult(problem: Problem, requestId: string, receipt: SettleResponse | undefined): object {
   const { retryAfter } = problem.options;
   const document = {
     ...problem.toJSON(),
     ...(retryAfter !== undefined && { retry_after: retryAfter }),
     request_id: requestId,
   };
-  return { content: [{ type: "text", text: JSON.stringify(document) }], isError: true };
+  const content = [{ type: "text", text: JSON.stringify(document) }];
+  return { content, isError: true, ...(receipt && { _meta: { [RECEIPT_KEY]: receipt } }) };
 }

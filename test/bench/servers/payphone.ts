@@ -31,7 +31,7 @@ const rails: Rail[] = SITE.rails.map((manifest) => ({
   manifest,
   payTo: manifest.network.startsWith("solana:") ? PAY_TO.solana : PAY_TO.evm,
   facilitator,
-  settlements: { find: async () => ({ state: "open" }) },
+  settlements: { find: async () => ({ state: "settled", transaction: "0x1" }), balance: async () => 10n ** 18n },
 }));
 const answer: AnyHandler = () => ANSWER;
 const schemas = new Map<string, object>();

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
+import { move } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openStage, type Stage } from "./stage.ts";
 
@@ -171,9 +172,9 @@ describe("the work of a job", () => {
           });
           return { found: what };
         };
-        stage.rail.script.settle = () => {
+        stage.rail.script.settle = (payment, offer) => {
           stage.fail(method, prefix);
-          return { success: true, transaction: "0x01", network: "eip155:8453" };
+          return move(stage.rail, payment, offer);
         };
         const id = await stage.buy("x");
         await eventually(async () => (await stage.status(id)).status === "DELIVERED");
@@ -228,9 +229,9 @@ describe("the work of a job", () => {
   });
 
   it("is given up when it takes its worker with it again and again", async () => {
-    stage.rail.script.settle = async () => {
+    stage.rail.script.settle = async (payment, offer) => {
       await stage.store.set(`job-turns:${stage.ids()[0]}`, 25);
-      return { success: true, transaction: "0x01", network: "eip155:8453" };
+      return move(stage.rail, payment, offer);
     };
     const told = await stage.ended(await stage.buy("poison"));
     expect(told).to.include({ status: "FAILED", error: "The work broke off again and again" });

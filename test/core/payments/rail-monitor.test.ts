@@ -14,7 +14,12 @@ describe("a rail", () => {
   };
   beforeEach(() => {
     delete rail.script.supported;
-    monitor = createRailMonitor({ rails: [rail], onChange: async () => {}, onError: () => {} });
+    monitor = createRailMonitor({
+      rails: [rail],
+      trust: { reasonAgainst: () => undefined, refresh: async () => {} },
+      onChange: async () => {},
+      onError: () => {},
+    });
   });
   afterEach(() => monitor.close());
 

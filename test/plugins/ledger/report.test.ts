@@ -160,7 +160,7 @@ describe("a spend report", () => {
       if (!kept.has(name)) kept.set(name, JSON.parse(JSON.stringify(await work())));
       return kept.get(name) as T;
     };
-    const broken = { write: () => Promise.reject(new Error("the process was killed")) };
+    const broken = { ready: async () => {}, write: () => Promise.reject(new Error("the process was killed")) };
     const failure = await make({}, { step }, { anchor: broken }).catch((error: Error) => error.message);
     expect(failure).to.equal("the process was killed");
     const second = await make({}, { step });
@@ -178,7 +178,10 @@ describe("a spend report", () => {
   });
 
   it("fails when Base cannot be anchored to, so that its price is paid back", async () => {
-    const anchor = { write: () => Promise.reject(new Problem("upstream-failed", "Base is down")) };
+    const anchor = {
+      ready: async () => {},
+      write: () => Promise.reject(new Problem("upstream-failed", "Base is down")),
+    };
     expect((await problemOf(make({}, {}, { anchor }))).code).to.equal("upstream-failed");
   });
 });

@@ -83,7 +83,10 @@ describe("a paid question to a language model", () => {
     const write = (): never => {
       throw new Problem("upstream-failed", "The Base chain could not be asked");
     };
-    const response = await buy("oracle", oracle, { llm: createServicesLlm(server.url), anchor: { write } });
+    const response = await buy("oracle", oracle, {
+      llm: createServicesLlm(server.url),
+      anchor: { ready: async () => {}, write },
+    });
     expect(response.status).to.equal(502);
     expect(await response.text()).not.to.contain(VERDICT.explanation);
     expect(server.asked).to.have.length(1);

@@ -11,7 +11,7 @@ type Answer<T> = (payment: PaymentPayload, offer: PaymentRequirements) => T | Pr
 
 /** A rail with a scripted facilitator and chain, which count their calls. */
 export interface ScriptedRail extends Rail {
-  readonly asked: { supported: number; verify: number; settle: number; find: number };
+  readonly asked: { supported: number; verify: number; settle: number; find: number; balance: number };
   /** The transfers of the scripted chain, by payment nonce. */
   readonly moved: Map<string, string>;
   script: {
@@ -21,11 +21,15 @@ export interface ScriptedRail extends Rail {
     verify?: Answer<VerifyResponse>;
     settle?: Answer<SettleResponse>;
     find?: Answer<SettlementState>;
+    balance?: (payer: string, offer: PaymentRequirements) => bigint | Promise<bigint>;
   };
 }
 
 export const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 export const PAY_TO = "0x2222222222222222222222222222222222222222";
+
+/** What everybody holds, unless a test says otherwise. */
+const RICH = 10n ** 30n;
 
 /** What identifies a payment: its nonce, or the whole transaction on Solana. */
 export const nonceOf = ({ payload }: Pick<PaymentPayload, "payload">): string =>
@@ -47,7 +51,7 @@ export const payerOf = ({ payload }: PaymentPayload): string =>
 
 /** USDC on Base by default. Without a script, every payment verifies, settles and can be read back. */
 export function createScriptedRail(manifest: Partial<Rail["manifest"]> = {}): ScriptedRail {
-  const asked = { supported: 0, verify: 0, settle: 0, find: 0 };
+  const asked = { supported: 0, verify: 0, settle: 0, find: 0, balance: 0 };
   const moved = new Map<string, string>();
   const rail: ScriptedRail = {
     asked,
@@ -92,6 +96,10 @@ export function createScriptedRail(manifest: Partial<Rail["manifest"]> = {}): Sc
         if (scripted) return scripted;
         const transaction = moved.get(nonceOf(payment));
         return transaction === undefined ? { state: "open" } : { state: "settled", transaction };
+      },
+      async balance(payer, offer) {
+        asked.balance += 1;
+        return rail.script.balance?.(payer, offer) ?? RICH;
       },
     },
   };

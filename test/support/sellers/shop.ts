@@ -21,6 +21,10 @@ type Roll = (input: { low: number; high: number; count: number }, call: Call) =>
 
 export interface ShopOptions {
   readonly rail?: ScriptedRail;
+  /** What the paid-first service is asked before the money moves. */
+  readonly ready?: () => void;
+  /** How many calls of one payer may be in flight. */
+  readonly callsPerPayer?: number;
   /** Further rails. */
   readonly others?: readonly ScriptedRail[];
   readonly store?: ReturnType<typeof createMemoryStore>;
@@ -118,7 +122,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const { rail = createScriptedRail(), clock = createTestClock(), store = createMemoryStore(clock.now) } = options;
   const { others = [], extensionsOf, log = silentLog, patience = {} } = options;
   const rails = [rail, ...others];
-  const state = { executions: 0, handler: undefined as Roll | undefined };
+  const state = { executions: 0, handler: undefined as Roll | undefined, ready: options.ready };
   let nonce = 0;
   let running = await run(options.price ?? "0.001", 0, options.baseUrl);
 
@@ -205,13 +209,13 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     const url = `http://127.0.0.1:${address.port}`;
     const handlers = new Map<string, AnyHandler>([
       ["dice.roll", { check: checkRange, run: work } as AnyHandler],
-      ["dice.echo", work as AnyHandler],
+      ["dice.echo", { ready: () => state.ready?.(), run: work } as AnyHandler],
     ]);
     const site = toSite(rails);
-    const { deadlineSeconds: deadline_seconds = site.limits.deadline_seconds } = options;
-    const place = { ...site, limits: { ...site.limits, deadline_seconds } };
+    const { deadlineSeconds: deadline_seconds = site.limits.deadline_seconds, callsPerPayer = 64 } = options;
+    const place = { ...site, limits: { ...site.limits, deadline_seconds, calls_per_payer: callsPerPayer } };
     const services = bindServices(
-      [manifest("roll", price), { ...manifest("echo", "0.001"), hints: { readOnly: false } }],
+      [manifest("roll", price), { ...manifest("echo", "0.001"), hints: { readOnly: false }, charge: "first" as const }],
       {
         compile: createCompiler(new Map()),
         handlers,

@@ -218,7 +218,7 @@ export async function openStall(
 /** A payment of version 2 whose signature nobody looks at but the test's own facilitator. */
 export function toPayment(accepted: PaymentRequirements, nonce: number, resource?: object): object {
   const authorization = {
-    from: "0x1111111111111111111111111111111111111111",
+    from: `0x${nonce.toString(16).padStart(40, "1")}`, // Each payment is another wallet's.
     to: accepted.payTo,
     value: accepted.amount,
     validAfter: "0",

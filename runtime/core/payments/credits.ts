@@ -1,0 +1,120 @@
+import type { Clock, Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import { MAY_PASS } from "../jobs/jobs.ts";
+import type { JobRecords } from "../jobs/records.ts";
+import { createSteps } from "../jobs/steps.ts";
+import { perform } from "../perform.ts";
+import type { Refunds } from "../refunds/refunds.ts";
+import type { Service } from "../service.ts";
+import { type Owed, type PaymentRecord, type Reservations, toJobPayment } from "./reservations.ts";
+
+/**
+ * The work that was paid for before it is done. Until it is delivered, the payment is a credit: the work is tried again,
+ * by the payer's next request or in the background, and when it cannot be delivered in time the money is paid back.
+ */
+export interface Credits {
+  /**
+   * One run of the work, or its refund when it is too late; to be called under the payment's lease, with a settled record.
+   * Gives the record back as it stands then. @throws Problem `unavailable` when the store cannot be reached.
+   */
+  deliver(key: string, record: PaymentRecord, signal: AbortSignal): Promise<PaymentRecord>;
+  /** What the payer is told while nothing was delivered: Problem `paid-not-delivered`, with the receipt. */
+  explain(record: PaymentRecord): Promise<Problem>;
+}
+
+export interface CreditsDeps {
+  readonly services: readonly Service[];
+  readonly reservations: Reservations;
+  /** Steps of the work are kept as those of jobs are. */
+  readonly records: Pick<JobRecords, "note" | "readStep" | "keepStep">;
+  readonly refunds: Pick<Refunds, "open" | "status">;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long after the settlement a delivery is tried. */
+  readonly creditMs?: number;
+}
+
+const CREDIT_MS = 10 * 60_000;
+/** A service that fails again and again is not run without end for one payment. */
+const MOST_RUNS = 25;
+/** How long a step that has begun may go on after its run has ended. */
+const STEP_GRACE_MS = 5000;
+const RETRY_SECONDS = 5;
+
+export function createCredits(deps: CreditsDeps): Credits {
+  const { services, reservations, records, refunds, clock, log, creditMs = CREDIT_MS } = deps;
+  const byId = new Map(services.map((service) => [service.manifest.id, service]));
+
+  return {
+    async deliver(key, record, signal) {
+      const { owed } = record;
+      if (!owed || owed.isPaidBack) return record;
+      const end = await reservations.readEnd(key);
+      if (end?.state === "delivered") return keep(key, record, end.output);
+      const ageMs = clock.now() - (record.settledAt ?? clock.now());
+      const isOver = owed.failures >= MOST_RUNS || ageMs >= creditMs;
+      if (end || isOver) return payBack(key, record, owed);
+      const service = byId.get(record.service);
+      if (!service) return record; // A process of this shop that offers it will do it.
+      const outcome = await run(service, record, owed, signal);
+      if (!("problem" in outcome)) {
+        const counts = await reservations.end(key, { state: "delivered", output: outcome.output });
+        return counts.state === "delivered" ? keep(key, record, counts.output) : payBack(key, record, owed);
+      }
+      if (signal.aborted) return record;
+      const { code, message, options } = outcome.problem;
+      log.warn("credit.run-failed", { service: record.service, code, error: options.cause ?? outcome.problem });
+      const next: Owed = { ...owed, failures: owed.failures + 1, reason: message };
+      if (!MAY_PASS.includes(code)) return payBack(key, record, next);
+      return write(key, { ...record, owed: next });
+    },
+
+    async explain({ owed, receipt }) {
+      const why = owed?.reason ? `the service failed: ${owed.reason.replace(/\.$/, "")}` : "its work is not done yet";
+      const isPaidBack = owed?.isPaidBack === true;
+      const detail = isPaidBack
+        ? `The payment was settled, and ${why}. It is paid back.`
+        : `The payment was settled, and ${why}. Repeat this request with the same payment, at no further charge; what cannot be delivered within ${creditMs / 60_000} minutes is paid back.`;
+      const members = owed && isPaidBack ? await refunds.status(owed.id) : undefined;
+      return new Problem("paid-not-delivered", detail, {
+        retryAfter: RETRY_SECONDS,
+        ...(members && { members: { ...members } }),
+        ...(receipt && { receipt }),
+      });
+    },
+  };
+
+  async function run(
+    service: Service,
+    { payer, payment }: PaymentRecord,
+    { id, input }: Owed,
+    signal: AbortSignal,
+  ): Promise<{ readonly output: unknown } | { readonly problem: Problem }> {
+    const steps = createSteps(id, { records, log, graceMs: STEP_GRACE_MS });
+    const call = { id, signal, payer, network: payment.accepted.network, ...steps.lent };
+    const outcome = await perform(service, input, call).then(
+      (output) => ({ output }),
+      (error: unknown) => ({ problem: Problem.from(error) }),
+    );
+    await steps.end();
+    return outcome;
+  }
+
+  function keep(key: string, { owed: _, ...record }: PaymentRecord, output: unknown): Promise<PaymentRecord> {
+    return write(key, { ...record, output });
+  }
+
+  /** The end is on record before the refund is opened: from then on nothing is delivered any more. */
+  async function payBack(key: string, record: PaymentRecord, owed: Owed): Promise<PaymentRecord> {
+    const counts = await reservations.end(key, { state: "paid-back" });
+    if (counts.state === "delivered") return keep(key, record, counts.output);
+    await refunds.open({ id: owed.id, service: record.service, payment: toJobPayment(record) });
+    log.warn("credit.paid-back", { service: record.service, refund: owed.id, reason: owed.reason });
+    return write(key, { ...record, owed: { ...owed, isPaidBack: true } });
+  }
+
+  async function write(key: string, record: PaymentRecord): Promise<PaymentRecord> {
+    await reservations.update(key, record);
+    return record;
+  }
+}

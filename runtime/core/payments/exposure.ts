@@ -1,0 +1,120 @@
+import { Problem } from "../../api/problem.ts";
+import type { Store } from "../store.ts";
+import type { Rail } from "../x402/rails.ts";
+import type { PaymentRequirements } from "../x402/x402.ts";
+import { payerOf } from "./purchase.ts";
+
+/** A call that is about to be worked on before it is settled. */
+export interface UnsettledCall {
+  /** The payment's key. */
+  readonly key: string;
+  /** The verified payer. */
+  readonly payer: string;
+  readonly offer: PaymentRequirements;
+  /** How long the work and its settlement may take together. */
+  readonly lifeMs: number;
+}
+
+/**
+ * Bounds what a payer has in flight where work comes before settlement: together it never costs more than the payer holds
+ * on chain, so that one balance does not buy many runs. Counted across all processes that share the store.
+ */
+export interface Exposure {
+  /**
+   * Runs `work` as one of the payer's calls in flight. The balance is read only from the second call at once on.
+   * @throws Problem `rate-limited` when the payer has too much in flight; `unavailable` when the balance cannot be read;
+   * and whatever `work` throws.
+   */
+  during<T>(call: UnsettledCall, work: () => Promise<T>): Promise<T>;
+  /** Tells that a payer's call was settled: a balance that was read before is worth that much less. */
+  spent(payer: string, offer: PaymentRequirements): void;
+}
+
+export interface ExposureDeps {
+  readonly rails: readonly Rail[];
+  readonly store: Store;
+  /** How many calls of one payer may be in flight. */
+  readonly mostCalls: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** How long a balance that was read is believed. */
+const BALANCE_MS = 3000;
+const READ_MS = 5000;
+/** Weights are millionths of a token: exact integers up to nine thousand million tokens, whatever decimals it has. */
+const WEIGHT_DECIMALS = 6;
+
+export function createExposure({ rails, store, mostCalls, onError }: ExposureDeps): Exposure {
+  const balances = new Map<string, Balance>();
+
+  return {
+    async during({ key, payer, offer, lifeMs }, work) {
+      const rail = railOf(offer);
+      const account = accountOf(payer, offer);
+      const tally = await store.join(`in-flight:${account}`, key, toWeight(offer.amount, rail, "up"), lifeMs);
+      try {
+        if (tally.members > mostCalls) throw tooMany(`${mostCalls} calls of this payer are being worked on already`);
+        if (tally.members > 1 && tally.weight > (await weightOf(account, payer, offer)))
+          throw tooMany("The payer's balance does not cover this call and those that are being worked on");
+        return await work();
+      } finally {
+        store.leave(`in-flight:${account}`, key).catch(onError); // It runs out by itself.
+      }
+    },
+    spent(payer, offer) {
+      const known = balances.get(accountOf(payer, offer));
+      if (known) known.spent += toWeight(offer.amount, railOf(offer), "up");
+    },
+  };
+
+  function railOf({ network }: PaymentRequirements): Rail {
+    return rails.find(({ manifest }) => manifest.network === network) as Rail; // Offers are made from rails.
+  }
+
+  /** What the payer holds, in weights; what was settled since it was read is taken off. */
+  async function weightOf(account: string, payer: string, offer: PaymentRequirements): Promise<number> {
+    const now = performance.now();
+    for (const [other, { readAt }] of balances) if (now - readAt > BALANCE_MS) balances.delete(other);
+    let known = balances.get(account);
+    if (!known) {
+      known = { readAt: now, spent: 0, held: read(payer, offer) };
+      known.held.catch(() => balances.delete(account));
+      balances.set(account, known);
+    }
+    return (await known.held) - known.spent;
+  }
+
+  async function read(payer: string, offer: PaymentRequirements): Promise<number> {
+    const rail = railOf(offer);
+    try {
+      const held = await rail.settlements.balance(payer, offer, AbortSignal.timeout(READ_MS));
+      return toWeight(String(held), rail, "down");
+    } catch (cause) {
+      const detail = "The payer has other calls in flight, and its balance cannot be read";
+      throw new Problem("unavailable", detail, { cause, retryAfter: 2 });
+    }
+  }
+}
+
+interface Balance {
+  readonly readAt: number;
+  readonly held: Promise<number>;
+  /** What was settled since. */
+  spent: number;
+}
+
+const accountOf = (payer: string, offer: PaymentRequirements): string => `${payerOf(payer, offer)}:${offer.asset}`;
+
+const tooMany = (detail: string): Problem =>
+  new Problem("rate-limited", `${detail}; nothing was charged`, { retryAfter: 2 });
+
+/** Atomic units in millionths of a token: charges are rounded up, balances down. */
+function toWeight(amount: string, { manifest: { decimals } }: Rail, rounding: "up" | "down"): number {
+  const units = BigInt(amount);
+  if (decimals <= WEIGHT_DECIMALS) return Math.min(Number(units * 10n ** BigInt(WEIGHT_DECIMALS - decimals)), MOST);
+  const unit = 10n ** BigInt(decimals - WEIGHT_DECIMALS);
+  return Math.min(Number((units + (rounding === "up" ? unit - 1n : 0n)) / unit), MOST);
+}
+
+/** A 64-call tally of these is still exact in every store. */
+const MOST = 2 ** 46;

@@ -1,0 +1,65 @@
+import { Problem, toValueError } from "../../api/problem.ts";
+import type { Invocation } from "../call.ts";
+import { digestOf } from "../digest.ts";
+import type { Service } from "../service.ts";
+import { type Payment, toPayload } from "../x402/read-payment.ts";
+import type { PaymentPayload, PaymentRequirements } from "../x402/x402.ts";
+import type { PaymentRecord } from "./reservations.ts";
+
+/** A payment that fits an offer, for an input that fits the service. */
+export interface Purchase {
+  readonly service: Service;
+  readonly invocation: Invocation;
+  readonly payment: Payment;
+  readonly offer: PaymentRequirements;
+  readonly input: unknown;
+  /** What can be settled once only: network and authorization. */
+  readonly key: string;
+}
+
+/** A purchase whose payment the facilitator has verified. */
+export interface VerifiedPurchase extends Purchase {
+  readonly payer: string | undefined;
+  /** As the facilitator is given it. */
+  readonly listed: PaymentPayload;
+  /** See `requestOf`. */
+  readonly request: string;
+}
+
+/** What a payment is put on record for: an answer, work that is to be done afterwards, or an accepted job. */
+export type Bought = Pick<PaymentRecord, "output" | "owed" | "job">;
+
+/** The record of a purchase, before its settlement. */
+export function toRecord(purchase: VerifiedPurchase, bought: Bought): PaymentRecord {
+  const { service, invocation, payment, offer, payer, request } = purchase;
+  const { validBefore, fingerprint } = payment.authorization;
+  const { exchange } = invocation;
+  return {
+    state: "settling",
+    request,
+    fingerprint,
+    service: service.manifest.id,
+    payment: toPayload(payment, offer, invocation.resource),
+    ...bought,
+    ...(validBefore !== undefined && { validBefore }),
+    ...(payer !== undefined && { payer }),
+    ...(exchange !== undefined && { exchange }),
+  };
+}
+
+/**
+ * What a payment was spent on: whoever wants its answer must bring the same signature, service and input.
+ * @throws Problem `invalid-input` for what JSON can say and RFC 8785 cannot: "\ud800" is half a character.
+ */
+export function requestOf({ service, payment, input }: Purchase): string {
+  try {
+    return digestOf([payment.authorization.fingerprint, service.manifest.id, input]);
+  } catch (cause) {
+    const fault = toValueError(`the input has no canonical form (RFC 8785): ${(cause as Error).message}`);
+    throw new Problem("invalid-input", undefined, { issues: [fault], cause });
+  }
+}
+
+/** A payer's name across all networks. EVM addresses differ in their checksums' capitals only. */
+export const payerOf = (payer: string, { network }: PaymentRequirements): string =>
+  `${network}:${network.startsWith("eip155:") ? payer.toLowerCase() : payer}`;

@@ -1,0 +1,276 @@
+import { expect } from "chai";
+import { Problem } from "../../runtime/api/problem.ts";
+import { createScriptedRail, move, type ScriptedRail } from "../support/chains/scripted-rail.ts";
+import { eventually } from "../support/eventually.ts";
+import { openShop, type Shop } from "../support/sellers/shop.ts";
+
+const INPUT = { low: 1, high: 6 };
+const PRICE = 1000n; // 0.001 USDC
+const refuse = (): never => {
+  throw new Problem("upstream-failed", "The dice fell off the table");
+};
+
+/** A chain on which the only payer holds so much: what is settled comes off it. */
+function limit(rail: ScriptedRail, balance: bigint): void {
+  const left = (): bigint => balance - BigInt(rail.moved.size) * PRICE;
+  rail.script.balance = left;
+  rail.script.verify = () =>
+    left() >= PRICE ? { isValid: true, payer: PAYER } : { isValid: false, invalidReason: "insufficient_funds" };
+  rail.script.settle = (payment, offer) =>
+    left() >= PRICE
+      ? move(rail, payment, offer)
+      : { success: false, errorReason: "insufficient_funds", transaction: "", network: offer.network };
+}
+const PAYER = "0x1111111111111111111111111111111111111111";
+
+describe("work that nobody pays for", () => {
+  let shop: Shop;
+  let rail: ScriptedRail;
+  afterEach(() => shop.close());
+
+  describe("where the work comes before the money", () => {
+    it("is not had twenty times at once with the money for one call", async () => {
+      rail = createScriptedRail();
+      limit(rail, PRICE);
+      shop = await openShop({ rail });
+      const payments = await Promise.all(Array.from({ length: 20 }, () => shop.pay("/v1/roll")));
+      const gate = Promise.withResolvers<void>();
+      shop.handler = async () => {
+        await gate.promise;
+        return { value: 1 };
+      };
+      const answers = payments.map((payment) => shop.post("/v1/roll", INPUT, { "payment-signature": payment }));
+      let refused = 0;
+      for (const answer of answers) void answer.then(({ status }) => (refused += status === 429 ? 1 : 0));
+      await eventually(() => refused === 19);
+      gate.resolve();
+      const ended = await Promise.all(answers);
+      expect(ended.filter(({ status }) => status === 200)).to.have.length(1);
+      expect(ended.find(({ status }) => status === 429)?.headers.get("retry-after")).to.equal("2");
+      expect([shop.executions, rail.moved.size]).to.deep.equal([1, 1]);
+    });
+
+    it("is had fifty times at once by a wallet that can pay for it", async () => {
+      rail = createScriptedRail();
+      limit(rail, 50n * PRICE);
+      shop = await openShop({ rail });
+      const answers = await Promise.all(Array.from({ length: 50 }, () => shop.buy("/v1/roll", INPUT)));
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array.from({ length: 50 }, () => 200));
+      expect([shop.executions, rail.moved.size]).to.deep.equal([50, 50]);
+    });
+
+    it("has at most so many calls of one payer at once as the site says", async () => {
+      shop = await openShop({ callsPerPayer: 2 });
+      const gate = Promise.withResolvers<void>();
+      shop.handler = async () => {
+        await gate.promise;
+        return { value: 1 };
+      };
+      const held = [shop.buy("/v1/roll", INPUT), shop.buy("/v1/roll", INPUT)];
+      await eventually(() => shop.executions === 2);
+      const third = await shop.buy("/v1/roll", INPUT);
+      expect(third.status).to.equal(429);
+      expect(((await third.json()) as { detail: string }).detail).to.match(/^2 calls of this payer/);
+      gate.resolve();
+      expect((await Promise.all(held)).map(({ status }) => status)).to.deep.equal([200, 200]);
+    });
+
+    it("is not begun a second time while the balance cannot be read", async () => {
+      rail = createScriptedRail();
+      rail.script.balance = () => Promise.reject(new Error("the node is away"));
+      shop = await openShop({ rail });
+      const gate = Promise.withResolvers<void>();
+      shop.handler = async () => {
+        await gate.promise;
+        return { value: 1 };
+      };
+      const first = shop.buy("/v1/roll", INPUT);
+      await eventually(() => shop.executions === 1);
+      expect((await shop.buy("/v1/roll", INPUT)).status).to.equal(503);
+      gate.resolve();
+      expect((await first).status).to.equal(200);
+      expect((await shop.buy("/v1/roll", INPUT)).status, "alone again").to.equal(200);
+    });
+
+    it("is had once by a payer who cancels the authorization meanwhile: from then on it pays first, for a day", async () => {
+      shop = await openShop();
+      rail = shop.rail;
+      const cancelled = (_: unknown, { network }: { network: string }) => {
+        return { success: false, errorReason: "invalid_exact_evm_signature", transaction: "", network };
+      };
+      rail.script.settle = cancelled;
+      expect((await shop.buy("/v1/roll", INPUT)).status).to.equal(402);
+      expect(shop.executions).to.equal(1);
+      for (let at = 0; at < 5; at++) expect((await shop.buy("/v1/roll", INPUT)).status).to.equal(402);
+      expect(shop.executions, "nothing more was worked on").to.equal(1);
+      delete rail.script.settle;
+      expect((await shop.buy("/v1/roll", INPUT)).status, "paid first, and delivered").to.equal(200);
+      rail.script.settle = cancelled;
+      shop.clock.advance(25 * 60 * 60_000);
+      expect((await shop.buy("/v1/roll", INPUT)).status).to.equal(402);
+      expect(shop.executions, "a day later it is trusted once more").to.equal(3);
+    });
+
+    it("is had three times an hour by a payer who leaves each time, who then pays first", async () => {
+      shop = await openShop();
+      rail = shop.rail;
+      const leave = async (): Promise<void> => {
+        const payment = await shop.pay("/v1/roll");
+        const begun = shop.executions;
+        const leaving = new AbortController();
+        const ended = Promise.withResolvers<void>();
+        shop.handler = async (_input, { signal }) => {
+          leaving.abort();
+          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+          ended.resolve();
+          return { value: 1 };
+        };
+        const headers = { "payment-signature": payment };
+        await shop.post("/v1/roll", INPUT, headers, leaving.signal).catch(() => {});
+        if (shop.executions > begun) await ended.promise;
+      };
+      for (let at = 0; at < 3; at++) await leave();
+      await eventually(async () => (await shop.store.get(`pays-first:eip155:8453:${PAYER}`)) !== undefined);
+      expect([shop.executions, rail.moved.size]).to.deep.equal([3, 0]);
+      shop.handler = undefined;
+      await shop.buy("/v1/roll", INPUT);
+      expect(rail.moved.size).to.equal(1);
+      shop.handler = refuse;
+      expect((await shop.buy("/v1/roll", INPUT)).status, "settled before it failed").to.equal(502);
+      expect(rail.moved.size).to.equal(2);
+    });
+
+    it("is not begun for an authorization that may expire meanwhile", async () => {
+      shop = await openShop();
+      const payment = await shop.pay("/v1/roll", { validForSeconds: 6 });
+      const refused = await shop.post("/v1/roll", INPUT, { "payment-signature": payment });
+      expect(refused.status).to.equal(402);
+      expect(((await refused.json()) as { error: string }).error).to.equal("payment_expired");
+      expect(shop.executions).to.equal(0);
+    });
+  });
+
+  describe("where the money comes before the work", () => {
+    it("leaves no more traces than were paid for: one balance, twenty calls at once", async () => {
+      rail = createScriptedRail();
+      limit(rail, PRICE);
+      shop = await openShop({ rail });
+      const answers = await Promise.all(Array.from({ length: 20 }, () => shop.buy("/v1/echo", INPUT)));
+      expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
+      expect([shop.executions, rail.moved.size]).to.deep.equal([1, 1]);
+    });
+
+    it("leaves none when each authorization is cancelled after it was sent", async () => {
+      shop = await openShop();
+      shop.rail.script.settle = (_payment, { network }) => {
+        return { success: false, errorReason: "invalid_exact_evm_signature", transaction: "", network };
+      };
+      for (let at = 0; at < 8; at++) expect((await shop.buy("/v1/echo", INPUT)).status).to.equal(402);
+      expect([shop.executions, shop.rail.moved.size]).to.deep.equal([0, 0]);
+    });
+
+    it("leaves none on the word of a facilitator: the chain must show the transfer", async () => {
+      rail = createScriptedRail();
+      rail.script.settle = (_payment, { network }) => ({ success: true, transaction: "0xfeed", network });
+      shop = await openShop({ rail, patience: { confirmMs: 50 } });
+      const answer = await shop.buy("/v1/echo", INPUT);
+      expect(answer.status).to.equal(503);
+      expect(((await answer.json()) as { code: string }).code).to.equal("settlement-unknown");
+      expect(shop.executions).to.equal(0);
+    });
+
+    it("costs nothing when it is known to fail before", async () => {
+      shop = await openShop({
+        ready: () => {
+          throw new Problem("unavailable", "The treasury has no gas");
+        },
+      });
+      const answer = await shop.buy("/v1/echo", INPUT);
+      expect(answer.status).to.equal(503);
+      expect(((await answer.json()) as { detail: string }).detail).to.equal("The treasury has no gas");
+      expect([shop.executions, shop.rail.asked.settle]).to.deep.equal([0, 0]);
+    });
+  });
+
+  describe("a credit: what was paid first and not delivered", () => {
+    let payment: string;
+    const send = (input: object = INPUT): Promise<Response> =>
+      shop.post("/v1/echo", input, { "payment-signature": payment });
+    beforeEach(async () => {
+      shop = await openShop();
+      payment = await shop.pay("/v1/echo");
+      shop.handler = refuse;
+    });
+
+    it("says that it was settled, with the receipt, and what to do", async () => {
+      const answer = await send();
+      expect([answer.status, answer.headers.get("retry-after")]).to.deep.equal([502, "5"]);
+      expect(shop.receipt(answer)).to.deep.include({ success: true, network: "eip155:8453" });
+      const { code, detail } = (await answer.json()) as { code: string; detail: string };
+      expect(code).to.equal("paid-not-delivered");
+      expect(detail).to.match(/The dice fell off the table.*same payment, at no further charge/);
+    });
+
+    it("runs again for the same payment and input, without another charge, and buys nothing else", async () => {
+      await send();
+      expect((await send({ low: 2, high: 6 })).status).to.equal(409);
+      shop.handler = undefined;
+      const delivered = await eventually(send, ({ status }) => status !== 409);
+      expect(delivered.status).to.equal(200);
+      expect(shop.receipt(delivered)).to.deep.include({ success: true });
+      expect([shop.rail.moved.size, shop.rail.asked.settle]).to.deep.equal([1, 1]);
+      const { executions } = shop;
+      expect((await send()).status).to.equal(200);
+      expect(shop.executions, "the answer is kept").to.equal(executions);
+    });
+
+    it("is delivered in the background when nobody asks", async () => {
+      await send();
+      shop.handler = undefined;
+      await eventually(() => shop.executions === 2);
+      const delivered = await eventually(send, ({ status }) => status !== 409);
+      expect([delivered.status, shop.executions]).to.deep.equal([200, 2]);
+    });
+
+    it("outlives a restart", async () => {
+      await send();
+      await shop.restart();
+      shop.handler = undefined;
+      await eventually(() => shop.executions === 1);
+      expect((await eventually(send, ({ status }) => status !== 409)).status).to.equal(200);
+      expect(shop.rail.moved.size).to.equal(1);
+    });
+
+    it("is paid back once when it cannot be delivered in ten minutes, and is never delivered then", async () => {
+      await send();
+      shop.clock.advance(10 * 60_000);
+      const over = await eventually(send, ({ status }) => status !== 409);
+      const { detail, refund_pending } = (await over.json()) as { detail: string; refund_pending: string };
+      expect(over.status).to.equal(502);
+      expect(detail).to.match(/It is paid back\.$/);
+      expect(refund_pending, "this shop has no rail that refunds by itself").to.equal("manual");
+      const { executions } = shop;
+      shop.handler = undefined;
+      expect((await send()).status).to.equal(502);
+      expect(shop.executions).to.equal(executions);
+      const refunds = [...shop.store.entries.keys()].filter((key) => key.startsWith("refund:"));
+      expect(refunds).to.have.length(1);
+    });
+
+    it("is paid back at once when no other run could end otherwise", async () => {
+      shop.handler = () => {
+        throw new Problem("unparseable-input", "There is no such die");
+      };
+      const answer = await send();
+      expect(((await answer.json()) as { detail: string }).detail).to.match(
+        /There is no such die\. It is paid back\.$/,
+      );
+      expect(shop.executions).to.equal(1);
+    });
+
+    it("is not run without end for one payment", async () => {
+      for (let at = 0; at < 30; at++) await eventually(send, ({ status }) => status !== 409);
+      expect(shop.executions).to.equal(25);
+    });
+  });
+});
