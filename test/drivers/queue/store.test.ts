@@ -1,10 +1,11 @@
+import { once } from "node:events";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { Store } from "../../../runtime/core/store.ts";
 import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
-import { eventually } from "../../support/eventually.ts";
+import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 import { testQueue } from "../../support/queue/suite.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
@@ -29,27 +30,32 @@ testQueue("SQLite", async () => {
 
 describe("a line of jobs in a store, and a process that was stalled for longer than its lease", () => {
   const LEASE_MS = 200;
-  const stall = (): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LEASE_MS * 2);
+  let time: FrozenTime;
+  beforeEach(() => {
+    time = freezeTime();
+  });
+  afterEach(() => time.thaw());
 
   async function work(onStalled: (store: Store) => Promise<void>): Promise<{ turns: number; stopped: number }> {
     const store = createMemoryStore();
     const terms = { clock: { now: Date.now }, log: silentLog, concurrencyOf: () => 1 };
     const queue = createStoreQueue({ store, ...terms, leaseMs: LEASE_MS, sweepMs: 20 });
     const seen = { turns: 0, stopped: 0 };
+    const end = Promise.withResolvers<void>();
     queue.start(async (_job, signal) => {
       seen.turns += 1;
       if (seen.turns > 1) return "done";
-      stall();
+      time.stall(LEASE_MS * 2);
       await onStalled(store);
-      await Promise.race([
-        new Promise((done) => setTimeout(done, LEASE_MS * 2)),
-        new Promise((done) => signal.addEventListener("abort", done)),
-      ]);
+      await Promise.race([end.promise, once(signal, "abort")]);
       if (signal.aborted) seen.stopped += 1;
       return signal.aborted ? { retryInMs: 0 } : "done";
     });
     await queue.add({ id: "job", service: "one", at: 1 });
-    await eventually(async () => (await queue.count("one")) === 0);
+    await time.pass(LEASE_MS * 2);
+    end.resolve();
+    await time.pass(LEASE_MS * 4);
+    expect(await queue.count("one")).to.equal(0);
     await queue.close();
     return seen;
   }

@@ -60,8 +60,8 @@ describe("an upstream that fails", () => {
 
   for (const [name, line] of Object.entries({ hangs, stalls, drips }))
     it(`is given up when it ${name} for longer than an attempt may take`, async () => {
-      upstream = bench.open({ timeoutMs: 100, retries: 1 });
-      await get(); // so that nothing has to be loaded any more
+      await get(); // Nothing has to be loaded from here on.
+      upstream = bench.open({ timeoutMs: 1000, retries: 1 });
       bench.source.script(line);
       expect((await fail()).message).to.equal("Source did not answer in time");
       expect(bench.source.asked).to.have.length(3);
@@ -230,7 +230,7 @@ describe("an upstream that fails", () => {
     });
 
     it("is heard by requests that wait for their next attempt", async () => {
-      upstream = bench.open({ pauseMs: 600 });
+      upstream = bench.open({ pauseMs: 2000 });
       const { promise: isPausing, resolve: pausing } = Promise.withResolvers<void>();
       bench.source.script((response) => {
         response.writeHead(503).end();

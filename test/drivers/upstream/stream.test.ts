@@ -44,7 +44,7 @@ describe("a stream", () => {
   });
 
   it("may take longer than an attempt, as long as it goes on", async () => {
-    let left = 8;
+    let left = 16;
     const drip: Line = (response) => {
       response.writeHead(200);
       const drop = (): void => {
@@ -55,13 +55,13 @@ describe("a stream", () => {
       drop();
     };
     bench.source.script(drip);
-    const { body } = await bench.open({ timeoutMs: 1000 }).stream("", { signal: NEVER });
-    expect(await text(body)).to.equal("xxxxxxx");
+    const { body } = await bench.open({ timeoutMs: 2000 }).stream("", { signal: NEVER });
+    expect(await text(body)).to.equal("x".repeat(15));
   });
 
   it("fails when nothing more comes", async () => {
     bench.source.script(stalls);
-    const { body } = await bench.open({ timeoutMs: 40 }).stream("", { signal: NEVER });
+    const { body } = await bench.open({ timeoutMs: 1000 }).stream("", { signal: NEVER });
     expect((await problemOf(text(body))).message).to.equal("Source did not answer in time");
   });
 
@@ -106,7 +106,7 @@ describe("a stream", () => {
         });
         stalls(response);
       });
-      const { body } = await bench.open({ timeoutMs: 40 }).stream("", { signal: NEVER });
+      const { body } = await bench.open({ timeoutMs: 1000 }).stream("", { signal: NEVER });
       await leave(body);
       await eventually(() => isClosed);
     });
