@@ -146,7 +146,7 @@ describe("a source that fails", function () {
     for (const failure of FAILURES)
       it(`costs nobody anything for what is not had without it: ${title} ${failure}`, async () => {
         await scene.source(id).fail(failure);
-        const shop = await scene.start();
+        const shop = await scene.open({ impatientWith: id });
         const before = await balance();
         const answers = await Promise.all(victims.map(({ service, input }) => shop.buy(service, input)));
         for (const [at, { instead }] of victims.entries()) check(answers[at] as Bought, title, instead);

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { eventually } from "../../../support/eventually.ts";
 import { openScene, type Scene, type Shop } from "./support/scene.ts";
 
 const UNLISTED = { chain: "ethereum", calldata_hex: "0x12345678" };
@@ -16,13 +15,13 @@ const CALLS: Readonly<Record<string, readonly [service: string, input: object]>>
 };
 const IDS = Object.keys(CALLS);
 
-describe("a source that is dead for a while", function () {
-  this.timeout(90_000);
+describe("a source that is dead for a while", () => {
   let scene: Scene;
   let shop: Shop;
+  let shift = 0;
   before(async () => {
     scene = await openScene();
-    shop = await scene.start();
+    shop = await scene.open({ clock: { now: () => Date.now() + shift } });
     for (const id of IDS) await scene.source(id).fail("breaks");
   });
   after(async () => {
@@ -46,7 +45,8 @@ describe("a source that is dead for a while", function () {
     }
 
     for (const id of IDS) await scene.source(id).recover();
-    await eventually(down, (ids) => ids.length === 0, 200);
+    shift = 15_000;
+    expect(await down()).to.deep.equal([]);
     for (const answer of await Promise.all(IDS.map(call))) {
       expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
       expect(answer.body.partial ?? false).to.equal(false);

@@ -3,24 +3,33 @@ import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired } from "@x402/core/types";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
-import { loadSet } from "../../../../../runtime/cli/set/load.ts";
+import type { Clock } from "../../../../../runtime/api/capabilities.ts";
+import { loadSet, type ManifestSet } from "../../../../../runtime/cli/set/load.ts";
 import { toAtomic } from "../../../../../runtime/core/set/price.ts";
 import type { ReadyReport } from "../../../../../runtime/server/routes/status.ts";
 import { sharedSandbox, site, type TestSandbox } from "../../../../support/chains/chains.ts";
+import { startLocalSeller } from "../../../../support/sellers/local-seller.ts";
 import { createDataDir, type Seller, startSeller } from "../../../../support/sellers/seller.ts";
 import { json, stockClient } from "../../../../support/sellers/stock-buyer.ts";
 import { openRecordedSource, type RecordedSource } from "./recorded-source.ts";
-import { makeShortSet } from "./short-set.ts";
 
 /** The project's own services over sources that fail as a test says, sold for money of the embedded chains. */
 export interface Scene {
   readonly sandbox: TestSandbox;
   source(id: string): RecordedSource;
-  /** `payphone serve`; its folder is its own unless the test lends one. */
-  start(changes?: Start): Promise<Shop>;
+  /** The services in the process of the tests, on a store of their own. */
+  open(changes?: Open): Promise<Shop>;
+  /** `payphone serve` in a process of its own; so is its folder unless the test lends one. */
+  start(changes?: Start): Promise<ServedShop>;
   /** Ends what has been started, and fails if one of them has ever told a secret. */
   clear(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Open {
+  /** A source that is waited for a second at most. */
+  readonly impatientWith?: string;
+  readonly clock?: Clock;
 }
 
 export interface Start {
@@ -31,13 +40,17 @@ export interface Start {
 }
 
 /** A seller, and a buyer before it who has USDC on Base. */
-export interface Shop extends Seller {
+export interface Shop {
+  readonly url: string;
   /** Calls a service with a payment. Fails when the answer tells a secret. */
   buy(service: string, input: object): Promise<Bought>;
   /** The same call `count` times at once, each with a payment of its own. */
   buyMany(service: string, input: object, count: number): Promise<readonly Bought[]>;
   ready(): Promise<ReadyReport>;
 }
+
+/** One that is a process. */
+export type ServedShop = Shop & Seller;
 
 export interface Bought {
   readonly status: number;
@@ -46,7 +59,7 @@ export interface Bought {
   readonly body: any;
 }
 
-const { manifests } = await loadSet(join(import.meta.dirname, "../../../../.."));
+const set = await loadSet(join(import.meta.dirname, "../../../../.."));
 
 /** What the providers know us by. */
 const KEYS = {
@@ -55,10 +68,9 @@ const KEYS = {
   LLM_API_KEY: "key-of-llm-0123456789",
 };
 
-/** Opens all sources of the site, and a language model. Each is waited for a second at most. */
+/** Opens all sources of the site, and a language model. */
 export async function openScene(): Promise<Scene> {
   const sandbox = await sharedSandbox();
-  const set = await makeShortSet();
   const upstreams = site.upstreams ?? [];
   const opened = await Promise.all(
     [...upstreams.map(({ id }) => id), "llm"].map((id) => openRecordedSource(id, sandbox.description.rpc[id])),
@@ -69,40 +81,42 @@ export async function openScene(): Promise<Scene> {
   const secrets = [...Object.values(KEYS), ...opened.map(({ secret }) => secret)];
   const client = await stockClient(sandbox, "base");
   const pay = wrapFetchWithPayment(fetch, client);
-  const running: { seller: Seller; remove: () => void }[] = [];
+  const running: { stop: () => Promise<unknown>; output: () => string }[] = [];
 
   return {
     sandbox,
     source,
+    async open({ impatientWith, ...rest } = {}) {
+      const seller = await startLocalSeller({ sandbox, set: shorten(impatientWith), env: told, ...rest });
+      running.push(seller);
+      return toShop(seller);
+    },
     async start({ env, ...rest } = {}) {
       const data = createDataDir();
       const seller = await startSeller({
         sandbox,
         dataDir: data.path,
-        dir: set.dir,
         env: { ...told, ...env },
         ...rest,
       });
-      running.push({ seller, remove: data.remove });
-      return toShop(seller);
+      running.push({ ...seller, stop: () => seller.stop().finally(data.remove) });
+      return { ...seller, ...toShop(seller) };
     },
     async clear() {
       await Promise.all(opened.map((one) => one.recover()));
-      for (const { seller, remove } of running.splice(0)) {
-        await seller.stop();
-        remove();
-        refuseSecrets(seller.output());
+      for (const { stop, output } of running.splice(0)) {
+        await stop();
+        refuseSecrets(output());
       }
     },
     async close() {
       await Promise.all(opened.map((one) => one.close()));
-      await set.remove();
     },
   };
 
-  function toShop(seller: Seller): Shop {
+  function toShop(seller: { readonly url: string }): Shop {
     return {
-      ...seller,
+      url: seller.url,
       buy: async (service, input) => toBought(await pay(seller.url + pathOf(service), json(input))),
       async buyMany(service, input, count) {
         const [url, init] = [seller.url + pathOf(service), json(input)];
@@ -130,10 +144,21 @@ export async function openScene(): Promise<Scene> {
   }
 }
 
+/** The set with one source, or the language model, that is waited for a second at most. */
+function shorten(id?: string): ManifestSet {
+  const brief = { timeout_seconds: 1 };
+  const upstreams = set.site.upstreams?.map((one) => (one.id === id ? { ...one, ...brief } : one)) ?? [];
+  const manifests = set.manifests.map(({ llm, ...rest }) => ({
+    ...rest,
+    ...(llm && { llm: id === "llm" ? { ...llm, ...brief } : llm }),
+  }));
+  return { ...set, site: { ...set.site, upstreams }, manifests };
+}
+
 /** What a service costs on Base, in atomic units. */
 export const priceOf = (service: string): bigint => toAtomic(manifestOf(service).price ?? "0", 6);
 
 const pathOf = (service: string): string => manifestOf(service).route.split(" ")[1] as string;
 
 const manifestOf = (service: string) =>
-  manifests.find(({ id }) => id === service) ?? expect.fail(`there is no service ${service}`);
+  set.manifests.find(({ id }) => id === service) ?? expect.fail(`there is no service ${service}`);

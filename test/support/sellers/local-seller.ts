@@ -1,0 +1,56 @@
+import type { Clock } from "../../../runtime/api/capabilities.ts";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
+import { secretsOf } from "../../../runtime/cli/config/secrets.ts";
+import { type Composition, compose } from "../../../runtime/cli/serve/compose.ts";
+import type { ManifestSet } from "../../../runtime/cli/set/load.ts";
+import { createLog } from "../../../runtime/drivers/log.ts";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+import { openServer } from "../../../runtime/server/listen.ts";
+import type { TestSandbox } from "../chains/chains.ts";
+import { createDataDir } from "./seller.ts";
+
+/** What `payphone serve` serves, in the process of the tests: a second cheaper than a process of its own. */
+export interface LocalSeller {
+  readonly url: string;
+  /** What it has logged. */
+  readonly output: () => string;
+  stop(): Promise<void>;
+}
+
+export interface LocalSellerOptions {
+  readonly sandbox: TestSandbox;
+  readonly set: ManifestSet;
+  /** Overrides of the environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+}
+
+/** Starts it with a data directory of its own. @throws Error with the faults of a plugin. */
+export async function startLocalSeller(options: LocalSellerOptions): Promise<LocalSeller> {
+  const { sandbox, set, env, clock = { now: Date.now } } = options;
+  const data = createDataDir();
+  const config = readConfig({ ...sandbox.env, PAYPHONE_DATA_DIR: data.path, ...env });
+  let output = "";
+  const destination = {
+    write(line: string) {
+      output += line;
+    },
+  };
+  const log = createLog({ level: config.logLevel, secrets: secretsOf(config, set.site), destination });
+  const [server, store] = await Promise.all([openServer({ host: "127.0.0.1", port: 0 }), openStore(config)]);
+  const parts = { set, config, baseUrl: server.url, store, clock, log };
+  const composition = await compose(parts);
+  if (!("listener" in composition)) throw new Error(JSON.stringify(composition));
+  server.attach(composition.listener);
+  await (composition as Composition).start();
+  return {
+    url: server.url,
+    output: () => output,
+    async stop() {
+      await server.close({ graceMs: 0 });
+      await composition.close();
+      await store.close();
+      data.remove();
+    },
+  };
+}
