@@ -1,0 +1,123 @@
+import { expect } from "chai";
+import { move, nonceOf } from "../support/chains/scripted-rail.ts";
+import { eventually } from "../support/eventually.ts";
+import { openShop, type Shop } from "../support/sellers/shop.ts";
+
+const ROLL = { low: 1, high: 6 };
+const TRANSACTION = `0x${"fe".repeat(32)}`;
+
+/** Everything that waits for a chain or a facilitator does so briefly. */
+const patience = { silenceMs: 20, confirmMs: 100, confirmAfterMs: 10, claimMs: 0 };
+
+describe("a facilitator", () => {
+  let shop: Shop;
+  afterEach(() => shop.close());
+  const codeOf = async (response: Response): Promise<string> => ((await response.json()) as { code: string }).code;
+
+  describe("that reports settlements which its chain does not show", () => {
+    const lie = (): void => {
+      shop.rail.script.settle = (_payment, { network }) => ({ success: true, transaction: TRANSACTION, network });
+    };
+
+    it("loses its rail after one cheap call", async () => {
+      shop = await openShop({ patience });
+      lie();
+      expect((await shop.buy("/v1/roll", ROLL)).status, "a cheap answer does not wait for the chain").to.equal(200);
+      const unpaid = (): Promise<Response> => shop.post("/v1/roll", {});
+      const down = await eventually(unpaid, ({ status }) => status === 503);
+      expect(await codeOf(down)).to.equal("unavailable");
+    });
+
+    it("is not believed after a restart, nor for challenges that were made before", async () => {
+      shop = await openShop({ patience });
+      lie();
+      const waiting = await shop.pay("/v1/roll");
+      await shop.buy("/v1/roll", ROLL);
+      await eventually(async () => (await shop.post("/v1/roll", {})).status === 503);
+      const { executions } = shop;
+      const refused = await shop.post("/v1/roll", ROLL, { "payment-signature": waiting });
+      expect([refused.status, await codeOf(refused)]).to.deep.equal([503, "facilitator-unavailable"]);
+      expect(shop.executions).to.equal(executions);
+      await shop.restart();
+      expect((await shop.post("/v1/roll", {})).status).to.equal(503);
+    });
+
+    it("has its rail back once the chain shows the transfer: its node was behind", async () => {
+      shop = await openShop({ patience });
+      let reported = "";
+      shop.rail.script.settle = (payment, { network }) => {
+        reported = nonceOf(payment);
+        return { success: true, transaction: TRANSACTION, network };
+      };
+      await shop.buy("/v1/roll", ROLL);
+      await eventually(async () => (await shop.post("/v1/roll", {})).status === 503);
+      shop.rail.moved.set(reported, TRANSACTION);
+      await eventually(async () => (await shop.post("/v1/roll", {})).status === 402);
+    });
+
+    it("is told from one whose chain cannot be read", async () => {
+      shop = await openShop({ patience });
+      lie();
+      let looks = 0;
+      shop.rail.script.find = () => {
+        looks += 1;
+        throw new Error("the node is away");
+      };
+      await shop.buy("/v1/roll", ROLL);
+      await eventually(() => looks >= 3);
+      expect((await shop.post("/v1/roll", {})).status).to.equal(402);
+    });
+
+    it("gets nobody an answer that costs a dollar or more", async () => {
+      shop = await openShop({ patience, price: "1" });
+      lie();
+      const answer = await shop.buy("/v1/roll", ROLL);
+      expect([answer.status, await codeOf(answer)]).to.deep.equal([503, "settlement-unknown"]);
+    });
+
+    it("is waited for where the answer costs a dollar and the chain is a little behind", async () => {
+      shop = await openShop({ patience: { ...patience, confirmMs: 20_000 }, price: "1" });
+      let looks = 0;
+      shop.rail.script.settle = (_payment, { network }) => ({ success: true, transaction: TRANSACTION, network });
+      shop.rail.script.find = () => {
+        looks += 1;
+        return looks < 3 ? { state: "open" } : { state: "settled", transaction: TRANSACTION };
+      };
+      const answer = await shop.buy("/v1/roll", ROLL);
+      expect(answer.status).to.equal(200);
+      expect(shop.receipt(answer)).to.include({ success: true, transaction: TRANSACTION });
+    });
+  });
+
+  it("that refuses and settles all the same is found out, and what was paid for is delivered", async () => {
+    shop = await openShop({ patience });
+    const payment = await shop.pay("/v1/roll");
+    let moveLater = (): unknown => expect.fail("it was not asked to settle");
+    shop.rail.script.settle = (given, offer) => {
+      moveLater = () => move(shop.rail, given, offer);
+      return { success: false, errorReason: "insufficient_funds", transaction: "", network: offer.network };
+    };
+    expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(402);
+    moveLater();
+    const settled = async (): Promise<boolean> => {
+      const keys = [...shop.store.entries.keys()].filter((key) => key.startsWith("payment:"));
+      const records = await Promise.all(keys.map((key) => shop.store.get<{ state: string }>(key)));
+      return records.some((record) => record?.state === "settled");
+    };
+    await eventually(settled);
+    const asked = shop.rail.asked.settle;
+    const delivered = await shop.retry("/v1/roll", ROLL, payment);
+    expect([delivered.status, shop.executions, shop.rail.asked.settle - asked]).to.deep.equal([200, 1, 0]);
+  });
+
+  it("that settles and keeps silent is not waited for: the chain shows the transfer", async () => {
+    shop = await openShop({ patience });
+    shop.rail.script.settle = (payment, offer) => {
+      move(shop.rail, payment, offer);
+      return new Promise(() => {});
+    };
+    const answer = await shop.buy("/v1/roll", ROLL);
+    expect(answer.status).to.equal(200);
+    expect(shop.receipt(answer)).to.include({ success: true, network: "eip155:8453" });
+  });
+});
