@@ -3,15 +3,16 @@ import { DatabaseSync, type SQLInputValue, StatementSync } from "node:sqlite";
 
 /**
  * Loaded before `payphone serve` (`--import`): ends the process, as kill -9 does, at the write to the store whose number is
- * in CRASH_AT, counted from the one that puts a job on record. Even numbers: just before a write; odd: just after it.
+ * in CRASH_AT, counted from the first whose key begins with CRASH_FROM. Even numbers: just before a write; odd: just after it.
  */
 const point = Number(process.env.CRASH_AT);
-const WATCHED = /^(?:job|queue:|payment:|open:|refund)/;
+const FROM = process.env.CRASH_FROM ?? "job:";
+const WATCHED = /^(?:job|queue:|payment:|open:|owed|refund)/;
 let seen = 0;
 
 /** Counts a write. True when the process is to end as soon as it is done. */
 function count(key: string): boolean {
-  if (seen === 0 && !key.startsWith("job:")) return false;
+  if (seen === 0 && !key.startsWith(FROM)) return false;
   const number = seen * 2;
   seen += 1;
   if (number === point) die();

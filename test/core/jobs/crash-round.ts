@@ -15,8 +15,8 @@ export type Engine = "SQLite" | "Redis";
 
 /** Where the processes of one round keep their state, and how they are started. */
 export interface Scene {
-  /** @param crashAt see crash-hook.ts. */
-  start(crashAt?: number): Promise<Seller>;
+  /** @param crashAt and `from`: see crash-hook.ts. */
+  start(crashAt?: number, from?: string): Promise<Seller>;
   remove(): Promise<void>;
 }
 
@@ -43,8 +43,8 @@ export async function openScene(
   const baseUrl = `http://127.0.0.1:${port}`;
   const env = { ERRAND_LOG: log, LOG_LEVEL: "error", ...(redis && { REDIS_URL: redis.url }) };
   return {
-    start(crashAt) {
-      const crash = { NODE_OPTIONS: `--import ${HOOK}`, CRASH_AT: String(crashAt) };
+    start(crashAt, from = "job:") {
+      const crash = { NODE_OPTIONS: `--import ${HOOK}`, CRASH_AT: String(crashAt), CRASH_FROM: from };
       const hooked = crashAt === undefined ? env : { ...env, ...crash };
       return startSeller({ sandbox, dir, dataDir: data.path, baseUrl, env: hooked });
     },
@@ -56,7 +56,12 @@ export async function openScene(
 }
 
 /** Lets the stock client make the payment of an errand, without sending it. */
-export async function makePayment(sandbox: TestSandbox, seller: Seller, errand: Errand): Promise<Send> {
+export async function makePayment(
+  sandbox: TestSandbox,
+  seller: Seller,
+  errand: Errand,
+  path = "/v1/errand",
+): Promise<Send> {
   let signature: string | null = null;
   const tapped: typeof fetch = async (input, init) => {
     const request = new Request(input, init);
@@ -64,9 +69,9 @@ export async function makePayment(sandbox: TestSandbox, seller: Seller, errand: 
     return signature === null ? fetch(request) : new Response("{}");
   };
   const pay = await stockFetch(sandbox, "base", tapped);
-  await pay(`${seller.url}/v1/errand`, json(errand));
+  await pay(seller.url + path, json(errand));
   const headers = { "content-type": "application/json", "payment-signature": signature ?? "" };
-  return ({ url }) => fetch(`${url}/v1/errand`, { ...json(errand), headers });
+  return ({ url }) => fetch(url + path, { ...json(errand), headers });
 }
 
 /** Repeats the same payment, as the answers tell, until the job is accepted. */

@@ -4,6 +4,24 @@ import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { site } from "../../support/chains/chains.ts";
 
+/** The manifest of a service that does an errand. */
+const toManifest = (id: string, more: string): string => `id: ${id}
+title: Errand
+description: Does something in three steps.
+route: POST /v1/${id}
+price: "0.001"
+handler: errand.run
+needs: [ERRAND_LOG]
+input:
+  type: object
+  properties: { what: { type: string }, fail: { type: boolean, default: false }, pause_ms: { type: integer, default: 0 } }
+  required: [what]
+output: { type: object, properties: { done: { type: string } }, required: [done] }
+tags: [errand]
+examples: [{ input: { what: x }, output: { done: x } }]
+${more}
+`;
+
 const JOB = `
 job:
   status_route: GET /v1/errand/{job_id}
@@ -14,7 +32,7 @@ job:
   queue_limit: 1000
   refund: true`;
 
-/** The files of the directory. A job does three steps, each with a pause, and then fails where it is told to. */
+/** The files of the directory: the same work as a job, and as a call that is paid first. It fails where it is told to. */
 const FILES: Readonly<Record<string, string>> = {
   "manifests/_site.yaml": stringify({
     ...site,
@@ -22,21 +40,8 @@ const FILES: Readonly<Record<string, string>> = {
     upstreams: [],
     refunds: { rail: "base", screen: "look" },
   }),
-  "manifests/errand.yaml": `id: errand
-title: Errand
-description: Does something in three steps.
-route: POST /v1/errand
-price: "0.001"
-handler: errand.run
-needs: [ERRAND_LOG]
-input:
-  type: object
-  properties: { what: { type: string }, fail: { type: boolean, default: false }, pause_ms: { type: integer, default: 0 } }
-  required: [what]
-output: { type: object, properties: { done: { type: string } }, required: [done] }
-tags: [errand]
-examples: [{ input: { what: x }, output: { done: x } }]${JOB}
-`,
+  "manifests/errand.yaml": toManifest("errand", JOB),
+  "manifests/chore.yaml": toManifest("chore", "charge: first"),
   "manifests/look.yaml": `id: look
 title: Look
 description: Looks a wallet up.

@@ -1,0 +1,91 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { eventually } from "../../support/eventually.ts";
+import type { Seller } from "../../support/sellers/seller.ts";
+import { countSteps, type Engine, makePayment, openScene, type Send } from "../jobs/crash-round.ts";
+import { openErrands } from "../jobs/errands.ts";
+
+/** `npm test` tries some crashes; `npm run test:crash` says how many are to be tried, on each engine. */
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 0);
+/** How many writes there are at most from the record of a payment to the end of its refund, each with a before and an after. */
+const POINTS = 36;
+/** The points of the short form are so far apart. */
+const STRIDE = 6;
+const LANES = 2;
+const PRICE = 1000n;
+
+const toRounds = (): { point: number; fail: boolean }[] =>
+  ROUNDS > 0
+    ? Array.from({ length: ROUNDS }, (_, at) => ({ point: at % POINTS, fail: Math.floor(at / POINTS) % 2 === 1 }))
+    : Array.from({ length: POINTS / STRIDE }, (_, at) => ({ point: at * STRIDE, fail: at % 2 === 1 }));
+
+interface End {
+  readonly done?: string;
+  readonly refund_tx?: string | null;
+}
+
+/** Repeats the payment, as the answers tell, until the work is delivered or paid back. */
+const insist = (send: Send, seller: Seller): Promise<End> =>
+  eventually(
+    async () => (await (await send(seller)).json()) as End,
+    ({ done, refund_tx }) => done !== undefined || typeof refund_tx === "string",
+    100,
+  );
+
+for (const engine of ["SQLite", "Redis"] as const)
+  describe(`a call that is paid first and a crash, on ${engine}`, () => {
+    let sandbox: TestSandbox;
+    let shop: ReturnType<typeof openErrands>;
+    before(async () => {
+      sandbox = await sharedSandbox();
+      shop = openErrands();
+    });
+    after(() => shop.remove());
+
+    const spent = async (): Promise<bigint> => -(await sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address));
+
+    /** One crash, and what became of the payment: whether there was a crash. */
+    async function crashAt(point: number, fail: boolean): Promise<boolean> {
+      const scene = await openScene(engine as Engine, { sandbox, ...shop });
+      const errand = { what: randomUUID(), fail };
+      const label = `crash at ${point}, ${fail ? "work that fails" : "work that succeeds"}`;
+      try {
+        const first = await scene.start(point, "payment:");
+        const send = await makePayment(sandbox, first, errand, "/v1/chore");
+        const isHit = (await insist(send, first).catch(() => undefined)) === undefined;
+        await first.kill();
+        const second = await scene.start();
+        const { done, refund_tx } = await insist(send, second);
+        expect(done, label).to.equal(fail ? undefined : errand.what);
+        expect(typeof refund_tx === "string", label).to.equal(fail);
+        const steps = countSteps(shop.log, errand);
+        expect(
+          steps.reduce((sum, count) => sum + count),
+          `${label}: only the step in which it died is repeated`,
+        ).to.be.within(3, 4);
+        await second.stop();
+        return isHit;
+      } finally {
+        await scene.remove();
+      }
+    }
+
+    it("is delivered once or paid back once, wherever kill -9 has met it, and charged once", async function () {
+      this.timeout(ROUNDS > 0 ? 0 : 180_000);
+      const rounds = toRounds();
+      const before = await spent();
+      const queue = [...rounds];
+      let hits = 0;
+      const lane = async (): Promise<void> => {
+        for (let next = queue.shift(); next; next = queue.shift()) if (await crashAt(next.point, next.fail)) hits += 1;
+      };
+      await Promise.all(Array.from({ length: LANES }, lane));
+      const delivered = rounds.filter(({ fail }) => !fail).length;
+      expect((await spent()) - before, "what was delivered was paid for, and what failed was paid back").to.equal(
+        BigInt(delivered) * PRICE,
+      );
+      expect(hits).to.be.greaterThan(0);
+      if (ROUNDS > 0) console.log(`      ${hits} of ${rounds.length} died`);
+    });
+  });
