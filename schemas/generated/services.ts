@@ -19,11 +19,11 @@ export interface AnchorRequest {
 }
 
 /**
- * A hash that now stands on Base, and on Solana if that succeeded as well.
+ * The transactions that now hold the hash, on Base and, if that succeeded, on Solana.
  */
 export interface AnchorResponse {
   /**
-   * The hash that was anchored: 64 lower-case hex characters. On Base it is the transaction's whole calldata, on Solana its memo.
+   * The hash that was anchored: 64 lower-case hex characters. It is the whole calldata of the transaction on Base and the memo of the one on Solana.
    */
   merkle_root: string;
   /**
@@ -115,7 +115,7 @@ export interface AttestResponse {
    */
   signed_by?: "caller" | "treasury";
   /**
-   * Where anybody can have this receipt verified again: POST it there.
+   * Anybody can POST this receipt here to verify it again.
    */
   verify_url?: string | null;
   /**
@@ -183,7 +183,7 @@ export interface AttestVerifyRequest {
 }
 
 /**
- * What a receipt is worth, read from the chain now. An invalid receipt is no error: the flags say what is wrong with it.
+ * The result of verifying a receipt, read from the chain now. An invalid receipt is no error: the flags say what is wrong with it.
  */
 export interface AttestVerifyResponse {
   /**
@@ -225,7 +225,7 @@ export interface AttestVerifyResponse {
 }
 
 /**
- * Whoever or whatever has an aura.
+ * The subject of the aura reading.
  */
 export interface AuraRequest {
   /**
@@ -309,7 +309,7 @@ export interface CalldataDecodeResponse {
 }
 
 /**
- * Where a hash stands on one chain.
+ * The transaction that holds a hash on one chain.
  */
 export interface ChainAnchor {
   /**
@@ -323,7 +323,7 @@ export interface ChainAnchor {
 }
 
 /**
- * The moment as a clock and a calendar on the wall of the zone show it.
+ * The local date and time in the zone.
  */
 export interface DatetimeComponents {
   /**
@@ -473,7 +473,7 @@ export interface IntelWalletRequest {
 }
 
 /**
- * What is known of a wallet, from many sources at once. What a source could not tell is null and named in `errors`; what belongs to the other family of chains is null without an error.
+ * What many sources know about a wallet. A field whose source failed is null and named in `errors`; a field of the other family of chains is null without an error.
  */
 export interface IntelWalletResponse {
   /**
@@ -481,7 +481,7 @@ export interface IntelWalletResponse {
    */
   wallet: string;
   /**
-   * The family of chains that the wallet's shape tells: `ethereum` stands for all EVM chains.
+   * The family of chains, by the wallet's format: `ethereum` stands for all EVM chains.
    */
   chain_inferred: "ethereum" | "solana";
   /**
@@ -523,7 +523,7 @@ export interface IntelWalletResponse {
     has_history: boolean | null;
   };
   /**
-   * The names that the wallet's owner has chosen for it. A name that does not lead back to the wallet is not told.
+   * The names that the wallet's owner has chosen for it. A name that does not resolve to the wallet is left out.
    */
   identity: {
     /**
@@ -544,7 +544,7 @@ export interface IntelWalletResponse {
    */
   errors?: {
     /**
-     * What could not be told: mostly the field of this name. `eth_tx_count` and `solana_history` are where `has_history` comes from.
+     * What could not be found out, mostly the field of this name. `has_history` is computed from `eth_tx_count` and `solana_history`.
      */
     source:
       | "base_eth"
@@ -768,7 +768,7 @@ export interface LedgerReportRequest {
    */
   from?: string | null;
   /**
-   * End of the range, included: an ISO 8601 date (its last second in UTC) or datetime. What lies in the future ends now. Default: now.
+   * End of the range, included: an ISO 8601 date (its last second in UTC) or datetime. A future time means now. Default: now.
    */
   to?: string | null;
   /**
@@ -814,7 +814,7 @@ export interface LedgerSummaryRequest {
    */
   from?: string | null;
   /**
-   * End of the range, included: an ISO 8601 date (its last second in UTC) or datetime. What lies in the future ends now. Default: now.
+   * End of the range, included: an ISO 8601 date (its last second in UTC) or datetime. A future time means now. Default: now.
    */
   to?: string | null;
   /**
@@ -877,15 +877,15 @@ export interface LedgerSummaryResponse {
    */
   totals: {
     /**
-     * USDC as a decimal number in text. For `both`, what came and what went, added up.
+     * USDC as a decimal number in text. For `both`, the sum of what was received and sent.
      */
     usdc: string;
     /**
-     * What went; only for `both`.
+     * USDC sent; only for `both`.
      */
     usdc_outbound?: string;
     /**
-     * What came; only for `both`.
+     * USDC received; only for `both`.
      */
     usdc_inbound?: string;
     /**
@@ -991,7 +991,7 @@ export interface NameResolveResponse {
    */
   registry_used?: "ENS" | "SNS" | null;
   /**
-   * The suffixes that are resolved: `.eth` and `.sol`.
+   * The suffixes that can be resolved: `.eth` and `.sol`.
    */
   supported_tlds: string[];
   /**
@@ -1045,7 +1045,7 @@ export interface OracleResponse {
  */
 export interface Registry {
   /**
-   * Stands in every summary and report. An imported one ends in a digest of the services.
+   * The registry's version, shown in every summary and report. An imported one ends in a digest of the services.
    */
   version: string;
   /**
@@ -1055,7 +1055,7 @@ export interface Registry {
    */
   services: {
     /**
-     * What `service_id` answers, such as the host of the service's URL.
+     * The value of `service_id` in answers, such as the host of the service's URL.
      */
     id: string;
     /**
@@ -1074,7 +1074,7 @@ export interface Registry {
 }
 
 /**
- * Whoever or whatever is to be roasted.
+ * The target of the roast.
  */
 export interface RoastRequest {
   /**
@@ -1187,7 +1187,7 @@ export interface ScreenRequest {
 }
 
 /**
- * What sanctions lists and reputation say of an address. Branch on `recommendation`.
+ * What sanctions lists and reputation say about an address. Branch on `recommendation`.
  */
 export interface ScreenResponse {
   /**
@@ -1195,7 +1195,7 @@ export interface ScreenResponse {
    */
   wallet: string;
   /**
-   * By the address's shape: `ethereum` is any EVM chain.
+   * By the address's format: `ethereum` is any EVM chain.
    */
   chain_inferred: "ethereum" | "solana" | "unknown";
   /**
@@ -1235,7 +1235,7 @@ export interface ScreenResponse {
    */
   signals?: ScreenSignal[];
   /**
-   * Whose it is by the sanctions list, and what it is linked to, in a few words each.
+   * The owner according to the sanctions list, and what the address is linked to, in a few words each.
    */
   labels?: string[];
   /**
@@ -1253,7 +1253,7 @@ export interface ScreenResponse {
  */
 export interface ScreenSignal {
   /**
-   * What it is: `ofac_sdn`, or the name of a flag in GoPlus' address security, such as `phishing_activities`.
+   * The kind of signal: `ofac_sdn`, or the name of a flag in GoPlus' address security, such as `phishing_activities`.
    */
   code: string;
   /**
@@ -1261,7 +1261,7 @@ export interface ScreenSignal {
    */
   severity: "critical" | "high" | "medium";
   /**
-   * Who says so: `treasury.gov` is OFAC's list of Specially Designated Nationals, `goplus` GoPlus Security.
+   * The source: `treasury.gov` is OFAC's list of Specially Designated Nationals, `goplus` is GoPlus Security.
    */
   source: "treasury.gov" | "goplus";
   /**

@@ -1,6 +1,7 @@
 import type { Log } from "../../api/capabilities.ts";
 import type { Call } from "../../api/plugin.ts";
 import { Problem } from "../../api/problem.ts";
+import { within } from "../deadline.ts";
 import type { JobRecords } from "./records.ts";
 
 /** The steps of one attempt at a job. */
@@ -47,7 +48,8 @@ export function createSteps(id: string, { records, log, graceMs }: StepsDeps): S
     },
     async end() {
       isOver = true;
-      await within(graceMs, Promise.allSettled(running));
+      const ended = Promise.allSettled(running);
+      await within(graceMs, ended, () => new Error("steps outlive their attempt")).catch(() => {}); // They end unobserved.
       if (outage) throw outage;
     },
   };
@@ -75,10 +77,3 @@ export function createSteps(id: string, { records, log, graceMs }: StepsDeps): S
 
 /** What a step gives is what it would be after a crash: the same for the first attempt and for the next. */
 const toJson = (value: unknown): unknown => (JSON.parse(JSON.stringify({ value })) as { value?: unknown }).value;
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work, promise]);
-  clearTimeout(timer);
-}
