@@ -20,7 +20,10 @@ export function addServerCommands(program: Command): void {
   program
     .command("serve")
     .description("sell the services for real money; lists everything that the environment lacks before it starts")
+    .option("--renamed", "take over the data directory or Redis of this shop's earlier name")
     .addOption(dirOption(SERVED))
     .addHelpText("after", SERVER_HELP)
-    .action(async (options: { dir: string }) => (await import("../serve/serve.ts")).runServe(options));
+    .action(async ({ dir, renamed = false }: { dir: string; renamed?: boolean }) =>
+      (await import("../serve/serve.ts")).runServe({ dir, renamed }),
+    );
 }

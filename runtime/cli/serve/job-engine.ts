@@ -56,7 +56,7 @@ export function createJobEngine({ site, config, baseUrl, refundRail, store, cloc
       const selling = services.filter(isJobService);
       const terms = new Map(selling.map(({ manifest, job }) => [manifest.id, job.manifest]));
       const concurrencyOf = (service: string): number => terms.get(service)?.concurrency ?? 1;
-      const ofRedis = { prefix: "payphone-jobs", services: [...terms.keys()], concurrencyOf, log };
+      const ofRedis = { prefix: "payphone-jobs", concurrencyOf, log };
       const queue =
         config.redisUrl === undefined
           ? createStoreQueue({ store, clock, log, concurrencyOf })

@@ -8,12 +8,15 @@ import type { Config } from "../config/config.ts";
 import { secretsOf } from "../config/secrets.ts";
 import { toFaultProblem } from "../set/check.ts";
 import type { ManifestSet } from "../set/load.ts";
+import { claimStore } from "./claim-store.ts";
 import { type Composition, compose, type SandboxParts } from "./compose.ts";
 
 export interface RunOptions {
   readonly set: ManifestSet;
   readonly config: Config;
   readonly sandbox?: SandboxParts | undefined;
+  /** Whether the store belongs to this shop under an earlier name. */
+  readonly isRenamed?: boolean;
 }
 
 /** A running server. */
@@ -31,8 +34,11 @@ const GRACE_MS = 60_000;
 /** A pause for waiting requests, because loading the chains' libraries then blocks the process for 100 ms. */
 const BREATH_MS = 10;
 
-/** Starts a server for a checked set. @throws Problem `bad-request` with one line per fault of a plugin; `unavailable`. */
-export async function run({ set, config, sandbox }: RunOptions): Promise<Running> {
+/**
+ * Starts a server for a checked set. @throws Problem `bad-request` with one line for each fault of a plugin, or because
+ * the store belongs to another shop; `unavailable`.
+ */
+export async function run({ set, config, sandbox, isRenamed = false }: RunOptions): Promise<Running> {
   const log = createLog({ level: config.logLevel, secrets: secretsOf(config, set.site) });
   const clock = { now: Date.now };
   await using opening = new AsyncDisposableStack();
@@ -40,6 +46,7 @@ export async function run({ set, config, sandbox }: RunOptions): Promise<Running
   opening.defer(() => server.close({ graceMs: GRACE_MS }));
   const store = await openStore(config);
   opening.defer(() => store.close());
+  if (!sandbox) await claimStore(store, { shop: set.site.name, config, isRenamed });
   const baseUrl = config.publicBaseUrl ?? server.url;
   const composition = await compose({ set, config, baseUrl, store, clock, log, sandbox });
   if (!("listener" in composition)) throw toFaultProblem(composition);

@@ -6,16 +6,23 @@ import { loadSet, type ManifestSet } from "../set/load.ts";
 import { digestSet, noteSoundSet, readSoundSet } from "../set/sound-set.ts";
 import { closeOnSignal, run } from "./run.ts";
 
+/** The command line of `payphone serve`. */
+export interface ServeCommand {
+  readonly dir: string;
+  /** Whether the store belongs to this shop under an earlier name. */
+  readonly renamed: boolean;
+}
+
 /**
  * Sells the services of a directory for real money.
  * @throws Problem `bad-request` with every fault of the set, its plugins and the environment.
  */
-export async function runServe({ dir }: { readonly dir: string }): Promise<void> {
+export async function runServe({ dir, renamed }: ServeCommand): Promise<void> {
   const { config, faults } = examineConfig(loadEnv());
   const digest = digestSet(dir);
   const set = await loadSet(dir, digest !== undefined && digest === (await readSoundSet(config.dataDir)));
   await refuseFaults(set, config, faults);
-  const running = await run({ set, config });
+  const running = await run({ set, config, isRenamed: renamed });
   if (digest !== undefined && !set.isKnown) await noteSoundSet(config.dataDir, digest);
   closeOnSignal(running.close);
   console.log(`listening on ${running.url}`);

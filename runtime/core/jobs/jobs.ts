@@ -4,6 +4,7 @@ import { perform } from "../perform.ts";
 import type { Refunds } from "../refunds/refunds.ts";
 import { isJobService, type JobService, type Service } from "../service.ts";
 import type { JobPayment } from "../x402/x402.ts";
+import { createOrphanWatch } from "./orphans.ts";
 import type { JobQueue, QueuedJob, TurnResult } from "./queue.ts";
 import type { JobEnd, JobRecord, JobRecords } from "./records.ts";
 import { createSteps } from "./steps.ts";
@@ -48,6 +49,8 @@ export interface JobsDeps {
   readonly retryMs?: number;
   /** How long a step that has begun may go on after its attempt has ended. */
   readonly stepGraceMs?: number;
+  /** How often it is looked for jobs of services that no process offers. */
+  readonly orphansMs?: number;
 }
 
 /** Failures that another attempt may not meet. */
@@ -62,13 +65,15 @@ export const MAY_PASS: readonly ProblemCode[] = [
 const MOST_TURNS = 25;
 const LONGEST_RETRY_MS = 5 * 60_000;
 const FULL_RETRY_SECONDS = 60;
-/** A service that this process does not know may be new, and known to the process beside it. */
-const STRANGER_MS = 60 * 60_000;
-const STRANGER_RETRY_MS = 60_000;
+/** The delay of a job that this process took although another process offers its service again. */
+const UNKNOWN_SERVICE_RETRY_MS = 5000;
 
 export function createJobs(deps: JobsDeps): Jobs {
   const { services, records, queue, refunds, clock, log, baseUrl, retryMs = 5000, stepGraceMs = 5000 } = deps;
+  const { orphansMs = 20_000 } = deps;
   const byId = new Map(services.filter(isJobService).map((service) => [service.manifest.id, service]));
+  const offered = new Set(byId.keys());
+  const orphans = createOrphanWatch({ queue, records, offered, clock, log, everyMs: orphansMs });
   /** The services of jobs that are being settled: of each, there is a place in line for so many. */
   const places: string[] = [];
 
@@ -97,8 +102,14 @@ export function createJobs(deps: JobsDeps): Jobs {
       if (await records.readEnd(id)) return;
       await queue.add({ id, service: record.service, at: record.begun.at });
     },
-    start: () => queue.start(take),
-    close: () => queue.close(),
+    start() {
+      queue.start(take, offered);
+      orphans.start();
+    },
+    async close() {
+      orphans.close();
+      await queue.close();
+    },
   };
 
   /** One turn: whatever an earlier one has left undone is done. */
@@ -115,10 +126,10 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   async function attempt(job: JobRecord, signal: AbortSignal): Promise<JobEnd | { readonly retryInMs: number }> {
     const service = byId.get(job.service);
-    if (!service) {
-      const isFresh = clock.now() - (job.begun?.at ?? 0) < STRANGER_MS;
-      return isFresh ? { retryInMs: STRANGER_RETRY_MS } : fail(job, "The service is not offered any more");
-    }
+    if (!service)
+      return (await orphans.isOrphaned(job.service))
+        ? fail(job, "The service is not offered any more")
+        : { retryInMs: UNKNOWN_SERVICE_RETRY_MS };
     const turns = await records.countTurn(job.id);
     if (turns > MOST_TURNS) return fail(job, "The work broke off again and again");
     if (turns === 1) await records.note(job.id, null);

@@ -23,8 +23,14 @@ export interface JobQueue {
   add(job: QueuedJob): Promise<void>;
   /** How many jobs of a service are queued or running, in all processes. @throws Problem `unavailable`. */
   count(service: string): Promise<number>;
-  /** Starts taking jobs. A turn that throws is repeated later. To be called once. */
-  start(turn: Turn): void;
+  /** The services that have queued or running jobs, in all processes. @throws Problem `unavailable`. */
+  services(): Promise<readonly string[]>;
+  /** Starts taking the jobs of these services, and no others. A turn that throws is repeated later. To be called once. */
+  start(turn: Turn, services: Iterable<string>): void;
+  /** Takes the jobs of another service, too. */
+  adopt(service: string): void;
+  /** Takes no more jobs of an adopted service; fulfils when none can be taken any more. */
+  abandon(service: string): Promise<void>;
   /** Takes no more jobs, aborts the running turns, and waits for their end. */
   close(): Promise<void>;
 }

@@ -51,6 +51,10 @@ export interface JobRecords {
   /** Puts the end on record, and gives back the one that counts. */
   end(id: string, end: JobEnd): Promise<JobEnd>;
   readEnd(id: string): Promise<JobEnd | undefined>;
+  /** Marks a service as offered by a process, for `ttlMs`. */
+  markOffered(service: string, ttlMs: number): Promise<void>;
+  /** Since when no process has been known to offer a service, in Unix milliseconds; undefined while one offers it. */
+  orphanedSince(service: string): Promise<number | undefined>;
 }
 
 /**
@@ -96,7 +100,16 @@ export function createJobRecords({ store, clock }: { readonly store: Store; read
     },
     end: (id, end) => putOnce(`job-end:${id}`, end),
     readEnd: (id) => store.get<JobEnd>(`job-end:${id}`),
+    async markOffered(service, ttlMs) {
+      await store.set(`job-offered:${service}`, true, ttlMs, "lazy");
+      if (await store.get(orphanKey(service))) await store.delete(orphanKey(service), "lazy");
+    },
+    async orphanedSince(service) {
+      return (await store.get(`job-offered:${service}`)) ? undefined : putOnce(orphanKey(service), clock.now());
+    },
   };
 }
+
+const orphanKey = (service: string): string => `job-orphaned:${service}`;
 
 const stepKey = (id: string, name: string): string => `job-step:${id}:${name}`;

@@ -9,13 +9,9 @@ export interface BullmqQueueOptions {
   readonly url: string;
   /** What every key begins with, so that a Redis can be shared. */
   readonly prefix: string;
-  /** The ids of the services whose jobs this process works on. */
-  readonly services: readonly string[];
   /** How many jobs of a service this process works on at the same time. */
   readonly concurrencyOf: (service: string) => number;
   readonly log: Log;
-  /** How often it is looked for jobs of services that this process does not offer. */
-  readonly othersMs?: number;
 }
 
 /** A job that has its turn in this process. */
@@ -44,7 +40,7 @@ const EVENTS = 100;
  * is as durable as that Redis. @throws Problem `unavailable` when Redis cannot be reached.
  */
 export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQueue> {
-  const { url, prefix, services, concurrencyOf, log, othersMs = 60_000 } = options;
+  const { url, prefix, concurrencyOf, log } = options;
   // Both take a tenth of a second to load: only those who use them wait for them.
   const [bullmq, { createClient }] = await Promise.all([import("bullmq"), import("@keyv/redis")]);
   const closing = new AbortController();
@@ -62,6 +58,8 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
   connection.on("error", complain);
   const queues = new Map<string, Queue>();
   const workers = new Map<string, Worker>();
+  /** The services whose jobs this process takes. */
+  const taken = new Set<string>();
   /** By the jobs' ids. */
   const turns = new Map<string, RunningTurn>();
   /** Where the services are listed that have ever had a job. */
@@ -72,20 +70,24 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     async add({ id, service, at }) {
       const queue = queueOf(service);
       const added = queue.add("job", { at }, { jobId: id, removeOnComplete: true, removeOnFail: true });
-      await answered(Promise.all([added, client.sAdd(list, service)])).catch((error: unknown) => {
-        throw gone(error);
-      });
+      await reached(Promise.all([added, client.sAdd(list, service)]));
     },
-    async count(service) {
-      const counted = queueOf(service).getJobCountByTypes("waiting", "active", "delayed");
-      return answered(counted).catch((error: unknown) => {
-        throw gone(error);
-      });
+    count: (service) => reached(countOf(service)),
+    async services() {
+      const known = await reached(client.sMembers(list));
+      const counts = await reached(Promise.all(known.map(countOf)));
+      return known.filter((_, at) => counts[at] !== 0);
     },
-    start(turn) {
+    start(turn, services) {
       take = turn;
-      for (const service of services) work(service);
-      void workOnOthers();
+      for (const service of services) adopt(service);
+    },
+    adopt,
+    async abandon(service) {
+      taken.delete(service);
+      const worker = workers.get(service);
+      workers.delete(service);
+      await worker?.close().catch(complain);
     },
     async close() {
       closing.abort();
@@ -95,6 +97,10 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
       if (client.isOpen) client.destroy();
     },
   };
+
+  function countOf(service: string): Promise<number> {
+    return queueOf(service).getJobCountByTypes("waiting", "active", "delayed");
+  }
 
   function queueOf(service: string): Queue {
     const known = queues.get(service);
@@ -106,20 +112,14 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     return queue;
   }
 
-  /**
-   * Jobs of services that are not offered any more want an end, too. Such a service may be heard of late: by the payment
-   * for its first job, which was found settled after it had gone.
-   */
-  async function workOnOthers(): Promise<void> {
-    const known = await client.sMembers(list).catch(complain);
-    if (closing.signal.aborted) return;
-    known?.forEach(work);
-    setTimeout(() => void workOnOthers(), othersMs).unref();
+  function adopt(service: string): void {
+    taken.add(service);
+    work(service);
   }
 
-  /** Works on the jobs of a service, beside whoever else does. */
+  /** Works on the jobs of a service, beside other processes. */
   function work(service: string): void {
-    if (workers.has(service) || closing.signal.aborted) return;
+    if (!taken.has(service) || workers.has(service) || closing.signal.aborted) return;
     const worker = new bullmq.Worker(service, serve, {
       ...{ connection, prefix, concurrency: concurrencyOf(service), autorun: false, runRetryDelay: TROUBLE_MS },
       ...{ lockDuration: LOCK_MS, stalledInterval: CHECK_MS, maxStalledCount: Number.MAX_SAFE_INTEGER },
@@ -132,7 +132,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     });
     const replace = async (): Promise<void> => {
       await worker.close(true);
-      workers.delete(service);
+      if (workers.get(service) === worker) workers.delete(service);
       setTimeout(() => work(service), TROUBLE_MS).unref();
     };
     // One that Redis left while it was opened asks for ever, without a pause.
@@ -177,6 +177,12 @@ function createComplaint(log: Log): (error: unknown) => void {
 }
 
 const gone = (cause: unknown): Problem => new Problem("unavailable", "The line of jobs cannot be reached", { cause });
+
+/** @throws Problem `unavailable` when Redis fails or does not answer in time. */
+const reached = <T>(work: Promise<T>): Promise<T> =>
+  answered(work).catch((error: unknown) => {
+    throw gone(error);
+  });
 
 /** Rejects when the work takes too long; Redis may do it all the same. */
 const answered = <T>(work: Promise<T>): Promise<T> =>

@@ -45,6 +45,8 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
   /** Keys that stand in a line of this process. */
   const known = new Set<string>();
   const running = new Map<string, Running>();
+  /** The services whose jobs this process takes. */
+  const taken = new Set<string>();
   let take: Turn | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isTold = false;
@@ -53,16 +55,26 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
     async add(job) {
       const entry: Entry = { ...job, notBefore: 0 };
       await store.putIfAbsent(keyOf(job), entry);
-      if (take) admit(keyOf(job), job.service);
+      if (taken.has(job.service)) admit(keyOf(job), job.service);
     },
     async count(service) {
       let count = 0;
       for await (const _ of store.keys(`queue:${service}:`)) count += 1;
       return count;
     },
-    start(turn) {
+    async services() {
+      const found = new Set<string>();
+      for await (const key of store.keys("queue:")) found.add(serviceOf(key));
+      return [...found];
+    },
+    start(turn, services) {
       take = turn;
+      for (const service of services) taken.add(service);
       void sweep();
+    },
+    adopt: (service) => void taken.add(service),
+    async abandon(service) {
+      taken.delete(service);
     },
     async close() {
       closing.abort();
@@ -76,8 +88,9 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
   async function sweep(): Promise<void> {
     try {
       const keys: string[] = [];
-      for await (const key of store.keys("queue:")) if (!known.has(key)) keys.push(key);
-      for (const key of keys.sort()) admit(key, key.split(":")[1] as string);
+      for (const service of taken)
+        for await (const key of store.keys(`queue:${service}:`)) if (!known.has(key)) keys.push(key);
+      for (const key of keys.sort()) admit(key, serviceOf(key));
       isTold = false;
     } catch (error) {
       if (!isTold) log.error("queue.sweep-failed", { error }); // Once for each outage.
@@ -113,9 +126,9 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
     }
   }
 
-  /** Undefined when the job is over, or waits for its time. */
+  /** Undefined when the job is over, waits for its time, or is not this process's. */
   async function readDue(key: string): Promise<Entry | undefined> {
-    const entry = await store.get<Entry>(key);
+    const entry = taken.has(serviceOf(key)) ? await store.get<Entry>(key) : undefined;
     return entry && entry.notBefore <= clock.now() ? entry : undefined;
   }
 
@@ -146,3 +159,5 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
 
 /** Sorted as the line is: by time, which has 13 digits until the year 2286. */
 const keyOf = ({ id, service, at }: QueuedJob): string => `queue:${service}:${String(at).padStart(13, "0")}:${id}`;
+
+const serviceOf = (key: string): string => key.split(":")[1] as string;

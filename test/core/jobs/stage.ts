@@ -164,7 +164,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     const concurrencyOf = (): number => job?.concurrency ?? JOB.concurrency;
     const terms = { log: silentLog, clock };
     const queue = createStoreQueue({ ...terms, store: failing, concurrencyOf, sweepMs: 20, troubleMs: 20 });
-    const bounds = { baseUrl: url, retryMs: 20, stepGraceMs: 20_000 };
+    const bounds = { baseUrl: url, retryMs: 20, orphansMs: 20, stepGraceMs: 20_000 };
     const jobs = createJobs({ ...terms, ...bounds, services, records, queue, refunds: refunder });
     const payments = createPayments({ ...terms, site, services, rails: [rail], jobs, store: failing });
     await payments.start();

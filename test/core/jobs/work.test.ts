@@ -239,21 +239,42 @@ describe("the work of a job", () => {
     expect([stage.attempts.length, stage.refunds.length]).to.deep.equal([0, 1]);
   });
 
-  it("waits an hour for a process that offers its service, and is paid back when none does", async () => {
+  describe("whose service this process does not offer", () => {
     const end = Promise.withResolvers<void>();
-    stage.work = async ({ what }, { signal }) => {
-      await Promise.race([end.promise, once(signal, "abort")]);
-      return { found: what };
+    let id: string;
+    beforeEach(async () => {
+      stage.work = async ({ what }, { signal }) => {
+        await Promise.race([end.promise, once(signal, "abort")]);
+        return { found: what };
+      };
+      id = await stage.buy("x");
+      await eventually(() => stage.attempts.length === 1);
+      await stage.restart({ id: "other" });
+      await eventually(() => stage.store.entries.has("job-orphaned:search"));
+    });
+    /** Lets time pass, and the process look at the queue once more. */
+    const pass = async (minutes: number): Promise<void> => {
+      stage.clock.advance(minutes * 60_000);
+      const now = stage.clock.now();
+      const isMarked = (mark: unknown): boolean => (mark as { until: number }).until > now;
+      await eventually(() => isMarked(stage.store.entries.get("job-offered:other")));
     };
-    const id = await stage.buy("x");
-    await eventually(() => stage.attempts.length === 1);
-    await stage.restart({ id: "other" });
-    stage.clock.advance(50 * 60_000);
-    await eventually(() => notBefore() > 0);
-    expect(stage.store.entries.has(`job-end:${id}`)).to.equal(false);
-    stage.clock.advance(11 * 60_000);
-    await isOutOfLine();
-    expect(stage.refunds.map((refund) => refund.id)).to.deep.equal([id]);
-    end.resolve();
+
+    it("is done at once by one that offers it, after whatever time below an hour", async () => {
+      await pass(59);
+      expect([notBefore(), stage.attempts.length]).to.deep.equal([0, 1]);
+      stage.work = ({ what }) => ({ found: what });
+      await stage.restart();
+      expect(await stage.ended(id)).to.include({ status: "DELIVERED" });
+      await eventually(() => !stage.store.entries.has("job-orphaned:search"));
+    });
+
+    it("is paid back when nobody has offered it for an hour", async () => {
+      await pass(59);
+      expect(stage.store.entries.has(`job-end:${id}`)).to.equal(false);
+      await pass(2);
+      await isOutOfLine();
+      expect(stage.refunds.map((refund) => refund.id)).to.deep.equal([id]);
+    });
   });
 });

@@ -1,4 +1,7 @@
+import { createClient } from "@keyv/redis";
+import { createNodeRedisClient, Queue } from "bullmq";
 import { expect } from "chai";
+import type { QueuedJob } from "../../../runtime/core/jobs/queue.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { openBullmqQueue } from "../../../runtime/drivers/queue/bullmq.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -37,12 +40,15 @@ describe("a line of jobs in Redis", () => {
     const { queue, close } = await openTestQueue({ redisUrl: redis.url });
     const began = Promise.withResolvers<void>();
     let isStopped = false;
-    queue.start(async (_job, signal) => {
-      began.resolve();
-      await new Promise((done) => signal.addEventListener("abort", done));
-      isStopped = true;
-      return { retryInMs: 0 };
-    });
+    queue.start(
+      async (_job, signal) => {
+        began.resolve();
+        await new Promise((done) => signal.addEventListener("abort", done));
+        isStopped = true;
+        return { retryInMs: 0 };
+      },
+      ["one"],
+    );
     await queue.add({ id: "job-1", service: "one", at: 1 });
     await began.promise;
     await redis.kill();
@@ -52,35 +58,27 @@ describe("a line of jobs in Redis", () => {
 
   it("is not opened where there is no Redis", async () => {
     const url = `redis://127.0.0.1:${await findFreePort()}`;
-    const terms = { prefix: "p", services: [], concurrencyOf: () => 1, log: silentLog };
+    const terms = { prefix: "p", concurrencyOf: () => 1, log: silentLog };
     await expectUnavailable(openBullmqQueue({ url, ...terms }));
   });
 
-  it("gives turns to jobs of a service that is not offered any more", async () => {
-    const before = await openTestQueue({ redisUrl: redis.url });
-    await before.queue.add({ id: "job-1", service: "gone", at: 1 });
+  it("finds the jobs that an earlier version has left", async () => {
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    const before = new Queue("one", { connection: createNodeRedisClient(client), prefix: "payphone-jobs" });
+    await before.add("job", { at: 5 }, { jobId: "job-1", removeOnComplete: true, removeOnFail: true });
     await before.close();
+    client.destroy();
     const { queue, close } = await openTestQueue({ redisUrl: redis.url });
-    const taken: string[] = [];
-    queue.start(async ({ service }) => {
-      taken.push(service);
-      return "done";
-    });
-    await eventually(() => taken.length === 1);
-    expect(taken).to.deep.equal(["gone"]);
-    await close();
-  });
-
-  it("gives turns to jobs of such a service also when its first job comes late", async () => {
-    const terms = { prefix: "payphone-jobs", services: [], concurrencyOf: () => 1, log: silentLog };
-    const queue = await openBullmqQueue({ url: redis.url, ...terms, othersMs: 20 });
-    const taken: string[] = [];
-    queue.start(async ({ service }) => {
-      taken.push(service);
-      return "done";
-    });
-    await queue.add({ id: "job-1", service: "gone", at: 1 });
-    await eventually(() => taken.length === 1).finally(queue.close);
-    expect(taken).to.deep.equal(["gone"]);
+    const taken: QueuedJob[] = [];
+    queue.start(
+      async (job) => {
+        taken.push(job);
+        return "done";
+      },
+      ["one"],
+    );
+    await eventually(() => taken.length === 1).finally(close);
+    expect(taken).to.deep.equal([{ id: "job-1", service: "one", at: 5 }]);
   });
 });

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { Store } from "../../../runtime/core/store.ts";
 import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 import { testQueue } from "../../support/queue/suite.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
@@ -28,6 +29,25 @@ testQueue("SQLite", async () => {
   };
 });
 
+describe("a line of jobs in a store", () => {
+  it("finds the jobs that an earlier version has left", async () => {
+    const store = createMemoryStore();
+    const job = { id: "job-1", service: "one", at: 1e12 };
+    await store.set(`queue:one:${job.at}:job-1`, { ...job, notBefore: 0 });
+    const queue = createStoreQueue({ store, clock: { now: Date.now }, log: silentLog, concurrencyOf: () => 1 });
+    const taken: unknown[] = [];
+    queue.start(
+      async (each) => {
+        taken.push(each);
+        return "done";
+      },
+      ["one"],
+    );
+    await eventually(() => taken.length === 1).finally(queue.close);
+    expect(taken).to.deep.equal([job]);
+  });
+});
+
 describe("a line of jobs in a store, and a process that was stalled for longer than its lease", () => {
   const LEASE_MS = 200;
   let time: FrozenTime;
@@ -42,15 +62,18 @@ describe("a line of jobs in a store, and a process that was stalled for longer t
     const queue = createStoreQueue({ store, ...terms, leaseMs: LEASE_MS, sweepMs: 20 });
     const seen = { turns: 0, stopped: 0 };
     const end = Promise.withResolvers<void>();
-    queue.start(async (_job, signal) => {
-      seen.turns += 1;
-      if (seen.turns > 1) return "done";
-      time.stall(LEASE_MS * 2);
-      await onStalled(store);
-      await Promise.race([end.promise, once(signal, "abort")]);
-      if (signal.aborted) seen.stopped += 1;
-      return signal.aborted ? { retryInMs: 0 } : "done";
-    });
+    queue.start(
+      async (_job, signal) => {
+        seen.turns += 1;
+        if (seen.turns > 1) return "done";
+        time.stall(LEASE_MS * 2);
+        await onStalled(store);
+        await Promise.race([end.promise, once(signal, "abort")]);
+        if (signal.aborted) seen.stopped += 1;
+        return signal.aborted ? { retryInMs: 0 } : "done";
+      },
+      ["one"],
+    );
     await queue.add({ id: "job", service: "one", at: 1 });
     await time.pass(LEASE_MS * 2);
     end.resolve();

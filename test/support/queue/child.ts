@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openTestQueue, type QueuePlace } from "./place.ts";
+import { openTestQueue, type QueuePlace, SERVICES } from "./place.ts";
 
 /**
  * A worker process: it works on a queue and prints `began`, `ended` or `stopped` with the job's id for each turn.
@@ -13,7 +13,7 @@ queue.start(async ({ id }, signal) => {
   else await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
   process.stdout.write(`${signal.aborted ? "stopped" : "ended"} ${id}\n`);
   return signal.aborted ? { retryInMs: 0 } : "done";
-});
+}, Object.keys(SERVICES));
 process.stdout.write("ready\n");
 process.once("SIGTERM", () => void close().then(() => process.exit(0)));
 setInterval(() => {}, 60_000);

@@ -14,7 +14,7 @@ export const SERVICES: Readonly<Record<string, number>> = { one: 1, three: 3, ma
 export async function openTestQueue(place: QueuePlace): Promise<{ queue: JobQueue; close: () => Promise<void> }> {
   const concurrencyOf = (service: string): number => SERVICES[service] ?? 1;
   if ("redisUrl" in place) {
-    const terms = { prefix: "payphone-jobs", services: Object.keys(SERVICES), concurrencyOf, log: silentLog };
+    const terms = { prefix: "payphone-jobs", concurrencyOf, log: silentLog };
     const queue = await openBullmqQueue({ url: place.redisUrl, ...terms });
     return { queue, close: () => queue.close() };
   }

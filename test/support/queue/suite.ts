@@ -6,7 +6,7 @@ import { expect } from "chai";
 import type { JobQueue, QueuedJob, Turn } from "../../../runtime/core/jobs/queue.ts";
 import { eventually } from "../eventually.ts";
 import { expectUnavailable } from "../store/suite.ts";
-import { openTestQueue, type QueuePlace, type SERVICES } from "./place.ts";
+import { openTestQueue, type QueuePlace, SERVICES } from "./place.ts";
 
 /** A worker process, and the ids of the jobs that it began, ended and stopped. */
 interface Child {
@@ -41,6 +41,8 @@ async function startWorker(place: QueuePlace, pace: "hang" | number): Promise<Ch
   };
 }
 
+const ALL = Object.keys(SERVICES);
+
 /** A place for an empty queue. */
 export interface TestPlace {
   readonly place: QueuePlace;
@@ -69,7 +71,7 @@ export function testQueue(name: string, prepare: () => Promise<TestPlace>): void
     async function openLine(turn?: Turn): Promise<{ queue: JobQueue; close: () => Promise<void> }> {
       const line = await openTestQueue(at.place);
       open.push(line);
-      if (turn) line.queue.start(turn);
+      if (turn) line.queue.start(turn, ALL);
       return line;
     }
     async function startChild(pace: "hang" | number): Promise<Child> {
@@ -91,9 +93,52 @@ export function testQueue(name: string, prepare: () => Promise<TestPlace>): void
       queue.start(async ({ id }) => {
         taken.push(id);
         return "done";
-      });
+      }, ALL);
       await eventually(() => taken.length === 20);
       expect(taken).to.deep.equal(ids);
+    });
+
+    it("takes only the jobs of the services that it was told, and leaves the others to whoever offers them", async () => {
+      const taken: Record<string, string[]> = { left: [], right: [] };
+      const note =
+        (name: string): Turn =>
+        async ({ service }) => {
+          taken[name]?.push(service);
+          return "done";
+        };
+      const [left, right] = [await openLine(), await openLine()];
+      left.queue.start(note("left"), ["one", "gone"]);
+      right.queue.start(note("right"), ["three"]);
+      for (const { queue } of [left, right]) {
+        await addAll(queue, "one", 3);
+        await addAll(queue, "three", 3);
+        await addAll(queue, "many", 1);
+      }
+      await eventually(() => Object.values(taken).flat().length >= 12);
+      expect(taken).to.deep.equal({ left: Array(6).fill("one"), right: Array(6).fill("three") });
+      await eventually(async () => (await left.queue.services()).length === 1);
+      expect([await left.queue.services(), await right.queue.count("many")]).to.deep.equal([["many"], 2]);
+    });
+
+    it("takes the jobs of a service that it has adopted, until it abandons it", async () => {
+      const taken: string[] = [];
+      const { queue } = await openLine();
+      queue.start(
+        async ({ service }) => {
+          taken.push(service);
+          return "done";
+        },
+        ["one"],
+      );
+      await addAll(queue, "many", 2);
+      queue.adopt("many");
+      await eventually(() => taken.length === 2);
+      await queue.abandon("many");
+      await addAll(queue, "many", 1);
+      await addAll(queue, "one", 1);
+      await eventually(() => taken.includes("one"));
+      expect(taken).to.deep.equal(["many", "many", "one"]);
+      expect(await queue.count("many")).to.equal(1);
     });
 
     it("tells a turn which job it is", async () => {
@@ -159,7 +204,7 @@ export function testQueue(name: string, prepare: () => Promise<TestPlace>): void
         taken.push(id);
         await end.promise;
         return "done";
-      });
+      }, ALL);
       await eventually(() => taken.length === 1);
       await other.add(first);
       expect(await queue.count("one")).to.equal(2);
@@ -232,7 +277,7 @@ export function testQueue(name: string, prepare: () => Promise<TestPlace>): void
       queue.start(async ({ id }) => {
         taken.push(id);
         return "done";
-      });
+      }, ALL);
       await eventually(() => taken.length >= 5);
       expect(taken.sort()).to.deep.equal(ids.sort());
     });
@@ -249,7 +294,7 @@ export function testQueue(name: string, prepare: () => Promise<TestPlace>): void
         taken.push(job.id);
         await end.promise;
         return "done";
-      });
+      }, ALL);
       await eventually(() => taken.length === 1);
       await child.kill("SIGCONT");
       await eventually(() => child.stopped.length === 1);
@@ -271,7 +316,7 @@ export function testQueue(name: string, prepare: () => Promise<TestPlace>): void
       queue.start(async ({ id }) => {
         taken.push(id);
         return "done";
-      });
+      }, ALL);
       await eventually(() => taken.length === 3);
     });
 
@@ -286,7 +331,7 @@ export function testQueue(name: string, prepare: () => Promise<TestPlace>): void
         await new Promise((done) => setImmediate(done));
         isOver = true;
         return "done";
-      });
+      }, ALL);
       await eventually(() => taken.length === 1);
       await close();
       open = [];

@@ -31,6 +31,8 @@ export interface SellerOptions {
   readonly dir?: string;
   /** Overrides of the environment, e.g. another FACILITATOR_URL. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Further arguments of `serve`. */
+  readonly args?: readonly string[];
 }
 
 /** Starts it and waits until it listens. */
@@ -41,9 +43,10 @@ export async function startSeller({
   baseUrl,
   dir = ROOT,
   env = {},
+  args = [],
 }: SellerOptions): Promise<Seller> {
   const bound = port ?? (await findFreePort());
-  const child = spawn(process.execPath, [LAUNCHER, "serve", "--dir", dir], {
+  const child = spawn(process.execPath, [LAUNCHER, "serve", "--dir", dir, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       PATH: process.env.PATH,

@@ -1,0 +1,73 @@
+import type { Clock, Log } from "../../api/capabilities.ts";
+import type { JobQueue } from "./queue.ts";
+import type { JobRecords } from "./records.ts";
+
+/**
+ * Takes care of queued jobs whose service no process offers any more. Processes with different sets may share a queue for
+ * a while: a job waits for a process that offers its service, and only after an hour without one is it taken to be ended.
+ */
+export interface OrphanWatch {
+  /** Marks this process's services as offered, and looks for orphaned ones; both repeatedly. */
+  start(): void;
+  /** Whether no process has offered the service for an hour. @throws Problem `unavailable`. */
+  isOrphaned(service: string): Promise<boolean>;
+  close(): void;
+}
+
+export interface OrphanWatchDeps {
+  readonly queue: Pick<JobQueue, "services" | "adopt" | "abandon">;
+  readonly records: Pick<JobRecords, "markOffered" | "orphanedSince">;
+  /** The ids of the services that this process offers. */
+  readonly offered: ReadonlySet<string>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly everyMs: number;
+}
+
+/** How long a service must be offered by no process before its jobs are ended. */
+const UNKNOWN_SERVICE_GRACE_MS = 60 * 60_000;
+/** A mark outlives this many missed renewals. */
+const MISSED_RENEWALS = 4;
+
+export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
+  const { queue, records, offered, clock, log, everyMs } = deps;
+  const adopted = new Set<string>();
+  /** After a stop of all processes, those that start first give the others time to mark their services. */
+  const readyAt = clock.now() + everyMs * MISSED_RENEWALS;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  return { start: () => void look(), isOrphaned, close };
+
+  async function isOrphaned(service: string): Promise<boolean> {
+    const since = await records.orphanedSince(service);
+    const now = clock.now();
+    return since !== undefined && now >= readyAt && now - since >= UNKNOWN_SERVICE_GRACE_MS;
+  }
+
+  async function look(): Promise<void> {
+    await lookOnce().catch((error: unknown) => isClosed || log.warn("job.orphan-watch-failed", { error }));
+    if (!isClosed) timer = setTimeout(() => void look(), everyMs).unref();
+  }
+
+  async function lookOnce(): Promise<void> {
+    for (const service of offered) await records.markOffered(service, everyMs * MISSED_RENEWALS);
+    const services = new Set([...(await queue.services()), ...adopted]);
+    for (const service of services) if (!offered.has(service)) await decide(service);
+  }
+
+  async function decide(service: string): Promise<void> {
+    const mustAdopt = await isOrphaned(service);
+    if (isClosed || mustAdopt === adopted.has(service)) return;
+    log.warn(mustAdopt ? "job.service-orphaned" : "job.service-offered-again", { service });
+    if (mustAdopt) adopted.add(service);
+    else adopted.delete(service);
+    if (mustAdopt) queue.adopt(service);
+    else await queue.abandon(service);
+  }
+
+  function close(): void {
+    isClosed = true;
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,110 @@
+import { expect } from "chai";
+import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { sharedSandbox } from "../../support/chains/chains.ts";
+import { eventually } from "../../support/eventually.ts";
+import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
+import { startRedis } from "../../support/store/redis.ts";
+
+const SITE = "manifests/_site.yaml";
+
+/** A set of the tests' shop that sells one job, which delivers its own name. */
+const toSet = (name: string): Files => ({
+  [SITE]: TOSS[SITE] as string,
+  [`manifests/${name}.yaml`]: `id: ${name}
+title: ${name}
+description: A job of one of two sets.
+route: POST /v1/${name}
+price: "0.01"
+handler: ${name}.run
+input: { type: object }
+output: { type: object, properties: { by: { type: string } }, required: [by] }
+tags: [tests]
+job: { status_route: "GET /v1/${name}/{job_id}", eta_seconds: 1, deadline_seconds: 30, attempts: 1, concurrency: 2, queue_limit: 20, refund: false }
+examples:
+  - input: {}
+    output: { by: "${name}" }
+`,
+  [`plugins/${name}.ts`]: `import { definePlugin } from "#plugin";
+
+export default definePlugin("${name}", () => ({ run: () => ({ by: "${name}" }) }));
+`,
+});
+
+const PLACES = {
+  "a data directory": async () => {
+    const { path, remove } = createDataDir();
+    return { dataDir: path, env: {}, remove: async () => remove(), owned: /\/payphone-\w+ belongs/ };
+  },
+  "a Redis": async () => {
+    const redis = await startRedis();
+    const { path, remove } = createDataDir();
+    const free = (): Promise<void> => redis.stop().finally(remove);
+    return { dataDir: path, env: { REDIS_URL: redis.url }, remove: free, owned: /This Redis belongs/ };
+  },
+};
+
+for (const [name, prepare] of Object.entries(PLACES))
+  describe(`two servers on ${name}`, function () {
+    this.timeout(60_000);
+    let place: Awaited<ReturnType<(typeof PLACES)["a data directory"]>>;
+    let sellers: Seller[];
+    beforeEach(async () => {
+      sellers = [];
+      place = await prepare();
+    });
+    afterEach(async () => {
+      await Promise.all(sellers.map((seller) => seller.kill()));
+      await place.remove();
+    });
+    after(removeDirectories);
+
+    async function serve(files: Files, ...args: readonly string[]): Promise<Seller> {
+      const { dataDir, env } = place;
+      const seller = await startSeller({
+        sandbox: await sharedSandbox(),
+        dataDir,
+        env,
+        dir: await makeDirectory(files),
+        args,
+      });
+      sellers.push(seller);
+      return seller;
+    }
+
+    it("of one shop, with different sets, do each job where it is offered, at once", async () => {
+      const [left, right] = await Promise.all([serve(toSet("left")), serve(toSet("right"))]);
+      const pay = await stockFetch(await sharedSandbox(), "base");
+      const buy = async ({ url }: Seller, service: string): Promise<string> => {
+        const response = await pay(`${url}/v1/${service}`, json({}));
+        expect(response.status).to.equal(200);
+        const { status_url } = (await response.json()) as { status_url: string };
+        return status_url;
+      };
+      const bought: string[] = [];
+      for (let count = 0; count < 4; count += 1) bought.push(await buy(left, "left"), await buy(right, "right"));
+      const statuses = async (): Promise<{ status: string; deliverable: { by: string } | null }[]> =>
+        Promise.all(bought.map(async (url) => (await fetch(url)).json() as never));
+      const began = performance.now();
+      await eventually(async () => (await statuses()).every(({ status }) => status === "DELIVERED"));
+      expect(performance.now() - began, "no job was delayed by the other set").to.be.below(20_000);
+      expect((await statuses()).map(({ deliverable }) => deliverable?.by)).to.deep.equal(
+        Array.from({ length: 4 }, () => ["left", "right"]).flat(),
+      );
+    });
+
+    it("of two shops: the second one is refused with a sentence, and taken after it was renamed", async () => {
+      await (await serve(TOSS)).stop();
+      const renamed = edit(TOSS, SITE, "name: corner-shop", "name: other-shop");
+      const refusal = await serve(renamed).then(
+        () => "it has started",
+        (error: Error) => error.message,
+      );
+      expect(refusal).to.match(/ended with code 2: payphone: /);
+      expect(refusal)
+        .to.match(place.owned)
+        .and.to.match(/"corner-shop", and this one is "other-shop": set \w+ to a place/);
+      await (await serve(renamed, "--renamed")).stop();
+      await serve(renamed);
+    });
+  });
