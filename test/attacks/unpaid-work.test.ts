@@ -92,6 +92,16 @@ describe("work that nobody pays for", () => {
       expect((await shop.buy("/v1/roll", INPUT)).status, "alone again").to.equal(200);
     });
 
+    it("counts as in flight while the outcome of its settlement is not known", async () => {
+      rail = createScriptedRail();
+      limit(rail, PRICE);
+      rail.script.settle = () => Promise.reject(new Error("the facilitator broke off"));
+      shop = await openShop({ rail });
+      expect((await shop.buy("/v1/roll", INPUT)).status).to.equal(503);
+      expect((await shop.buy("/v1/roll", INPUT)).status).to.equal(429);
+      expect(shop.executions).to.equal(1);
+    });
+
     it("is had once by a payer who cancels the authorization meanwhile: from then on it pays first, for a day", async () => {
       shop = await openShop();
       rail = shop.rail;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem, type ProblemCode } from "../../api/problem.ts";
+import { isObject } from "../../core/json.ts";
 import { ask, type SellerResponse, textField } from "./http.ts";
 import type { Pending } from "./pending.ts";
 
@@ -10,6 +11,7 @@ const PASSING: readonly number[] = [408, 425, 429];
 /** Whether the answer to this payment is final. If not, the same payment is sent again. */
 function isFinal({ status, json }: SellerResponse): boolean {
   const code = textField(json, "code") ?? "";
+  if (code === "paid-not-delivered") return isObject(json) && "refund_tx" in json; // It is paid back.
   if (status >= 500) return FINAL.includes(code);
   return !PASSING.includes(status) && code !== "payment-in-progress";
 }

@@ -77,7 +77,7 @@ export function createCredits(deps: CreditsDeps): Credits {
         : `The payment was settled, and ${why}. Repeat this request with the same payment, at no further charge; what cannot be delivered within ${creditMs / 60_000} minutes is paid back.`;
       const members = owed && isPaidBack ? await refunds.status(owed.id) : undefined;
       return new Problem("paid-not-delivered", detail, {
-        retryAfter: RETRY_SECONDS,
+        ...(!isPaidBack && { retryAfter: RETRY_SECONDS }),
         ...(members && { members: { ...members } }),
         ...(receipt && { receipt }),
       });

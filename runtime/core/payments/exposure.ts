@@ -52,13 +52,18 @@ export function createExposure({ rails, store, mostCalls, onError }: ExposureDep
       const rail = railOf(offer);
       const account = accountOf(payer, offer);
       const tally = await store.join(`in-flight:${account}`, key, toWeight(offer.amount, rail, "up"), lifeMs);
+      const leave = (): void => void store.leave(`in-flight:${account}`, key).catch(onError); // It expires by itself.
       try {
         if (tally.members > mostCalls) throw tooMany(`${mostCalls} calls of this payer are being worked on already`);
         if (tally.members > 1 && tally.weight > (await weightOf(account, payer, offer)))
           throw tooMany("The payer's balance does not cover this call and those that are being worked on");
-        return await work();
-      } finally {
-        store.leave(`in-flight:${account}`, key).catch(onError); // It runs out by itself.
+        const result = await work();
+        leave();
+        return result;
+      } catch (error) {
+        // While its outcome is not known, the money counts as in flight.
+        if (!(error instanceof Problem) || error.code !== "settlement-unknown") leave();
+        throw error;
       }
     },
     spent(payer, offer) {

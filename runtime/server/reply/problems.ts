@@ -10,7 +10,6 @@ const RETRY_AFTER: { readonly [Code in ProblemCode]?: number } = {
   "payment-conflict": 5,
   "rate-limited": 1,
   "upstream-failed": 5,
-  "paid-not-delivered": 5,
   "facilitator-unavailable": 5,
   "settlement-unknown": 5,
   unavailable: 5,

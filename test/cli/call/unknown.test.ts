@@ -18,6 +18,7 @@ describe("a payment whose outcome is not known", () => {
     ["payment-in-progress", { status: 409, body: { code: "payment-in-progress" }, headers: { "retry-after": "0" } }],
     ["a broken connection", undefined],
     ["a gateway's 502", { status: 502, body: "<html>", headers: { "retry-after": "0" } }],
+    ["a credit", { status: 502, body: { code: "paid-not-delivered" }, headers: { "retry-after": "0" } }],
     ["too many requests", { status: 429, headers: { "retry-after": "0" } }],
   ];
   for (const [what, answer] of passing)
@@ -32,6 +33,7 @@ describe("a payment whose outcome is not known", () => {
   const final: [string, Said][] = [
     ["payment-conflict", { status: 409, body: { code: "payment-conflict" }, headers: { "retry-after": "0" } }],
     ["deadline-exceeded", { status: 504, body: { code: "deadline-exceeded" } }],
+    ["a credit that is paid back", { status: 502, body: { code: "paid-not-delivered", refund_tx: null } }],
     ["a refusal", { status: 402, body: { error: "insufficient_funds" } }],
   ];
   for (const [what, answer] of final)

@@ -58,12 +58,13 @@ export async function send({ method, url, body }, payment) {
 }
 
 /**
- * Whether a paid call has failed finally and uncharged. From 500 on the status alone does not tell: behind a gateway's
+ * Whether a paid call has failed finally, uncharged or paid back. From 500 on the status alone does not tell: behind a gateway's
  * 502 or 504 the seller may still be working.
  * @param {Answer} answer
  */
 export function isFinal({ status, body }) {
   const { code } = /** @type {{ code?: unknown }} */ (body ?? {});
+  if (code === "paid-not-delivered") return "refund_tx" in /** @type {object} */ (body); // It is paid back.
   return status < 500 ? !PASSING.has(status) : FINAL.has(code);
 }
 
