@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 
-/** Checks values in a thread of its own, which can be ended from outside when one of them keeps it busy. */
+/** Checks values in a thread of its own, which can be terminated when a value keeps it busy. */
 interface Work {
   readonly schemas: ReadonlyMap<string, object>;
   readonly checks: readonly { readonly schema: string | object; readonly json: string }[];

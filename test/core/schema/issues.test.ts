@@ -5,7 +5,7 @@ import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 const Anchor = { type: "object", properties: { tx: { type: "string" } }, required: ["tx"] };
 const compile = createCompiler(new Map([["Anchor", Anchor]]));
 
-/** The issues of one field that has this schema. */
+/** The issues of a body with one field of this schema. */
 function issuesOf(
   schema: object | boolean,
   value: unknown,
@@ -17,9 +17,9 @@ const issuesOfBody = (schema: object, value: unknown): readonly ValidationIssue[
   compile({ type: "object", ...schema }).check(value, "body").issues;
 
 const text = { type: "string" };
-/** As text, since an object with a `then` looks like a promise. */
+/** Parsed from text: the linter takes a literal with `then` for a promise. */
 const B_WITH_A = JSON.parse('{ "if": { "required": ["a"] }, "then": { "required": ["b"] } }') as object;
-/** Made with pydantic 2.13: a schema, a value, and the type, sentence and context of the issue. */
+/** Made with pydantic 2.13: a schema, a value, and the type, message and context of the issue. */
 const WORDS: readonly [schema: object, value: unknown, type: string, msg: string, ctx?: object][] = [
   [text, 5, "string_type", "Input should be a valid string"],
   [text, null, "string_type", "Input should be a valid string"],
@@ -99,7 +99,7 @@ const WORDS: readonly [schema: object, value: unknown, type: string, msg: string
   ],
 ];
 
-/** What pydantic has no word for, or says with a parser's words. */
+/** Rules for which pydantic has no type, or a message from its parser. */
 const OWN_WORDS: readonly [schema: object, value: unknown, type: string, error: string][] = [
   [{ ...text, format: "date-time" }, "soon", "datetime_parsing", "write it as in 2027-01-31T12:00:00Z"],
   [{ ...text, format: "date" }, "soon", "date_parsing", "write it as in 2027-01-31"],
@@ -160,7 +160,7 @@ describe("an issue", () => {
     ]);
   });
 
-  it("of a body that is no object, or none at all, is FastAPI's", () => {
+  it("of a body that is missing or no object is the one of FastAPI", () => {
     const schema = { properties: { a: text }, required: ["a"], oneOf: [{ required: ["a"] }, { required: ["b"] }] };
     for (const input of [[], "a", 5]) {
       const msg = "Input should be a valid dictionary or object to extract fields from";
@@ -179,13 +179,13 @@ describe("an issue", () => {
     ]);
   });
 
-  it("names a key that must not be one", () => {
+  it("names a key that breaks propertyNames", () => {
     const schema = { type: "object", propertyNames: { maxLength: 2 }, additionalProperties: text };
     const [issue] = issuesOf(schema, { abc: "1" });
     expect(issue).to.deep.include({ type: "string_too_long", loc: ["body", "x", "abc", "[key]"], input: "abc" });
   });
 
-  it("tells the rules about fields that are given together", () => {
+  it("explains rules about fields that are given together", () => {
     const names = { a: text, b: text, c: text };
     const rules: [rule: object, value: object, sentence: string][] = [
       [{ oneOf: [{ required: ["a"] }, { required: ["b"] }] }, {}, "exactly one of a, b must be given"],
@@ -204,7 +204,7 @@ describe("an issue", () => {
     }
   });
 
-  it("of a condition is that of what the condition asks for", () => {
+  it("of a condition is the issue of its then or else", () => {
     const issues = issuesOfBody({ properties: { a: text, b: text }, ...B_WITH_A }, { a: "" });
     expect(issues.map(({ type, loc }) => [type, ...loc])).to.deep.equal([["missing", "body", "b"]]);
   });
@@ -225,7 +225,7 @@ describe("several issues", () => {
     expect(places).to.deep.equal(["b", "a", "c.1", "c.2", "d", ""]);
   });
 
-  it("are one for each value: its length comes before its pattern, its choices before its type", () => {
+  it("are one per value: length before pattern, enum before type", () => {
     expect(issuesOf({ ...text, minLength: 2, pattern: "^[0-9]+$" }, "a").map(({ type }) => type)).to.deep.equal([
       "string_too_short",
     ]);
@@ -234,7 +234,7 @@ describe("several issues", () => {
     ]);
   });
 
-  it("say nothing of the null that a field may also be", () => {
+  it("do not mention null as an alternative", () => {
     for (const schema of [
       { anyOf: [{ $ref: "Anchor.json" }, { type: "null" }] },
       { oneOf: [{ type: "null" }, Anchor] },
@@ -246,7 +246,7 @@ describe("several issues", () => {
     }
   });
 
-  it("name each type that a value could have had", () => {
+  it("name each type that the value could have", () => {
     for (const schema of [{ type: ["string", "number", "null"] }, { anyOf: [text, { type: "number" }] }]) {
       expect(issuesOf(schema, []).map(({ type }) => type)).to.deep.equal(["string_type", "float_type"]);
     }

@@ -18,7 +18,7 @@ interface Result {
   readonly answer: number;
 }
 
-/** Checks in a thread, so that a check which never ends makes a test fail instead of all tests hang. */
+/** Checks in a thread, so that an endless check fails one test and does not hang the run. */
 async function check(checks: readonly { schema: string | object; json: string }[]): Promise<Result[]> {
   const worker = new Worker(new URL("./check-worker.ts", import.meta.url), {
     workerData: { schemas, checks },
@@ -36,10 +36,10 @@ const deep = (levels: number): string => "[".repeat(levels) + "]".repeat(levels)
 const list = (item: string, length: number): string => `[${Array(Math.ceil(length)).fill(item).join()}]`;
 
 const UNITS = ["a", "0", "0x", "1.", " ", "é", "\ud83d\ude00", "https://a.", "2027-01-01T", "/roll/v1"];
-/** JSON of a long text that is nearly what some pattern or format wants. */
+/** Long JSON texts that nearly match a pattern or a format. */
 const texts = (size: number): string[] => UNITS.map((unit) => JSON.stringify(`${unit.repeat(size / unit.length)}!`));
 
-/** JSON of about this size: long, deep and wide values, and some that are treacherous. */
+/** JSON of about this size: long, deep and wide values, and some with special names or numbers. */
 const hostile = (size: number): string[] => [
   ...texts(size),
   deep(250),
@@ -56,7 +56,7 @@ const hostile = (size: number): string[] => [
 describe("a hostile body", function () {
   this.timeout(100_000); // All schemas and hostile values take 6 seconds on an idle machine.
 
-  it("meets every schema without an exception, and gets a short answer", async () => {
+  it("causes no exception with any schema, and gets a short answer", async () => {
     const checks = [...schemas].flatMap(([schema, document]) => {
       const names = Object.keys((document as { properties: object }).properties);
       const inEach = hostile(SIZE / names.length);
@@ -71,7 +71,7 @@ describe("a hostile body", function () {
     }
   });
 
-  it("is not held against a pattern when it is longer than its schema allows", async () => {
+  it("is not matched against a pattern when it is longer than its schema allows", async () => {
     const schema = { type: "string", maxLength: 10, pattern: "^(a+)+$" };
     const [result] = await check([{ schema, json: JSON.stringify(`${"a".repeat(60)}!`) }]);
     expect(result?.issues).to.deep.equal(["string_too_long"]);
@@ -84,7 +84,7 @@ describe("a hostile body", function () {
     expect((await check(checks)).map(({ issues }) => issues)).to.deep.equal([[], ["value_error"]]);
   });
 
-  it("meets no format when it is longer than any format's text", async () => {
+  it("is not matched against a format when it is longer than any valid text", async () => {
     const formats = ["date-time", "date", "time", "duration", "uri", "uri-reference", "uri-template", "url", "email"];
     const more = ["hostname", "ipv4", "ipv6", "regex", "uuid", "json-pointer", "relative-json-pointer", "byte"];
     const checks = [...formats, ...more].flatMap((format) =>
@@ -93,7 +93,7 @@ describe("a hostile body", function () {
     for (const { issues } of await check(checks)) expect(issues).to.have.length(1);
   });
 
-  it("nested too deeply is told so", () => {
+  it("that is nested too deeply is refused with that reason", () => {
     const { check: checkAnchor } = createCompiler(schemas)("AnchorRequest");
     const [issue, ...others] = checkAnchor({ data: JSON.parse(deep(400)) }, "body").issues;
     expect(others).to.deep.equal([]);

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 
 const folder = join(import.meta.dirname, "../../../schemas");
-/** The schemas of requests and responses; those of the manifests have a lower-case name. */
+/** The schemas of requests and responses; those of manifests have lower-case names. */
 const schemas = new Map(
   readdirSync(folder)
     .filter((name) => /^[A-Z].*\.json$/.test(name))
@@ -20,7 +20,7 @@ const Tree = {
 const compile = createCompiler(new Map<string, object>([...schemas, ["Leaf", Leaf], ["Tree", Tree]]));
 const object = (properties: object, more: object = {}): object => ({ type: "object", properties, ...more });
 
-/** The checked value of an input that has no fault. */
+/** The checked value of an input without faults. */
 function checked(schema: string | object, value: unknown): unknown {
   const { value: result, issues } = compile(schema).check(value, "body");
   expect(issues).to.deep.equal([]);
@@ -38,7 +38,7 @@ describe("a schema", () => {
     });
   });
 
-  it("fills defaults into what may also be null, and into no branch that may not be meant", () => {
+  it("fills defaults in beside null, and in no branch that may not apply", () => {
     const withDefault = object({ a: { type: "integer", default: 1 } });
     const schema = object({
       x: { anyOf: [{ $ref: "Tree.json" }, { type: "null" }] },
@@ -49,7 +49,7 @@ describe("a schema", () => {
     expect(checked(schema, { x: null, y: { a: null } })).to.deep.equal({ x: null, y: { a: 1 } });
   });
 
-  it("gives each call a default of its own", () => {
+  it("gives each call its own copy of a default", () => {
     const schema = compile(object({ list: { type: "array", items: text, default: [] } }));
     const first = schema.check({}, "body").value as { list: string[] };
     first.list.push("mine");
@@ -66,7 +66,7 @@ describe("a schema", () => {
     ).to.deep.equal({ leaves: [{ name: "a" }] });
   });
 
-  it("keeps the null that it allows, and refuses one where a value is due", () => {
+  it("keeps a null that it allows, and refuses null in a required field", () => {
     const given = { low: 1, high: 6, label: null };
     expect(checked("RollRequest", given)).to.deep.equal({ ...given, count: 1 });
     expect(checked(object({ a: { type: ["string", "null"], default: "x" } }), { a: null })).to.deep.equal({ a: null });
@@ -96,7 +96,7 @@ describe("a schema", () => {
     });
   });
 
-  it("keeps whatever stands in a field of free JSON", () => {
+  it("keeps every value in a field of free JSON", () => {
     const data = JSON.parse('{"a":[null,{"__proto__":{"x":1},"constructor":null}],"":0.1,"é":"\\ud800"}');
     const { value } = compile("AnchorRequest").check({ data, more: 1 }, "body");
     expect(value).to.deep.equal({ data });
@@ -106,7 +106,7 @@ describe("a schema", () => {
     expect(checked(open, free)).to.deep.equal(free);
   });
 
-  it("keeps any JSON there, whatever it is", () => {
+  it("keeps generated JSON there unchanged", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "binary" }), (data) => {
         expect(JSON.stringify(checked("AnchorRequest", { data }))).to.equal(JSON.stringify({ data }));
@@ -114,7 +114,7 @@ describe("a schema", () => {
     );
   });
 
-  it("keeps the fields that any of its branches names", () => {
+  it("keeps fields that any of its branches names", () => {
     const cat = object({ kind: { const: "cat" }, lives: { type: "integer" } }, { required: ["lives"] });
     const dog = { allOf: [object({ kind: { const: "dog" } }), object({ tricks: { type: "array" } })] };
     const schema = object({ pet: { oneOf: [cat, dog, { type: "null" }] } });
@@ -126,14 +126,14 @@ describe("a schema", () => {
     });
   });
 
-  it("copies what it checks, so that nobody can change it afterwards", () => {
+  it("copies the value, so that later changes to the original have no effect", () => {
     const given = { data: { list: [1] } };
     const value = checked("AnchorRequest", given);
     given.data.list.push(2);
     expect(value).to.deep.equal({ data: { list: [1] } });
   });
 
-  it("reports what is not JSON at its place", () => {
+  it("reports values that are not JSON, with their place", () => {
     const issuesOf = (data: unknown) =>
       compile("AnchorRequest")
         .check({ data }, "body")
@@ -147,7 +147,7 @@ describe("a schema", () => {
     expect(issuesOf({ gone: undefined })).to.deep.equal([]);
   });
 
-  it("can be asked for the fields that every object inherits", () => {
+  it("can name fields that every object inherits", () => {
     const schema = object({ constructor: text, toString: text }, { required: ["constructor"] });
     expect(
       compile(schema)
@@ -174,7 +174,7 @@ describe("a schema", () => {
     ]);
   });
 
-  it("that is unknown or unusable is refused when it is compiled, with its name", () => {
+  it("that is unknown or invalid is refused by name when it is compiled", () => {
     expect(() => compile("RollRequst")).to.throw('there is no schema "RollRequst"');
     const broken = createCompiler(new Map([["Broken", { type: "object", propertys: {} }]]));
     expect(() => broken("Broken")).to.throw("schemas/Broken.json is no usable schema");
@@ -195,7 +195,7 @@ describe("the texts of a query", () => {
   );
   const read = (texts: Record<string, unknown>): unknown => schema.check(schema.coerce(texts), "query").value;
 
-  it("become what the schema names", () => {
+  it("become values of the schema's types", () => {
     expect(read({ count: "5", share: "0.5", deep: "true", name: "5", limit: "7" })).to.deep.equal({
       count: 5,
       share: 0.5,
@@ -205,7 +205,7 @@ describe("the texts of a query", () => {
     });
   });
 
-  it("are a list where one is due, repeated or not", () => {
+  it("become a list where the schema says so, repeated or not", () => {
     expect(read({ tags: "1" })).to.deep.include({ tags: [1] });
     expect(read({ tags: ["1", "2"] })).to.deep.include({ tags: [1, 2] });
   });
@@ -222,11 +222,11 @@ describe("the texts of a query", () => {
     ]);
   });
 
-  it("are empty texts where a text is due, and absent where null is allowed", () => {
+  it("that are empty stay empty texts, or become null where it is allowed", () => {
     expect(read({ name: "", limit: "" })).to.deep.equal({ count: 1, name: "", limit: null });
   });
 
-  it("meet the bounds of the numbers that they become", () => {
+  it("are checked against the bounds of the numbers that they become", () => {
     const { issues } = schema.check(schema.coerce({ count: "0" }), "query");
     expect(issues).to.deep.include({
       type: "greater_than_equal",

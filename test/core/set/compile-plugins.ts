@@ -6,8 +6,8 @@ import { writeTypes } from "../../../runtime/cli/set/types.ts";
 import { type Files, ROOT, readFilesOf, writeFiles } from "./served-directory.ts";
 
 /**
- * What `tsc` says of a served directory beside payphone, with the package.json and the tsconfig.json that the README for
- * authors shows; empty when it compiles.
+ * The output of `tsc` for a served directory beside payphone, with the package.json and tsconfig.json of the README for
+ * authors. Empty when it compiles.
  */
 export async function compilePlugins(files: Files): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), "payphone-home-"));

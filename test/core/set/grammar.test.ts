@@ -38,7 +38,7 @@ describe("a route", () => {
     for (const text of [...wrong, ...tricks, ...more]) expect(explainRoute(text), text).to.be.a("string");
   });
 
-  it("meets another where one request could be meant for both", () => {
+  it("overlaps another where one request could match both", () => {
     expect(overlaps("/v1/{a}/x", "/v1/b/{c}")).to.equal(true);
     expect(overlaps("/v1/a", "/v1/a/b")).to.equal(false);
     expect(overlaps("/v1/a/x", "/v1/{b}/y")).to.equal(false);
@@ -94,19 +94,19 @@ describe("a pattern of a schema", () => {
   for (const source of UNSAFE)
     it(`is refused as ${source}`, () => expect(explainPattern(source)).to.match(/^a hostile text can keep it busy/));
 
-  it("may have two endless parts where the text is short", () => {
+  it("may have two unbounded parts where the text is short", () => {
     expect(explainPattern("^[a-z]+-[a-z]+$")).to.be.a("string");
     expect(explainPattern("^[a-z]+-[a-z]+$", 500)).to.equal(undefined);
   });
 
-  it("is a regular expression, to begin with", () => {
+  it("must be a regular expression", () => {
     expect(explainPattern("^[a-z")).to.equal("is no regular expression: Unterminated character class");
   });
 });
 
-describe("the word that was meant", () => {
+describe("the nearest known word", () => {
   const WORDS = ["title", "tags", "route", "description", "RollRequest"];
-  it("is found behind a slip of the keyboard", () => {
+  it("is found for a typing error", () => {
     for (const [slip, word] of Object.entries({
       titel: "title",
       tag: "tags",
@@ -116,7 +116,7 @@ describe("the word that was meant", () => {
       expect(nearest(slip, WORDS), slip).to.equal(word);
   });
 
-  it("is not guessed at", () => {
+  it("is not guessed for a word that is too different", () => {
     for (const word of ["colour", "", "x", "requests"]) expect(nearest(word, WORDS), word).to.equal(undefined);
   });
 });

@@ -36,12 +36,12 @@ describe("price arithmetic", () => {
     );
   });
 
-  it("counts trailing zeros as nothing", () => {
+  it("ignores trailing zeros", () => {
     expect(toAtomic("5.00", 0)).to.equal(5n);
     expect(toAtomic("0.0200000000", 6)).to.equal(20_000n);
   });
 
-  it("refuses whatever is no plain decimal", () => {
+  it("refuses everything but plain decimals", () => {
     for (const text of ["", ".", "1.", ".5", "-1", "+1", "1e3", "01", "1,5", " 1", "1 ", "0x1", "NaN", "1.2.3", "١"]) {
       expect(() => toAtomic(text, 6), text).to.throw(RangeError);
       expect(isPrice(text), text).to.equal(false);
@@ -51,7 +51,7 @@ describe("price arithmetic", () => {
     expect(isPrice("0.001")).to.equal(true);
   });
 
-  it("prices every route of the specification on the dollar rails", () => {
+  it("turns dollars into atomic units on the dollar rails", () => {
     const expected = {
       "0.001": 1000n,
       "0.005": 5000n,

@@ -45,7 +45,7 @@ describe("the README for operators", () => {
   });
   after(removeDirectories);
 
-  it("has an example that is a service by its words alone, and answers", async () => {
+  it("has an example that is a sound service and answers", async () => {
     expect(await checkDir(await makeDirectory({ ...SITE, ...files }))).to.deep.equal([]);
     const service = await openService(files);
     expect(service.routes).to.deep.equal([{ method: "POST", path: "/v1/toss" }]);
@@ -83,7 +83,7 @@ describe("the README for authors", () => {
     expect(await compilePlugins({ ...SITE, ...files })).to.equal("");
   });
 
-  it("has an example that asks its source, and fails as it says", async () => {
+  it("has an example that reads its source, and fails as described", async () => {
     const weather = await openService(files, env);
     expect(await call(weather, { city: "Kyoto" })).to.deep.equal({ city: "Kyoto", degrees: 20, unit: "C" });
     expect(await call(weather, { city: "Kyoto", unit: "F" })).to.deep.include({ degrees: 68 });

@@ -2,15 +2,15 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** Files of a served directory, by their paths in it. */
+/** The files of a served directory, by path. */
 export type Files = Readonly<Record<string, string>>;
 
-/** Where payphone is. */
+/** The repository. */
 export const ROOT = join(import.meta.dirname, "../../..");
 
 const made: string[] = [];
 
-/** A sound set of one service, small enough to break in every way. */
+/** A sound set of one small service, to be broken by tests. */
 export const TOSS: Files = {
   "manifests/_site.yaml": await readFile(join(ROOT, "test/fixtures/manifests/_site.yaml"), "utf8"),
   "manifests/toss.yaml": `id: toss
@@ -55,13 +55,13 @@ export default definePlugin("toss", () => ({
 `,
 };
 
-/** The blocks of a README that are files, by the paths beside their fences: ```yaml manifests/toss.yaml */
+/** The code blocks of a README that are files, by the path after the fence's language: ```yaml manifests/toss.yaml */
 export async function readFilesOf(readme: string): Promise<Files> {
   const text = await readFile(join(ROOT, readme), "utf8");
   return Object.fromEntries([...text.matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)].map(([, file, block]) => [file, block]));
 }
 
-/** Writes a directory outside the repository, as an operator would keep one. */
+/** Writes a directory outside the repository, like an operator's. */
 export async function makeDirectory(files: Files): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "payphone-set-"));
   made.push(dir);
@@ -76,12 +76,12 @@ export async function writeFiles(dir: string, files: Files): Promise<void> {
   }
 }
 
-/** For `after`: takes away every directory that was made. */
+/** For `after`: removes every directory that was made. */
 export async function removeDirectories(): Promise<void> {
   for (const dir of made.splice(0)) await rm(dir, { recursive: true, force: true });
 }
 
-/** The files with one text in one of them replaced; a text that is not there is a mistake of the test's. */
+/** The files with one text in one of them replaced. @throws Error when the file does not have the text. */
 export function edit(files: Files, file: string, from: string, to: string): Files {
   const text = files[file];
   if (!text?.includes(from)) throw new Error(`${file} has no ${JSON.stringify(from)}`);

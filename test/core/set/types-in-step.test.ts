@@ -11,14 +11,14 @@ import { TOSS } from "./served-directory.ts";
 
 const SCHEMAS: Readonly<Record<string, SchemaObject>> = { Manifest: manifestSchema, SiteManifest: siteSchema };
 
-/** Both ways assignable, and with the same keys at every depth: an optional key too many would be assignable. */
+/** Types are the same when they are assignable both ways and have the same keys: an extra optional key is assignable. */
 const COMPARISON = `
 import type { Manifest, SiteManifest } from "../../payphone/runtime/core/set/manifest.ts";
 type Deep<T> = T extends object ? { readonly [Key in keyof T]: Deep<T[Key]> } : T;
 type Keys<T> = T extends readonly (infer Item)[] ? Keys<Item> : T extends object ? KeysOf<T> : never;
 type KeysOf<T> = string extends keyof T ? never : { [K in keyof T]-?: (K & string) | \`\${K & string}.\${Keys<T[K]>}\` }[keyof T];
 type Same<A, B> = [A, B, Keys<A>, Keys<B>] extends [B, A, Keys<B>, Keys<A>] ? true : { expected: Keys<A>; found: Keys<B> };
-/** What a schema may be is said in other words: any object. */
+/** Without input and output: the two sides describe a schema differently. */
 type Plain<T> = Omit<T, "input" | "output">;
 export const manifest: Same<Plain<Deep<FromManifest>>, Plain<Deep<Manifest>>> = true;
 export const site: Same<Deep<FromSiteManifest>, Deep<SiteManifest>> = true;
@@ -35,7 +35,7 @@ async function toTypes(schemas: typeof SCHEMAS): Promise<string> {
 }
 
 describe("the schemas of manifests", () => {
-  it("say the same as the types that the runtime has of them", async () => {
+  it("agree with the runtime's types", async () => {
     const types = await toTypes(SCHEMAS);
     expect(await compilePlugins({ ...TOSS, "plugins/same.ts": types + COMPARISON })).to.equal("");
     const other = types.replace("price?: string", "prize?: string").replace("decimals: number", "decimals: string");
@@ -43,7 +43,7 @@ describe("the schemas of manifests", () => {
     expect(found.match(/is not assignable to type/g), "and the comparison sees a difference").to.have.length(2);
   });
 
-  it("are valid schemas, every key of which is explained", () => {
+  it("are valid, and describe every key", () => {
     const lint = createSchemaLint();
     const locate = (): { line: number; column: number } => ({ line: 1, column: 1 });
     for (const [name, schema] of Object.entries(SCHEMAS)) {
@@ -54,6 +54,6 @@ describe("the schemas of manifests", () => {
   });
 });
 
-/** Our formats are grammars of our own; that each has one is part of what is checked. */
+/** Without the formats that `GRAMMARS` defines; any other unknown format remains and is a fault. */
 const withoutOwnFormats = (schema: SchemaObject): SchemaObject =>
   JSON.parse(JSON.stringify(schema), (key, value) => (key === "format" && value in GRAMMARS ? undefined : value));
