@@ -50,6 +50,28 @@ describe("work that nobody pays for", () => {
       expect([shop.executions, rail.moved.size]).to.deep.equal([1, 1]);
     });
 
+    it("is not had from two processes at once with the money for one call", async () => {
+      rail = createScriptedRail();
+      limit(rail, PRICE);
+      shop = await openShop({ rail });
+      const other = await openShop({ rail, store: shop.store, baseUrl: shop.url });
+      const gate = Promise.withResolvers<void>();
+      const wait = async (): Promise<object> => {
+        await gate.promise;
+        return { value: 1 };
+      };
+      shop.handler = wait;
+      other.handler = wait;
+      const [one, two] = [await shop.pay("/v1/roll"), await shop.pay("/v1/roll")];
+      const held = shop.post("/v1/roll", INPUT, { "payment-signature": one });
+      await eventually(() => shop.executions === 1);
+      expect((await other.post("/v1/roll", INPUT, { "payment-signature": two })).status).to.equal(429);
+      gate.resolve();
+      expect((await held).status).to.equal(200);
+      expect([shop.executions, other.executions]).to.deep.equal([1, 0]);
+      await other.close();
+    });
+
     it("is had fifty times at once by a wallet that can pay for it", async () => {
       rail = createScriptedRail();
       limit(rail, 50n * PRICE);

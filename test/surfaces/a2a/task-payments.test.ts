@@ -62,6 +62,29 @@ describe("a task", () => {
           .and.match(/nothing was charged/);
       });
 
+    it("goes on working when it was paid first and the service failed, until that delivers", async () => {
+      const first = await begin("roll");
+      const verify = () => ({ isValid: true, payer: "0x3333333333333333333333333333333333333333" });
+      stage.door.rails.base.script.verify = verify;
+      stage.door.rails.base.script.settle = (_payment, { network }) => ({
+        ...{ success: false, errorReason: "insufficient_funds", transaction: "", network },
+      });
+      await submit(first.id, pay(first)); // Who had work done and did not pay, pays first from now on.
+      stage.door.rails.base.script = { verify };
+      stage.door.handler = () => {
+        throw new Problem("upstream-failed", "The dice fell off the table");
+      };
+      const task = await begin("roll");
+      const { result } = await submit(task.id, pay(task));
+      expect(result.status.state).to.equal("working");
+      expect(result.status.message.parts[0].text).to.match(/at no further charge.*Ask for this task again/);
+      stage.door.handler = undefined;
+      const { result: done } = await get(task.id);
+      expect(done.status.state).to.equal("completed");
+      expect(metadataOf(done)[KEY("receipts")][0]).to.include({ success: true });
+      expect(stage.door.rails.base.moved.size).to.equal(1);
+    });
+
     it("withholds the result when the settlement fails, and keeps the receipt of it", async () => {
       const task = await begin("roll");
       stage.door.handler = () => ({ value: 424242 });
