@@ -1,8 +1,8 @@
-/** A shared signal fires at most this fraction (a tenth) of its time late. */
+/** One signal serves the calls of a tenth of its time. */
 const STEPS = 10;
 
 /**
- * Makes signals that are aborted after `ms` or up to a fifth later. Calls that begin within a tenth of `ms` share one
+ * Makes signals that are aborted after `ms` or up to a tenth later. Calls that begin within a tenth of `ms` share one
  * timer: a timer per call would cost more than the rest of its reservation.
  */
 export function createDeadline(ms: number): () => AbortSignal {

@@ -19,13 +19,13 @@ export async function repeat<T>(
       return await work();
     } catch (error) {
       if (attempt >= retries || !isOutage(error)) throw error;
-      await pause(delayMs * 2 ** attempt * (0.75 + Math.random() / 2));
+      await delay(delayMs * 2 ** attempt * (0.75 + Math.random() / 2));
     }
   }
 }
 
-/** Waits for so many milliseconds, or rejects with the signal's reason. */
-export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+/** Waits for `ms`, or rejects with the signal's reason. */
+export async function delay(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, signal && { signal }).catch((error: unknown) => {
     signal?.throwIfAborted();
     throw error;

@@ -1,7 +1,7 @@
 import type { SignatureStatus, VersionedTransaction } from "@solana/web3.js";
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { pause } from "../http/retry.ts";
+import { delay } from "../http/retry.ts";
 import type { TreasuryAccounts } from "../treasury.ts";
 import type { SolanaClient } from "./client.ts";
 
@@ -68,7 +68,7 @@ export function createSolanaSender(options: SolanaSenderOptions): SolanaSender {
       const status = found?.value[0];
       if (status && isConfirmed(status)) return { signature, slot: status.slot, sentAt };
       if (found && !status && isExpired && found.context.slot >= seenAt) return undefined;
-      await pause(pollMs, signal);
+      await delay(pollMs, signal);
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { untilAborted } from "../../core/deadline.ts";
-import { pause } from "../http/retry.ts";
+import { delay } from "../http/retry.ts";
 import type { Outcome, Setback } from "./answers.ts";
 import { createGate, type Refusal } from "./gate.ts";
 
@@ -69,7 +69,7 @@ export function createAttempts({ id, title, retries, pauseMs, clock, log }: Atte
         }
         setback = outcome.setback;
         if (made > most || (setback.retryAfterMs ?? 0) > LONGEST_PAUSE_MS) break;
-        await pause(toPauseMs(setback, made), signal);
+        await delay(toPauseMs(setback, made), signal);
         if (gate.refusal()) break;
       }
     } catch (error) {
