@@ -24,6 +24,8 @@ export interface Payments {
   readonly invoke: Invoke;
   readonly offers: Offers;
   readonly rails: RailMonitor;
+  /** Whether a payment is on record. @param key `<network>:<payer>:<nonce>`, as `Payment.authorization.id` has it. */
+  isKnown(key: string): Promise<boolean>;
   /** Asks the rails, puts the offers on record and takes up what an earlier process left open. */
   start(): Promise<void>;
   /** Stops all background work; what is open stays on record. */
@@ -102,6 +104,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     invoke,
     offers,
     rails: monitor,
+    isKnown: async (key) => (await reservations.read(key)) !== undefined,
     async start() {
       await monitor.start();
       reconciler.start();

@@ -14,6 +14,7 @@ import { createBazaar } from "../../surfaces/discovery/bazaar.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { Config } from "../config/config.ts";
 import { type LoadedPlugins, loadPlugins, type ManifestSet } from "../set/load.ts";
+import { type AddressWatch, createAddressWatch } from "./address-watch.ts";
 import { type Doors, openDoors } from "./doors.ts";
 import { createDrivers, type Drivers } from "./drivers.ts";
 import { createJobEngine, type OpenJobs } from "./job-engine.ts";
@@ -71,8 +72,10 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
       await till.payments.start();
       outside.sources.start();
       till.jobs.start();
+      if (!options.sandbox) till.addressWatch.start();
     },
     async close() {
+      till.addressWatch.close();
       till.payments.close();
       await till.jobs.close();
       await surfaces.close();
@@ -119,6 +122,7 @@ interface Till {
   readonly payments: Payments;
   readonly jobs: OpenJobs;
   readonly exchanges: Exchanges;
+  readonly addressWatch: AddressWatch;
 }
 
 async function openTill(
@@ -141,7 +145,8 @@ async function openTill(
     if (reason !== undefined) throw new Problem("unavailable", `${reason}; nothing was charged`);
   };
   const payments = createPayments({ site, services, rails, jobs, refunds, checkReady, store, clock, log, ...hooks });
-  return { services, payments, jobs, exchanges };
+  const addressWatch = createAddressWatch({ rails: drivers.watched, isKnown: payments.isKnown, log });
+  return { services, payments, jobs, exchanges, addressWatch };
 }
 
 function openSurfaces({ set, config, baseUrl, store, clock, sandbox }: ComposeOptions, till: Till): Promise<Doors> {
@@ -158,7 +163,7 @@ interface Parts {
 
 function toListener(options: ComposeOptions, { outside, till, surfaces }: Parts): RequestListener {
   const { set, config, baseUrl, store, clock, log, sandbox } = options;
-  const { services, payments } = till;
+  const { services, payments, addressWatch } = till;
   const { drivers, sources, reports } = outside;
   return createApp({
     services,
@@ -170,7 +175,7 @@ function toListener(options: ComposeOptions, { outside, till, surfaces }: Parts)
     site: { ...set.site, baseUrl },
     limits: set.site.limits,
     trustProxy: config.trustProxy,
-    ready: () => toReadiness({ services, payments, configured: drivers.rails, store, sources }),
+    ready: () => toReadiness({ services, payments, configured: drivers.rails, store, sources, addressWatch }),
     ...(sandbox && { sandbox: sandbox.description, origins: sandbox.origins }),
     clock,
     log,

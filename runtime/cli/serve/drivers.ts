@@ -8,6 +8,7 @@ import type { Rail } from "../../core/x402/rails.ts";
 import type { Facilitator, SettlementReader } from "../../core/x402/x402.ts";
 import { createAnchor } from "../../drivers/anchor.ts";
 import { createEvmClient, type EvmClient } from "../../drivers/evm/client.ts";
+import { readIncoming } from "../../drivers/evm/incoming.ts";
 import { createEvmReads } from "../../drivers/evm/reads.ts";
 import { createEvmRefundRail } from "../../drivers/evm/refund-rail.ts";
 import { createEvmSender, type EvmSender } from "../../drivers/evm/sender.ts";
@@ -22,6 +23,7 @@ import { createSolanaSettlements } from "../../drivers/solana/settlements.ts";
 import { createTreasury, missingKey } from "../../drivers/treasury.ts";
 import type { Config } from "../config/config.ts";
 import { ANCHOR_RAILS, railVariables } from "../config/serve.ts";
+import type { WatchedRail } from "./address-watch.ts";
 
 export interface DriverDeps {
   readonly config: Config;
@@ -34,6 +36,8 @@ export interface DriverDeps {
 /** The outside world behind its interfaces. Nothing is connected before its first use. */
 export interface Drivers {
   readonly rails: readonly Rail[];
+  /** The EVM rails, with their newest payments. */
+  readonly watched: readonly WatchedRail[];
   readonly anchor: Anchor;
   /** The chain of the rail `base`. */
   readonly evm: Evm;
@@ -54,6 +58,7 @@ export function createDrivers({ config, site, store, clock, log }: DriverDeps): 
 
   return {
     rails: site.rails.map(toRail),
+    watched: site.rails.flatMap(toWatched),
     anchor: toAnchor(),
     evm: toReads(),
     treasury,
@@ -78,6 +83,14 @@ export function createDrivers({ config, site, store, clock, log }: DriverDeps): 
   function toRail(manifest: RailManifest): Rail {
     const { payTo } = railVariables(config, manifest);
     return { manifest, payTo, facilitator: toFacilitator(manifest, payTo), settlements: toSettlements(manifest) };
+  }
+
+  function toWatched(manifest: RailManifest): readonly WatchedRail[] {
+    const { id, title, network, asset } = manifest;
+    const chain = evmChains.get(network);
+    if (!chain) return [];
+    const { payTo } = railVariables(config, manifest);
+    return [{ id, title, network, payTo, incoming: (signal) => readIncoming(chain.client, { asset, payTo }, signal) }];
   }
 
   function toFacilitator(manifest: RailManifest, payTo: string): Facilitator {

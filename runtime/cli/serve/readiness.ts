@@ -3,6 +3,7 @@ import type { Service } from "../../core/service.ts";
 import type { Rail } from "../../core/x402/rails.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 import type { ReadyReport } from "../../server/routes/status.ts";
+import type { AddressWatch } from "./address-watch.ts";
 import type { Sources } from "./sources.ts";
 
 export interface ReadinessDeps {
@@ -11,6 +12,7 @@ export interface ReadinessDeps {
   readonly configured: readonly Rail[];
   readonly store: OpenStore;
   readonly sources: Pick<Sources, "upstreams" | "explain">;
+  readonly addressWatch: Pick<AddressWatch, "warnings">;
 }
 
 /**
@@ -23,6 +25,7 @@ export async function toReadiness({
   configured,
   store,
   sources,
+  addressWatch,
 }: ReadinessDeps): Promise<ReadyReport> {
   const isStoreUp = await store.ping().then(
     () => true,
@@ -41,6 +44,7 @@ export async function toReadiness({
     const reason = isPayable ? sources.explain(service.manifest) : "No rail that it is sold on is up";
     return reason === undefined ? { id, state: "up" as const } : { id, state: "down" as const, reason };
   });
+  const warnings = addressWatch.warnings();
   const isDegraded = [...rails, ...upstreams, ...all].some(({ state }) => state === "down");
   const isDead = !isStoreUp || rails.every(({ state }) => state === "down");
   return {
@@ -49,5 +53,6 @@ export async function toReadiness({
     rails,
     upstreams,
     services: all,
+    ...(warnings.length > 0 && { warnings }),
   };
 }

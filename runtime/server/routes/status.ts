@@ -15,6 +15,8 @@ export interface ReadyReport {
   /** The sources of services. `down`: paused after repeated failures, or not configured. */
   readonly upstreams: readonly { readonly id: string; readonly state: "up" | "down"; readonly reason?: string }[];
   readonly services: readonly { readonly id: string; readonly state: "up" | "down"; readonly reason?: string }[];
+  /** Sentences for the operator about what is up but needs attention; left out when there are none. */
+  readonly warnings?: readonly string[];
 }
 
 /** `/health` says that the process answers, `/ready` what it can do. Concurrent probes share one report. */

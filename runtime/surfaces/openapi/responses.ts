@@ -84,6 +84,7 @@ export const OWN_SCHEMAS: Json = {
       rails: { type: "array", items: toPart(["id", "network"]) },
       upstreams: { type: "array", items: toPart(["id"]) },
       services: { type: "array", items: toPart(["id"]) },
+      warnings: { type: "array", items: text },
     },
     required: ["status", "store", "rails", "upstreams", "services"],
   },

@@ -1,0 +1,85 @@
+import type { Log } from "../../api/capabilities.ts";
+import type { IncomingPayment } from "../../drivers/evm/incoming.ts";
+
+/** A rail whose pay address is watched. */
+export interface WatchedRail {
+  readonly id: string;
+  /** CAIP-2. */
+  readonly network: string;
+  readonly title: string;
+  readonly payTo: string;
+  /** The newest EIP-3009 payments to the address, none older than any payment that the store still keeps. */
+  readonly incoming: (signal: AbortSignal) => Promise<readonly IncomingPayment[]>;
+}
+
+export interface AddressWatchDeps {
+  readonly rails: readonly WatchedRail[];
+  /** Whether the store knows a payment. @param key `<network>:<payer>:<nonce>`, in lower case. */
+  readonly isKnown: (key: string) => Promise<boolean>;
+  readonly log: Log;
+  /** Before the first check; the chain's library is loaded by it, so the start must be over. */
+  readonly firstMs?: number;
+  readonly everyMs?: number;
+}
+
+/** Notices payments to a pay address that another store sold for. */
+export interface AddressWatch {
+  start(): void;
+  /** A sentence for each rail whose address another store seems to use. */
+  warnings(): readonly string[];
+  close(): void;
+}
+
+const FIRST_MS = 5000;
+const EVERY_MS = 24 * 60 * 60_000;
+const PATIENCE_MS = 20_000;
+
+/**
+ * Two stores that receive at one address can be made to serve one payment twice: each finds it settled on the chain. So
+ * a store looks for settlements that it does not know, after its start and once a day.
+ */
+export function createAddressWatch(deps: AddressWatchDeps): AddressWatch {
+  const { rails, isKnown, log, firstMs = FIRST_MS, everyMs = EVERY_MS } = deps;
+  const closing = new AbortController();
+  const warnings = new Map<string, string>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const wait = (ms: number): void => {
+    timer = setTimeout(() => void checkAll(), ms).unref();
+  };
+  return {
+    start: () => wait(firstMs),
+    warnings: () => [...warnings.values()],
+    close() {
+      closing.abort();
+      clearTimeout(timer);
+    },
+  };
+
+  async function checkAll(): Promise<void> {
+    for (const rail of rails)
+      await check(rail).catch((error: unknown) => {
+        if (!closing.signal.aborted) log.info("rail.address-unchecked", { rail: rail.id, error });
+      });
+    if (!closing.signal.aborted) wait(everyMs);
+  }
+
+  async function check(rail: WatchedRail): Promise<void> {
+    const { id, network } = rail;
+    const incoming = await rail.incoming(AbortSignal.any([closing.signal, AbortSignal.timeout(PATIENCE_MS)]));
+    const known = await Promise.all(
+      incoming.map(({ from, nonce }) => isKnown(`${network}:${from}:${nonce}`.toLowerCase())),
+    );
+    const unknown = incoming.filter((_, at) => !known[at]);
+    const newest = unknown.at(-1);
+    log.info("rail.address-checked", { rail: id, payments: incoming.length, unknown: unknown.length });
+    if (!newest) return void warnings.delete(id);
+    const warning = explain(rail, unknown.length, newest.transaction);
+    warnings.set(id, warning);
+    log.warn("rail.address-shared", { rail: id, transaction: newest.transaction, warning });
+  }
+}
+
+const explain = ({ title, payTo }: WatchedRail, count: number, transaction: string): string =>
+  `${count} recent payment${count === 1 ? "" : "s"} of ${title} to ${payTo} ${count === 1 ? "is" : "are"} not in this ` +
+  `store, the newest in ${transaction}: give each store a pay address of its own, or one payment may be served by both`;

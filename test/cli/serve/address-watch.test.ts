@@ -1,0 +1,68 @@
+import { expect } from "chai";
+import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
+import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { openTestSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { eventually } from "../../support/eventually.ts";
+import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
+
+describe("a pay address", function () {
+  this.timeout(90_000);
+  const places = [createDataDir(), createDataDir()] as const;
+  let sandbox: TestSandbox;
+  let dir: string;
+  let sellers: Seller[] = [];
+
+  before(async () => {
+    [sandbox, dir] = await Promise.all([openTestSandbox(), makeDirectory(TOSS)]);
+  });
+  afterEach(async () => {
+    await Promise.all(sellers.map((seller) => seller.stop()));
+    sellers = [];
+  });
+  after(async () => {
+    await sandbox.stop();
+    for (const { remove } of places) remove();
+    await removeDirectories();
+  });
+
+  async function serve(dataDir: string): Promise<Seller> {
+    const seller = await startSeller({ sandbox, dataDir, dir });
+    sellers.push(seller);
+    return seller;
+  }
+  const readinessOf = async ({ url }: Seller): Promise<ReadyReport> =>
+    (await (await fetch(`${url}/ready`)).json()) as ReadyReport;
+
+  it("that two stores share is told by the one that does not know a settlement, and not by the other one", async () => {
+    const seller = await serve(places[0].path);
+    const pay = await stockFetch(sandbox, "base");
+    const response = await pay(`${seller.url}/v1/toss`, json({}));
+    expect(response.status).to.equal(200);
+    const { transaction } = receiptOf(response);
+
+    const stranger = await serve(places[1].path);
+    await eventually(async () => (await readinessOf(stranger)).warnings !== undefined);
+    const report = await readinessOf(stranger);
+    expect(report.status).to.equal("ready");
+    expect(report.warnings).to.have.length(1);
+    expect(report.warnings?.[0]).to.match(/^1 recent payment of USDC on Base to 0x\w{40} is not in this store/);
+    expect(report.warnings?.[0]).to.include(transaction);
+    const told = stranger
+      .output()
+      .split("\n")
+      .filter((line) => line.includes("rail.address-shared"));
+    expect(told.map((line) => JSON.parse(line) as { level: string })[0]?.level).to.equal("warn");
+
+    await stranger.stop();
+    sellers = [await startAgain(seller)];
+    const [again] = sellers as [Seller];
+    await eventually(() => again.output().includes('"payments":1,"unknown":0'));
+    expect((await readinessOf(again)).warnings).to.equal(undefined);
+  });
+
+  async function startAgain(seller: Seller): Promise<Seller> {
+    await seller.stop();
+    return startSeller({ sandbox, dataDir: seller.dataDir, dir, env: { LOG_LEVEL: "info" } });
+  }
+});
