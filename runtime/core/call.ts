@@ -9,7 +9,7 @@ export interface Invocation {
    * Reads the input, unchecked. Called at most once: an unpaid call of a paid service is challenged without reading it.
    * @throws Problem `invalid-input`, `payload-too-large`, `unsupported-media-type` …
    */
-  readonly input: () => Promise<{ readonly value: unknown; readonly from: "body" | "query" }>;
+  readonly input: () => Promise<GivenInput>;
   /** The payment as it arrived: the base64 text of a header, or an object. */
   readonly payment: string | object | undefined;
   /** The URL that challenges name and payments must name. */
@@ -22,6 +22,15 @@ export interface Invocation {
   readonly exchange?: string | undefined;
 }
 
+/** An input, unchecked. */
+export interface GivenInput {
+  readonly value: unknown;
+  /** Where its fields stand, as faults name it. */
+  readonly from: "body" | "query";
+  /** The fields that stand in the path instead. */
+  readonly inPath?: readonly string[];
+}
+
 /** How a call ended. Failures other than those of payment are thrown as Problem. */
 export type Outcome =
   | {
@@ -29,6 +38,8 @@ export type Outcome =
       readonly output: unknown;
       /** Set when the call was paid. */
       readonly receipt?: SettleResponse;
+      /** The payment was settled for an earlier call, whose answer this is. */
+      readonly isRepeat?: boolean;
     }
   | {
       readonly kind: "challenge";

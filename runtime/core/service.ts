@@ -15,6 +15,8 @@ export interface Service {
   /** The schema of the answer; of a job service, that of the accepted job. */
   readonly output: Schema;
   readonly deadlineMs: number;
+  /** The largest JSON body of a call. */
+  readonly bodyBytes: number;
   /** Set where calls are jobs. */
   readonly job?: Job;
 }
@@ -85,6 +87,7 @@ function bind(manifest: Manifest, handler: AnyHandler, { site, compile }: Bindin
     input: compile(manifest.input),
     output: compile(manifest.output),
     deadlineMs: (manifest.deadline_seconds ?? site.limits.deadline_seconds) * 1000,
+    bodyBytes: manifest.body_bytes ?? site.limits.body_bytes,
     ...(job && { job }),
   });
 }

@@ -7,28 +7,27 @@ import { PATHS } from "../core/paths.ts";
 import type { SiteManifest } from "../core/set/manifest.ts";
 import { type CatalogSite, toCatalog } from "../surfaces/discovery/catalog.ts";
 import type { Document } from "../surfaces/http/document.ts";
-import { readPaymentHeaders } from "../surfaces/http/payment-headers.ts";
 import type { RpcDoor } from "../surfaces/rpc/door.ts";
 import { createAccessLog, createFailureLog } from "./access-log.ts";
 import { toFixedHeaders } from "./reply/headers.ts";
 import { toProblemReply, toRequestProblem } from "./reply/problems.ts";
 import { createSend, type Send, toJsonReply } from "./reply/reply.ts";
 import { contextOf, openContext } from "./request/context.ts";
-import { createLimits, createMemoryLimiter, type Limiter } from "./request/limits.ts";
-import { checkTarget, toOriginForm, toPattern } from "./request/target.ts";
+import { type CreateLimiter, createLimits, type Limits } from "./request/limits.ts";
+import { checkHost, checkTarget, toOriginForm, toPattern } from "./request/target.ts";
 import { createDocuments } from "./routes/documents.ts";
 import { toOptionsReply } from "./routes/preflight.ts";
 import { createReports } from "./routes/reports.ts";
-import { type Methods, toHandler } from "./routes/resource.ts";
-import { createRest, type RestDeps } from "./routes/rest.ts";
+import { type HandlerOptions, type Methods, toHandler } from "./routes/resource.ts";
+import { createRest, type RestDeps, toCallBudget } from "./routes/rest.ts";
 import { createRpc } from "./routes/rpc.ts";
 import { createProbes, type ReadyReport } from "./routes/status.ts";
 
 export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challenge"> {
   readonly site: CatalogSite;
   readonly limits: Omit<SiteManifest["limits"], "offer_seconds" | "deadline_seconds">;
-  /** Counts requests; default: in memory. */
-  readonly limiter?: Limiter;
+  /** Default: counters in memory. */
+  readonly createLimiter?: CreateLimiter;
   /** Trusted proxies: how many, or their addresses (Express's `trust proxy`). Default: none. */
   readonly trustProxy?: number | readonly string[];
   readonly ready: () => Promise<ReadyReport>;
@@ -49,35 +48,39 @@ export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challen
 /** Everything that is served over HTTP, as a listener for `openServer`. */
 export function createApp(deps: AppDeps): RequestListener {
   const { site, limits: bounds, clock, log } = deps;
-  const send = createSend(toFixedHeaders(site.baseUrl), createAccessLog(log, clock));
+  const limits = createLimits(bounds, deps.createLimiter);
+  const send = createSend(toFixedHeaders(site.baseUrl), createAccessLog(log, clock), (client, bytes) => {
+    limits.take(client, "bytes", bytes).catch(() => undefined); // The answer is sent: the next body pays for it.
+  });
   const fail = createFailureLog(log, clock);
-  const limits = createLimits(deps.limiter ?? createMemoryLimiter(bounds));
+  const shared = { maxDepth: bounds.body_depth, limits };
   const app = express().disable("x-powered-by").enable("strict routing").enable("case sensitive routing");
   app.set("query parser", "simple").set("trust proxy", deps.trustProxy ?? 0);
-  const mount = (paths: ReadonlyMap<string, Methods>): void => {
+  const mount = (paths: ReadonlyMap<string, Methods>, budgetOf: HandlerOptions["budgetOf"]): void => {
     // `app.all` would register each handler once per method: 35 times.
-    for (const [path, methods] of paths) app.route(toPattern(path)).all(toHandler(methods, send));
+    for (const [path, methods] of paths) app.route(toPattern(path)).all(toHandler(methods, { limits, budgetOf, send }));
   };
-  const begin: RequestHandler = (request, response, next) => {
-    request.url = toOriginForm(request.url);
-    openContext(request, response, clock);
-    checkTarget(request.url, bounds.url_bytes);
-    next();
-  };
-  const admit: RequestHandler = (request, response, next) =>
-    limits.admit(contextOf(response).client, readPaymentHeaders(request.headers) !== undefined).then(() => next());
 
-  app.use(begin);
-  mount(createProbes(site.name, deps.ready));
-  app.use(admit);
-  mount(createRest({ ...deps, baseUrl: site.baseUrl, bounds, limits }));
-  mount(createRpc({ doors: deps.doors ?? new Map(), bounds, limits, fail }));
-  mount(createDocuments(new Map([[PATHS.front, toCatalogDocument(deps)], ...(deps.documents ?? [])])));
-  if (deps.reports) mount(createReports(deps.reports));
-  if (deps.sandbox) mount(toSandbox(deps.sandbox));
-  app.use(answerNowhere(send));
+  app.use(begin(clock, bounds.url_bytes));
+  mount(createProbes(site.name, deps.ready), () => undefined);
+  mount(createRest({ ...deps, ...shared, baseUrl: site.baseUrl }), toCallBudget);
+  mount(createRpc({ ...shared, doors: deps.doors ?? new Map(), fail }), () => undefined);
+  mount(createDocuments(new Map([[PATHS.front, toCatalogDocument(deps)], ...(deps.documents ?? [])])), () => "free");
+  if (deps.reports) mount(createReports(deps.reports), () => "unpaid");
+  if (deps.sandbox) mount(toSandbox(deps.sandbox), () => "free");
+  app.use(answerNowhere(limits, send));
   app.use(answerProblems(send, fail));
   return app;
+}
+
+function begin(clock: Clock, maxUrlBytes: number): RequestHandler {
+  return (request, response, next) => {
+    request.url = toOriginForm(request.url);
+    openContext(request, response, clock);
+    checkTarget(request.url, maxUrlBytes);
+    checkHost(request.rawHeaders);
+    next();
+  };
 }
 
 function toCatalogDocument({ services, site, documents = new Map(), sandbox }: AppDeps): Document {
@@ -92,12 +95,12 @@ function toSandbox(sandbox: object): ReadonlyMap<string, Methods> {
 }
 
 /** `OPTIONS *` asks about the whole server; every other request that gets here has an unknown path. */
-function answerNowhere(send: Send): RequestHandler {
-  return ({ method }, response) => {
-    const { path } = contextOf(response);
-    if (path !== "*" || method !== "OPTIONS") {
-      throw new Problem("not-found", "There is nothing at this path; GET / lists what is here");
-    }
+function answerNowhere(limits: Limits, send: Send): RequestHandler {
+  return async ({ method }, response) => {
+    const { path, client } = contextOf(response);
+    const isServer = path === "*" && method === "OPTIONS";
+    await limits.take(client, isServer ? "free" : "unpaid");
+    if (!isServer) throw new Problem("not-found", "There is nothing at this path; GET / lists what is here");
     send(response, toOptionsReply("GET, HEAD, POST, OPTIONS", undefined));
   };
 }

@@ -58,6 +58,7 @@ describe("the access log", () => {
     const clock = { at: 0, now: () => clock.at };
     const record = createAccessLog(log, clock, { lines: 10, windowMs: 1000 });
     const unpaid = {
+      bodyBytes: 0,
       service: undefined,
       payer: undefined,
       network: undefined,

@@ -38,7 +38,18 @@ describe("the limit of unpaid requests", () => {
     expect([(await ask()).status, (await ask("/v1/jobs/1")).status, (await ask("/nothing")).status]).to.deep.equal([
       402, 200, 404,
     ]);
-    expect(await statuses(1, "/")).to.deep.equal([429]);
+    expect(await statuses(1, "/v1/screen")).to.deep.equal([429]);
+  });
+
+  it("counts documents, OPTIONS and 405 in a larger budget of their own", async () => {
+    await open();
+    const refused = async (method: string): Promise<number> =>
+      (await fetch(`${door?.url}/v1/screen`, { method })).status;
+    expect(await statuses(10, "/")).to.deep.equal(Array(10).fill(200));
+    expect([await refused("OPTIONS"), await refused("PUT")]).to.deep.equal([204, 405]);
+    expect(await statuses(3)).to.deep.equal([402, 402, 402]);
+    expect(await statuses(19, "/")).to.deep.equal([...Array(18).fill(200), 429]);
+    expect([await refused("OPTIONS"), await refused("PUT")]).to.deep.equal([429, 429]);
   });
 
   it("leaves the probes of operators alone", async () => {
@@ -75,14 +86,14 @@ describe("the limit of unpaid requests", () => {
   });
 
   it("may be kept by another limiter, and answers 503 while that cannot count", async () => {
-    await open({ limiter: new RateLimiterMemory({ points: 1, duration: 60 }) });
+    await open({ createLimiter: () => new RateLimiterMemory({ points: 1, duration: 60 }) });
     expect(await statuses(2)).to.deep.equal([402, 429]);
     await door?.close({ graceMs: 0 });
     const failing = {
       consume: () => Promise.reject(new Error("redis://:secret@host is gone")),
       reward: () => Promise.reject(),
     };
-    await open({ limiter: failing });
+    await open({ createLimiter: () => failing });
     const response = await ask();
     expect(response.status).to.equal(503);
     expect(await response.text()).not.to.include("secret");

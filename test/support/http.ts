@@ -29,7 +29,16 @@ export function toService(manifest: Pick<Manifest, "id" | "route"> & Partial<Man
     return { method, path } as Route;
   });
   const [{ path }] = routes as [Route];
-  return { manifest: full, routes, path, handler: () => null, input: anything, output: anything, deadlineMs: 20_000 };
+  return {
+    manifest: full,
+    routes,
+    path,
+    handler: () => null,
+    input: anything,
+    output: anything,
+    deadlineMs: 20_000,
+    bodyBytes: full.body_bytes ?? LIMITS.body_bytes,
+  };
 }
 
 /** A challenge with one offer for the resource. */
@@ -112,7 +121,8 @@ export async function openDoor(services: readonly Service[], changes: Partial<Ap
     if (price !== undefined && payment !== "good") {
       return { kind: "challenge", challenge: toChallenge(resource, "invalid_payload") };
     }
-    const output = { id, ...(await input()) };
+    const { value, from } = await input();
+    const output = { id, value, from };
     return { kind: "result", output, ...(price !== undefined && { receipt: RECEIPT }) };
   }
 }

@@ -18,9 +18,11 @@ export const SANDBOX_PAY_PATH = "/sandbox/pay";
 export function createSandboxPay(rails: readonly RailManifest[], description: SandboxDescription): RpcDoor {
   const wallet = toWallet(description);
   return {
-    async handle({ body }) {
+    maxBytes: 65_536,
+    async handle({ read, admit }) {
       try {
-        const challenge = readChallenge(body);
+        await admit(false);
+        const challenge = readChallenge((await read()).text);
         const [offer] = toOffers(challenge, rails).offers;
         if (!offer) throw new Problem("bad-request", "No offer of the challenge is on one of the sandbox's rails");
         const payer = await openPayer(wallet, offer);

@@ -22,6 +22,7 @@ export const FAULT_CODES = {
   "bad-variable": "No name of an environment variable, or one that plugins are never lent.",
   "bad-version": "Not three numbers with dots between them.",
   "bad-word": "Not made of lower-case letters, digits and single dashes.",
+  "body-too-small": "A body of `body_bytes` cannot hold the longest texts of the input, or an example.",
   "deadline-too-long": "A paid handler could still be running when its payment runs out.",
   "duplicate-id": "Two ids differ in nothing but capitals.",
   "duplicate-item": "The same thing twice in a list.",

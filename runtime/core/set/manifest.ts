@@ -27,6 +27,8 @@ export interface Manifest {
   };
   /** The handler's deadline; left out means the site's `deadline_seconds`. */
   readonly deadline_seconds?: number;
+  /** The largest JSON body; left out means the site's `body_bytes`. */
+  readonly body_bytes?: number;
   /** Environment variables that the plugin is lent. */
   readonly needs?: readonly string[];
   /** Ids of the site's upstreams. */

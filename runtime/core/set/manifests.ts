@@ -1,5 +1,6 @@
 import { isObject } from "../json.ts";
 import { type Schemas, toRootSchema } from "../schema/subschemas.ts";
+import { checkBody } from "./body-checks.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { Draft, SiteDraft } from "./draft.ts";
 import { type Fault, faultAt } from "./faults.ts";
@@ -29,6 +30,7 @@ export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {
     ...checkParameters(draft, schemas),
     ...checkJob(draft, manifests),
     ...checkCharge(draft),
+    ...checkBody(draft, schemas, site?.data ?? {}),
     ...(site ? checkPrice(draft, site.data) : []),
     ...(site ? checkDeadline(draft, site.data) : []),
     ...(site ? checkUpstreams(draft, site.data) : []),

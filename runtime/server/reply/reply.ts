@@ -16,8 +16,12 @@ export type Send = (response: Response, reply: Reply) => void;
 /** Logs a request that has been answered. */
 export type Recorder = (context: RequestContext, request: Request, reply: Reply) => void;
 
-/** How long a caller may go on sending an unread body. */
+/** Told how many bytes of a body came that nobody had asked for. */
+export type OnUnread = (client: string, bytes: number) => void;
+
+/** How long, and how much, a caller may go on sending of an unread body. */
 const UNREAD_BODY_MS = 2_000;
+const UNREAD_BODY_BYTES = 1_048_576;
 
 /** A JSON answer; by default caches must not keep it. */
 export const toJsonReply = (value: unknown, status = 200, cacheControl = "no-store"): Reply => ({
@@ -27,12 +31,12 @@ export const toJsonReply = (value: unknown, status = 200, cacheControl = "no-sto
 });
 
 /** Creates the function that sends replies, with the fixed headers, the request id and the length, in one write. */
-export function createSend(fixed: readonly string[], record: Recorder): Send {
+export function createSend(fixed: readonly string[], record: Recorder, onUnread: OnUnread): Send {
   return (response, reply) => {
     const context = contextOf(response);
     const headers = [...fixed, ...reply.headers, "X-Request-Id", context.id];
     if (reply.body !== undefined) headers.push("Content-Length", String(Buffer.byteLength(reply.body)));
-    if (!response.req.complete) boundUnreadBody(response.req);
+    if (!response.req.complete) boundUnreadBody(response.req, (bytes) => onUnread(context.client, bytes));
     response.writeHead(reply.status, headers).end(reply.body);
     record(context, response.req, reply);
   };
@@ -42,8 +46,15 @@ export function createSend(fixed: readonly string[], record: Recorder): Send {
  * For answers to requests that were not read to the end. Closing at once could reset the connection before the caller has
  * read the answer; reading on without limit would help floods.
  */
-function boundUnreadBody(request: Request): void {
-  request.resume();
+function boundUnreadBody(request: Request, tell: (bytes: number) => void): void {
+  let bytes = 0;
   const timer = setTimeout(() => request.complete || request.socket.destroy(), UNREAD_BODY_MS).unref();
-  request.once("close", () => clearTimeout(timer));
+  request.resume().on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > UNREAD_BODY_BYTES) request.socket.destroy();
+  });
+  request.once("close", () => {
+    clearTimeout(timer);
+    if (bytes > 0) tell(bytes);
+  });
 }

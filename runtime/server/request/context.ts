@@ -13,6 +13,8 @@ export interface RequestContext {
   readonly path: string;
   /** The client address, as the limits count it. */
   readonly client: string;
+  /** How many bytes of its body were read. */
+  bodyBytes: number;
   service: string | undefined;
   payer: string | undefined;
   network: string | undefined;
@@ -31,6 +33,7 @@ export function openContext(request: Request, response: Response, clock: Clock):
     startedAt: clock.now(),
     path: query < 0 ? request.url : request.url.slice(0, query),
     client: toClientKey(request.ip),
+    bodyBytes: 0,
     service: undefined,
     payer: undefined,
     network: undefined,

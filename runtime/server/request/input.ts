@@ -3,42 +3,45 @@ import { Problem } from "../../api/problem.ts";
 import type { Invocation } from "../../core/call.ts";
 import { isObject } from "../../core/json.ts";
 import { missingValue } from "../../core/schema/issues.ts";
-import type { SiteManifest } from "../../core/set/manifest.ts";
+import type { DoorBody } from "../../surfaces/rpc/door.ts";
+import { type BodyTerms, receiveBody } from "./body.ts";
 import { isSafeToParse, parseJson } from "./json.ts";
 
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i;
 
-type Bounds = Pick<SiteManifest["limits"], "body_bytes" | "body_depth">;
+/** The bounds of a body: see `BodyTerms`, and how deeply its JSON may be nested. */
+export interface InputTerms extends BodyTerms {
+  readonly maxDepth: number;
+}
 
 /**
  * The unchecked input of a call: the JSON body of a POST, otherwise the query's strings (a list where a name is repeated);
  * the path's parameters are added.
- * @throws Problem `invalid-input`, `payload-too-large`, `unsupported-media-type`, `bad-request` (the body was cut off).
+ * @throws Problem `invalid-input`, `unsupported-media-type`, and what `receiveBody` throws.
  */
-export async function readRequestInput(
-  request: Request,
-  { body_bytes, body_depth }: Bounds,
-): ReturnType<Invocation["input"]> {
+export async function readRequestInput(request: Request, terms: InputTerms): ReturnType<Invocation["input"]> {
+  const { params } = request;
+  const inPath = Object.keys(params);
   if (request.method !== "POST") {
     const { x402Version: _, ...texts } = request.query;
-    return { value: { ...texts, ...request.params }, from: "query" };
+    return { value: { ...texts, ...params }, from: "query", inPath };
   }
   checkMediaType(request);
-  const bytes = await readBody(request, body_bytes);
+  const bytes = await receiveBody(request, terms);
   if (bytes.length === 0) throw missingBody();
-  const value = parseJson(bytes, body_depth);
-  return { value: isObject(value) ? { ...value, ...request.params } : value, from: "body" };
+  const value = parseJson(bytes, terms.maxDepth);
+  return { value: isObject(value) ? Object.assign(value, params) : value, from: "body", inPath };
 }
 
 /**
  * The text of a JSON-RPC body. A body that is not UTF-8, is nested too deep or is compressed becomes an empty text, so
  * that the door answers its own parse error.
- * @throws Problem `payload-too-large`, `bad-request`.
+ * @throws Problem as `receiveBody` does.
  */
-export async function readRequestText(request: Request, { body_bytes, body_depth }: Bounds): Promise<string> {
-  const bytes = await readBody(request, body_bytes);
+export async function readRequestText(request: Request, terms: InputTerms): Promise<DoorBody> {
+  const bytes = await receiveBody(request, terms);
   const isPlain = (request.headers["content-encoding"] ?? "identity").toLowerCase() === "identity";
-  return isPlain && isSafeToParse(bytes, body_depth) ? bytes.toString() : "";
+  return { text: isPlain && isSafeToParse(bytes, terms.maxDepth) ? bytes.toString() : "", bytes: bytes.length };
 }
 
 /** An absent body is reported as missing, whatever its headers say. */
@@ -54,30 +57,5 @@ function checkMediaType({ headers }: Request): void {
     throw new Problem("unsupported-media-type", `The body ${found}; it must be application/json in UTF-8`);
   }
 }
-
-/** Counts the bytes as they arrive: never more than the limit is held, whatever content-length says. */
-function readBody(request: Request, limit: number): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const onData = (chunk: Buffer): void => {
-    size += chunk.length;
-    if (size > limit) reject(tooLarge(limit));
-    else chunks.push(chunk);
-  };
-  const onEnd = (): void => resolve(Buffer.concat(chunks));
-  const onClose = (): void => {
-    if (!request.readableEnded) reject(cutOff());
-  };
-  if (Number(request.headers["content-length"] ?? 0) > limit) reject(tooLarge(limit));
-  else if (request.destroyed) reject(cutOff());
-  else request.on("data", onData).once("end", onEnd).once("close", onClose);
-  return promise.finally(() => request.off("data", onData).off("end", onEnd).off("close", onClose));
-}
-
-const cutOff = (): Problem => new Problem("bad-request", "The body was cut off");
-
-const tooLarge = (limit: number): Problem =>
-  new Problem("payload-too-large", `The body is larger than the ${limit} bytes that are allowed`);
 
 const missingBody = (): Problem => new Problem("invalid-input", undefined, { issues: [missingValue("body")] });

@@ -4,48 +4,82 @@ import { Problem } from "../../api/problem.ts";
 import type { StatusOf } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 
-/** Any limiter of rate-limiter-flexible: in memory by default, on a shared store when there are several processes. */
-export type Limiter = Pick<RateLimiterAbstract, "consume" | "reward">;
-
-/**
- * The budgets of one client address. Requests that carry a payment have one of their own, so that a client's probes never
- * stop its payments; what was paid and accepted is given back.
- */
+/** What one client address may use. See runtime/docs/decisions/limits.md. */
 export interface Limits {
-  /** @throws Problem `rate-limited` when the budget is spent, `unavailable` when the limiter's store cannot be reached. */
-  admit(client: string, paying: boolean): Promise<void>;
-  /** Gives a request back that turned out to be paid. */
-  forgive(client: string, paying: boolean): void;
+  /**
+   * Spends points of a budget: requests, or bytes of bodies.
+   * @throws Problem `rate-limited` when the budget is spent, `unavailable` when the limiter's store cannot be reached.
+   */
+  take(client: string, budget: Budget, points?: number): Promise<void>;
+  /** Returns points, for instance those of a call that was paid. Never throws: a lost credit is harmless. */
+  giveBack(client: string, budget: Budget, points?: number): void;
 }
 
-/** How often one job may be asked for in a minute, whoever asks and wherever. */
+/**
+ * `unpaid`: requests without a payment. `paying`: requests with a payment, so that probing never stops paying. `free`:
+ * documents, OPTIONS and 405. `bytes`: bodies that no settlement has paid for.
+ */
+export type Budget = "unpaid" | "paying" | "free" | "bytes";
+
+/** Any limiter of rate-limiter-flexible: in memory, or on a shared store where there are several processes. */
+export type Limiter = Pick<RateLimiterAbstract, "consume" | "reward">;
+
+/** A budget's points for each period of `seconds`. */
+export interface Allowance {
+  readonly budget: Budget;
+  readonly points: number;
+  readonly seconds: number;
+}
+
+/** Makes the limiter of one budget. */
+export type CreateLimiter = (allowance: Allowance) => Limiter;
+
+/** How often one job may be polled in a minute, by all callers together. */
 const POLLS_PER_MINUTE = 120;
+/** One crawl of a directory reads all documents, and each page of the explorer loads a dozen files. */
+const FREE_PER_UNPAID = 10;
+const BYTES_PER_UNPAID = 65_536;
 
 const IPV4 = /^[\d.]{7,15}$/;
 const WITH_PORT = /^(?:\[(.+)\]|([\d.]+)):\d+$/;
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 const MAX_ADDRESS = 64;
 
-type UnpaidLimits = Pick<SiteManifest["limits"], "unpaid_burst" | "unpaid_per_minute">;
+/** A limiter in this process's memory. */
+export const createMemoryLimiter: CreateLimiter = ({ points, seconds }) =>
+  new RateLimiterMemory({ points, duration: seconds });
 
-/** A limiter in memory that allows `unpaid_burst` requests at once and `unpaid_per_minute` in the long run. */
-export function createMemoryLimiter({ unpaid_burst, unpaid_per_minute }: UnpaidLimits): Limiter {
-  return new RateLimiterMemory({ points: unpaid_burst, duration: (60 * unpaid_burst) / unpaid_per_minute });
-}
-
-/** Limits that are kept by a limiter. */
-export function createLimits(limiter: Limiter): Limits {
+/** Budgets of `unpaid_burst` requests at once and `unpaid_per_minute` in the long run; the others in proportion. */
+export function createLimits(
+  { unpaid_burst, unpaid_per_minute }: Pick<SiteManifest["limits"], "unpaid_burst" | "unpaid_per_minute">,
+  createLimiter: CreateLimiter = createMemoryLimiter,
+): Limits {
+  const seconds = (60 * unpaid_burst) / unpaid_per_minute;
+  const open = (budget: Budget, points = unpaid_burst): Limiter => createLimiter({ budget, points, seconds });
+  const limiters: Readonly<Record<Budget, Limiter>> = {
+    unpaid: open("unpaid"),
+    paying: open("paying"),
+    free: open("free", FREE_PER_UNPAID * unpaid_burst),
+    bytes: open("bytes", BYTES_PER_UNPAID * unpaid_burst),
+  };
   return {
-    async admit(client, paying) {
-      await limiter.consume(toBudget(client, paying)).catch(refuse("Too many unpaid requests"));
+    async take(client, budget, points = 1) {
+      await limiters[budget].consume(`${budget}:${client}`, points).catch(refuse(REASONS[budget]));
     },
-    forgive(client, paying) {
-      limiter.reward(toBudget(client, paying)).catch(() => undefined); // a lost credit is harmless
+    giveBack(client, budget, points = 1) {
+      limiters[budget].reward(`${budget}:${client}`, points).catch(() => undefined);
     },
   };
 }
 
-/** What tells how jobs stand, on all doors together 120 times a minute for each job. */
+const REASONS: Readonly<Record<Budget, string>> = {
+  unpaid: "Too many unpaid requests",
+  paying: "Too many requests whose payments were refused or used before",
+  free: "Too many requests",
+  bytes: "Too many bytes in bodies that were not paid for",
+};
+
+/** Limits the polls of each job, at all doors together, to 120 a minute. */
 export function limitPolls(statusOf: StatusOf): StatusOf {
   const limiter = new RateLimiterMemory({ points: POLLS_PER_MINUTE, duration: 60 });
   return (service, job) => {
@@ -58,8 +92,8 @@ export function limitPolls(statusOf: StatusOf): StatusOf {
 }
 
 /**
- * IPv4 addresses as they are, IPv6 addresses as their /64: one customer has at least that many of them. Some proxies add
- * a port.
+ * The key of a client address: an IPv4 address, or the /64 of an IPv6 address, since one customer has at least that many
+ * of them. IPv4-mapped IPv6 addresses count as IPv4; a port, which some proxies add, is dropped.
  */
 export function toClientKey(address = "unknown"): string {
   if (IPV4.test(address)) return address;
@@ -70,8 +104,6 @@ export function toClientKey(address = "unknown"): string {
   const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill("0");
   return `${[...head, ...zeros, ...tail].slice(0, 4).join(":")}::/64`;
 }
-
-const toBudget = (client: string, paying: boolean): string => `${paying ? "paying" : "unpaid"}:${client}`;
 
 /** The limiter rejects with its counters when a budget is spent, and with an Error when its store fails. */
 const refuse =

@@ -20,5 +20,15 @@ export function checkTarget(url: string, maxBytes: number): void {
   }
 }
 
+/**
+ * Two Host headers could be read differently by a proxy and by us (RFC 9112, section 3.2).
+ * @param rawHeaders names and values in turn
+ * @throws Problem `bad-request`
+ */
+export function checkHost(rawHeaders: readonly string[]): void {
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.length === 4 && name.toLowerCase() === "host");
+  if (hosts.length > 1) throw new Problem("bad-request", "The request has more than one Host header");
+}
+
 /** A manifest's path (core/set/route.ts) in Express's form: `/v1/x/{id}` becomes `/v1/x/:id`. */
 export const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");

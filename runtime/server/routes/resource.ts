@@ -3,6 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import { toProblemReply } from "../reply/problems.ts";
 import type { Reply, Send } from "../reply/reply.ts";
 import { contextOf } from "../request/context.ts";
+import type { Budget, Limits } from "../request/limits.ts";
 import { toOptionsReply } from "./preflight.ts";
 
 /** Makes the reply to a request. HEAD requests get the reply to GET without its body. */
@@ -14,14 +15,25 @@ export interface Methods {
   readonly POST?: Responder;
 }
 
+export interface HandlerOptions {
+  readonly limits: Pick<Limits, "take">;
+  /** The budget of a request; undefined where its responder counts it, or nobody. */
+  readonly budgetOf: (request: Request) => Budget | undefined;
+  readonly send: Send;
+}
+
 /** Handles all methods of one path: OPTIONS lists them, and unknown ones are refused with `Allow`. */
-export function toHandler(methods: Methods, send: Send): RequestHandler {
+export function toHandler(methods: Methods, { limits, budgetOf, send }: HandlerOptions): RequestHandler {
   const allow = [methods.GET && "GET, HEAD", methods.POST && "POST", "OPTIONS"].filter(Boolean).join(", ");
   return (request, response) => {
     const respond = responderOf(request.method, methods);
-    const reply = respond ? respond(request, response) : toMethodsReply(request, response, allow);
-    if (reply instanceof Promise) return reply.then((ready) => send(response, ready));
-    send(response, reply);
+    const budget = respond ? budgetOf(request) : "free";
+    const answer = (): void | Promise<void> => {
+      const reply = respond ? respond(request, response) : toMethodsReply(request, response, allow);
+      if (reply instanceof Promise) return reply.then((ready) => send(response, ready));
+      send(response, reply);
+    };
+    return budget ? limits.take(contextOf(response).client, budget).then(answer) : answer();
   };
 }
 

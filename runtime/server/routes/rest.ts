@@ -3,14 +3,14 @@ import type { Outcome } from "../../core/call.ts";
 import type { Invoke } from "../../core/invoke.ts";
 import { toExchangeId } from "../../core/peers/exchanges.ts";
 import type { Service } from "../../core/service.ts";
-import type { Manifest, SiteManifest } from "../../core/set/manifest.ts";
+import type { Manifest } from "../../core/set/manifest.ts";
 import type { Challenge } from "../../core/x402/challenge.ts";
 import { type BroughtPayment, readPaymentHeaders, toReceiptHeaders } from "../../surfaces/http/payment-headers.ts";
 import { toDataHeaders } from "../reply/headers.ts";
 import { type Reply, toJsonReply } from "../reply/reply.ts";
 import { contextOf, disconnectSignal, type RequestContext } from "../request/context.ts";
 import { readRequestInput } from "../request/input.ts";
-import type { Limits } from "../request/limits.ts";
+import type { Budget, Limits } from "../request/limits.ts";
 import type { Methods, Responder } from "./resource.ts";
 
 export interface RestDeps {
@@ -19,8 +19,9 @@ export interface RestDeps {
   /** The challenge of an unpaid call; the same object for as long as it does not change. @throws Problem `unavailable`. */
   readonly challenge: (service: Service, resource: string) => Challenge;
   readonly baseUrl: string;
-  readonly bounds: Pick<SiteManifest["limits"], "body_bytes" | "body_depth">;
-  readonly limits: Pick<Limits, "forgive">;
+  /** How deeply a body may be nested. */
+  readonly maxDepth: number;
+  readonly limits: Limits;
   /** The value of the header `X-Payphone-Upstreams` on a service's results, if any. */
   readonly origins?: ((manifest: Manifest) => string | undefined) | undefined;
 }
@@ -35,8 +36,11 @@ export function createRest(deps: RestDeps): ReadonlyMap<string, Methods> {
   return paths;
 }
 
+/** Counts calls with a payment, good or bad, apart from the others. */
+export const toCallBudget = ({ headers }: Request): Budget => (readPaymentHeaders(headers) ? "paying" : "unpaid");
+
 /** An unpaid call of a priced service is answered from prepared bytes; every other call goes through `invoke`. */
-function toResponder(service: Service, { invoke, challenge, baseUrl, bounds, limits, origins }: RestDeps): Responder {
+function toResponder(service: Service, { invoke, challenge, baseUrl, maxDepth, limits, origins }: RestDeps): Responder {
   const priced = service.manifest.price !== undefined;
   const resource = `${baseUrl}${service.path}`;
   const unpaid = cachedReply(toChallengeReply);
@@ -58,7 +62,7 @@ function toResponder(service: Service, { invoke, challenge, baseUrl, bounds, lim
     const legacy = payment?.legacy ?? false;
     const outcome = await invoke(service, {
       id: context.id,
-      input: () => readRequestInput(request, bounds),
+      input: () => readRequestInput(request, { maxBytes: service.bodyBytes, maxDepth, limits, context }),
       payment: priced ? payment?.value : undefined,
       resource,
       signal: disconnectSignal(response),
@@ -71,7 +75,10 @@ function toResponder(service: Service, { invoke, challenge, baseUrl, bounds, lim
       const reply = toChallengeReply(outcome.challenge, v1);
       return { ...reply, headers: [...reply.headers, ...receipt] };
     }
-    if (outcome.receipt) limits.forgive(context.client, true);
+    if (outcome.receipt && !outcome.isRepeat) {
+      limits.giveBack(context.client, "paying");
+      limits.giveBack(context.client, "bytes", context.bodyBytes);
+    }
     const reply = toJsonReply(outcome.output, 200, "private, no-store");
     return { ...reply, headers: [...reply.headers, ...receipt, ...originHeaders] };
   }

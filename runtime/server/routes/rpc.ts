@@ -1,18 +1,16 @@
 import type { Request, Response } from "express";
-import type { SiteManifest } from "../../core/set/manifest.ts";
-import { readPaymentHeaders } from "../../surfaces/http/payment-headers.ts";
-import type { DoorReply, RpcDoor } from "../../surfaces/rpc/door.ts";
+import type { DoorCall, DoorReply, RpcDoor } from "../../surfaces/rpc/door.ts";
 import { toDataHeaders } from "../reply/headers.ts";
 import type { Reply } from "../reply/reply.ts";
-import { contextOf, disconnectSignal } from "../request/context.ts";
+import { contextOf, disconnectSignal, type RequestContext } from "../request/context.ts";
 import { readRequestText } from "../request/input.ts";
 import type { Limits } from "../request/limits.ts";
 import type { Methods } from "./resource.ts";
 
 export interface RpcDeps {
   readonly doors: ReadonlyMap<string, RpcDoor>;
-  readonly bounds: Pick<SiteManifest["limits"], "body_bytes" | "body_depth">;
-  readonly limits: Pick<Limits, "forgive">;
+  readonly maxDepth: number;
+  readonly limits: Limits;
   /** Logs failures on our side. */
   readonly fail: (id: string, error: unknown) => void;
 }
@@ -27,24 +25,35 @@ async function answer(
   door: RpcDoor,
   request: Request,
   response: Response,
-  { bounds, limits, fail }: Omit<RpcDeps, "doors">,
+  { maxDepth, limits, fail }: Omit<RpcDeps, "doors">,
 ): Promise<Reply> {
   const context = contextOf(response);
   const { id: requestId, client } = context;
-  const { headers } = request;
-  const signal = disconnectSignal(response);
-  const body = await readRequestText(request, bounds);
-  const reply = await door.handle({ headers, body, requestId, client, signal });
-  for (const { service, challenge, receipt, problem } of reply.calls) {
-    context.service = service;
-    context.payer = receipt?.payer;
-    context.network = receipt?.network;
-    context.transaction = receipt?.transaction || undefined;
-    context.code = problem?.code ?? (challenge ? "payment-required" : undefined);
-    if (receipt?.success) limits.forgive(client, readPaymentHeaders(headers) !== undefined);
+  const reply = await door.handle({
+    headers: request.headers,
+    read: () => readRequestText(request, { maxBytes: door.maxBytes, maxDepth, limits, context }),
+    admit: (isPaying) => limits.take(client, isPaying ? "paying" : "unpaid"),
+    requestId,
+    client,
+    signal: disconnectSignal(response),
+  });
+  for (const call of reply.calls) note(context, call);
+  for (const { problem } of reply.calls)
     if (problem && problem.status >= 500) fail(requestId, problem.options.cause ?? problem);
+  const bought = reply.calls.filter(({ receipt, isRepeat }) => receipt?.success && !isRepeat);
+  if (bought.length > 0) {
+    limits.giveBack(client, "paying", bought.length);
+    limits.giveBack(client, "bytes", context.bodyBytes);
   }
   return toReply(reply);
+}
+
+function note(context: RequestContext, { service, challenge, receipt, problem }: DoorCall): void {
+  context.service = service;
+  context.payer = receipt?.payer;
+  context.network = receipt?.network;
+  context.transaction = receipt?.transaction || undefined;
+  context.code = problem?.code ?? (challenge ? "payment-required" : undefined);
 }
 
 function toReply({ status, headers, body }: DoorReply): Reply {

@@ -8,7 +8,7 @@ import type { PeerKeys } from "../../core/peers/keys.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
-import type { RpcDoor } from "../rpc/door.ts";
+import { type RpcDoor, toDoorBytes } from "../rpc/door.ts";
 import { createFollowJob } from "./jobs.ts";
 import { createPeerDoor } from "./peer.ts";
 import { createPeerMethods } from "./peer-methods.ts";
@@ -50,5 +50,6 @@ export function createA2a(options: A2aOptions): RpcDoor {
       follow: createFollowJob({ services, invoke, book, endpoint }),
     }),
     budget: budgets.clients,
+    maxBytes: toDoorBytes(list),
   });
 }

@@ -50,6 +50,9 @@ export const refuseForNow = (code: number, retryAfter: number): A2aRefusal => ({
 /** Whatever a peer method has thrown: a store that is down has a code of its own. */
 export function toPeerRefusal(thrown: unknown): A2aRefusal {
   const problem = Problem.from(thrown);
+  const { retryAfter = 1 } = problem.options;
+  if (problem.code === "rate-limited") return refuseForNow(PEER_CODES.policy, retryAfter);
+  if (HTTP_FAULTS.includes(problem.code)) return { error: problem.toRpcError(), status: problem.status };
   const isStore = problem.code === "unavailable";
   const code = isStore ? PEER_CODES.storeUnavailable : PEER_CODES.internalError;
   return { error: { code, message: isStore ? problem.message : INTERNAL }, problem };
@@ -62,9 +65,11 @@ export function toTaskRefusal(thrown: unknown): A2aRefusal {
   return {
     error: problem.toRpcError(),
     problem,
-    ...(problem.code === "rate-limited" && { status: problem.status }),
+    ...(HTTP_FAULTS.includes(problem.code) && { status: problem.status }),
     ...(retryAfter !== undefined && { retryAfter }),
   };
 }
 
+/** Faults that HTTP tells as well; other errors have status 200. */
+const HTTP_FAULTS: readonly ProblemCode[] = ["rate-limited", "payload-too-large", "unsupported-media-type"];
 const INTERNAL: string = new Problem("internal" satisfies ProblemCode).message;

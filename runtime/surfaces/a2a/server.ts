@@ -1,4 +1,5 @@
 import { PROBLEMS, Problem } from "../../api/problem.ts";
+import { isObject } from "../../core/json.ts";
 import type { Budget } from "../../core/peers/budget.ts";
 import { toExchangeId } from "../../core/peers/exchanges.ts";
 import { readHeader } from "../http/headers.ts";
@@ -15,15 +16,17 @@ import {
   toTaskRefusal,
 } from "./errors.ts";
 import { checkVersion, findMethod } from "./methods.ts";
-import { toActivated } from "./payment.ts";
+import { readPaymentMessage, toActivated } from "./payment.ts";
 import { findPeerMethod, type PeerDoor } from "./peer.ts";
 import type { Standard } from "./standard.ts";
 
 export interface A2aServerOptions {
   readonly peers: PeerDoor;
   readonly tasks: Standard;
-  /** Every request counts, by client address, before it is read. */
+  /** Every request counts, by client address. */
   readonly budget: Budget;
+  /** The largest body. */
+  readonly maxBytes: number;
 }
 
 /** The answer to one request. */
@@ -34,27 +37,37 @@ const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i;
 const BYTES_OF_ONE = 16_384;
 
 /** The door between agents. */
-export function createA2aServer({ peers, tasks, budget }: A2aServerOptions): RpcDoor {
+export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOptions): RpcDoor {
   return {
+    maxBytes,
     async handle(http) {
-      const request = readRequest(http);
-      const { method = "" } = request;
-      const points = 1 + Math.floor(http.body.length / BYTES_OF_ONE);
+      let received: Received | undefined;
       try {
-        const retryAfter = await budget.take(http.client, points);
-        if (retryAfter > 0) return toReply(request, refuseOften(method, retryAfter), http);
-        if (isRefusal(request)) return toReply(request, request, http);
-        const answer = await dispatch(request, http);
-        if (!isRefusal(answer) && answer.call?.receipt?.success) budget.giveBack(http.client, points);
-        return toReply(request, answer, http);
+        await checkMediaType(http);
+        const { text, bytes } = await http.read();
+        received = receive(text);
+        return toReply(received, await answer(received, { ...http, bytes }), http);
       } catch (thrown) {
-        return toReply(request, findPeerMethod(method) ? toPeerRefusal(thrown) : toTaskRefusal(thrown), http);
+        const refusal = findPeerMethod(methodOf(received)) ? toPeerRefusal(thrown) : toTaskRefusal(thrown);
+        return toReply(received, refusal, http);
       }
     },
   };
 
-  async function dispatch({ method: name, params }: RpcRequest, http: DoorRequest): Promise<MethodAnswer> {
-    const { headers, requestId, signal, client } = http;
+  async function answer(received: Received, http: ReadRequest): Promise<MethodAnswer> {
+    const points = 1 + Math.floor(http.bytes / BYTES_OF_ONE);
+    const retryAfter = await budget.take(http.client, points);
+    if (retryAfter > 0) return refuseOften(methodOf(received), retryAfter);
+    await http.admit(isPaying(received));
+    if (received.kind === "refused") return received.refusal;
+    const answered = await dispatch(received, http);
+    const call = isRefusal(answered) ? undefined : answered.call;
+    if (call?.receipt?.success && !call.isRepeat) budget.giveBack(http.client, points);
+    return answered;
+  }
+
+  async function dispatch({ method: name, params }: RpcRequest, http: ReadRequest): Promise<MethodAnswer> {
+    const { headers, requestId, signal, client, bytes } = http;
     const peerMethod = findPeerMethod(name);
     if (peerMethod) {
       const answer = await peers(peerMethod, params, client);
@@ -66,35 +79,55 @@ export function createA2aServer({ peers, tasks, budget }: A2aServerOptions): Rpc
     if (unserved) return unserved;
     if ("refusal" in method) return method.refusal;
     const exchange = toExchangeId(readHeader(headers, "x-a2a-exchange"));
-    const answer = await tasks(method, params, { requestId, signal, exchange });
+    const answer = await tasks(method, params, { requestId, signal, exchange, bytes });
     if (isRefusal(answer)) return answer;
-    const { task, required, receipt, problem } = answer.step;
+    const { task, required, receipt, problem, isRepeat } = answer.step;
     const note = { ...(required && { challenge: required }), ...(receipt && { receipt }), ...(problem && { problem }) };
-    return { result: answer.result, call: { service: task.skill, ...note } };
+    return { result: answer.result, call: { service: task.skill, ...note, ...(isRepeat && { isRepeat }) } };
   }
 }
 
-/** A request, or why there is none, with its id where that could be read. */
-type ReadRequest = RpcRequest | (A2aRefusal & { readonly id?: RpcId | undefined; readonly method?: undefined });
+/** A request whose body was read, with its size. */
+type ReadRequest = DoorRequest & { readonly bytes: number };
 
-function readRequest({ headers, body }: DoorRequest): ReadRequest {
-  if (!JSON_TYPE.test(readHeader(headers, "content-type") ?? ""))
-    return { ...toTaskRefusal(new Problem("unsupported-media-type")), status: 415 };
-  const value = parseJsonText(body);
-  if (value === undefined) return { ...refuse(A2A_CODES.parseError, "The body is not JSON"), status: 400 };
-  const message = readMessage(value);
-  if (message.kind === "request") return message;
-  if (message.kind === "invalid") return { id: message.id, error: message.error };
-  return refuse(A2A_CODES.invalidRequest, "Each POST holds one request with an id: all that is sent here is answered");
+/** A message that can be dispatched, or why it cannot, with its id where that could be read. */
+type Received =
+  | RpcRequest
+  | { readonly kind: "refused"; readonly id?: RpcId | undefined; readonly refusal: A2aRefusal };
+
+async function checkMediaType({ headers, admit }: DoorRequest): Promise<void> {
+  if (JSON_TYPE.test(readHeader(headers, "content-type") ?? "")) return;
+  await admit(false);
+  throw new Problem("unsupported-media-type");
 }
 
-/** Peer methods and standard methods have different codes for it. */
+function receive(text: string): Received {
+  const value = parseJsonText(text);
+  if (value === undefined)
+    return { kind: "refused", refusal: { ...refuse(A2A_CODES.parseError, "The body is not JSON"), status: 400 } };
+  const message = readMessage(value);
+  if (message.kind === "request") return message;
+  if (message.kind === "invalid") return { kind: "refused", id: message.id, refusal: { error: message.error } };
+  const complaint = "Each POST holds one request with an id: all that is sent here is answered";
+  return { kind: "refused", refusal: refuse(A2A_CODES.invalidRequest, complaint) };
+}
+
+const methodOf = (received: Received | undefined): string => (received?.kind === "request" ? received.method : "");
+
+/** Whether a message brings a payment, good or bad. */
+function isPaying(received: Received): boolean {
+  const message = received.kind === "request" ? received.params.message : undefined;
+  const metadata = isObject(message) && isObject(message.metadata) ? message.metadata : {};
+  return typeof readPaymentMessage(metadata) === "object";
+}
+
+/** Peer methods and standard methods have different codes. */
 const refuseOften = (method: string, retryAfter: number): A2aRefusal =>
   refuseForNow(findPeerMethod(method) ? PEER_CODES.policy : PROBLEMS["rate-limited"].rpc, retryAfter);
 
-function toReply({ id }: ReadRequest, answer: MethodAnswer, { headers }: DoorRequest): DoorReply {
+function toReply(received: Received | undefined, answer: MethodAnswer, { headers }: DoorRequest): DoorReply {
   const fixed = { "content-type": "application/json", "cache-control": "no-store" };
-  const envelope = { jsonrpc: "2.0", id: id ?? null };
+  const envelope = { jsonrpc: "2.0", id: received?.id ?? null };
   if (!isRefusal(answer)) {
     const body = JSON.stringify({ ...envelope, result: answer.result });
     return {

@@ -1,4 +1,5 @@
 import type { Service } from "../../core/service.ts";
+import { checkMessageBytes } from "../rpc/door.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
 import { toResult } from "./dialects.ts";
 import { A2A_CODES, type A2aRefusal, isRefusal, refuse } from "./errors.ts";
@@ -47,6 +48,7 @@ export function createStandard({ services, book, calls, follow }: StandardOption
     const requested = readRequestedCall(parts, services);
     if (isRefusal(requested)) return requested;
     const { service, input } = requested;
+    checkMessageBytes(service, context.bytes);
     const head = book.draft(service.manifest.id, contextId);
     if (service.manifest.price === undefined) return calls.run(head, service, input, context);
     const offered = await calls.offer(head, service, input, context);

@@ -11,6 +11,8 @@ import type { Task, TaskBook, TaskChange, TaskPayment, TaskState } from "./task-
 /** What calls need to know of their request. */
 export interface TaskContext {
   readonly requestId: string;
+  /** The size of the message. */
+  readonly bytes: number;
   readonly signal: AbortSignal;
   /** The exchange between peers that a payment is for. */
   readonly exchange: string | undefined;
@@ -20,6 +22,8 @@ export interface TaskContext {
 export interface Step extends ShownTask {
   readonly receipt?: SettleResponse;
   readonly problem?: Problem;
+  /** The payment was settled for an earlier request. */
+  readonly isRepeat?: boolean;
 }
 
 /** The calls of services behind tasks. Everything that is bought goes through `invoke`. */
@@ -109,7 +113,8 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
     if (outcome.kind === "result") {
       const answered = toAnswered(services.get(task.skill), outcome.output, "Paid and done.");
       const paid = { status: "payment-completed" as const, receipts };
-      return { task: await book.write(task, { ...answered, payment: paid }), ...note };
+      const written = await book.write(task, { ...answered, payment: paid });
+      return { task: written, ...note, ...(outcome.isRepeat && { isRepeat: true }) };
     }
     const { required } = outcome.challenge;
     const text = `The payment was not accepted (${required.error}); nothing was charged.`;

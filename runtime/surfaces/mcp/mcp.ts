@@ -2,7 +2,7 @@ import type { Invoke } from "../../core/invoke.ts";
 import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
-import type { RpcDoor } from "../rpc/door.ts";
+import { type RpcDoor, toDoorBytes } from "../rpc/door.ts";
 import { createMcpServer } from "./server.ts";
 import { createServiceTools } from "./tools.ts";
 import type { McpIcon } from "./versions.ts";
@@ -42,6 +42,7 @@ export function createMcp(options: McpOptions): RpcDoor {
     identity: { name, title, version, description, websiteUrl: baseUrl, ...(icons && { icons }) },
     instructions,
     access: { baseUrl, loopback, origins },
+    maxBytes: toDoorBytes(services),
     tools: createServiceTools({ services, schemas, invoke, site, endpoint }),
   });
 }

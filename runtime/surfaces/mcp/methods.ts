@@ -24,6 +24,8 @@ export interface ToolCall extends CallContext {
 export interface CallContext {
   readonly payment: string | object | undefined;
   readonly requestId: string;
+  /** The size of the message. */
+  readonly bytes: number;
   /** Aborted when the caller is gone: nobody would receive the result, so nobody is charged for it. */
   readonly signal: AbortSignal;
 }

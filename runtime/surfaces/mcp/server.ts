@@ -20,6 +20,8 @@ import { isStateless, UNNAMED } from "./versions.ts";
 
 export interface McpServerOptions extends McpMethodsOptions {
   readonly access: McpAccess;
+  /** The largest body. */
+  readonly maxBytes: number;
 }
 
 /** The answer to one message; one without text has no body. */
@@ -27,48 +29,54 @@ interface MessageAnswer {
   readonly status: number;
   readonly text?: string;
   readonly call?: McpCall;
+  readonly retryAfter?: number;
 }
 
 const MAX_BATCH = 20;
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i;
 
 /** An MCP endpoint (Streamable HTTP, stateless). */
-export function createMcpServer({ access, ...options }: McpServerOptions): RpcDoor {
+export function createMcpServer({ access, maxBytes, ...options }: McpServerOptions): RpcDoor {
   const checkAccess = createAccessCheck(access);
   const dispatch = createMcpMethods(options);
 
   return {
-    async handle(http) {
-      const { headers, body } = http;
-      const unwelcome = checkAccess(headers);
-      if (unwelcome !== undefined) return toReply(fail(403, RPC_CODES.invalidRequest, unwelcome));
-      if (!JSON_TYPE.test(readHeader(headers, "content-type") ?? ""))
-        return toReply(failWith(new Problem("unsupported-media-type")));
-      const value = parseJsonText(body);
-      if (value === undefined) return toReply(fail(400, RPC_CODES.parseError, "The body is not JSON"));
-      const payment = readPaymentHeaders(headers);
-      if (Array.isArray(value)) return answerBatch(value.map(readMessage), http, payment);
-      const reply = await answer(readMessage(value), http, payment);
-      return toReply(reply, reply.call && toPaymentHeaders(reply.call, payment?.legacy ?? false));
-    },
+    maxBytes,
+    handle: (http) => respond(http).catch((thrown: unknown) => toReply(failWith(Problem.from(thrown)))),
   };
+
+  async function respond(http: DoorRequest): Promise<DoorReply> {
+    const { headers } = http;
+    const unwelcome = checkAccess(headers);
+    if (unwelcome !== undefined) return refuse(http, fail(403, RPC_CODES.invalidRequest, unwelcome));
+    if (!JSON_TYPE.test(readHeader(headers, "content-type") ?? ""))
+      return refuse(http, failWith(new Problem("unsupported-media-type")));
+    const { text, bytes } = await http.read();
+    const value = parseJsonText(text);
+    if (value === undefined) return refuse(http, fail(400, RPC_CODES.parseError, "The body is not JSON"));
+    const payment = readPaymentHeaders(headers);
+    if (Array.isArray(value)) return answerBatch(value.map(readMessage), { ...http, bytes }, payment);
+    const reply = await answer(readMessage(value), { ...http, bytes }, payment);
+    return toReply(reply, reply.call && toPaymentHeaders(reply.call, payment?.legacy ?? false));
+  }
 
   /** Lists of messages exist in one version only. Their calls run side by side. */
   async function answerBatch(
     messages: readonly RpcMessage[],
-    http: DoorRequest,
+    http: ReadRequest,
     payment: BroughtPayment | undefined,
   ): Promise<DoorReply> {
     const version = readHeader(http.headers, "mcp-protocol-version") ?? UNNAMED;
     const fault = explainBatch(messages.length, version);
-    if (fault !== undefined) return toReply(fail(400, RPC_CODES.invalidRequest, fault));
+    if (fault !== undefined) return refuse(http, fail(400, RPC_CODES.invalidRequest, fault));
+    const one = { ...http, bytes: Math.ceil(http.bytes / messages.length) };
     // Payment headers, of request and answer, belong to one call: the first that brings no payment of its own.
     const payable = messages.findIndex(isPayableByHeader);
     const answers = await Promise.all(
       messages.map((message, at) =>
         isRequest(message, "initialize")
           ? fail(400, RPC_CODES.invalidRequest, "initialize must come alone", message.id)
-          : answer(message, http, at === payable ? payment : undefined),
+          : answer(message, one, at === payable ? payment : undefined),
       ),
     );
     const texts = answers.flatMap(({ text }) => text ?? []);
@@ -81,19 +89,34 @@ export function createMcpServer({ access, ...options }: McpServerOptions): RpcDo
 
   async function answer(
     message: RpcMessage,
-    { headers, requestId, signal }: DoorRequest,
+    { headers, requestId, signal, admit, bytes }: ReadRequest,
     headerPayment: BroughtPayment | undefined,
   ): Promise<MessageAnswer> {
+    const own = message.kind === "request" ? metaPaymentOf(message.params) : undefined;
+    const payment = own ?? (isRequest(message, "tools/call") ? headerPayment : undefined);
+    try {
+      await admit(payment !== undefined);
+    } catch (thrown) {
+      return failWith(Problem.from(thrown), "id" in message ? message.id : undefined);
+    }
     if (message.kind === "invalid") return { status: 400, text: toErrorText(message.id, message.error) };
     if (message.kind !== "request") return accept(message, headers);
     const request = openRequest(message, headers);
     if ("error" in request) return { status: request.status, text: toErrorText(message.id, request.error) };
-    const payment = (metaPaymentOf(request.params) ?? headerPayment)?.value;
-    const answered = await dispatch(request, { payment, requestId, signal });
+    const answered = await dispatch(request, { payment: payment?.value, requestId, signal, bytes });
     if ("error" in answered) return { status: answered.status, text: toErrorText(message.id, answered.error) };
     const { result, call } = answered;
     return { status: 200, text: toResultText(message.id, result), ...(call && { call }) };
   }
+}
+
+/** A request whose body was read; `bytes` is the size of one message. */
+type ReadRequest = DoorRequest & { readonly bytes: number };
+
+/** Answers a POST without a message that could be answered. It counts as unpaid. */
+async function refuse({ admit }: DoorRequest, answer: MessageAnswer): Promise<DoorReply> {
+  await admit(false);
+  return toReply(answer);
 }
 
 /** Notifications, and responses to requests that this server never makes: taken and dropped. */
@@ -122,13 +145,21 @@ const fail = (status: number, code: number, message: string, id?: RpcId): Messag
   text: toErrorText(id, { code, message } satisfies RpcError),
 });
 
-const failWith = (problem: Problem): MessageAnswer => ({
+const failWith = (problem: Problem, id?: RpcId): MessageAnswer => ({
   status: problem.status,
-  text: toErrorText(undefined, problem.toRpcError()),
+  text: toErrorText(id, problem.toRpcError()),
+  ...(problem.options.retryAfter !== undefined && { retryAfter: problem.options.retryAfter }),
 });
 
-function toReply({ status, text, call }: MessageAnswer, headers: Readonly<Record<string, string>> = {}): DoorReply {
-  const fixed = { "cache-control": "no-store", ...(text !== undefined && { "content-type": "application/json" }) };
+function toReply(
+  { status, text, call, retryAfter }: MessageAnswer,
+  headers: Readonly<Record<string, string>> = {},
+): DoorReply {
+  const fixed = {
+    "cache-control": "no-store",
+    ...(text !== undefined && { "content-type": "application/json" }),
+    ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }),
+  };
   return {
     status,
     headers: { ...fixed, ...headers },

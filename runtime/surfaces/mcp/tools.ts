@@ -5,6 +5,7 @@ import { toStatusId } from "../../core/set/job-manifests.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { Challenge } from "../../core/x402/challenge.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
+import { checkMessageBytes } from "../rpc/door.ts";
 import { RPC_CODES } from "../rpc/json-rpc.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 import type { ToolCall, Tools } from "./methods.ts";
@@ -44,9 +45,10 @@ export function createServiceTools({ services, schemas, invoke, site, endpoint }
       const service = byName.get(call.name);
       if (!service)
         return protocolError(RPC_CODES.invalidParams, `Unknown tool: ${JSON.stringify(call.name.slice(0, 80))}`);
-      const { args, payment, requestId, signal, version, write } = call;
+      const { args, payment, requestId, signal, bytes, version, write } = call;
       const input = async () => ({ value: args, from: "body" as const });
       try {
+        checkMessageBytes(service, bytes);
         const outcome = await invoke(service, {
           id: requestId,
           input,
@@ -56,8 +58,11 @@ export function createServiceTools({ services, schemas, invoke, site, endpoint }
           signal,
         });
         const note = { service: call.name, ...(outcome.receipt && { receipt: outcome.receipt }) };
-        if (outcome.kind === "result")
-          return { result: write(toPaidResult(outcome.output, outcome.receipt, version)), call: note };
+        if (outcome.kind === "result") {
+          const { output, receipt, isRepeat } = outcome;
+          const result = write(toPaidResult(output, receipt, version));
+          return { result, call: { ...note, ...(isRepeat && { isRepeat }) } };
+        }
         const { challenge, receipt } = outcome;
         const result = receipt ? write(toChallengeResult(challenge, receipt)) : writeChallenge(challenge, call);
         return { result, call: { ...note, challenge } };

@@ -1,22 +1,34 @@
-import type { Problem } from "../../api/problem.ts";
+import { Problem } from "../../api/problem.ts";
+import type { Service } from "../../core/service.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import type { RequestHeaders } from "../http/headers.ts";
 
-/** A JSON-RPC endpoint (MCP, A2A) as a function of text. It never rejects. */
+/** A JSON-RPC endpoint (MCP, A2A). `handle` never rejects. */
 export interface RpcDoor {
+  /** The largest body. */
+  readonly maxBytes: number;
   handle(request: DoorRequest): Promise<DoorReply>;
 }
 
-/** One POST, its body read within the limits of size and depth. */
+/** One POST. */
 export interface DoorRequest {
   readonly headers: RequestHeaders;
-  readonly body: string;
+  /** Reads the body, once. @throws Problem `payload-too-large`, `rate-limited`, `unavailable`, `bad-request`. */
+  readonly read: () => Promise<DoorBody>;
+  /** Counts one message against the client's budget. @throws Problem `rate-limited`, `unavailable`. */
+  readonly admit: (isPaying: boolean) => Promise<void>;
   /** As in the log and in problem documents. */
   readonly requestId: string;
   /** The client address, as the limits count it. */
   readonly client: string;
   /** Aborted when the caller is gone. */
   readonly signal: AbortSignal;
+}
+
+export interface DoorBody {
+  /** Empty where the bytes are no JSON that can be parsed safely. */
+  readonly text: string;
+  readonly bytes: number;
 }
 
 export interface DoorReply {
@@ -36,4 +48,19 @@ export interface DoorCall {
   readonly challenge?: object;
   readonly receipt?: SettleResponse;
   readonly problem?: Problem;
+  /** The payment was settled for an earlier call, whose answer this is. */
+  readonly isRepeat?: boolean;
+}
+
+/** How many bytes a message may have beside a service's input: a payment, ids, metadata. */
+const ENVELOPE_BYTES = 16_384;
+
+/** The largest body of a door to these services. */
+export const toDoorBytes = (services: readonly Service[]): number =>
+  ENVELOPE_BYTES + Math.max(...services.map(({ bodyBytes }) => bodyBytes));
+
+/** A message must not bring a service a larger input than its own route takes. @throws Problem `payload-too-large`. */
+export function checkMessageBytes({ bodyBytes }: Service, bytes: number): void {
+  if (bytes <= bodyBytes + ENVELOPE_BYTES) return;
+  throw new Problem("payload-too-large", `The message is larger than the ${bodyBytes} bytes that this service takes`);
 }

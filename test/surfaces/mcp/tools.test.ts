@@ -128,6 +128,7 @@ describe("the MCP tools", () => {
         version,
         payment: undefined,
         requestId: "r",
+        bytes: 100,
         signal: new AbortController().signal,
         write: (result) => {
           written.push(version);

@@ -49,6 +49,7 @@ describe("the official conformance suite", function () {
         identity: { name: "payphone", title: "Payphone", version: "0.3.0", description: "", websiteUrl: baseUrl },
         instructions: "",
         access: { baseUrl, loopback: true },
+        maxBytes: 65_536,
         tools: besideFixtures(stall),
       }),
     );

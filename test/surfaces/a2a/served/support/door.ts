@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { AnyHandler, Call } from "../../../../../runtime/api/plugin.ts";
 import { Problem } from "../../../../../runtime/api/problem.ts";
 import { createPayments } from "../../../../../runtime/core/payments.ts";
@@ -12,6 +11,7 @@ import { createPeerBudgets } from "../../../../../runtime/drivers/peers/budgets.
 import { type A2aOptions, createA2a } from "../../../../../runtime/surfaces/a2a/a2a.ts";
 import type { DoorReply, RpcDoor } from "../../../../../runtime/surfaces/rpc/door.ts";
 import { createScriptedRail, type ScriptedRail } from "../../../../support/chains/scripted-rail.ts";
+import { toDoorRequest } from "../../../../support/door-request.ts";
 import { checkRange, createPolygonRail, toSite } from "../../../../support/sellers/dice.ts";
 import { createMemoryStore } from "../../../../support/store/memory-store.ts";
 import { type Loose, toPayment } from "../../../mcp/served/support/stall.ts";
@@ -155,7 +155,7 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
     async post(message, headers = {}, { client = "192.0.2.1", signal = new AbortController().signal } = {}) {
       const body = typeof message === "string" ? message : JSON.stringify(message);
       const all = { "content-type": "application/json", ...headers };
-      const reply = await a2a.handle({ headers: all, body, requestId: randomUUID(), client, signal });
+      const reply = await a2a.handle(toDoorRequest(body, { headers: all, client, signal }));
       return { ...reply, body: JSON.parse(reply.body ?? "") };
     },
     async call(method, params = {}, headers = {}) {

@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { RpcDoor } from "../../../../../runtime/surfaces/rpc/door.ts";
+import { toDoorRequest } from "../../../../support/door-request.ts";
 
 /** What a client really sent, and the status that it got. */
 export interface Exchange {
@@ -49,7 +49,7 @@ async function answer(
   if (url !== "/mcp") return void response.writeHead(404).end();
   const gone = new AbortController();
   response.once("close", () => gone.abort());
-  const post = { headers, body, requestId: randomUUID(), client: "127.0.0.1", signal: gone.signal };
+  const post = toDoorRequest(body, { headers, signal: gone.signal });
   const reply = method === "POST" ? await mcp.handle(post) : { status: 405, headers: { allow: "POST" }, body: "" };
   seen.push({ method, headers, body, status: reply.status });
   response.writeHead(reply.status, reply.headers).end(reply.body);

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { AnyHandler, Call } from "../../../../../runtime/api/plugin.ts";
 import { Problem } from "../../../../../runtime/api/problem.ts";
 import { createPayments } from "../../../../../runtime/core/payments.ts";
@@ -10,6 +9,7 @@ import type { PaymentRequired, PaymentRequirements } from "../../../../../runtim
 import { createMcp, type McpOptions } from "../../../../../runtime/surfaces/mcp/mcp.ts";
 import type { DoorReply, RpcDoor } from "../../../../../runtime/surfaces/rpc/door.ts";
 import { createScriptedRail, type ScriptedRail } from "../../../../support/chains/scripted-rail.ts";
+import { toDoorRequest } from "../../../../support/door-request.ts";
 import { checkRange, createPolygonRail, toSite } from "../../../../support/sellers/dice.ts";
 import { createMemoryStore } from "../../../../support/store/memory-store.ts";
 
@@ -185,13 +185,9 @@ export async function openStall(
       state.handler = handler;
     },
     async post(message, headers = {}, signal = new AbortController().signal) {
-      const reply = await mcp.handle({
-        headers: { host: new URL(BASE_URL).host, "content-type": "application/json", ...headers },
-        body: typeof message === "string" ? message : JSON.stringify(message),
-        requestId: randomUUID(),
-        client: "192.0.2.1",
-        signal,
-      });
+      const text = typeof message === "string" ? message : JSON.stringify(message);
+      const all = { host: new URL(BASE_URL).host, "content-type": "application/json", ...headers };
+      const reply = await mcp.handle(toDoorRequest(text, { headers: all, signal }));
       return { ...reply, body: reply.body === undefined ? undefined : JSON.parse(reply.body) };
     },
     call(name, args = { low: 1, high: 6 }, { version = "2026-07-28", meta = {}, headers = {}, signal } = {}) {

@@ -1,0 +1,49 @@
+import type { Request } from "express";
+import { Problem } from "../../api/problem.ts";
+import type { RequestContext } from "./context.ts";
+import type { Limits } from "./limits.ts";
+
+/** How large a body may be, and who counts its bytes. */
+export interface BodyTerms {
+  readonly maxBytes: number;
+  readonly limits: Limits;
+  readonly context: RequestContext;
+}
+
+/**
+ * Receives a body. Its bytes are counted before they are read: a chunked body counts as the largest until it has ended.
+ * @throws Problem `payload-too-large`, `rate-limited`, `unavailable`, `bad-request` (the body was cut off).
+ */
+export async function receiveBody(request: Request, { maxBytes, limits, context }: BodyTerms): Promise<Buffer> {
+  const declared = Number(request.headers["content-length"] ?? maxBytes);
+  if (declared > maxBytes) throw tooLarge(maxBytes);
+  await limits.take(context.client, "bytes", declared);
+  const body = await readBody(request, maxBytes);
+  if (declared > body.length) limits.giveBack(context.client, "bytes", declared - body.length);
+  context.bodyBytes = body.length;
+  return body;
+}
+
+/** Counts the bytes as they arrive: never more than the limit is held, whatever content-length says. */
+function readBody(request: Request, maxBytes: number): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const onData = (chunk: Buffer): void => {
+    size += chunk.length;
+    if (size > maxBytes) reject(tooLarge(maxBytes));
+    else chunks.push(chunk);
+  };
+  const onEnd = (): void => resolve(Buffer.concat(chunks));
+  const onClose = (): void => {
+    if (!request.readableEnded) reject(cutOff());
+  };
+  if (request.destroyed) reject(cutOff());
+  else request.on("data", onData).once("end", onEnd).once("close", onClose);
+  return promise.finally(() => request.off("data", onData).off("end", onEnd).off("close", onClose));
+}
+
+const cutOff = (): Problem => new Problem("bad-request", "The body was cut off");
+
+const tooLarge = (limit: number): Problem =>
+  new Problem("payload-too-large", `The body is larger than the ${limit} bytes that are allowed`);
