@@ -178,7 +178,9 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { fingerprint } = purchase.payment.authorization;
     if (record.fingerprint !== fingerprint || record.request !== requestOf(purchase))
       throw new Problem("payment-conflict");
-    return answer(purchase, record.state === "settled" ? record : await reconciler.conclude(purchase.key, record));
+    if (record.state !== "settled") return answer(purchase, await reconciler.conclude(purchase.key, record));
+    const outcome = await answer(purchase, record);
+    return outcome.kind === "result" && !record.owed ? { ...outcome, isRepeat: true } : outcome;
   }
 
   async function answer({ service, invocation, key }: Purchase, known: PaymentRecord): Promise<Outcome> {
