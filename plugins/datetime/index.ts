@@ -1,12 +1,12 @@
 import type { Temporal } from "temporal-polyfill";
 import { definePlugin, Problem, toValueError, type ValidationIssue } from "#plugin";
-import { toAnswer } from "./answer.ts";
+import { toDatetimeFields } from "./fields.ts";
 import { readIso } from "./machine/iso.ts";
 import { read } from "./read.ts";
-import { unclear } from "./reading.ts";
-import { toZone } from "./zones.ts";
+import { confidenceOf, unclear } from "./reading.ts";
+import { toZone } from "./zones/zones.ts";
 
-/** Dates and times in machine formats and in English. Rules and confidence: the schemas of request and response. */
+/** Parses dates and times in machine formats and in English (/v1/parse/datetime). */
 export default definePlugin("datetime", ({ clock }) => ({
   parse: {
     check({ timezone, base_time }) {
@@ -18,13 +18,19 @@ export default definePlugin("datetime", ({ clock }) => ({
       if (issues.length > 0) throw new Problem("invalid-input", undefined, { issues });
     },
 
-    async run({ input, timezone, base_time }) {
+    run({ input, timezone, base_time }) {
       const zone = toZone(timezone) ?? "UTC";
-      const base = toBase(base_time ?? new Date(clock.now()).toISOString().replace(/\.\d+/, ""), zone);
-      const { at, confidence } = await read(input, base as Temporal.ZonedDateTime); // `check` has read it.
-      const local = at.withTimeZone(zone);
-      if (local.year < 1 || local.year > 9999) throw unclear("The moment lies outside of the years 1 to 9999");
-      return { ...toAnswer(local, base as Temporal.ZonedDateTime), confidence, parsed_input: input };
+      const now = new Date(clock.now()).toISOString().replace(/\.\d+/, "");
+      const base = toBase(base_time ?? now, zone) as Temporal.ZonedDateTime; // `check` has read it.
+      const reading = read(input, base);
+      const at = reading.at.withTimeZone(zone);
+      if (at.year < 1 || at.year > 9999) throw unclear("The moment lies outside of the years 1 to 9999");
+      return {
+        ...toDatetimeFields(at, base),
+        confidence: confidenceOf({ ...reading, at }),
+        assumptions: [...new Set(reading.assumptions)],
+        parsed_input: input,
+      };
     },
   },
 }));

@@ -1,54 +1,72 @@
 import type { Temporal } from "temporal-polyfill";
 import { Problem } from "#plugin";
 
-/** `high`: a machine format; `medium`: words with one reading; `low`: something was assumed (schemas/DatetimeParseResponse.json). */
+/** schemas/DatetimeParseResponse.json says what each means. */
 export type Confidence = "high" | "medium" | "low";
 
-/** What a text was understood to mean. */
+/** The moment that a text names. */
 export interface Reading {
-  /** In the zone in which it was said. */
+  /** In the zone of the text. */
   readonly at: Temporal.ZonedDateTime;
   /** The text names a day without a time: `at` is the day's first moment. */
-  readonly wholeDay: boolean;
-  readonly confidence: Confidence;
+  readonly isWholeDay: boolean;
+  /** The text is in a machine format. */
+  readonly isMachine: boolean;
+  /** What had to be assumed: sentences. */
+  readonly assumptions: readonly string[];
 }
 
-const ORDER: readonly Confidence[] = ["low", "medium", "high"];
+/** How a reading came about. */
+export type Grounds = Pick<Reading, "isMachine" | "assumptions">;
 
-/** The lower of two confidences. */
-export const lower = (one: Confidence, other: Confidence): Confidence =>
-  ORDER[Math.min(ORDER.indexOf(one), ORDER.indexOf(other))] as Confidence;
+/** A machine format, with nothing assumed. */
+export const MACHINE: Grounds = { isMachine: true, assumptions: [] };
+/** English, with nothing assumed. */
+export const PHRASE: Grounds = { isMachine: false, assumptions: [] };
+
+/** Machine formats outside of these years are more likely misread than meant. */
+const PLAUSIBLE_YEARS = { first: 1970, last: 2100 } as const;
+
+/** `low` exactly when something was assumed; `high` only for plausible machine formats. */
+export function confidenceOf({ at, isMachine, assumptions }: Reading): Confidence {
+  if (assumptions.length > 0) return "low";
+  return isMachine && at.year >= PLAUSIBLE_YEARS.first && at.year <= PLAUSIBLE_YEARS.last ? "high" : "medium";
+}
 
 /**
- * A date, and a time unless the whole day is meant, in a zone. Local times that clock changes skip or repeat are taken
- * as Temporal's `compatible` and RFC 5545 say, and are of low confidence.
+ * A date, with a time unless the whole day is meant, in a zone. Local times that a clock change skips or repeats are
+ * resolved as Temporal's `compatible` and RFC 5545 do, which counts as an assumption.
  */
 export function toReading(
   date: Temporal.PlainDate,
   time: Temporal.PlainTime | undefined,
   zone: string,
-  confidence: Confidence,
+  { isMachine, assumptions }: Grounds,
 ): Reading {
   if (!time) {
     const at = date.toZonedDateTime(zone);
-    const exists = at.toPlainDate().equals(date);
-    return { at, wholeDay: true, confidence: exists ? confidence : "low" };
+    const skipped = at.toPlainDate().equals(date) ? [] : [`${zone} has no ${date}; the next day is taken`];
+    return { at, isWholeDay: true, isMachine, assumptions: [...assumptions, ...skipped] };
   }
   const wall = date.toPlainDateTime(time);
   const at = wall.toZonedDateTime(zone);
-  const isUnique =
-    at.equals(wall.toZonedDateTime(zone, { disambiguation: "later" })) && at.toPlainDateTime().equals(wall);
-  return { at, wholeDay: false, confidence: isUnique ? confidence : "low" };
+  const later = wall.toZonedDateTime(zone, { disambiguation: "later" });
+  const change = !at.toPlainDateTime().equals(wall)
+    ? [`a clock change skips ${wall} in ${zone}; it is moved forward by the gap`]
+    : at.equals(later)
+      ? []
+      : [`a clock change repeats ${wall} in ${zone}; the first one is taken`];
+  return { at, isWholeDay: false, isMachine, assumptions: [...assumptions, ...change] };
 }
 
-/** A moment that needs no zone, shown in `zone`. */
-export const toExactReading = (instant: Temporal.Instant, zone: string, confidence: Confidence): Reading => ({
+/** A moment that is independent of zones, shown in `zone`. */
+export const toExactReading = (instant: Temporal.Instant, zone: string, grounds: Grounds = MACHINE): Reading => ({
   at: instant.toZonedDateTimeISO(zone),
-  wholeDay: false,
-  confidence,
+  isWholeDay: false,
+  ...grounds,
 });
 
-/** The only way of not understanding. @param why a sentence that says what would be right. */
+/** The error for a text that is not understood. @param why a sentence that says what would be right. */
 export const unclear = (why: string, cause?: unknown): Problem => new Problem("unparseable-input", why, { cause });
 
 /** @param weekday 1 = Monday. @throws Problem `unparseable-input` when the date is another weekday. */

@@ -407,9 +407,13 @@ export interface DatetimeParseResponse {
    */
   relative_human: string;
   /**
-   * `high`: a machine format that names a day or a moment. `medium`: English that was fully understood and has one reading. `low`: something had to be assumed: which number is the day and which the month (04.03. is day first, 04/03 month first), the century, the year, the day (the next one that is not over), the first day of a period, the hour of a part of the day, am or pm, which of two weekdays, one meaning of a zone abbreviation, the last day of a month that is too short, or a local time that a change of clocks skips (moved on by the gap) or repeats (the first is taken).
+   * `high`: a machine format that names a day or a moment in the years 1970 to 2100. `medium`: fully understood, with one reading. `low`: something had to be assumed; `assumptions` says what.
    */
   confidence: "high" | "medium" | "low";
+  /**
+   * What was assumed, in sentences: which number is the day and which the month (04.03. is day first, 04/03 month first), the century, the year or the day (the next one that is not over), the first day of a period, the hour of a part of the day, am or pm, which of two weekdays, the country's rule of a holiday, business days without holidays, one meaning of a zone abbreviation, the last day of a month that is too short, a local time that a clock change skips (moved on by the gap) or repeats (the first is taken). Empty unless `confidence` is `low`.
+   */
+  assumptions: string[];
   /**
    * The text that was parsed.
    */

@@ -1,5 +1,5 @@
 import { Temporal } from "temporal-polyfill";
-import { type Confidence, type Reading, toExactReading, toReading, unclear } from "../reading.ts";
+import { type Grounds, MACHINE, type Reading, toExactReading, toReading, unclear } from "../reading.ts";
 import { toInstant, toWall } from "./wall.ts";
 
 type ToDate = (...digits: readonly string[]) => Temporal.PlainDate;
@@ -23,6 +23,7 @@ const ordinal: ToDate = (year, number) => {
 /** Dates that name a day. */
 const DAYS: readonly (readonly [RegExp, ToDate])[] = [
   [/^(\d{4}|[+-]\d{6})-(\d\d)-(\d\d)$/, calendar],
+  [/^(\d{4})\/(\d\d)\/(\d\d)$/, calendar], // Not ISO 8601, but logs of nginx and Go write it.
   [/^(\d{4})(\d\d)(\d\d)$/, calendar],
   [/^(\d{4})-W(\d\d)-([1-7])$/i, week],
   [/^(\d{4})W(\d\d)([1-7])$/i, week],
@@ -30,7 +31,7 @@ const DAYS: readonly (readonly [RegExp, ToDate])[] = [
   [/^(\d{4})(\d{3})$/, ordinal],
 ];
 
-/** Dates of reduced precision, which stand for their first day. */
+/** Dates of reduced precision. */
 const PERIODS: readonly (readonly [RegExp, ToDate])[] = [
   [/^(\d{4})-(\d\d)$/, (year, month) => calendar(year as string, month as string, "1")],
   [/^(\d{4})-?W(\d\d)$/i, week],
@@ -41,9 +42,9 @@ const TIME = /^(\d\d)(?::?(\d\d)(?::?(\d\d))?)?(?:[.,](\d{1,18}))?$/;
 const SUFFIX = /^(?:\[!?([a-z][\w+/-]*)\])?(?:\[u-ca=(?:iso8601|gregory)\])?$/i;
 
 /**
- * ISO 8601: calendar, week and ordinal dates, basic and extended, with a time and an offset or without, and RFC 9557's
+ * Reads ISO 8601 (calendar, week and ordinal dates, basic and extended, with or without time and offset) and RFC 9557's
  * `[Zone/Name]`. Undefined for any other text. @param zone of texts without an offset. @throws RangeError, Problem
- * `unparseable-input` when it is ISO 8601 but names nothing that exists.
+ * `unparseable-input` for ISO 8601 that names nothing that exists.
  */
 export function readIso(text: string, zone: string): Reading | undefined {
   const [, dateText = "", timeText, offset, suffix = ""] = PARTS.exec(text) ?? [];
@@ -53,17 +54,22 @@ export function readIso(text: string, zone: string): Reading | undefined {
   const day = toDate(dateText, DAYS);
   const date = day ?? (time ? undefined : toDate(dateText, PERIODS));
   if (!date) return undefined;
-  // A period is no day, and seven digits without a time could as well be Unix seconds.
-  const confidence: Confidence = day && (time || !/^\d{7}$/.test(dateText)) ? "high" : "low";
+  const grounds = toGrounds(dateText, day !== undefined, time !== undefined);
   const ownZone = named[1] ?? zone;
-  if (!time) return toReading(date, undefined, ownZone, confidence);
+  if (!time) return toReading(date, undefined, ownZone, grounds);
   const [, hour = "", minute, second, fraction] = time;
   const wall = toWall(date, { hour, minute, second, fraction });
-  if (!offset) return toReading(wall.toPlainDate(), wall.toPlainTime(), ownZone, confidence);
-  const reading = toExactReading(toInstant(wall, offset), ownZone, confidence);
+  if (!offset) return toReading(wall.toPlainDate(), wall.toPlainTime(), ownZone, grounds);
+  const reading = toExactReading(toInstant(wall, offset), ownZone, grounds);
   if (named[1] && !/^z$/i.test(offset) && !reading.at.toPlainDateTime().equals(wall))
     throw unclear(`${named[1]} is not at ${offset} then: leave one of them out`);
   return reading;
+}
+
+function toGrounds(dateText: string, isDay: boolean, hasTime: boolean): Grounds {
+  if (!isDay) return { isMachine: true, assumptions: [`${dateText} is a period; its first day is taken`] };
+  if (hasTime || !/^\d{7}$/.test(dateText)) return MACHINE;
+  return { isMachine: true, assumptions: [`${dateText} is read as a year and a day of the year, not as Unix seconds`] };
 }
 
 function toDate(text: string, forms: typeof DAYS): Temporal.PlainDate | undefined {

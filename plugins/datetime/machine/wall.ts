@@ -1,6 +1,6 @@
 import { Temporal } from "temporal-polyfill";
 
-/** A time as digits say it; absent parts are zero. `fraction` are the digits behind the decimal sign of the last part. */
+/** A time in digits; absent parts are zero. `fraction` is the digits after the decimal sign of the last part. */
 export interface ClockDigits {
   readonly hour: string;
   readonly minute?: string | undefined;
@@ -9,8 +9,8 @@ export interface ClockDigits {
 }
 
 /**
- * A date with a time, by the rules of ISO 8601: 24:00 is the end of the day, a fraction belongs to the smallest part that
- * is given, and a leap second counts as the second after it, as in Unix time. @throws RangeError for what no clock shows.
+ * Joins date and time by the rules of ISO 8601: 24:00 is the end of the day, a fraction belongs to the smallest given part,
+ * and a leap second counts as the second after it, as in Unix time. @throws RangeError for an impossible time.
  */
 export function toWall(date: Temporal.PlainDate, digits: ClockDigits): Temporal.PlainDateTime {
   const [hour, minute, second] = [Number(digits.hour), Number(digits.minute ?? 0), Number(digits.second ?? 0)];

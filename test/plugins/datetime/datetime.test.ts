@@ -20,6 +20,7 @@ describe("a parsed date and time", () => {
         expect(answer.unix).to.equal(toUnix(iso));
         expect(answer.relative_seconds).to.equal(toUnix(iso) - toUnix(base));
         expect(answer.components).to.deep.equal(toComponents(iso));
+        expect((answer.assumptions as string[]).length > 0).to.equal(confidence === "low");
       });
 
   for (const input of REFUSED)
@@ -28,6 +29,36 @@ describe("a parsed date and time", () => {
       expect(problem.code).to.equal("unparseable-input");
       expect(problem.message).to.match(/^[A-Z"\d].{15,}/);
     });
+
+  it("is understood in at least 400 texts of the table", () => {
+    expect(SCENES.reduce((sum, { rows }) => sum + rows.length, 0)).to.be.at.least(400);
+  });
+
+  it("is taken from texts of the longest length that the schema allows", async () => {
+    const input = `tomorrow${" ".repeat(485)} at 5pm`;
+    expect(input).to.have.length(500);
+    expect(await ask({ input, base_time: FRIDAY })).to.include({ iso: "2026-11-21T17:00:00+00:00" });
+  });
+
+  it("is never of high confidence outside of the years 1970 to 2100", async () => {
+    for (const input of ["1969-12-31T23:59:59Z", "2101-01-01", "-1", "99999999999999", "@4133980800"]) {
+      const { confidence } = await ask({ input, base_time: FRIDAY });
+      expect(confidence, input).not.to.equal("high");
+    }
+  });
+
+  it("names what it assumed", async () => {
+    const assumed: Record<string, string[]> = {
+      "04/03/2027": ["4/3 is read with the month first"],
+      Thanksgiving: ["The day follows the rule of the United States", "The next one that is not over is taken"],
+      "tomorrow morning": ["The morning is taken as 06:00"],
+      "in 3 business days": ["Business days are Monday to Friday; holidays are not considered"],
+      "tomorrow 3pm CST": ["CST is taken as Central Standard Time (America)"],
+      "134395560000000000": ["134395560000000000 is read as 100 ns since 1601 (Windows FILETIME)"],
+    };
+    for (const [input, assumptions] of Object.entries(assumed))
+      expect(await ask({ input, base_time: FRIDAY }), input).to.deep.include({ assumptions, confidence: "low" });
+  });
 
   it("is the same in whatever zone the process runs", async () => {
     const own = process.env.TZ;

@@ -1,7 +1,7 @@
 import type { Temporal } from "temporal-polyfill";
 import { toDayName } from "./reading.ts";
 
-/** Units, and from how many of them (rounded) the next larger one is named: 59.6 minutes are an hour. */
+/** Units with the rounded count from which the next larger unit is used: 59.6 minutes are an hour. */
 const UNITS = [
   { unit: "second", seconds: 1, limit: 60 },
   { unit: "minute", seconds: 60, limit: 60 },
@@ -11,8 +11,8 @@ const UNITS = [
 ] as const;
 const YEAR = { unit: "year", seconds: 31_556_952 } as const;
 
-/** All fields of schemas/DatetimeParseResponse.json that the moment itself decides. */
-export interface Answer {
+/** The fields of schemas/DatetimeParseResponse.json that follow from the moment alone. */
+export interface DatetimeFields {
   readonly iso: string;
   readonly unix: number;
   readonly timezone: string;
@@ -23,12 +23,12 @@ export interface Answer {
   readonly relative_human: string;
 }
 
-/** @param at in the zone of the answer. */
-export function toAnswer(at: Temporal.ZonedDateTime, base: Temporal.ZonedDateTime): Answer {
+/** The fields of a moment. @param at in the zone of the answer. */
+export function toDatetimeFields(at: Temporal.ZonedDateTime, base: Temporal.ZonedDateTime): DatetimeFields {
   const relative_seconds = toUnix(at) - toUnix(base);
   const { year, month, day, hour, minute, second } = at;
   return {
-    // Not toString(), which rounds the offset to minutes: zones had odd seconds until about 1970.
+    // toString() rounds the offset to minutes; until about 1970 some zones had seconds.
     iso: `${at.toPlainDateTime()}${at.offset}`,
     unix: toUnix(at),
     timezone: at.timeZoneId,

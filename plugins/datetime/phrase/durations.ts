@@ -2,11 +2,12 @@ import { Temporal } from "temporal-polyfill";
 
 type Unit = "years" | "months" | "days" | "hours" | "minutes" | "seconds";
 
-/** Each unit in a unit that Temporal counts, by the words for it. */
+/** The words for each unit, and the unit that Temporal counts it in. */
 const UNITS: readonly (readonly [words: string, unit: Unit, factor: number])[] = [
+  ["decades?", "years", 10],
   ["years?|yrs?|y", "years", 1],
   ["quarters?", "months", 3],
-  ["months?|mos?", "months", 1],
+  ["months?|mos?|mths?", "months", 1],
   ["fortnights?", "days", 14],
   ["weeks?|wks?|w", "days", 7],
   ["days?|d", "days", 1],
@@ -15,7 +16,7 @@ const UNITS: readonly (readonly [words: string, unit: Unit, factor: number])[] =
   ["seconds?|secs?|s", "seconds", 1],
 ];
 
-/** What a fraction of a unit is counted in. Months have no fixed length, so that they have no fractions. */
+/** The unit for a unit's fraction. Months have no fixed length, so they have no fractions. */
 const FRACTIONS: Partial<Record<Unit, readonly [unit: Unit, factor: number]>> = {
   years: ["months", 12],
   days: ["hours", 24],
@@ -23,42 +24,39 @@ const FRACTIONS: Partial<Record<Unit, readonly [unit: Unit, factor: number]>> = 
   minutes: ["seconds", 60],
 };
 
-/** The source of a regular expression for any unit's word. */
+/** The source of a regular expression for any unit. */
 export const UNIT = `(?:${UNITS.map(([words]) => words).join("|")})`;
-const AMOUNT = "(?:\\d{1,9}(?:\\.\\d{1,3})? ?|an? )";
-/** The letters of the next unit may follow at once, as in 1h30m. */
-const PART = new RegExp(`(${AMOUNT})(${UNIT})(?![a-z])(?: ?,? ?(?:and )?(?=${AMOUNT}${UNIT}(?![a-z])))?`, "y");
+const AMOUNT = "(?:\\d{1,9}(?:\\.\\d{1,3})? ?-?|an? (?:full |whole )?)";
+const PART = `${AMOUNT}${UNIT}(?![a-z])`;
+/** The source of a regular expression for a length of time: `1h30m`, `2 weeks and 3 days`. */
+export const DURATION = `(?<![\\d.:])${PART}(?:(?: ?, ?| )?(?:and )?${PART})*`;
 
 /** A length of time. */
-export interface Span {
-  /** Calendar units only. */
+export interface Duration {
+  /** Calendar units. */
   readonly calendar: Temporal.Duration;
   /** Hours and smaller. */
   readonly clock: Temporal.Duration;
 }
 
-/** The length of time that a text begins with, and the text behind it. @param text in lower case, numbers in digits. */
-export function readSpan(text: string): (Span & { readonly rest: string }) | undefined {
+/** Reads a text that DURATION matches; undefined when a unit occurs twice or a fraction is not exact. */
+export function readDuration(text: string): Duration | undefined {
   const units = new Map<Unit, number>();
   const seen = new Set<string>();
-  let end = 0;
-  for (PART.lastIndex = 0; PART.lastIndex < text.length; ) {
-    const [, amount = "", word = ""] = PART.exec(text) ?? [];
-    if (word === "") break;
-    end = PART.lastIndex;
+  for (const [, amount = "", word = ""] of text.matchAll(new RegExp(`(${AMOUNT})(${UNIT})(?![a-z])`, "g"))) {
     const [words = "", unit = "days", factor = 1] =
       UNITS.find(([names]) => new RegExp(`^(?:${names})$`).test(word)) ?? [];
-    if (seen.has(words) || !add(units, unit, (amount.startsWith("a") ? 1 : Number(amount)) * factor)) return undefined;
+    const count = amount.startsWith("a") ? 1 : Number.parseFloat(amount);
+    if (seen.has(words) || !add(units, unit, count * factor)) return undefined;
     seen.add(words);
   }
-  if (end === 0) return undefined;
   const of = (unit: Unit): number => units.get(unit) ?? 0;
   const calendar = Temporal.Duration.from({ years: of("years"), months: of("months"), days: of("days") });
   const clock = Temporal.Duration.from({ hours: of("hours"), minutes: of("minutes"), seconds: of("seconds") });
-  return { calendar, clock, rest: text.slice(end).trim() };
+  return { calendar, clock };
 }
 
-/** Counts an amount, its fraction in the next smaller unit; false when that cannot be done exactly. */
+/** Adds an amount, its fraction in the next smaller unit; false when that is not exact. */
 function add(units: Map<Unit, number>, unit: Unit, amount: number): boolean {
   const whole = Math.trunc(amount + 1e-9);
   const fraction = amount - whole;

@@ -1,18 +1,3 @@
-const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-
-/** Sources of regular expressions over lower-case text. */
-export const MONTH =
-  "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)";
-export const WEEKDAY =
-  "(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)";
-
-/** 1 = January. @param name any form that MONTH matches. */
-export const monthOf = (name: string): number => MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1;
-
-/** 1 = Monday. @param name any form that WEEKDAY matches. */
-export const weekdayOf = (name: string): number => WEEKDAYS.indexOf(name.slice(0, 3).toLowerCase()) + 1;
-
 const ONES = "one two three four five six seven eight nine".split(" ");
 const TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(" ");
 const TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
@@ -34,9 +19,16 @@ const NUMBERS: ReadonlyMap<string, string> = new Map([
 
 const longestFirst = [...NUMBERS.keys()].sort((a, b) => b.length - a.length).map((word) => word.replace("-", "[- ]"));
 const NUMBER_WORD = new RegExp(`\\b(?:${longestFirst.join("|")})\\b`, "g");
-/** The unit of time, and not the ordinal. */
-const UNIT_SECOND = /(?<=(?:\b\d{1,9}|\ban?|\bone) ?)second\b/g;
+/** The unit of time, not the ordinal. */
+const UNIT_SECOND = /(?<=(?:\b\d{1,9}|\ban?|\bone|\bsplit) ?)second\b/g;
+const YEAR_WORDS = /\b20 (\d\d)\b(?! ?(?:past|to|:|am|pm|minutes?|hours?|days?|weeks?|months?|years?))/g;
+const HUNDREDS = /\b(an?|\d) hundred(?: and)?(?: (\d{1,2})\b)?/g;
 
-/** Spelled-out numbers as digits: `twenty-first of may` is `21th of may`. @param text in lower case. */
+/** Spelled-out numbers in digits: `twenty-first of may` becomes `21th of may`. @param text in lower case. */
 export const toDigits = (text: string): string =>
-  text.replace(UNIT_SECOND, "seconds").replace(NUMBER_WORD, (word) => NUMBERS.get(word.replace(" ", "-")) ?? word);
+  text
+    .replace(UNIT_SECOND, "seconds")
+    .replace(NUMBER_WORD, (word) => NUMBERS.get(word.replace(" ", "-")) ?? word)
+    .replace(/\b2 thousand(?: and)? (\d\d?)\b/g, (_, rest: string) => `20${rest.padStart(2, "0")}`)
+    .replace(YEAR_WORDS, "20$1")
+    .replace(HUNDREDS, (_, count: string, rest = "0") => `${(Number.parseInt(count, 10) || 1) * 100 + Number(rest)}`);

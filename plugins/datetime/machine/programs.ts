@@ -1,0 +1,134 @@
+import { Temporal } from "temporal-polyfill";
+import { checkWeekday, type Grounds, MACHINE, type Reading, toExactReading, toReading, unclear } from "../reading.ts";
+import { monthOf, weekdayOf } from "../vocabulary.ts";
+import { offsetOf } from "../zones/abbreviations.ts";
+import { readIso } from "./iso.ts";
+import { toInstant, toWall } from "./wall.ts";
+
+const WEEKDAY = "(?<weekday>mon|tue|wed|thu|fri|sat|sun)";
+const FULL_WEEKDAY = "(?<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)";
+const MONTH = "(?<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)";
+const TIME =
+  "(?<hour>\\d\\d?):(?<minute>\\d\\d)(?::(?<second>\\d\\d)(?:[.,](?<fraction>\\d{1,9}))?)?(?: (?<meridiem>am|pm))?";
+const ZONE = "(?<zone>[+-]\\d\\d:?\\d\\d|[a-z]{1,5})";
+const COMMENT = "(?: \\([^()]*\\))?";
+
+const form = (source: string): RegExp => new RegExp(`^${source}$`, "i");
+
+/** Texts that programs write. Single spaces. */
+const FORMS: readonly RegExp[] = [
+  form(`(?:${WEEKDAY},? )?(?<day>\\d{1,2}) ${MONTH} (?<year>\\d{4}|\\d\\d) ${TIME} ${ZONE}${COMMENT}`), // RFC 5322, HTTP
+  form(`${FULL_WEEKDAY}, (?<day>\\d\\d)-${MONTH}-(?<year>\\d\\d) ${TIME} ${ZONE}`), // RFC 850
+  form(`${WEEKDAY} ${MONTH} (?<day>\\d{1,2}) ${TIME}(?: ${ZONE})? (?<year>\\d{4})`), // asctime, date(1), Java, Ruby
+  form(`${WEEKDAY} ${MONTH} (?<day>\\d{1,2}) ${TIME} (?<year>\\d{4}) ${ZONE}`), // git, PostgreSQL
+  form(`${WEEKDAY} (?<day>\\d{1,2}) ${MONTH} ${TIME} ${ZONE} (?<year>\\d{4})`), // date(1) outside of America
+  form(`${WEEKDAY} ${MONTH} (?<day>\\d\\d) (?<year>\\d{4}) ${TIME} gmt(?<zone>[+-]\\d{4})${COMMENT}`), // ECMAScript
+  form(`\\[?(?<day>\\d\\d)/${MONTH}/(?<year>\\d{4}):${TIME}(?: ${ZONE})?\\]?`), // Apache
+  form(`(?<year>\\d{4}):(?<number>\\d\\d):(?<day>\\d\\d) ${TIME}${ZONE}?`), // EXIF
+  form(`(?<year>\\d{4})-(?<number>\\d\\d)-(?<day>\\d\\d) ${TIME} (?<zone>[+-]\\d{4}) [a-z+-]\\w*(?: m=[+-][\\d.]+)?`), // Go
+  form(
+    `(?<year>\\d{4})-(?<number>\\d\\d)-(?<day>\\d\\d)[_t-](?<hour>\\d\\d)-(?<minute>\\d\\d)(?:-(?<second>\\d\\d))?(?<zone>z)?`,
+  ), // file names
+  form(`(?<day>\\d\\d)(?<hour>\\d\\d)(?<minute>\\d\\d)(?<zone>z) ?${MONTH} ?(?<year>\\d{4}|\\d\\d)`), // date-time group
+];
+
+/** RFC 3164: no year. */
+const SYSLOG = form(`(?:<\\d{1,3}>)?${MONTH} (?<day>\\d{1,2}) ${TIME}`);
+const PYTHON =
+  /^(?:datetime\.)?(?:datetime|date)\((?<year>\d{4}), ?(?<number>\d\d?), ?(?<day>\d\d?)(?:, ?(?<hour>\d\d?), ?(?<minute>\d\d?)(?:, ?(?<second>\d\d?)(?:, ?(?<micro>\d{1,6}))?)?)?(?:, ?tzinfo=(?<zone>(?:datetime\.)?(?:timezone\.)?utc))?\)$/i;
+/** A text or a count in the notation of a program or a protocol. */
+const WRAPPED: readonly RegExp[] = [
+  /^\/?Date\((\d{9,14})\)\/?$/, // ASP.NET
+  /^new Date\((\d{9,14})\)$/,
+  /^(?:new Date|Timestamp|ISODate|Date)\(["']([^"']+)["']\)$/,
+  /^<t:(\d{9,11})(?::[tTdDfFR])?>$/, // Discord
+];
+
+type Groups = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads dates as mail (RFC 5322), HTTP (RFC 9110, with its two obsolete forms) and programs write them. A form with a
+ * weekday and no zone is in UTC, as RFC 9110 says for asctime. Undefined for any other text.
+ * @throws RangeError, Problem `unparseable-input` when the date does not exist or is another weekday.
+ */
+export function readProgram(text: string, base: Temporal.ZonedDateTime): Reading | undefined {
+  for (const pattern of FORMS) {
+    const groups = pattern.exec(text)?.groups;
+    const isZoned = groups?.zone === undefined || offsetOf(groups.zone) !== undefined;
+    if (groups && isZoned) return toMoment(groups, base);
+  }
+  const python = PYTHON.exec(text)?.groups;
+  if (python) return toMoment({ ...python, fraction: python.micro?.padStart(6, "0") }, base);
+  const syslog = SYSLOG.exec(text)?.groups;
+  if (syslog?.second !== undefined) return toLogged(syslog, base);
+  return readWrapped(text, base);
+}
+
+function readWrapped(text: string, base: Temporal.ZonedDateTime): Reading | undefined {
+  for (const pattern of WRAPPED) {
+    const inside = pattern.exec(text)?.[1];
+    if (inside === undefined) continue;
+    if (!/^\d+$/.test(inside)) return readIso(inside, base.timeZoneId);
+    const isSeconds = text.startsWith("<");
+    return toExactReading(
+      Temporal.Instant.fromEpochMilliseconds(Number(inside) * (isSeconds ? 1000 : 1)),
+      base.timeZoneId,
+    );
+  }
+  // systemd: a weekday before ISO 8601
+  const [, name = "", rest = ""] = /^(mon|tue|wed|thu|fri|sat|sun) (\d{4}-\d\d-\d\d .*)$/i.exec(text) ?? [];
+  const [, wall = rest, zone] = /^(.*) (utc|gmt)$/i.exec(rest) ?? [];
+  const reading = rest === "" ? undefined : readIso(wall, zone === undefined ? base.timeZoneId : "UTC");
+  if (reading) checkWeekday(reading.at.toPlainDate(), weekdayOf(name));
+  return reading;
+}
+
+function toMoment(groups: Groups, base: Temporal.ZonedDateTime): Reading {
+  const { weekday, zone, minute, second, fraction } = groups;
+  const date = toDate(groups, toYear(groups.year ?? "", base.year));
+  if (weekday) checkWeekday(date, weekdayOf(weekday));
+  if (groups.hour === undefined) return toReading(date, undefined, base.timeZoneId, MACHINE);
+  const wall = toWall(date, { hour: toHour(groups), minute, second, fraction });
+  if (zone === undefined && weekday === undefined) return toLocal(wall, base, MACHINE);
+  const { offset, assumption } = offsetOf(zone ?? "utc") ?? { offset: "Z" };
+  const grounds = assumption === undefined ? MACHINE : { isMachine: true, assumptions: [assumption] };
+  return toExactReading(toInstant(wall, offset), base.timeZoneId, grounds);
+}
+
+/** The most recent such moment, at most a day ahead: clocks differ. */
+function toLogged(groups: Groups, base: Temporal.ZonedDateTime): Reading {
+  const { minute, second, fraction } = groups;
+  const latest = base.add({ days: 1 }).toPlainDateTime();
+  for (let year = latest.year; year > latest.year - 9; year--) {
+    const { month, day } = toMonthAndDay(groups);
+    if (day > Temporal.PlainYearMonth.from({ year, month }).daysInMonth) continue;
+    const wall = toWall(toDate(groups, year), { hour: toHour(groups), minute, second, fraction });
+    const assumptions = [`A log line without a year is of the past: the year ${year} is taken`];
+    if (Temporal.PlainDateTime.compare(wall, latest) <= 0) return toLocal(wall, base, { isMachine: true, assumptions });
+  }
+  throw unclear("There is no such day");
+}
+
+const toLocal = (wall: Temporal.PlainDateTime, { timeZoneId }: Temporal.ZonedDateTime, grounds: Grounds): Reading =>
+  toReading(wall.toPlainDate(), wall.toPlainTime(), timeZoneId, grounds);
+
+const toMonthAndDay = ({ month, number, day }: Groups): { readonly month: number; readonly day: number } => ({
+  month: month === undefined ? Number(number) : monthOf(month),
+  day: Number(day),
+});
+
+const toDate = (groups: Groups, year: number): Temporal.PlainDate =>
+  Temporal.PlainDate.from({ year, ...toMonthAndDay(groups) }, { overflow: "reject" });
+
+function toHour({ hour = "", meridiem }: Groups): string {
+  if (meridiem === undefined) return hour;
+  if (Number(hour) < 1 || Number(hour) > 12) throw unclear(`With ${meridiem} the hour is 1 to 12`);
+  return String((Number(hour) % 12) + (/pm/i.test(meridiem) ? 12 : 0));
+}
+
+/** Two digits mean the year with that ending that is at most 50 years ahead (RFC 9110, section 5.6.7). */
+function toYear(digits: string, now: number): number {
+  if (digits.length === 4) return Number(digits);
+  const year = now - (now % 100) + Number(digits);
+  return year > now + 50 ? year - 100 : year <= now - 50 ? year + 100 : year;
+}

@@ -1,0 +1,109 @@
+import { MONTH, WEEKDAY } from "../vocabulary.ts";
+import { UNIT } from "./durations.ts";
+import { toDigits } from "./numbers.ts";
+
+const HOUR = "(1[0-2]|[1-9])(?![\\d:/.-])";
+const HOUR_WORD = "(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)";
+const HOURS = "one two three four five six seven eight nine ten eleven twelve".split(" ");
+
+type Replacement = readonly [RegExp, string | ((...match: string[]) => string)];
+
+/** While numbers are still words: `ten to six` is a time, `10 to 6` could be a range. */
+const BEFORE_DIGITS: readonly Replacement[] = [
+  [/[‘’´`]/g, "'"],
+  [/[‐‑‒–—−]/g, "-"],
+  [/[“”"]/g, ""],
+  [/\s+/g, " "],
+  [
+    new RegExp(
+      `\\b(five|ten|twenty|twenty[- ]five) (?:to|till|til|of|before) ${HOUR_WORD}\\b(?! (?:days?|weeks?|hours?))`,
+      "g",
+    ),
+    (_, minutes = "", hour = "") => `${minutes} minutes to ${HOURS.indexOf(hour) + 1}`,
+  ],
+  [/\b(second|third|fourth)[- ]to[- ]last\b/g, (_, nth = "") => `${NTH_LAST[nth]}-last`],
+  [/\b(?:next to last|penultimate|last but one)\b/g, "2-last"],
+  [/\b(second|third|fourth)[- ]last\b/g, (_, nth = "") => `${NTH_LAST[nth]}-last`],
+  [/\b(\d)(?:nd|rd|th)[- ](?:to[- ])?last\b/g, "$1-last"],
+];
+
+const NTH_LAST: Readonly<Record<string, string>> = { second: "2", third: "3", fourth: "4" };
+
+const REPLACEMENTS: readonly Replacement[] = [
+  [/⁄/g, "/"],
+  [/(\d) ?1\/2\b/g, "$1.5"],
+  [/(\d) ?1\/4\b/g, "$1.25"],
+  [/(\d) ?3\/4\b/g, "$1.75"],
+  [/^t(?=\d\d)/, ""],
+  [/(?<=\d:?\d\d)z(?![a-z])/g, " utc"],
+  [/(?<![a-z])([ap])\. ?m\b\.?/g, "$1m"],
+  [/(?<=\d) ?([ap])\b\.?(?!\.?m|[a-z'-])/g, "$1m"],
+  [/\b(1[0-2]|[1-9]) ([1-5]\d|0[1-9])(?= ?[ap]m\b)/g, "$1:$2"],
+  [/(?<=\d[ap]m) (?:sharp|exactly|precisely|on the dot)\b/g, ""],
+  [/(?<=\d) (?:sharp|on the dot)\b/g, ""],
+  [new RegExp(`\\b(${MONTH}|${WEEKDAY})\\.(?= |,|\\d|$)`, "g"), "$1"],
+  [new RegExp(`\\b(${MONTH})'s\\b`, "g"), "$1"],
+  [/\bo ?' ?clock\b/g, "o'clock"],
+  [/\boclock\b/g, "o'clock"],
+  [/ local time\b/g, ""],
+  [/\b(?:tmrw?|tmw|2morrow|2moro|tommorr?ow|tomorow|tomorro|tmrow|tomoz)\b/g, "tomorrow"],
+  [/\b(?:yest|yday|yesterdays)\b/g, "yesterday"],
+  [/\b(?:tonite|2night)\b/g, "tonight"],
+  [/\bovermorrow\b/g, "day after tomorrow"],
+  [/\bereyesterday\b/g, "day before yesterday"],
+  [/\b(?:nxt)\b/g, "next"],
+  [/\b(\d+)(?:st|nd|rd|th) of the month\b/g, "the $1th of this month"],
+  [/\btonight\b/g, "today night"],
+  [/\blast night\b/g, "yesterday night"],
+  [/\bthis (morning|afternoon|evening|night)\b/g, "today $1"],
+  [/\b(?:mornings?|morn)\b/g, "morning"],
+  [/\b(?:bonfire|guy fawkes) night\b/g, "guy fawkes day"],
+  [/\beo([dwmqy])\b/g, (_, unit = "") => `end of ${LETTERS[unit]}`],
+  [
+    /\b(?:by )?(?:the )?(?:close|end) of (?:(?:the )?(?:business|working|work) day|business|play)\b|\bcob\b|\beob\b/g,
+    "cob",
+  ],
+  [/\b(?:12(?::00)? ?(?:pm )?)?(?:noon|midday)\b/g, "12:00pm"],
+  [/\b(?:at|@) ?([01]\d|2[0-3])([0-5]\d)(?: ?(?:hrs|hours|h))?(?![\d:])/g, "at $1:$2"],
+  [/\b([01]\d|2[0-3])([0-5]\d) ?(?:hrs|hours|hr|h)\b/g, "$1:$2"],
+  [/@ ?/g, "at "],
+  [new RegExp(`\\bhalf (?:past |after )${HOUR}`, "g"), "$1:30"],
+  [new RegExp(`\\bhalf ${HOUR}(?! (?:years?|months?|weeks?|days?|hours?|minutes?))`, "g"), "$1:30"],
+  [new RegExp(`\\b(?:a )?quarter (?:past|after) ${HOUR}`, "g"), "$1:15"],
+  [new RegExp(`\\b(?:a )?quarter (?:to|till|til|of|before) ${HOUR}`, "g"), (_, hour = "") => minutesTo(15, hour)],
+  [
+    new RegExp(`\\b([1-5]?\\d)(?: minutes?)? past ${HOUR}`, "g"),
+    (_, minutes = "", hour = "") => `${hour}:${minutes.padStart(2, "0")}`,
+  ],
+  [
+    new RegExp(`\\b([1-5]?\\d) minutes? (?:to|till|til|before) ${HOUR}`, "g"),
+    (_, minutes = "", hour = "") => minutesTo(Number(minutes), hour),
+  ],
+  [/\b([1-5]?\d) (?:minutes? )?to (midnight|12:00pm)\b/g, "$1 minutes before $2"],
+  [/\b([1-5]?\d) past (midnight|12:00pm)\b/g, "$1 minutes after $2"],
+  [new RegExp(`\\b(\\d{1,7}) and a half (?=${UNIT}\\b)`, "g"), "$1.5 "],
+  [new RegExp(`\\b(?:an?|1) (${UNIT}) and a half\\b`, "g"), "1.5 $1"],
+  [new RegExp(`\\b(?:a )?half (?:of )?an? (?=${UNIT}\\b)|\\ba half (?=${UNIT}\\b)`, "g"), "0.5 "],
+  [/\b3 quarters of an (?=hours?\b)/g, "45 minutes of an "],
+  [/\b45 minutes of an hour\b/g, "45 minutes"],
+  [/\b(?:a )?quarter of an hour\b/g, "15 minutes"],
+  [new RegExp(`\\b(?:a )?couple (?:of )?(?=${UNIT}\\b|business|working|${WEEKDAY})`, "g"), "2 "],
+  [/\ba dozen (?=[a-z])/g, "12 "],
+  [/[()]/g, " "],
+  [/\s+/g, " "],
+  [/^[\s,]+|[\s.!?,;]+$/g, ""],
+];
+
+const LETTERS: Readonly<Record<string, string>> = { d: "day", w: "week", m: "month", q: "quarter", y: "year" };
+
+const apply = (text: string, replacements: readonly Replacement[]): string =>
+  replacements.reduce((spelled, [pattern, by]) => spelled.replace(pattern, by as string), text);
+
+/** One spelling for many: lower case, single spaces, numbers and times of day in digits. */
+export const toPlainSpelling = (text: string): string =>
+  apply(toDigits(apply(text.normalize("NFKC").toLowerCase().trim(), BEFORE_DIGITS)), REPLACEMENTS);
+
+function minutesTo(minutes: number, hour: string): string {
+  if (minutes === 0) return `${hour}:00`;
+  return `${hour === "1" ? 12 : Number(hour) - 1}:${60 - minutes}`;
+}

@@ -1,0 +1,83 @@
+import { Temporal } from "temporal-polyfill";
+import { AMBIGUOUS, OFFSETS, offsetOf } from "./abbreviations.ts";
+import { AMERICAN, NOT_PLACES, PLACES } from "./places.ts";
+
+/** The canonical spelling of an IANA zone name; undefined when there is no such zone. */
+export function toZone(name: string): string | undefined {
+  if (!/^[a-z][\w+/-]*$/i.test(name)) return undefined;
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The zone that a text names, and the text without it. */
+export interface ZoneInText {
+  /** An IANA name, or an offset like `+05:30`; undefined when the text names no zone. */
+  readonly zone: string | undefined;
+  readonly rest: string;
+  readonly assumptions: readonly string[];
+}
+
+type Found = Omit<ZoneInText, "rest">;
+
+const toFound = (zone: string | undefined): Found => ({ zone, assumptions: [] });
+const toPlace = (name = ""): Found => toFound(NOT_PLACES.has(name) ? undefined : placesByName().get(name));
+
+function toAbbreviated(name = ""): Found {
+  const american = AMERICAN[name];
+  if (american !== undefined) return toFound(american);
+  const { offset, assumption } = offsetOf(name) ?? {};
+  return { zone: offset === "Z" ? "+00:00" : offset, assumptions: assumption === undefined ? [] : [assumption] };
+}
+
+const WORDS = "[a-z]+(?:[ -][a-z]+){0,2}";
+const SHORT = [OFFSETS, AMBIGUOUS, AMERICAN].flatMap(Object.keys).join("|");
+
+const FORMS: readonly (readonly [RegExp, (...groups: readonly string[]) => Found])[] = [
+  [/(?<=^| )(?:in )?\(?([a-z]+(?:\/[a-z_+-]+\d*){1,2})\)?(?= |,|$)/, (name = "") => toFound(toZone(name))],
+  [/\(?\b(?:utc|gmt) ?([+-]\d{1,2})(?::?(\d\d))?\)?(?!\S)/, (hours, minutes) => toFound(toOffset(hours, minutes))],
+  // A minus with a colon would be the end of a time range, as in 10:30-11:30.
+  [/(?<=:\d\d|[ap]m) ?(?:([+-]\d\d)(\d\d)|(\+\d\d):(\d\d))(?!\S)/, (...two) => toFound(toOffset(...pair(two)))],
+  ...[3, 2, 1].map(
+    (words) => [new RegExp(`(?:\\bin )?\\b((?:[a-z]+ ){${words - 1}}[a-z]+) time\\b`), toPlace] as const,
+  ),
+  ...[3, 2, 1].map((words) => [new RegExp(`\\bin ((?:[a-z]+ ){${words - 1}}[a-z]+)$`), toPlace] as const),
+  [new RegExp(`(?<=\\d ?[ap]m|:\\d\\d|noon|midnight) (${WORDS})$`), toPlace],
+  [new RegExp(`\\(?\\b(${SHORT})(?: time)?\\b\\)?`), toAbbreviated],
+];
+
+/** Finds the zone that a text names. @param text plainly spelled. */
+export function takeZone(text: string): ZoneInText {
+  for (const [pattern, find] of FORMS) {
+    const match = pattern.exec(text);
+    const found = match ? find(...match.slice(1)) : undefined;
+    if (!match || !found?.zone) continue;
+    const rest = `${text.slice(0, match.index)} ${text.slice(match.index + match[0].length)}`;
+    return { ...found, rest: rest.replaceAll(/ +/g, " ").trim() };
+  }
+  return { zone: undefined, rest: text, assumptions: [] };
+}
+
+const pair = (groups: readonly string[]): [string?, string?] => groups.filter(Boolean) as [string?, string?];
+
+function toOffset(hours = "", minutes = "00"): string | undefined {
+  const sign = hours.slice(0, 1);
+  const digits = hours.slice(1).padStart(2, "0");
+  return Number(digits) <= 14 && Number(minutes) < 60 ? `${sign}${digits}:${minutes}` : undefined;
+}
+
+let places: ReadonlyMap<string, string> | undefined;
+
+/** Zones by the lower-case names of their cities, by further cities, and by the names of America's zones. */
+function placesByName(): ReadonlyMap<string, string> {
+  places ??= new Map([
+    ...Intl.supportedValuesOf("timeZone").map(
+      (zone) => [zone.replace(/^.*\//, "").replaceAll("_", " ").toLowerCase(), zone] as const,
+    ),
+    ...Object.entries(PLACES),
+    ...Object.entries(AMERICAN),
+  ]);
+  return places;
+}
