@@ -51,7 +51,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "set",
     "config",
   ],
-  "plugins/datetime": ["machine", "words"],
+  "plugins/datetime": ["phrase", "machine", "zones"],
   "plugins/ledger": ["report", "chain"],
   "plugins/wallet": ["investigate", "intel", "screen", "names"],
   "plugins/wallet/investigate": ["report", "collection", "score", "sources"],
