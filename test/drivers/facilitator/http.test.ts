@@ -1,10 +1,8 @@
-import { generateKeyPairSync } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { PaymentPayload, PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
-import { createCdpFacilitator } from "../../../runtime/drivers/facilitator/cdp.ts";
 import { createHttpFacilitator, type HttpFacilitator } from "../../../runtime/drivers/facilitator/http.ts";
 
 const OFFER: PaymentRequirements = {
@@ -156,28 +154,5 @@ describe("a facilitator over HTTP", () => {
     const nobody = createHttpFacilitator({ url: "http://127.0.0.1:1" });
     await isOutage(nobody.verify(PAYMENT, OFFER, never), "a closed port");
     await nobody.close();
-  });
-
-  it("of Coinbase's gets every request signed for exactly its method, host and path", async () => {
-    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-    const raw = (key: { export(options: { format: "jwk" }): { d?: string; x?: string } }, part: "d" | "x"): Buffer =>
-      Buffer.from(key.export({ format: "jwk" })[part] ?? "", "base64url");
-    const apiKeySecret = Buffer.concat([raw(privateKey, "d"), raw(publicKey, "x")]).toString("base64");
-    const tokens: string[] = [];
-    respond = ({ headers }, response) => {
-      tokens.push(String(headers.authorization).replace("Bearer ", ""));
-      response.end('{"isValid":true}');
-    };
-    const cdp = createCdpFacilitator({ apiKeyId: "organizations/o/apiKeys/k", apiKeySecret, url: url() });
-    await cdp.verify(PAYMENT, OFFER, never);
-    await cdp.verify(PAYMENT, OFFER, never);
-    await cdp.close();
-    const claims = JSON.parse(Buffer.from(tokens[0]?.split(".")[1] ?? "", "base64url").toString()) as {
-      uris: string[];
-      sub: string;
-    };
-    expect(claims.sub).to.equal("organizations/o/apiKeys/k");
-    expect(claims.uris).to.deep.equal([`POST ${new URL(url()).host}/x402/verify`]);
-    expect(tokens[0]).not.to.equal(tokens[1]);
   });
 });
