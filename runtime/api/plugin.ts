@@ -91,12 +91,13 @@ export type Run<Input, Output> = (input: Input, call: Call) => Output | Promise<
 /** One service's code: a function, or the function together with rules that the input schema cannot express. */
 export type Handler<Input, Output> = Run<Input, Output> | HandlerParts<Input, Output>;
 
+/** A handler with checks of its own. */
 export interface HandlerParts<Input, Output> {
-  /** Pure and quick; asked before any facilitator is. Throws Problem `invalid-input` with its issues. */
+  /** Pure and fast; runs before the facilitator is asked. Throws Problem `invalid-input` with its issues. */
   readonly check?: (input: Input) => void;
   /**
-   * Asked before the money moves, where it moves before the work (`charge: first`): throws Problem `unavailable` when the
-   * work is known to fail now. Then nobody is charged.
+   * Only with `charge: first`: runs before the money moves. Throws Problem `unavailable` when the work would fail now;
+   * nobody is charged then.
    */
   readonly ready?: (input: Input, signal: AbortSignal) => void | Promise<void>;
   readonly run: Run<Input, Output>;
@@ -120,8 +121,9 @@ export type HandlersOf<Name extends keyof Plugins> = {
 };
 
 /**
- * A plugin: its name, equal to its file's name, and a function that makes its handlers from the Host. What a handler needs
- * of the Host is taken during setup: `payphone serve` asks for the treasury's keys only when `anchor` or `treasury` is taken.
+ * A plugin: its name, equal to its file's name, and a function that makes its handlers from the Host. What a handler
+ * needs of the Host is taken during setup: `payphone serve` requires the treasury's keys only if `anchor` or `treasury`
+ * is taken.
  */
 export interface Plugin<Handlers = Readonly<Record<string, AnyHandler>>> {
   readonly name: string;

@@ -64,7 +64,9 @@ export interface ProblemOptions {
   readonly retryAfter?: number;
   /** All faults of the input. Only for `invalid-input`. */
   readonly issues?: readonly ValidationIssue[];
-  /** The receipt of the settlement, where money has moved all the same (x402 SettleResponse): sent as PAYMENT-RESPONSE. */
+  /**
+   * The receipt of the settlement, where money has moved all the same (x402 SettleResponse): sent as PAYMENT-RESPONSE.
+   */
   readonly receipt?: object;
   /** Extension members of the problem document (RFC 9457, section 3.2). */
   readonly members?: Readonly<Record<string, unknown>>;

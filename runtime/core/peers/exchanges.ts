@@ -62,6 +62,7 @@ const KEEP_MS = PEER_POLICY.receipt_seconds * 1000;
 export const toExchangeId = (value: unknown): string | undefined =>
   typeof value === "string" && ID.test(value) ? value : undefined;
 
+/** The records of exchanges in a store. */
 export function createExchanges({ store, clock, site, createId = createRandomId }: ExchangesDeps): Exchanges {
   const read = (id: string): Promise<PeerExchange | undefined> => store.get<PeerExchange>(`a2a:exchange:${id}`);
 
