@@ -1,7 +1,11 @@
+import { randomUUID } from "node:crypto";
+import { Problem } from "../api/problem.ts";
 import type { Store } from "./store.ts";
 
 /** The exclusive right to work on one key. */
 export interface Lease {
+  /** Aborted when the lease was lost: this process was stalled, or could not reach the store, for longer than it lives. */
+  readonly lost: AbortSignal;
   release(): Promise<void>;
 }
 
@@ -20,27 +24,30 @@ export interface LeasesOptions {
   /** The prefix of these keys in the store. */
   readonly prefix: string;
   readonly onError: (error: unknown) => void;
-  /** Called for a held lease that may have expired: the process was stalled, or could not reach the store. */
-  readonly onLapse?: (key: string) => void;
+  /** Whether a lease that was not renewed in time is claimed again before it is lost; only for work that may be done twice. */
+  readonly reclaims?: boolean;
   /** How long a lease outlives its process; 2 seconds by default. */
   readonly leaseMs?: number | undefined;
 }
 
 /** Leases that are renewed while the process lives. */
-export function createLeases({ store, prefix, onError, onLapse, leaseMs = 2000 }: LeasesOptions): Leases {
+export function createLeases({ store, prefix, onError, reclaims = false, leaseMs = 2000 }: LeasesOptions): Leases {
+  const owner = randomUUID();
   const held = new Map<string, Held>();
   const timer = setInterval(renewAll, leaseMs / 5);
   timer.unref();
 
   const isOurs = (lease: Held | undefined): boolean =>
     lease !== undefined && performance.now() - lease.renewedAt < leaseMs;
+  const put = (key: string): Promise<boolean> => store.putIfAbsent(prefix + key, owner, leaseMs, "lazy");
 
   return {
     async claim(key) {
-      const lease = { renewedAt: performance.now() };
-      if (!(await store.putIfAbsent(prefix + key, 1, leaseMs, "lazy")) || !isOurs(lease)) return undefined;
+      const lease: Held = { renewedAt: performance.now(), lost: new AbortController(), isLapsed: false };
+      if (!(await put(key)) || !isOurs(lease)) return undefined;
       held.set(key, lease);
       return {
+        lost: lease.lost.signal,
         async release() {
           if (held.get(key) !== lease) return;
           held.delete(key);
@@ -52,18 +59,34 @@ export function createLeases({ store, prefix, onError, onLapse, leaseMs = 2000 }
     close: () => clearInterval(timer),
   };
 
-  /** Drops leases that were not renewed in time: another process may hold them now. */
   function renewAll(): void {
     for (const [key, lease] of held) {
       if (isOurs(lease)) renew(key, lease).catch(onError);
-      else if (held.delete(key)) onLapse?.(key);
+      else if (!lease.isLapsed) void lapse(key, lease);
     }
   }
 
   async function renew(key: string, lease: Held): Promise<void> {
     const renewedAt = performance.now();
-    await store.set(prefix + key, 1, leaseMs, "lazy");
+    await store.set(prefix + key, owner, leaseMs, "lazy");
     lease.renewedAt = renewedAt;
+  }
+
+  async function lapse(key: string, lease: Held): Promise<void> {
+    lease.isLapsed = true;
+    const isBack = reclaims && (await reclaim(key, lease).catch(onError)) === true;
+    if (isBack && held.get(key) !== lease) await store.delete(prefix + key, "lazy").catch(onError); // Released meanwhile.
+    lease.isLapsed = false;
+    if (isBack || held.get(key) !== lease) return;
+    held.delete(key);
+    lease.lost.abort(new Problem("unavailable", "The lease has lapsed: another process may be at work"));
+  }
+
+  /** False when it is another process's by now. A renewal that came late may have kept it ours. */
+  async function reclaim(key: string, lease: Held): Promise<boolean> {
+    if (!(await put(key)) && (await store.get(prefix + key)) !== owner) return false;
+    if (held.get(key) === lease) await renew(key, lease);
+    return true;
   }
 }
 
@@ -71,4 +94,6 @@ export function createLeases({ store, prefix, onError, onLapse, leaseMs = 2000 }
 interface Held {
   /** When the last successful renewal was begun, by the monotonic clock. */
   renewedAt: number;
+  readonly lost: AbortController;
+  isLapsed: boolean;
 }

@@ -2,6 +2,7 @@ import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { createLeases } from "../leases.ts";
 import type { Store } from "../store.ts";
+import { type AttemptResult, type AttemptTerms, createSweeper } from "../sweeper.ts";
 import type { JobPayment } from "../x402/x402.ts";
 import { createRefundAttempt, type ScreenRecipient } from "./attempt.ts";
 import type { RefundRail } from "./rail.ts";
@@ -45,9 +46,7 @@ export interface RefundsDeps {
 }
 
 const LONGEST_WAIT_MS = 10 * 60_000;
-/** After an outage there may be thousands. */
-const MOST_AT_ONCE = 16;
-/** From then on, a refund that is still not paid is an operator's business. */
+/** A refund that is not paid after this long is logged as an error. */
 const LATE_MS = 60 * 60_000;
 
 export function createRefunds(deps: RefundsDeps): Refunds {
@@ -56,11 +55,18 @@ export function createRefunds(deps: RefundsDeps): Refunds {
   const records = createRefundRecords(store);
   const attempt = rail && createRefundAttempt({ records, rail, screenRecipient, clock, log, guardMs });
   const onError = (error: unknown): void => log.warn("refund.lease-failed", { error });
-  const leases = createLeases({ store, prefix: "refund-lease:", onError, leaseMs });
-  const closing = new AbortController();
-  const timers = new Map<string, NodeJS.Timeout>();
-  const running = new Set<Promise<unknown>>();
-  let sweeping: NodeJS.Timeout | undefined;
+  const leases = createLeases({ store, prefix: "refund-lease:", onError, reclaims: true, leaseMs });
+  const sweeper = createSweeper<OpenRefund>({
+    list,
+    read: readPending,
+    claim: leases.claim,
+    attempt: attemptOnce,
+    onError,
+    onOutage: (error) => log.error("refund.sweep-failed", { error }),
+    firstMs,
+    longestMs: LONGEST_WAIT_MS,
+    sweepMs,
+  });
 
   return {
     async open({ id, service, payment }) {
@@ -69,7 +75,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
       const state = reason === null ? "pending" : "manual";
       const isNew = await records.open({ id, service, payment, openedAt: clock.now(), isOnRail, state, reason });
       if (isNew) log.info("refund.opened", { job: id, service, state, reason });
-      if (state === "pending") schedule(id, 0);
+      if (state === "pending") sweeper.schedule(id);
     },
     async status(id) {
       const refund = await records.read(id); // First, since an end is put on record before it goes.
@@ -79,56 +85,39 @@ export function createRefunds(deps: RefundsDeps): Refunds {
         refund_pending: !end && refund?.state === "manual" ? "manual" : null,
       };
     },
-    start: () => void sweep(),
+    start: sweeper.start,
     async close() {
-      closing.abort(new Problem("unavailable", "The service is shutting down"));
-      clearTimeout(sweeping);
-      for (const timer of timers.values()) clearTimeout(timer);
-      await Promise.all(running);
+      await sweeper.close();
       leases.close();
     },
   };
 
-  function schedule(id: string, waitMs: number, nextMs = firstMs): void {
-    if (closing.signal.aborted || timers.has(id)) return;
-    const again = (thisMs: number, thenMs: number): void => {
-      timers.delete(id);
-      schedule(id, thisMs, thenMs);
-    };
-    const look = async (): Promise<void> => {
-      if (running.size >= MOST_AT_ONCE) return again(firstMs, nextMs);
-      const work = tryOnce(id, nextMs);
-      running.add(work);
-      const result = await work;
-      running.delete(work);
-      if (result === "over") timers.delete(id);
-      else if (result === "held") again(guardMs, firstMs);
-      else again(nextMs, Math.min(nextMs * 2, LONGEST_WAIT_MS));
-    };
-    timers.set(id, setTimeout(() => void look(), waitMs).unref());
+  async function* list(): AsyncGenerator<string> {
+    for await (const { id, state } of records.list()) if (state === "pending") yield id;
   }
 
-  /** Never rejects. */
-  async function tryOnce(id: string, nextMs: number): Promise<"over" | "held" | "again"> {
-    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(attemptMs)]);
-    const lease = await leases.claim(id).catch(() => undefined); // The store is away; it is told by all.
-    if (!lease) return "again"; // Another process sees to it, as long as it lives.
+  async function readPending(id: string): Promise<OpenRefund | undefined> {
+    const refund = await records.read(id);
+    return refund?.state === "pending" ? refund : undefined;
+  }
+
+  async function attemptOnce(
+    id: string,
+    refund: OpenRefund,
+    { signal, retryMs }: AttemptTerms,
+  ): Promise<AttemptResult> {
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(attemptMs)]);
     try {
-      const refund = await records.read(id);
-      if (refund?.state !== "pending") return "over";
-      // A rail has decimals and contracts of its own: what was paid on an earlier one is none of the new one's.
+      // A rail has decimals and contracts of its own: what was paid on an earlier rail is not refunded on this one.
       if (!attempt || !isPaidOn(rail, refund.payment)) throw new Problem("unavailable", NO_MORE);
-      return await attempt(refund, signal);
+      return (await attempt(refund, bounded)) === "over" ? "done" : { retryInMs: guardMs };
     } catch (error) {
-      if (closing.signal.aborted) return "over";
-      await note(id, signal.aborted ? tooLate(error) : error, nextMs).catch(() => {});
-      return "again";
-    } finally {
-      await lease.release().catch(onError);
+      if (!signal.aborted) await note(id, bounded.aborted ? tooLate(error) : error, retryMs).catch(() => {});
+      return "retry";
     }
   }
 
-  /** Leaves word for the operator why it is not paid yet; what another process has found out meanwhile stands. */
+  /** Writes down for the operator why the refund is not paid yet, unless another process has changed it meanwhile. */
   async function note(id: string, error: unknown, retryMs: number): Promise<void> {
     const reason = Problem.from(error).message;
     const refund = await records.read(id);
@@ -136,15 +125,6 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     const isLate = clock.now() - refund.openedAt > LATE_MS;
     log[isLate ? "error" : "warn"]("refund.delayed", { job: id, service: refund.service, retryMs, error });
     if (refund.reason !== reason && leases.holds(id)) await records.update({ ...refund, reason });
-  }
-
-  async function sweep(): Promise<void> {
-    try {
-      for await (const { id, state } of records.list()) if (state === "pending") schedule(id, 0);
-    } catch (error) {
-      log.error("refund.sweep-failed", { error });
-    }
-    if (!closing.signal.aborted) sweeping = setTimeout(() => void sweep(), sweepMs).unref();
   }
 }
 

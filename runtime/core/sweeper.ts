@@ -1,0 +1,150 @@
+import { Problem } from "../api/problem.ts";
+import type { Lease } from "./leases.ts";
+
+/** The result of an attempt: nothing is left to do, try again after a growing delay, or after this many milliseconds. */
+export type AttemptResult = "done" | "retry" | { readonly retryInMs: number };
+
+export interface AttemptTerms {
+  /** Aborted by `close`, and when the lease is lost. */
+  readonly signal: AbortSignal;
+  /** The delay before the next attempt when this one ends with "retry". */
+  readonly retryMs: number;
+}
+
+export interface SweeperOptions<T> {
+  /** The open keys of all processes. They are attempted in this order. */
+  readonly list: () => AsyncIterable<string>;
+  /** What is open under a key; undefined when there is nothing to do now. Read before the lease is claimed, and under it. */
+  readonly read: (key: string) => Promise<T | undefined>;
+  readonly claim: (key: string) => Promise<Lease | undefined>;
+  /** One attempt, under the key's lease. A rejection counts as "retry". */
+  readonly attempt: (key: string, item: T, terms: AttemptTerms) => Promise<AttemptResult>;
+  /** Told of rejected attempts and of leases that could not be released. */
+  readonly onError: (error: unknown) => void;
+  /** Told once per outage that the open keys could not be listed. */
+  readonly onOutage: (error: unknown) => void;
+  /** The delay after the first attempt that ends with "retry"; doubled after each further one, up to `longestMs`. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+  /** The time between two listings. */
+  readonly sweepMs: number;
+  /** Keys of one lane share a limit and wait for each other; one lane for all keys unless given. */
+  readonly laneOf?: (key: string) => string;
+  /** How many keys of a lane are attempted at once; 16 unless given. */
+  readonly limitOf?: (lane: string) => number;
+}
+
+/** Attempts every open key, one process at a time, until nothing is left to do there. */
+export interface Sweeper {
+  /** Attempts a key after `waitMs` milliseconds (0 unless given), unless it is scheduled already. */
+  schedule(key: string, waitMs?: number): void;
+  /** Schedules all open keys, now and every `sweepMs`. */
+  start(): void;
+  /** Starts nothing more, aborts the running attempts, and waits for their end. */
+  close(): Promise<void>;
+}
+
+/** Keys that are attempted at once, and those that wait for a place, in their order. */
+interface Lane {
+  running: number;
+  readonly waiting: { readonly key: string; readonly retryMs: number }[];
+}
+
+const LIMIT = 16;
+
+export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
+  const { list, read, claim, attempt, onError, onOutage, firstMs, longestMs, sweepMs } = options;
+  const { laneOf = () => "", limitOf = () => LIMIT } = options;
+  const closing = new AbortController();
+  const lanes = new Map<string, Lane>();
+  /** Every key that is scheduled, waiting or running, with its timer. */
+  const known = new Map<string, NodeJS.Timeout | undefined>();
+  const running = new Set<Promise<void>>();
+  let sweeping: NodeJS.Timeout | undefined;
+  let isOutage = false;
+
+  return {
+    schedule: (key, waitMs = 0) => {
+      if (!known.has(key)) wait(key, waitMs, firstMs);
+    },
+    start: () => void sweep(),
+    async close() {
+      closing.abort(new Problem("unavailable", "The service is shutting down"));
+      clearTimeout(sweeping);
+      for (const timer of known.values()) clearTimeout(timer);
+      await Promise.all(running);
+    },
+  };
+
+  async function sweep(): Promise<void> {
+    try {
+      for await (const key of list()) if (!known.has(key)) wait(key, 0, firstMs);
+      isOutage = false;
+    } catch (error) {
+      if (!isOutage) onOutage(error);
+      isOutage = true;
+    }
+    if (!closing.signal.aborted) sweeping = setTimeout(() => void sweep(), sweepMs).unref();
+  }
+
+  function wait(key: string, waitMs: number, retryMs: number): void {
+    if (closing.signal.aborted) return;
+    known.set(key, waitMs > 0 ? setTimeout(() => enter(key, retryMs), waitMs).unref() : undefined);
+    if (waitMs <= 0) enter(key, retryMs);
+  }
+
+  function enter(key: string, retryMs: number): void {
+    const name = laneOf(key);
+    const lane = lanes.get(name) ?? { running: 0, waiting: [] };
+    lanes.set(name, lane);
+    lane.waiting.push({ key, retryMs });
+    advance(lane, limitOf(name));
+  }
+
+  function advance(lane: Lane, limit: number): void {
+    while (lane.running < limit && !closing.signal.aborted) {
+      const next = lane.waiting.shift();
+      if (!next) return;
+      lane.running += 1;
+      const run = runOnce(next.key, next.retryMs).finally(() => {
+        running.delete(run);
+        lane.running -= 1;
+        advance(lane, limit);
+      });
+      running.add(run);
+    }
+  }
+
+  /** Never rejects. */
+  async function runOnce(key: string, retryMs: number): Promise<void> {
+    const result = await tryOnce(key, retryMs);
+    if (result === "done") known.delete(key);
+    else if (result === "retry") wait(key, retryMs, Math.min(retryMs * 2, longestMs));
+    else wait(key, result.retryInMs, firstMs);
+  }
+
+  async function tryOnce(key: string, retryMs: number): Promise<AttemptResult> {
+    try {
+      if ((await read(key)) === undefined) return "done";
+      const lease = await claim(key);
+      if (!lease) return "retry"; // Another process is at work; its lease lapses when it dies.
+      return await underLease(key, lease, retryMs);
+    } catch {
+      return "retry"; // The store is away; `onOutage` is told once for all keys.
+    }
+  }
+
+  async function underLease(key: string, lease: Lease, retryMs: number): Promise<AttemptResult> {
+    try {
+      const item = await read(key); // Another process may have been here between the reading and the lease.
+      if (item === undefined) return "done";
+      const signal = AbortSignal.any([closing.signal, lease.lost]);
+      return await attempt(key, item, { signal, retryMs }).catch((error: unknown) => {
+        onError(error);
+        return "retry" as const;
+      });
+    } finally {
+      await lease.release().catch(onError);
+    }
+  }
+}
