@@ -1,10 +1,10 @@
 import type { Log, Schedule } from "../api/capabilities.ts";
-import { createPatience } from "./http/idle-timeout.ts";
+import { createIdleTimeout } from "./http/idle-timeout.ts";
 
-/** Background work that begins when it is told to, and must be ended. */
+/** The tasks of plugins, which begin with `start` and must be closed. */
 export interface OpenSchedule extends Schedule {
   start(): void;
-  /** Aborts what runs, and waits for its end. */
+  /** Aborts the running tasks and waits for their end. */
   close(): Promise<void>;
 }
 
@@ -15,13 +15,13 @@ interface Task {
 }
 
 /** How long one run of a task may take. */
-const PATIENCE_MS = 120_000;
-/** Before the first repetition of a run that failed; doubled for each further one, up to the task's interval. */
+const RUN_MS = 120_000;
+/** The delay after a failed run; doubled after each further one, up to the task's interval. */
 const RETRY_MS = 30_000;
-/** A timer for longer would fire at once. */
+/** A timer of more than 2^31 - 1 ms would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Tasks of plugins, each on a timer of its own that does not keep the process alive. */
+/** Each task has its own timer, which does not keep the process alive. */
 export function createSchedule({ log }: { readonly log: Log }): OpenSchedule {
   const tasks: Task[] = [];
   const timers = new Set<NodeJS.Timeout>();
@@ -40,7 +40,7 @@ export function createSchedule({ log }: { readonly log: Log }): OpenSchedule {
     },
   };
 
-  /** @param failures of the task, in a row. */
+  /** @param failures how many runs of the task failed in a row. */
   function wait(task: Task, ms: number, failures: number): void {
     if (closing.signal.aborted) return;
     const timer = setTimeout(
@@ -57,15 +57,15 @@ export function createSchedule({ log }: { readonly log: Log }): OpenSchedule {
 
   async function runOnce(task: Task, failures: number): Promise<void> {
     const { name, intervalMs } = task;
-    const patience = createPatience(PATIENCE_MS, closing.signal);
+    const timeout = createIdleTimeout(RUN_MS, closing.signal);
     try {
-      await task.run(patience.signal);
+      await task.run(timeout.signal);
       wait(task, intervalMs, 0);
     } catch (error) {
       if (!closing.signal.aborted) log.warn("schedule.failed", { task: name, error });
       wait(task, Math.min(RETRY_MS * 2 ** failures, intervalMs), failures + 1);
     } finally {
-      patience.end();
+      timeout.end();
     }
   }
 }

@@ -5,7 +5,7 @@ import { networkInterfaces } from "node:os";
 import { expect } from "chai";
 import { Problem } from "../../runtime/api/problem.ts";
 import { createGuardedFetch, type GuardedFetch } from "../../runtime/drivers/http/guarded-fetch.ts";
-import { isPublicAddress } from "../../runtime/drivers/http/guarded-fetch-addresses.ts";
+import { isPublicAddress } from "../../runtime/drivers/http/public-address.ts";
 import { TLS, trustTestCertificate } from "../surfaces/a2a/served/support/tls.ts";
 
 const HAS_IPV6 = Object.values(networkInterfaces()).some((addresses) =>

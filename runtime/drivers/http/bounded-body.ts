@@ -1,9 +1,13 @@
 import { Problem } from "../../api/problem.ts";
 
-/** A body, part by part. */
+/** A body in parts. */
 type Body = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** The same bytes. @param title whose answer it is. @throws Problem `upstream-failed` as soon as there are more than `maxBytes`. */
+/**
+ * Passes a body on, up to `maxBytes`.
+ * @param title names the source in the error.
+ * @throws Problem `upstream-failed` as soon as there are more bytes.
+ */
 export async function* toBounded(
   body: Body,
   title: string,
@@ -17,7 +21,7 @@ export async function* toBounded(
   }
 }
 
-/** The whole of a body. @throws as `toBounded`; whatever the body throws. */
+/** Reads a whole body. @throws as `toBounded`; whatever the body throws. */
 export async function readBounded(body: Body, title: string, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of toBounded(body, title, maxBytes)) chunks.push(chunk);

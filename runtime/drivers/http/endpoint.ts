@@ -1,4 +1,7 @@
-/** A URL as fetch takes it: a name and a password in it become a header. @throws RangeError that does not repeat the URL. */
+/**
+ * Splits a URL for fetch, which refuses credentials in it: they become a basic authorization header.
+ * @throws RangeError that does not repeat the URL.
+ */
 export function toEndpoint(text: string): { readonly url: URL; readonly headers: Readonly<Record<string, string>> } {
   const url = URL.parse(text);
   if (!url) throw new RangeError("The URL of a node or a source is no URL");

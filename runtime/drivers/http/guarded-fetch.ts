@@ -4,10 +4,10 @@ import type { Agent, Response } from "undici";
 import type { Web, WebAnswer } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { readBounded } from "./bounded-body.ts";
-import { isPublicAddress } from "./guarded-fetch-addresses.ts";
-import { type Hop, toNextHop, toTarget } from "./guarded-fetch-hop.ts";
+import { isPublicAddress } from "./public-address.ts";
+import { followRedirects, type Hop } from "./redirects.ts";
 
-/** The capability `web`, until it is closed. */
+/** The capability `web`, with connections that must be closed. */
 export interface GuardedFetch extends Web {
   close(): Promise<void>;
 }
@@ -15,17 +15,19 @@ export interface GuardedFetch extends Web {
 export interface GuardedFetchOptions {
   /** Resolves names; the system's resolver unless given. */
   readonly lookup?: LookupFunction;
-  /** The addresses that may be connected to: public ones unless given. */
+  /** Which addresses may be connected to; public ones unless given. */
   readonly isAllowed?: (address: string) => boolean;
 }
 
 const CONNECT_MS = 3000;
 const FORBIDDEN = "ERR_ADDRESS_NOT_PUBLIC";
+/** Headers that another origin is not sent (Fetch Standard, section 4.4). */
+const SECRETS: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"]);
 
 /**
- * A name is resolved once: the connection is made to the addresses that were looked at, and all of them must be public.
- * An answer of another address a moment later (rebinding) is never asked for. Redirects are followed here, so that each
- * is looked at like the first address. undici is loaded on the first use.
+ * Fetches from public addresses only. A name is resolved once: the connection goes to the addresses that were checked,
+ * all of which must be public, so that DNS rebinding changes nothing. Every redirect is checked like the first URL.
+ * undici is loaded on the first use.
  */
 export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
   const { lookup = resolveName as LookupFunction, isAllowed = isPublicAddress } = options;
@@ -35,16 +37,16 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
     async fetch(url, { method = "GET", headers = {}, body, redirects = 0, timeoutMs, maxBytes, signal }) {
       const late = AbortSignal.timeout(timeoutMs);
       const ended = signal ? AbortSignal.any([signal, late]) : late;
-      let hop: Hop = { target: toTarget(url), method, headers: new Headers(headers), body };
+      const first: Hop = { url: toTarget(url), method, headers: Object.fromEntries(new Headers(headers)), body };
+      let hop = first; // The errors name its host.
       opened ??= openAgent(lookup, isAllowed);
+      const agent = await opened;
+      const send = (next: Hop): Promise<Response> => {
+        hop = next;
+        return sendOnce(next, agent, ended);
+      };
       try {
-        for (let left = redirects; ; left -= 1) {
-          const response = await send(hop, await opened, ended);
-          const next = left > 0 ? toNextHop(hop, response.status, response.headers.get("location")) : undefined;
-          if (!next) return await toAnswer(response, hop, maxBytes);
-          await response.body?.cancel();
-          hop = next;
-        }
+        return await toAnswer(await followRedirects(first, { most: redirects, send, ...REDIRECTED }), hop, maxBytes);
       } catch (error) {
         signal?.throwIfAborted();
         throw error instanceof Problem ? error : toProblem(hop, error);
@@ -54,15 +56,30 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
   };
 }
 
-async function send({ target, method, headers, body }: Hop, dispatcher: Agent, signal: AbortSignal): Promise<Response> {
-  const { fetch } = await import("undici");
-  const sent = body === undefined ? {} : { body };
-  return fetch(target, { method, headers: [...headers], redirect: "manual", dispatcher, signal, ...sent });
+const REDIRECTED = {
+  read: ({ status, headers }: Response) => ({ status, location: headers.get("location") }),
+  discard: async ({ body }: Response) => body?.cancel(),
+  toUrl: (location: string, { url }: Hop) => toTarget(location, url),
+  mayCross: (header: string) => !SECRETS.has(header),
+};
+
+/** @throws Problem `bad-request` for another scheme, and for credentials in the URL. */
+function toTarget(text: string, base?: URL): URL {
+  const url = URL.parse(text, base?.href);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
+    throw new Problem("bad-request", "Only http and https URLs without a user name are fetched, also after a redirect");
+  return url;
 }
 
-/** The bytes are counted as they come out of the decompressor. */
-async function toAnswer({ status, headers, body }: Response, { target }: Hop, maxBytes: number): Promise<WebAnswer> {
-  return { status, url: target.href, headers, body: await readBounded(body ?? [], target.host, maxBytes) };
+async function sendOnce({ url, ...request }: Hop, dispatcher: Agent, signal: AbortSignal): Promise<Response> {
+  const { fetch } = await import("undici");
+  const { method, headers, body } = request;
+  return fetch(url, { method, headers, body: body ?? null, redirect: "manual", dispatcher, signal });
+}
+
+/** The limit counts decompressed bytes. */
+async function toAnswer({ status, headers, body }: Response, { url }: Hop, maxBytes: number): Promise<WebAnswer> {
+  return { status, url: url.href, headers, body: await readBounded(body ?? [], url.host, maxBytes) };
 }
 
 async function openAgent(lookup: LookupFunction, isAllowed: (address: string) => boolean): Promise<Agent> {
@@ -71,7 +88,7 @@ async function openAgent(lookup: LookupFunction, isAllowed: (address: string) =>
   return new Agent({
     connect(target, callback) {
       const host = target.hostname.replace(/^\[|\]$/g, "");
-      if (isIP(host) !== 0 && !isAllowed(host)) return callback(toForbidden(host), null); // These are never looked up.
+      if (isIP(host) !== 0 && !isAllowed(host)) return callback(toForbidden(host), null); // Not looked up.
       connect(target, callback);
     },
   });
@@ -93,8 +110,8 @@ function toGuardedLookup(lookup: LookupFunction, isAllowed: (address: string) =>
 const toForbidden = (address: string): Error =>
   Object.assign(new Error(`${address} is no public address`), { code: FORBIDDEN });
 
-/** In words of our own: what a server says in its errors is not repeated. */
-function toProblem({ target: { host, hostname } }: Hop, error: unknown): Problem {
+/** Does not repeat the server's own words. */
+function toProblem({ url: { host, hostname } }: Hop, error: unknown): Problem {
   const { name, cause } = error as Error;
   const code = (cause as NodeJS.ErrnoException | undefined)?.code;
   if (code === FORBIDDEN) {

@@ -1,28 +1,28 @@
-/** A signal that is aborted when nothing has happened for a while, or when somebody else's signal is. */
-export interface Patience {
+/** Aborts its signal when nothing has happened for a while, or when another signal is aborted. */
+export interface IdleTimeout {
   readonly signal: AbortSignal;
-  /** Whether it was the time that has ended it. */
-  readonly isOver: () => boolean;
-  /** Something has happened: the time begins anew. */
+  /** Whether the time ran out. */
+  readonly hasElapsed: () => boolean;
+  /** Starts the time again. */
   renew(): void;
-  /** To be called when the wait is over: nothing is left behind at the other signal. */
+  /** Stops the time and lets go of the other signal. To be called when the work is over. */
   readonly end: () => void;
 }
 
 /** @param ms how long, from now on. */
-export function createPatience(ms: number, signal: AbortSignal): Patience {
+export function createIdleTimeout(ms: number, signal: AbortSignal): IdleTimeout {
   const controller = new AbortController();
-  let isOver = false;
+  let hasElapsed = false;
   const abort = (): void => controller.abort(signal.reason);
   const timer = setTimeout(() => {
-    isOver = true;
+    hasElapsed = true;
     controller.abort();
   }, ms);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
   return {
     signal: controller.signal,
-    isOver: () => isOver,
+    hasElapsed: () => hasElapsed,
     renew: () => void timer.refresh(),
     end() {
       clearTimeout(timer);

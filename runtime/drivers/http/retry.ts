@@ -1,30 +1,39 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How often and how patiently a read is repeated when the node did not answer it. */
-export interface Retries {
-  /** How many times more, after the first. */
+export interface Backoff {
+  /** The first delay; doubled each time. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/** The delay after `failures` failures in a row (from 1), ±25 % at random so that many callers do not return at once. */
+export const toBackoffMs = (failures: number, { firstMs, longestMs }: Backoff): number =>
+  Math.min(firstMs * 2 ** (failures - 1), longestMs) * (0.75 + Math.random() / 2);
+
+export interface RepeatOptions {
+  /** How many times `work` is repeated after the first attempt. */
   readonly retries: number;
-  /** Before the first repetition; doubled for each further one, and spread by half so that many callers do not return at once. */
+  /** The delay before the first repetition. */
   readonly delayMs: number;
 }
 
-/** Repeats `work` while it fails with what `isOutage` recognizes, and then gives up with the last failure. */
+/** Repeats `work` while `isOutage` recognizes its failure. @throws the last failure. */
 export async function repeat<T>(
   work: () => Promise<T>,
   isOutage: (error: unknown) => boolean,
-  { retries, delayMs }: Retries,
+  { retries, delayMs }: RepeatOptions,
 ): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
+  for (let failures = 1; ; failures++) {
     try {
       return await work();
     } catch (error) {
-      if (attempt >= retries || !isOutage(error)) throw error;
-      await delay(delayMs * 2 ** attempt * (0.75 + Math.random() / 2));
+      if (failures > retries || !isOutage(error)) throw error;
+      await delay(toBackoffMs(failures, { firstMs: delayMs, longestMs: Number.POSITIVE_INFINITY }));
     }
   }
 }
 
-/** Waits for `ms`, or rejects with the signal's reason. */
+/** Waits for `ms` milliseconds. @throws the signal's reason. */
 export async function delay(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, signal && { signal }).catch((error: unknown) => {
     signal?.throwIfAborted();

@@ -5,34 +5,34 @@ import { readBounded } from "../http/bounded-body.ts";
 import { toRetryAfterMs } from "../http/retry-after.ts";
 import type { WireAnswer } from "./transport.ts";
 
-/** A failure that may pass, in words that follow the upstream's title. */
+/** A failure that may pass. */
 export interface Setback {
-  /** `answered with status 503`. */
+  /** Follows the upstream's title in a sentence: `answered with status 503`. */
   readonly reason: string;
-  /** Whether the upstream lives, and only does not want to be asked so often. */
+  /** Whether the upstream works and only limits the rate of requests. */
   readonly isAlive: boolean;
-  /** How long it has asked to be left alone. */
+  /** The pause that it asked for. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** What one attempt gave. */
-export type Outcome<T> =
+/** The result of one attempt. */
+export type AttemptOutcome<T> =
   | { readonly value: T; readonly setback?: undefined }
   | { readonly value?: undefined; readonly setback: Setback };
 
-/** A node that says "too many requests" inside of an answer. */
+/** The setback of a node that reports its rate limit in a JSON-RPC error. */
 export const RATE_LIMITED: Setback = { reason: "has been asked too often", isAlive: true };
 
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 /**
- * JSON-RPC errors that pass: EIP-1474's "limit exceeded", which is "the node is behind" on Solana; "over rate limit" of
- * Base's public nodes, on Solana "not there yet"; and HTTP's own number. QuickNode's -32007 comes with status 429; without
- * it, it is Solana's skipped slot, which is an answer.
+ * JSON-RPC errors that pass. -32005: "limit exceeded" (EIP-1474), on Solana "node is behind". -32016: "over rate limit" of
+ * Base's public nodes, on Solana "minimum context slot not reached". 429: HTTP's number. -32007 is not among them: it is
+ * Solana's skipped slot, an answer; QuickNode, which uses it for its rate limit, sends status 429 with it.
  */
 const PASSING_ERRORS: ReadonlySet<number> = new Set([-32005, -32016, 429]);
 
-/** What a status says about its upstream; undefined for an answer. @param now milliseconds since the Unix epoch. */
+/** The setback that a status means; undefined for an answer. @param now Unix milliseconds. */
 export function toSetback({ status, headers }: WireAnswer, now: number): Setback | undefined {
   if (status < 500 && !PASSING.has(status)) return undefined;
   const retryAfterMs = toRetryAfterMs(headers.get("retry-after"), now);
@@ -41,7 +41,7 @@ export function toSetback({ status, headers }: WireAnswer, now: number): Setback
 }
 
 /**
- * The whole body, with the text decoded as UTF-8.
+ * Reads a whole body as UTF-8.
  * @throws Problem `upstream-failed` when it is larger than `maxBytes`; whatever the body throws.
  */
 export async function readAnswer(
@@ -62,11 +62,11 @@ function parse(text: string, complaint: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Problem("upstream-failed", complaint); // Without its cause, which repeats the upstream's words.
+    throw new Problem("upstream-failed", complaint); // Without the cause, which quotes the body.
   }
 }
 
-/** A node's answer (JSON-RPC 2.0, section 5). @throws Problem `upstream-failed` when it is none. */
+/** Reads a JSON-RPC response (JSON-RPC 2.0, section 5). @throws Problem `upstream-failed` when it is none. */
 export function toRpcAnswer({ status, text }: UpstreamAnswer, title: string): RpcAnswer {
   const complaint = `${title} answered with what is no JSON-RPC (status ${status})`;
   const body = parse(text, complaint);
@@ -77,7 +77,7 @@ export function toRpcAnswer({ status, text }: UpstreamAnswer, title: string): Rp
   throw new Problem("upstream-failed", complaint);
 }
 
-/** Whether a node did not want to answer now. */
+/** Whether a node refused because of its rate limit. */
 export const isRateLimited = ({ error }: RpcAnswer): boolean => error !== undefined && PASSING_ERRORS.has(error.code);
 
 const isRpcError = (value: unknown): value is NonNullable<RpcAnswer["error"]> =>

@@ -1,20 +1,20 @@
 import type { Clock, UpstreamAnswer, UpstreamStream } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { toBounded } from "../http/bounded-body.ts";
-import { createPatience, type Patience } from "../http/idle-timeout.ts";
-import { type Outcome, readAnswer, type Setback, toSetback } from "./answers.ts";
+import { createIdleTimeout, type IdleTimeout } from "../http/idle-timeout.ts";
+import { type AttemptOutcome, readAnswer, type Setback, toSetback } from "./answers.ts";
 import type { Question } from "./question.ts";
 import type { Transport, WireAnswer } from "./transport.ts";
 
 /**
- * One attempt at a question, bounded in time and size. What may pass is a setback; thrown is what a repetition would not
- * change: the signal's reason, and Problems.
+ * One attempt at a request, bounded in time and size. A failure that may pass is a setback; a failure that a repetition
+ * would not change is thrown: a Problem, or the signal's reason.
  */
 export interface Attempt {
-  /** An answer with its whole body. */
-  whole(question: Question, maxBytes: number, signal: AbortSignal): Promise<Outcome<UpstreamAnswer>>;
-  /** An answer as soon as its head is there. From then on it may take its time, as long as it goes on. */
-  stream(question: Question, maxBytes: number, signal: AbortSignal): Promise<Outcome<UpstreamStream>>;
+  /** The answer with its whole body. */
+  whole(question: Question, maxBytes: number, signal: AbortSignal): Promise<AttemptOutcome<UpstreamAnswer>>;
+  /** The answer as soon as its head has arrived; each further part of its body must arrive within the timeout. */
+  stream(question: Question, maxBytes: number, signal: AbortSignal): Promise<AttemptOutcome<UpstreamStream>>;
 }
 
 export interface AttemptOptions {
@@ -24,60 +24,60 @@ export interface AttemptOptions {
   readonly clock: Clock;
 }
 
-/** How much of a failure's body is read, so that its connection can be used again. */
+/** How many bytes of an error answer are read so that the connection can be reused. */
 const DISCARDED_BYTES = 64 * 1024;
 
-/** @param options.timeoutMs for the whole of an answer; of a stream, for its first part and for each silence after it. */
+/** @param options.timeoutMs for a whole answer; of a stream, for its first part and for each pause after it. */
 export function createAttempt({ title, timeoutMs, transport, clock }: AttemptOptions): Attempt {
   return {
     whole: (question, maxBytes, signal) =>
-      ask(question, createPatience(timeoutMs, signal), async (answer, patience) => {
+      ask(question, createIdleTimeout(timeoutMs, signal), async (answer, timeout) => {
         const value = await readAnswer(answer, title, maxBytes);
-        patience.end();
+        timeout.end();
         return { value };
       }),
     stream: (question, maxBytes, signal) =>
-      ask(question, createPatience(timeoutMs, signal), async ({ status, headers, body }, patience) => ({
-        value: { status, headers, body: flow(toBounded(body, title, maxBytes), patience) },
+      ask(question, createIdleTimeout(timeoutMs, signal), async ({ status, headers, body }, timeout) => ({
+        value: { status, headers, body: flow(toBounded(body, title, maxBytes), timeout) },
       })),
   };
 
-  /** @param take is handed the patience with the answer; without an answer it ends here. */
+  /** @param take ends the timeout; when it is not called, the timeout is ended here. */
   async function ask<T>(
     question: Question,
-    patience: Patience,
-    take: (answer: WireAnswer, patience: Patience) => Promise<Outcome<T>>,
-  ): Promise<Outcome<T>> {
+    timeout: IdleTimeout,
+    take: (answer: WireAnswer, timeout: IdleTimeout) => Promise<AttemptOutcome<T>>,
+  ): Promise<AttemptOutcome<T>> {
     try {
-      const answer = await transport({ ...question, signal: patience.signal });
+      const answer = await transport({ ...question, signal: timeout.signal });
       const setback = toSetback(answer, clock.now());
-      if (!setback) return await take(answer, patience);
+      if (!setback) return await take(answer, timeout);
       await discard(answer);
-      patience.end();
+      timeout.end();
       return { setback };
     } catch (cause) {
-      patience.end();
-      return { setback: toBreak(patience, cause) };
+      timeout.end();
+      return { setback: toBreak(timeout, cause) };
     }
   }
 
-  async function* flow(body: AsyncIterable<Uint8Array>, patience: Patience): AsyncGenerator<Uint8Array> {
+  async function* flow(body: AsyncIterable<Uint8Array>, timeout: IdleTimeout): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of body) {
         yield chunk;
-        patience.renew();
+        timeout.renew();
       }
     } catch (cause) {
-      throw new Problem("upstream-failed", `${title} ${toBreak(patience, cause).reason}`, { cause });
+      throw new Problem("upstream-failed", `${title} ${toBreak(timeout, cause).reason}`, { cause });
     } finally {
-      patience.end();
+      timeout.end();
     }
   }
 }
 
-/** What has ended an attempt before its answer was there. */
-function toBreak({ signal, isOver }: Patience, cause: unknown): Setback {
-  if (isOver()) return { reason: "did not answer in time", isAlive: false, cause };
+/** Why an attempt ended without an answer. */
+function toBreak({ signal, hasElapsed }: IdleTimeout, cause: unknown): Setback {
+  if (hasElapsed()) return { reason: "did not answer in time", isAlive: false, cause };
   signal.throwIfAborted();
   if (cause instanceof Problem) throw cause;
   return { reason: "could not be reached, or broke off", isAlive: false, cause };
@@ -91,6 +91,6 @@ async function discard({ body }: WireAnswer): Promise<void> {
       if (size > DISCARDED_BYTES) return;
     }
   } catch {
-    // The status is known, and nobody wants the rest.
+    // The status is known; the rest is not needed.
   }
 }

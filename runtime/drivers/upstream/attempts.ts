@@ -1,41 +1,41 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { untilAborted } from "../../core/deadline.ts";
-import { delay } from "../http/retry.ts";
-import type { Outcome, Setback } from "./answers.ts";
-import { createGate, type Refusal } from "./gate.ts";
+import { delay, toBackoffMs } from "../http/retry.ts";
+import type { AttemptOutcome, Setback } from "./answers.ts";
+import { createGate, type GateRefusal } from "./gate.ts";
 
-/** Makes a request until it is answered, or there is no more hope in it. */
+/** Repeats a request until it is answered or given up. */
 export interface Attempts {
   /**
-   * @param attempt one try, which throws only what a repetition would not change.
+   * @param attempt throws only what a repetition would not change.
    * @throws Problem `upstream-failed`; what `attempt` throws; the signal's reason.
    */
-  make<T>(attempt: () => Promise<Outcome<T>>, signal: AbortSignal): Promise<T>;
-  /** Why requests fail now without being made. */
-  refusal(): Refusal | undefined;
+  make<T>(attempt: () => Promise<AttemptOutcome<T>>, signal: AbortSignal): Promise<T>;
+  /** Why requests are refused now without being sent. */
+  refusal(): GateRefusal | undefined;
 }
 
 export interface AttemptsOptions {
   readonly id: string;
   readonly title: string;
-  /** How many more, after the first. */
+  /** How many further attempts after the first. */
   readonly retries: number;
-  /** Before the first repetition; doubled for each further one, and spread by a quarter either way. */
+  /** The pause before the first repetition; doubled for each further one. */
   readonly pauseMs: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** The longest pause within a request: who has asked for a longer one is not waited for. */
+/** The longest pause within a request; when the upstream asks for a longer one, the request fails. */
 const LONGEST_PAUSE_MS = 2000;
-/** However long an upstream asks to be left alone, it is asked again after so long. */
+/** The longest pause between requests that an upstream can ask for. */
 const LONGEST_REST_MS = 900_000;
 
 /**
- * Repeats what may pass, and remembers between requests: after several failures in a row, or when the upstream has asked
- * for a long pause, requests fail at once for a while. Then one request finds out whether the upstream lives again; it is
- * not repeated, and the others wait for what it finds. A caller who leaves after a failed attempt has seen a failure, too.
+ * Repeats setbacks, and keeps a circuit breaker across requests: after several failures in a row, or when the upstream
+ * asked for a long pause, requests are refused for a while. Then one request, not repeated, probes the upstream while the
+ * others wait for its result. A request that is aborted after a failed attempt counts as a failure.
  */
 export function createAttempts({ id, title, retries, pauseMs, clock, log }: AttemptsOptions): Attempts {
   const gate = createGate(clock);
@@ -58,7 +58,7 @@ export function createAttempts({ id, title, retries, pauseMs, clock, log }: Atte
     },
   };
 
-  async function repeat<T>(attempt: () => Promise<Outcome<T>>, signal: AbortSignal, most: number): Promise<T> {
+  async function repeat<T>(attempt: () => Promise<AttemptOutcome<T>>, signal: AbortSignal, most: number): Promise<T> {
     let setback: Setback | undefined;
     try {
       for (let made = 1; ; made += 1) {
@@ -74,17 +74,16 @@ export function createAttempts({ id, title, retries, pauseMs, clock, log }: Atte
       }
     } catch (error) {
       if (!signal.aborted)
-        succeed(); // A verdict was given by an upstream that lives.
+        succeed(); // A Problem means that the upstream answered.
       else if (setback) giveUp(setback);
       throw error;
     }
     throw giveUp(setback);
   }
 
-  /** @param made how many attempts there were. */
+  /** @param made how many attempts were made. */
   function toPauseMs({ retryAfterMs = 0 }: Setback, made: number): number {
-    const grown = Math.min(pauseMs * 2 ** (made - 1), LONGEST_PAUSE_MS);
-    return Math.max(retryAfterMs, grown * (0.75 + Math.random() / 2));
+    return Math.max(retryAfterMs, toBackoffMs(made, { firstMs: pauseMs, longestMs: LONGEST_PAUSE_MS }));
   }
 
   function succeed(): void {

@@ -1,39 +1,39 @@
 import type { Clock } from "../../api/capabilities.ts";
 
-/** Why an upstream is not asked now, and for how long it will not be. */
-export interface Refusal {
-  /** What is the matter, to follow the upstream's title: `has asked for a pause`. */
+/** Why an upstream is not asked now, and for how long. */
+export interface GateRefusal {
+  /** Follows the upstream's title in a sentence: `has asked for a pause`. */
   readonly reason: string;
   readonly waitMs: number;
 }
 
-/** Says whether an upstream may be asked: a circuit breaker, and the time that the upstream itself has asked for. */
+/** Whether an upstream may be asked: a circuit breaker, and the pause that the upstream itself has asked for. */
 export interface Gate {
-  /** Undefined when it may be asked. Asking does not change anything. */
-  refusal(): Refusal | undefined;
-  /** Whether the upstream has been given up, and nobody has heard of it since. */
+  /** Why it may not be asked now; undefined when it may. */
+  refusal(): GateRefusal | undefined;
+  /** Whether the breaker has opened and no request has succeeded since. */
   isInDoubt(): boolean;
-  /** The request was answered. True: the upstream had been given up. */
+  /** Records an answered request. True when this closes the breaker. */
   succeed(): boolean;
-  /** The request has failed. True: the upstream is left alone from now on. */
+  /** Records a failed request. True when this opens the breaker. */
   fail(): boolean;
-  /** The upstream has said how long it does not want to be asked. */
+  /** Records the pause that the upstream asked for. */
   rest(waitMs: number): void;
 }
 
-/** From a moment on, in milliseconds since the Unix epoch. */
+/** A span of time; `since` in Unix milliseconds. */
 interface Span {
   readonly since: number;
   readonly forMs: number;
 }
 
 const NONE: Span = { since: 0, forMs: 0 };
-/** After so many failed requests in a row the upstream is left alone … */
+/** How many failed requests in a row open the breaker. */
 const FAILURES = 5;
-/** … for so long, and then one request may try. */
+/** How long requests are refused before one may probe. */
 const OPEN_MS = 15_000;
 
-/** Open at first; all that it remembers is this process's own. */
+/** The state is this process's own. */
 export function createGate(clock: Clock): Gate {
   let failed = 0;
   let rested = NONE;
@@ -63,7 +63,7 @@ export function createGate(clock: Clock): Gate {
     },
   };
 
-  /** Nothing, too, once the clock was set back: it must not make a pause longer. */
+  /** 0 also after the clock was set back, which must not make a pause longer. */
   function leftOf({ since, forMs }: Span): number {
     const passed = clock.now() - since;
     return passed < 0 ? 0 : Math.max(0, forMs - passed);

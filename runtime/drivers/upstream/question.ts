@@ -1,24 +1,24 @@
 import type { UpstreamRequest } from "../../api/capabilities.ts";
 import type { WireRequest } from "./transport.ts";
 
-/** What is asked of an upstream. Two that are equal have one answer. */
+/** A request to an upstream. Equal questions have the same answer. */
 export type Question = Omit<WireRequest, "signal">;
 
-/** Where an upstream is, and what it is told with every request. */
+/** An upstream's URL, and the headers of every request. */
 export interface Address {
   readonly id: string;
   readonly url: URL;
-  /** Credentials: no header of a request replaces them. */
+  /** Credentials; a request's headers cannot replace them. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Some providers refuse who does not say what he is. */
+/** Some providers refuse requests without it. */
 const USER_AGENT = "payphone";
 
 /**
- * A question to an upstream: a POST when it has a body, which is sent as JSON.
+ * Makes a question: a POST when there is a body, which is sent as JSON.
  * @param path below the upstream's URL; "" is the URL itself.
- * @throws RangeError for a path that leads somewhere else, or has a query of its own.
+ * @throws RangeError for a path with dot segments, a query or a fragment.
  */
 export function toQuestion(
   { id, url, headers }: Address,
@@ -46,7 +46,7 @@ function toUrl(base: URL, path: string, query: UpstreamRequest["query"] = {}): U
   return url;
 }
 
-/** The last one wins, however its name is written. */
+/** Names are compared without case; the last set wins. */
 const toHeaders = (...sets: readonly (Readonly<Record<string, string>> | undefined)[]): Record<string, string> =>
   Object.fromEntries(
     sets.flatMap((set = {}) => Object.entries(set).map(([name, value]) => [name.toLowerCase(), value] as const)),

@@ -1,8 +1,9 @@
 import { type Duplex, pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Agent, Dispatcher } from "undici";
+import { followRedirects, type Hop } from "../http/redirects.ts";
 
-/** One request as it goes out: everything that the upstream's driver decides is decided. */
+/** One HTTP request to an upstream. */
 export interface WireRequest {
   /** The upstream's id. */
   readonly upstream: string;
@@ -14,32 +15,30 @@ export interface WireRequest {
   readonly signal: AbortSignal;
 }
 
-/** One answer, its body decompressed and unread. Whoever takes it reads the body or leaves its loop, which releases the connection. */
+/** One answer, its body decompressed and unread. The caller reads the body or leaves the loop: both release the connection. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/**
- * Carries one request to an upstream, once. A Problem that it throws is a verdict; any other error means that nothing
- * usable came, and may pass.
- */
+/** Sends one request once. A Problem that it throws is final; any other error means that no usable answer came, and may pass. */
 export type Transport = (request: WireRequest) => Promise<WireAnswer>;
 
 /** A transport with connections, which must be closed. */
 export interface HttpTransport {
   readonly send: Transport;
-  /** Breaks off what is still being sent. */
+  /** Aborts what is still being sent. */
   close(): Promise<void>;
 }
+
+type Received = Dispatcher.ResponseData;
 
 const CONNECTIONS = 32;
 const CONNECT_MS = 3000;
 const KEEP_ALIVE_MS = 30_000;
 const MAX_REDIRECTS = 3;
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** What may be said to an origin that a redirect has named: all other headers may be credentials. */
+/** The headers that another origin is sent; all others may be credentials. */
 const HARMLESS: ReadonlySet<string> = new Set(["accept", "accept-encoding", "user-agent"]);
 
 /**
@@ -53,14 +52,10 @@ export function createHttpTransport(): HttpTransport {
     async send(request) {
       opened ??= openAgent();
       const agent = await opened;
-      let hop: WireRequest = { ...request, headers: { "accept-encoding": "gzip, deflate, br", ...request.headers } };
-      for (let left = MAX_REDIRECTS; ; left -= 1) {
-        const response = await sendOnce(agent, hop);
-        const next = left > 0 ? toNextHop(hop, response) : undefined;
-        if (!next) return toAnswer(response);
-        await response.body.dump();
-        hop = next;
-      }
+      const { method, url, body, signal } = request;
+      const headers = { "accept-encoding": "gzip, deflate, br", ...request.headers };
+      const send = (hop: Hop): Promise<Received> => sendOnce(agent, hop, signal);
+      return toAnswer(await followRedirects({ method, url, headers, body }, { send, ...REDIRECTED }));
     },
     close: async () => (await opened)?.destroy(),
   };
@@ -75,28 +70,37 @@ async function openAgent(): Promise<Agent> {
   });
 }
 
-function sendOnce(agent: Agent, { method, url, headers, body, signal }: WireRequest): Promise<Dispatcher.ResponseData> {
-  const sent = body === undefined ? {} : { body };
-  return agent.request({ origin: url.origin, path: url.pathname + url.search, method, headers, signal, ...sent });
+function sendOnce(agent: Agent, { method, url, headers, body }: Hop, signal: AbortSignal): Promise<Received> {
+  return agent.request({
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method,
+    headers,
+    body: body ?? null,
+    signal,
+  });
 }
 
-/** The request that a redirect (RFC 9110, section 15.4) asks for; undefined when there is none that may be followed. */
-function toNextHop(hop: WireRequest, { statusCode, headers }: Dispatcher.ResponseData): WireRequest | undefined {
-  const { location } = headers;
-  if (hop.method !== "GET" || !REDIRECTS.has(statusCode) || typeof location !== "string") return undefined;
-  const url = URL.parse(location, hop.url.href);
-  if (!url || (url.protocol !== "https:" && url.protocol !== hop.url.protocol)) return undefined;
-  if (url.origin === hop.url.origin) return { ...hop, url };
-  const kept = Object.entries(hop.headers).filter(([name]) => HARMLESS.has(name));
-  return { ...hop, url, headers: Object.fromEntries(kept) };
-}
+const REDIRECTED = {
+  most: MAX_REDIRECTS,
+  read: ({ statusCode, headers: { location } }: Received) => ({
+    status: statusCode,
+    location: typeof location === "string" ? location : null,
+  }),
+  discard: ({ body }: Received) => body.dump(),
+  toUrl(location: string, { method, url: from }: Hop): URL | undefined {
+    const url = method === "GET" ? URL.parse(location, from.href) : null;
+    return url && (url.protocol === "https:" || url.protocol === from.protocol) ? url : undefined;
+  },
+  mayCross: (header: string) => HARMLESS.has(header),
+};
 
-function toAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): WireAnswer {
+function toAnswer({ statusCode, headers, body }: Received): WireAnswer {
   const get = (name: string): string | null => {
     const value = headers[name.toLowerCase()];
     return value === undefined ? null : String(value);
   };
-  const isEmpty = get("content-length") === "0"; // which no decoder takes for the end of its input
+  const isEmpty = get("content-length") === "0"; // Decoders fail on an empty input.
   return { status: statusCode, headers: { get }, body: isEmpty ? body : decompress(body, get("content-encoding")) };
 }
 
@@ -107,8 +111,8 @@ const DECODERS: Readonly<Record<string, () => Duplex>> = {
   "x-gzip": createGunzip,
 };
 
-/** Decompressed while it is read, so that a reader who stops is never given more than a chunk too much. */
+/** Decompresses while the body is read, so that a reader who stops has caused at most one chunk too many. */
 function decompress(body: Readable, encoding: string | null): Readable {
   const decoder = DECODERS[encoding?.trim().toLowerCase() ?? ""]?.();
-  return decoder ? pipeline(body, decoder, () => {}) : body; // The reader meets every failure in the last stream.
+  return decoder ? pipeline(body, decoder, () => {}) : body; // The reader gets every failure from the last stream.
 }

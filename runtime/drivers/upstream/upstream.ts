@@ -1,33 +1,33 @@
 import type { Clock, Log, Upstream, UpstreamAnswer, UpstreamRequest } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { toEndpoint } from "../http/endpoint.ts";
-import { isRateLimited, type Outcome, RATE_LIMITED, toRpcAnswer } from "./answers.ts";
+import { type AttemptOutcome, isRateLimited, RATE_LIMITED, toRpcAnswer } from "./answers.ts";
 import { createAttempt } from "./attempt.ts";
 import { createAttempts } from "./attempts.ts";
 import { type Address, type Question, toQuestion } from "./question.ts";
 import { createSingleFlight } from "./single-flight.ts";
 import type { Transport } from "./transport.ts";
 
-/** An upstream that says how it is. */
+/** An upstream with its state. */
 export interface LiveUpstream extends Upstream {
-  /** `down` while requests fail at once, without being made. */
+  /** `down` while requests are refused without being sent. */
   status(): { readonly state: "up" | "down"; readonly reason?: string };
 }
 
 export interface UpstreamOptions {
   readonly id: string;
   readonly title: string;
-  /** Undefined: nothing is configured. A name and a password in it become a basic authorization header. */
+  /** Undefined when none is configured. A name and a password in it become a basic authorization header. */
   readonly url: string | undefined;
-  /** The environment variable that sets the URL, for people. */
+  /** The environment variable that sets the URL, for messages. */
   readonly variable?: string | undefined;
   /** Credentials; a plugin's headers do not replace them. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of one attempt: for an answer, or for the first and each further part of a stream. */
+  /** Bounds one attempt: a whole answer, or the first and each further part of a stream. */
   readonly timeoutMs: number;
-  /** How many attempts more, after the first. */
+  /** How many further attempts after the first. */
   readonly retries: number;
-  /** Before the first repetition; 250 unless said otherwise, and growing. */
+  /** The pause before the first repetition; 250 unless given. */
   readonly pauseMs?: number;
   readonly transport: Transport;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export interface UpstreamOptions {
 const MAX_BYTES = 2 * 1024 * 1024;
 const PAUSE_MS = 250;
 
-/** One source over a transport, with all that the capability promises. */
+/** An upstream over a transport. */
 export function createUpstream(options: UpstreamOptions): LiveUpstream {
   const { id, title, variable } = options;
   const address = toAddress(options);
@@ -47,7 +47,8 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
   const unset = variable ? `${title} needs ${variable}, which is not set` : `No URL of ${title} is configured`;
 
   return {
-    ...{ id, title },
+    id,
+    title,
     get: async (path, request) => exchange(ask({ path }, request), request),
     post: async (path, body, request) => exchange(ask({ path, body }, request), request),
     async rpc(method, params, request) {
@@ -72,18 +73,18 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
     return toQuestion(address, what, request);
   }
 
-  /** What is asked in the same words at the same time is asked once. */
+  /** Equal questions at the same time share one request. */
   function exchange(
     question: Question,
     { signal, maxBytes = MAX_BYTES }: UpstreamRequest,
-    judge: (outcome: Outcome<UpstreamAnswer>) => Outcome<UpstreamAnswer> = (outcome) => outcome,
+    judge: (outcome: AttemptOutcome<UpstreamAnswer>) => AttemptOutcome<UpstreamAnswer> = (outcome) => outcome,
   ): Promise<UpstreamAnswer> {
     return share(JSON.stringify([question, maxBytes]), signal, (shared) =>
       attempts.make(async () => judge(await attempt.whole(question, maxBytes, shared)), shared),
     );
   }
 
-  function judgeRpc(outcome: Outcome<UpstreamAnswer>): Outcome<UpstreamAnswer> {
+  function judgeRpc(outcome: AttemptOutcome<UpstreamAnswer>): AttemptOutcome<UpstreamAnswer> {
     const { value } = outcome;
     return value && isRateLimited(toRpcAnswer(value, title)) ? { setback: RATE_LIMITED } : outcome;
   }

@@ -11,7 +11,7 @@ import {
   type GuardedFetch,
   type GuardedFetchOptions,
 } from "../../../runtime/drivers/http/guarded-fetch.ts";
-import { isPublicAddress } from "../../../runtime/drivers/http/guarded-fetch-addresses.ts";
+import { isPublicAddress } from "../../../runtime/drivers/http/public-address.ts";
 import { TLS, trustTestCertificate } from "../../surfaces/a2a/served/support/tls.ts";
 
 const LIMITS = { timeoutMs: 3000, maxBytes: 1000 };

@@ -1,9 +1,9 @@
 import { getEventListeners } from "node:events";
 import { mock } from "node:test";
 import { expect } from "chai";
-import { createPatience } from "../../../runtime/drivers/http/idle-timeout.ts";
+import { createIdleTimeout } from "../../../runtime/drivers/http/idle-timeout.ts";
 
-describe("a patience", () => {
+describe("an idle timeout", () => {
   let caller: AbortController;
   beforeEach(() => {
     mock.timers.enable({ apis: ["setTimeout"] });
@@ -12,27 +12,27 @@ describe("a patience", () => {
   afterEach(() => mock.timers.reset());
 
   it("is over after its time, and says that it was the time", () => {
-    const { signal, isOver } = createPatience(1000, caller.signal);
+    const { signal, hasElapsed } = createIdleTimeout(1000, caller.signal);
     mock.timers.tick(999);
-    expect([signal.aborted, isOver()]).to.deep.equal([false, false]);
+    expect([signal.aborted, hasElapsed()]).to.deep.equal([false, false]);
     mock.timers.tick(1);
-    expect([signal.aborted, isOver()]).to.deep.equal([true, true]);
+    expect([signal.aborted, hasElapsed()]).to.deep.equal([true, true]);
   });
 
   it("ends with the caller's signal, and its reason, be it aborted already", () => {
-    const early = createPatience(1000, caller.signal);
+    const early = createIdleTimeout(1000, caller.signal);
     caller.abort("gone");
-    const late = createPatience(1000, caller.signal);
-    for (const { signal, isOver } of [early, late])
-      expect([signal.aborted, signal.reason, isOver()]).to.deep.equal([true, "gone", false]);
+    const late = createIdleTimeout(1000, caller.signal);
+    for (const { signal, hasElapsed } of [early, late])
+      expect([signal.aborted, signal.reason, hasElapsed()]).to.deep.equal([true, "gone", false]);
   });
 
   it("leaves nothing behind when it has ended", () => {
-    const { signal, isOver, end } = createPatience(1000, caller.signal);
+    const { signal, hasElapsed, end } = createIdleTimeout(1000, caller.signal);
     expect(getEventListeners(caller.signal, "abort")).to.have.length(1);
     end();
     expect(getEventListeners(caller.signal, "abort")).to.deep.equal([]);
     mock.timers.tick(1000);
-    expect([signal.aborted, isOver()]).to.deep.equal([false, false]);
+    expect([signal.aborted, hasElapsed()]).to.deep.equal([false, false]);
   });
 });

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo, LookupFunction } from "node:net";
 import type { Web } from "../../../runtime/api/capabilities.ts";
 import { createGuardedFetch } from "../../../runtime/drivers/http/guarded-fetch.ts";
-import { isPublicAddress } from "../../../runtime/drivers/http/guarded-fetch-addresses.ts";
+import { isPublicAddress } from "../../../runtime/drivers/http/public-address.ts";
 
 /** A web site of a test, and the real guarded fetch for which this site is the public internet. */
 export interface Site {
