@@ -10,23 +10,23 @@ export interface Limits {
    * Spends points of a budget: requests, or bytes of bodies.
    * @throws Problem `rate-limited` when the budget is spent, `unavailable` when the limiter's store cannot be reached.
    */
-  take(client: string, budget: Budget, points?: number): Promise<void>;
+  take(client: string, budget: BudgetName, points?: number): Promise<void>;
   /** Returns points, for instance those of a call that was paid. Never throws: a lost credit is harmless. */
-  giveBack(client: string, budget: Budget, points?: number): void;
+  giveBack(client: string, budget: BudgetName, points?: number): void;
 }
 
 /**
  * `unpaid`: requests without a payment. `paying`: requests with a payment, so that probing never stops paying. `free`:
  * documents, OPTIONS and 405. `bytes`: bodies that no settlement has paid for.
  */
-export type Budget = "unpaid" | "paying" | "free" | "bytes";
+export type BudgetName = "unpaid" | "paying" | "free" | "bytes";
 
 /** Any limiter of rate-limiter-flexible: in memory, or on a shared store where there are several processes. */
 export type Limiter = Pick<RateLimiterAbstract, "consume" | "reward">;
 
 /** A budget's points for each period of `seconds`. */
 export interface Allowance {
-  readonly budget: Budget;
+  readonly budget: BudgetName;
   readonly points: number;
   readonly seconds: number;
 }
@@ -55,8 +55,8 @@ export function createLimits(
   createLimiter: CreateLimiter = createMemoryLimiter,
 ): Limits {
   const seconds = (60 * unpaid_burst) / unpaid_per_minute;
-  const open = (budget: Budget, points = unpaid_burst): Limiter => createLimiter({ budget, points, seconds });
-  const limiters: Readonly<Record<Budget, Limiter>> = {
+  const open = (budget: BudgetName, points = unpaid_burst): Limiter => createLimiter({ budget, points, seconds });
+  const limiters: Readonly<Record<BudgetName, Limiter>> = {
     unpaid: open("unpaid"),
     paying: open("paying"),
     free: open("free", FREE_PER_UNPAID * unpaid_burst),
@@ -72,7 +72,7 @@ export function createLimits(
   };
 }
 
-const REASONS: Readonly<Record<Budget, string>> = {
+const REASONS: Readonly<Record<BudgetName, string>> = {
   unpaid: "Too many unpaid requests",
   paying: "Too many requests whose payments were refused or used before",
   free: "Too many requests",

@@ -3,7 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import { toProblemReply } from "../reply/problems.ts";
 import type { Reply, Send } from "../reply/reply.ts";
 import { contextOf } from "../request/context.ts";
-import type { Budget, Limits } from "../request/limits.ts";
+import type { BudgetName, Limits } from "../request/limits.ts";
 import { toOptionsReply } from "./preflight.ts";
 
 /** Makes the reply to a request. HEAD requests get the reply to GET without its body. */
@@ -18,7 +18,7 @@ export interface Methods {
 export interface HandlerOptions {
   readonly limits: Pick<Limits, "take">;
   /** The budget of a request; undefined where its responder counts it, or nobody. */
-  readonly budgetOf: (request: Request) => Budget | undefined;
+  readonly budgetOf: (request: Request) => BudgetName | undefined;
   readonly send: Send;
 }
 

@@ -10,7 +10,7 @@ import { toDataHeaders } from "../reply/headers.ts";
 import { type Reply, toJsonReply } from "../reply/reply.ts";
 import { contextOf, disconnectSignal, type RequestContext } from "../request/context.ts";
 import { readRequestInput } from "../request/input.ts";
-import type { Budget, Limits } from "../request/limits.ts";
+import type { BudgetName, Limits } from "../request/limits.ts";
 import type { Methods, Responder } from "./resource.ts";
 
 export interface RestDeps {
@@ -37,7 +37,7 @@ export function createRest(deps: RestDeps): ReadonlyMap<string, Methods> {
 }
 
 /** Counts calls with a payment, good or bad, apart from the others. */
-export const toCallBudget = ({ headers }: Request): Budget => (readPaymentHeaders(headers) ? "paying" : "unpaid");
+export const toCallBudget = ({ headers }: Request): BudgetName => (readPaymentHeaders(headers) ? "paying" : "unpaid");
 
 /** An unpaid call of a priced service is answered from prepared bytes; every other call goes through `invoke`. */
 function toResponder(service: Service, { invoke, challenge, baseUrl, maxDepth, limits, origins }: RestDeps): Responder {
