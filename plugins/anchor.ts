@@ -6,38 +6,36 @@ import { definePlugin, Problem, toValueError } from "#plugin";
 export default definePlugin("anchor", ({ anchor }) => ({
   anchor: {
     check(input) {
-      toRoot(input);
+      const { hash = null, data = null } = input;
+      if (hash === null && data === null) throw invalid("provide either hash or data", input);
+      if (hash !== null && data !== null)
+        throw invalid("hash and data are mutually exclusive: provide one of them", input);
+      if (!isWellFormed(data))
+        throw invalid("data cannot be canonicalized by RFC 8785: Lone surrogate is not allowed", data, "data");
     },
 
     ready: (_input, signal) => anchor.ready(signal),
 
-    async run({ hash, data, note = null }, { signal, step }) {
-      const merkle_root = toRoot({ hash, data });
+    async run({ hash = null, data, note = null }, { signal, step }) {
+      const merkle_root = hash === null ? toRoot(data) : hash.toLowerCase();
       const anchored = await step("anchor", () => anchor.write(merkle_root, signal));
       return { merkle_root, ...anchored, note };
     },
   },
 }));
 
-/** The hash to anchor: `hash` as sent, or SHA-256 over `data` in RFC 8785 form. @throws Problem `invalid-input`. */
-function toRoot(input: { readonly hash?: string | null | undefined; readonly data?: unknown }): string {
-  const { hash, data } = input;
-  if ((hash ?? null) === null) {
-    if ((data ?? null) === null) throw invalid("provide either hash or data", input);
-    return createHash("sha256").update(toJcs(data)).digest("hex");
-  }
-  if ((data ?? null) !== null) throw invalid("hash and data are mutually exclusive: provide one of them", input);
-  return (hash as string).toLowerCase();
-}
+/** SHA-256 over the RFC 8785 form of the data. */
+const toRoot = (data: unknown): string =>
+  createHash("sha256")
+    .update(canonicalize(data) as string)
+    .digest("hex");
 
-/** RFC 8785 refuses some valid JSON: "\ud800" is a lone surrogate, and JSON.parse reads 1e400 as Infinity. */
-function toJcs(data: unknown): string {
-  try {
-    return canonicalize(data) as string;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw invalid(`data cannot be canonicalized by RFC 8785: ${reason}`, data, "data");
-  }
+/** Whether no text or key holds a lone surrogate ("\ud800"), which RFC 8785 refuses. Cheaper than its canonical form. */
+function isWellFormed(data: unknown): boolean {
+  if (typeof data === "string") return data.isWellFormed();
+  if (typeof data !== "object" || data === null) return true;
+  if (Array.isArray(data)) return data.every(isWellFormed);
+  return Object.entries(data).every(([key, value]) => key.isWellFormed() && isWellFormed(value));
 }
 
 const invalid = (error: string, input: unknown, field?: string): Problem =>

@@ -1,7 +1,8 @@
 import type { Call, Run } from "../api/plugin.ts";
-import { Problem } from "../api/problem.ts";
+import { Problem, type ValidationIssue } from "../api/problem.ts";
 import type { Invocation } from "./call.ts";
 import { untilAborted } from "./deadline.ts";
+import { isShown } from "./schema/issues.ts";
 import type { Service } from "./service.ts";
 
 /** The parts of a service that running its handler needs. */
@@ -10,26 +11,49 @@ export type Runnable = Pick<Service, "manifest" | "handler" | "output" | "deadli
 /** A call without defaults: only jobs bring `step` and `report` of their own. */
 export type PartialCall = Omit<Call, "step" | "report"> & Partial<Pick<Call, "step" | "report">>;
 
-/** Reads the input and checks it by the schema and the handler's own rules. @throws Problem `invalid-input`. */
+/**
+ * Reads the input and checks it by the schema and by the handler's own rules, both at once.
+ * @throws Problem `invalid-input` with all faults.
+ */
 export async function readValidInput(service: Service, invocation: Pick<Invocation, "input">): Promise<unknown> {
-  const { value: raw, from } = await invocation.input();
+  const { value: raw, from, inPath = [] } = await invocation.input();
   const texts = from === "query" ? service.input.coerce(raw as Record<string, unknown>) : raw;
-  const { value, issues } = service.input.check(texts, from);
-  if (issues.length > 0) throw new Problem("invalid-input", undefined, { issues });
-  if (typeof service.handler === "object" && service.handler.check) checkByHandler(service.handler.check, value, from);
-  return value;
+  const { value, issues } = service.input.check(texts, from, "absent");
+  const all = [...issues, ...checkByHandler(service, value, issues)];
+  if (all.length === 0) return value;
+  const placed = all.map(({ loc: [, ...field], ...issue }) => {
+    return { ...issue, loc: [inPath.includes(String(field[0])) ? "path" : from, ...field] };
+  });
+  throw new Problem("invalid-input", undefined, { issues: placed });
 }
 
-/** Handlers report faults at `body`; where the input came from a query, they are moved to `query`. */
-function checkByHandler(check: (input: never) => void, value: unknown, from: "body" | "query"): void {
+/**
+ * The faults that the handler's own rules find, besides those that the schema has found. The rules only run on values of
+ * the right types.
+ */
+function checkByHandler(
+  { handler }: Service,
+  value: unknown,
+  known: readonly ValidationIssue[],
+): readonly ValidationIssue[] {
+  if (typeof handler !== "object" || !handler.check || known.some(({ type }) => TYPE_FAULT.test(type))) return [];
   try {
-    check(value as never);
+    handler.check(value as never);
+    return [];
   } catch (error) {
-    if (from === "body" || !(error instanceof Problem) || !error.options.issues) throw error;
-    const issues = error.options.issues.map(({ loc, ...issue }) => ({ ...issue, loc: [from, ...loc.slice(1)] }));
-    throw new Problem(error.code, error.message, { ...error.options, issues });
+    const issues = error instanceof Problem ? error.options.issues : undefined;
+    if (!issues && known.length === 0) throw error;
+    const fields = known.map(({ loc }) => fieldOf(loc));
+    return (issues ?? [])
+      .filter(({ loc }) => !fields.includes(fieldOf(loc)))
+      .map(({ input, ...issue }) => (isShown(input) ? { ...issue, input } : issue));
   }
 }
+
+/** Faults after which a value may not be of the type that the handler expects. */
+const TYPE_FAULT = /^missing$|^(?:int|float|bool)_parsing$|_type$|_from_float$|^none_required$|^finite_number$/;
+
+const fieldOf = ([, ...field]: ValidationIssue["loc"]): string => JSON.stringify(field);
 
 /** Asks the handler whether its work can be done now, before anybody is charged. @throws Problem `unavailable`. */
 export async function prepare({ handler }: Runnable, input: unknown, signal: AbortSignal): Promise<void> {

@@ -20,11 +20,12 @@ interface Progress {
   readonly path: (string | number)[];
   readonly issues: ValidationIssue[];
   readonly nulls: [object: Record<string, unknown>, name: string][];
+  readonly keepsNulls: boolean;
 }
 
-/** Copies a value for its check. @param from the first element of every `loc`. */
-export function copyValue(value: unknown, shape: Shape, from: string): Copied {
-  const progress: Progress = { path: [], issues: [], nulls: [] };
+/** Copies a value for its check. @param from the first element of every `loc`. @param nulls see `Schema.check`. */
+export function copyValue(value: unknown, shape: Shape, from: string, nulls: "kept" | "absent"): Copied {
+  const progress: Progress = { path: [], issues: [], nulls: [], keepsNulls: nulls === "kept" };
   const copied = copy(value, shape, from, progress);
   const restoreNulls = (): void => {
     for (const [object, name] of progress.nulls) object[name] = null;
@@ -65,8 +66,9 @@ function copyObject(value: Readonly<Record<string, unknown>>, shape: Shape, prog
     const { name, nullable } = field;
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
     const found = given === undefined || (given === null && field.optional && !nullable) ? field.default : given;
-    if (found === null && field.optional && nullable) progress.nulls.push([copied, name]);
-    else if (found !== undefined) put(copied, name, copy(found, field.shape(), name, progress));
+    if (found === null && field.optional && nullable) {
+      if (progress.keepsNulls || field.default !== undefined) progress.nulls.push([copied, name]);
+    } else if (found !== undefined) put(copied, name, copy(found, field.shape(), name, progress));
   }
   const rest = shape.rest();
   if (!rest) return copied;

@@ -77,11 +77,14 @@ function placeOf({ instancePath, keyword, params, propertyName }: ErrorObject, v
 function createMeasure(): (input: unknown) => boolean {
   const known = new Map<unknown, boolean>();
   return (input) => {
-    const isShort = known.get(input) ?? (input !== undefined && sizeOf(input) <= LONGEST_INPUT);
+    const isShort = known.get(input) ?? isShown(input);
     known.set(input, isShort);
     return isShort;
   };
 }
+
+/** Whether a value is short enough to be repeated in an issue. */
+export const isShown = (input: unknown): boolean => input !== undefined && sizeOf(input) <= LONGEST_INPUT;
 
 /** The approximate length of the JSON text; counting stops above the limit. */
 function sizeOf(value: unknown): number {

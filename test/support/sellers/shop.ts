@@ -82,8 +82,8 @@ const ROLL = {
   properties: {
     low: { type: "integer" },
     high: { type: "integer" },
-    count: { type: "integer", default: 1 },
-    label: { type: "string" },
+    count: { type: "integer", minimum: 1, default: 1 },
+    label: { type: ["string", "null"] },
     data: {},
   },
   required: ["low", "high"],
