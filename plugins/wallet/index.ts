@@ -1,5 +1,5 @@
-import { definePlugin } from "#plugin";
-import { createIntel } from "./intel/bundle.ts";
+import { definePlugin, Problem, toValueError } from "#plugin";
+import { createIntel, WALLET_RULES } from "./intel/bundle.ts";
 import { createInvestigate } from "./investigate/investigation.ts";
 import { readSubject } from "./investigate/subject.ts";
 import { createEns } from "./names/ens.ts";
@@ -17,7 +17,14 @@ export default definePlugin("wallet", (host) => {
   const gatherIntel = createIntel(host, { registries, screening });
   const investigate = createInvestigate(host, { registries, screening, gatherIntel });
   return {
-    screen: ({ wallet }, { signal }) => screening.screen(wallet, signal),
+    screen: {
+      check({ wallet }) {
+        if (wallet.trim() !== "") return;
+        const issues = [toValueError("wallet must not be blank", wallet, "wallet")];
+        throw new Problem("invalid-input", undefined, { issues });
+      },
+      run: ({ wallet }, { signal }) => screening.screen(wallet, signal),
+    },
 
     resolve: {
       check: ({ name }) => void readName(name),
@@ -25,7 +32,7 @@ export default definePlugin("wallet", (host) => {
     },
 
     intel: {
-      check: ({ wallet }) => void readChainAddress(wallet, "wallet"),
+      check: ({ wallet }) => void readChainAddress(wallet, WALLET_RULES),
       run: ({ wallet }, { signal }) => gatherIntel(wallet, signal),
     },
 

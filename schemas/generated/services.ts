@@ -471,7 +471,7 @@ export interface GradeResponse {
  */
 export interface IntelWalletRequest {
   /**
-   * An EVM address (0x and 40 hex characters) or a Solana public key (base58).
+   * An EVM address (40 hex characters, with or without 0x) or a Solana public key (base58), alone or in CAIP-10 form (`eip155:8453:0x…`).
    */
   wallet: string;
 }
@@ -632,7 +632,7 @@ export interface InvestigateDeliverable {
  */
 export interface InvestigateRequest {
   /**
-   * An EVM address (0x and 40 hex characters) or a Solana public key (base58).
+   * An EVM address (40 hex characters, with or without 0x) or a Solana public key (base58), alone or in CAIP-10 form (`eip155:8453:0x…`).
    */
   address: string;
 }
@@ -1185,7 +1185,7 @@ export interface RollResponse {
  */
 export interface ScreenRequest {
   /**
-   * An EVM address (0x and 40 hex characters) or a Solana public key (base58). Any other address is searched in the sanctions list alone, and answered with `review`.
+   * An EVM address (40 hex characters, with or without 0x) or a Solana public key (base58), alone or in CAIP-10 form (`eip155:8453:0x…`). Any other address is searched in the sanctions list alone, and answered with `review`.
    */
   wallet: string;
 }
@@ -1231,7 +1231,7 @@ export interface ScreenResponse {
    */
   risk_score?: number;
   /**
-   * Whether Ethereum has code at the address: `eoa` is an account with a key.
+   * Whether the chain (that of a CAIP-10 address, else Ethereum) has code at the address: `eoa` is an account with a key.
    */
   address_type?: "eoa" | "contract" | "unknown";
   /**

@@ -1,11 +1,14 @@
 import type { Host } from "#plugin";
 import type { NameRegistry } from "../names/registry.ts";
-import { readChainAddress } from "../screen/address.ts";
+import { type ChainAddressRules, readChainAddress } from "../screen/address.ts";
 import type { Screening } from "../screen/screening.ts";
 import { createEvmFindings } from "./evm.ts";
 import type { FindOut, IntelFindings } from "./findings.ts";
 import { createGather } from "./gather.ts";
 import { createSolanaFindings } from "./solana.ts";
+
+/** Balances and activity are read on Ethereum and Base. */
+export const WALLET_RULES: ChainAddressRules = { field: "wallet", chainIds: ["1", "8453"] };
 
 /** The answer of /v1/intel/wallet (schemas/IntelWalletResponse.json). */
 export interface IntelBundle extends Omit<IntelFindings, "readAtMs"> {
@@ -37,7 +40,7 @@ export function createIntel(
   };
 
   return async (wallet, signal) => {
-    const { chain, key } = readChainAddress(wallet, "wallet");
+    const { chain, key } = readChainAddress(wallet, WALLET_RULES);
     const { readAtMs, sanctions, ...found } = await families[chain](key, signal);
     return {
       wallet,

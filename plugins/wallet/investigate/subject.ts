@@ -9,8 +9,11 @@ export interface Subject {
 
 const FAMILIES = { ethereum: "evm", solana: "solana" } as const;
 
+/** Investigations of EVM addresses are about Base. */
+export const BASE_CHAIN_ID = "8453";
+
 /** Reads the request's address. @throws Problem `invalid-input` unless it is an EVM address or a Solana public key. */
 export function readSubject(given: string): Subject {
-  const { chain, key } = readChainAddress(given, "address");
+  const { chain, key } = readChainAddress(given, { field: "address", chainIds: [BASE_CHAIN_ID] });
   return { family: FAMILIES[chain], address: key };
 }

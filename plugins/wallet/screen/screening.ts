@@ -8,10 +8,10 @@ export type { ScreenResponse } from "./response.ts";
 
 /** Screens addresses against sanctions and bad reputation. */
 export interface Screening {
-  /** @param wallet as the caller wrote it. @throws only the signal's reason: failed sources make the answer partial. */
-  screen(wallet: string, signal: AbortSignal): Promise<ScreenResponse>;
+  /** @param wallet as the caller wrote it. @param chainId of EVM addresses that name none; default Ethereum. @throws only the signal's reason: failed sources make the answer partial. */
+  screen(wallet: string, signal: AbortSignal, chainId?: string): Promise<ScreenResponse>;
   /** As `screen`, and says which source failed. */
-  examine(wallet: string, signal: AbortSignal): Promise<Examination>;
+  examine(wallet: string, signal: AbortSignal, chainId?: string): Promise<Examination>;
 }
 
 /** A screening with its failure. */
@@ -26,12 +26,12 @@ export function createScreening(host: Pick<Host, "cache" | "clock" | "log" | "sc
   const sanctions = createSanctions(host);
   const findReputation = createReputation(host);
 
-  async function examine(wallet: string, signal: AbortSignal): Promise<Examination> {
-    const { chain, key } = readAddress(wallet);
+  async function examine(wallet: string, signal: AbortSignal, defaultChainId = "1"): Promise<Examination> {
+    const { chain, key, chainId = defaultChainId } = readAddress(wallet);
     const isAsked = chain === "ethereum";
     const [listed, reputation] = await Promise.all([
       sanctions.search(key),
-      isAsked ? findReputation(key, signal) : undefined,
+      isAsked ? findReputation(key, chainId, signal) : undefined,
     ]);
     return {
       response: toScreenResponse({ wallet, chain, key, listed, reputation, checkedAtMs: host.clock.now() }),
@@ -39,5 +39,5 @@ export function createScreening(host: Pick<Host, "cache" | "clock" | "log" | "sc
     };
   }
 
-  return { examine, screen: async (wallet, signal) => (await examine(wallet, signal)).response };
+  return { examine, screen: async (wallet, signal, chainId) => (await examine(wallet, signal, chainId)).response };
 }

@@ -4,7 +4,7 @@ import type { Screening } from "../../screen/screening.ts";
 import type { Evidence, GraphNode, Missing } from "../evidence.ts";
 import { readFirstSent } from "../sources/base-blocks.ts";
 import type { Transfer } from "../sources/transfers.ts";
-import type { Subject } from "../subject.ts";
+import { BASE_CHAIN_ID, type Subject } from "../subject.ts";
 import { toEmptyNeighbourhood, toGraph, toIdentity, toMovements } from "./assembly.ts";
 import { correlate, type Registries } from "./correlation.ts";
 import { explore, findFunding, type Neighbourhood } from "./graph.ts";
@@ -41,7 +41,7 @@ export function createCollect(host: Pick<Host, "clock" | "log" | "upstream">, de
     const { signal } = call;
     const missing: Missing[] = [];
     const attempt = createAttempt(call, missing);
-    const screened = await attempt("screen", () => screening.screen(address, signal));
+    const screened = await attempt("screen", () => screening.screen(address, signal, BASE_CHAIN_ID));
     const profile = await attempt("balances", () => gatherIntel(address, signal));
     const firstSent = await attempt("age", async () =>
       family === "evm" ? readFirstSent(base, address, signal) : null,

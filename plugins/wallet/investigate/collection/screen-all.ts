@@ -1,6 +1,7 @@
 import PQueue from "p-queue";
 import type { Screening, ScreenResponse } from "../../screen/screening.ts";
 import type { Screened } from "../evidence.ts";
+import { BASE_CHAIN_ID } from "../subject.ts";
 
 const AT_ONCE = 4;
 
@@ -11,7 +12,8 @@ export async function screenAll(
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, Screened>>> {
   const queue = new PQueue({ concurrency: AT_ONCE });
-  const screen = async (address: string) => [address, toScreened(await screening.screen(address, signal))] as const;
+  const screen = async (address: string) =>
+    [address, toScreened(await screening.screen(address, signal, BASE_CHAIN_ID))] as const;
   return Object.fromEntries(await queue.addAll(addresses.map((address) => () => screen(address))));
 }
 

@@ -71,10 +71,10 @@ describe("the README of the screening", () => {
 describe("an address", () => {
   const EVM = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 
-  it("is an EVM one with 0x and 40 hex characters in any case, and always found under the same key", () => {
-    for (const text of [EVM, EVM.toLowerCase(), EVM.toUpperCase(), ` ${EVM}\n`])
+  it("is an EVM one with 40 hex characters in any case, with or without 0x, and always found under the same key", () => {
+    for (const text of [EVM, EVM.toLowerCase(), EVM.toUpperCase(), ` ${EVM}\n`, EVM.slice(2)])
       expect(readAddress(text)).to.deep.equal({ chain: "ethereum", key: EVM.toLowerCase() });
-    for (const text of [EVM.slice(2), `${EVM}0`, EVM.slice(0, -1), EVM.replace("d", "g")])
+    for (const text of [`${EVM}0`, EVM.slice(0, -1), EVM.replace("d", "g")])
       expect(readAddress(text).chain, text).to.equal("unknown");
   });
 
@@ -88,6 +88,19 @@ describe("an address", () => {
       }),
       { numRuns: 500, examples: [[new Uint8Array(32)]] },
     );
+  });
+
+  it("can be in CAIP-10 form, which names the chain", () => {
+    const key = EVM.toLowerCase();
+    expect(readAddress(`eip155:8453:${EVM}`)).to.deep.equal({ chain: "ethereum", key, chainId: "8453" });
+    expect(readAddress(`eip155:1:${EVM.slice(2)}`)).to.deep.equal({ chain: "ethereum", key, chainId: "1" });
+    const solana = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
+    expect(readAddress(`solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:${solana}`)).to.deep.equal({
+      chain: "solana",
+      key: solana,
+    });
+    const bitcoin = "bc1q05aktddf9ce4p7hh3stgsf253m4vweu7nkhtmw";
+    expect(readAddress(`bip122:000000000019d6689c085ae165831e93:${bitcoin}`).key).to.equal(bitcoin);
   });
 
   it("of another chain has a key of its own: base58 as it is, bech32 and cashaddr whatever their case", () => {

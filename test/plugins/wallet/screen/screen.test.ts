@@ -60,7 +60,7 @@ describe("a screening", () => {
 
   it("blocks a sanctioned address, in whatever case, and says whose it is", async () => {
     await start(["success"]);
-    for (const address of [RONIN, RONIN.toLowerCase(), RONIN.toUpperCase()]) {
+    for (const address of [RONIN, RONIN.toLowerCase(), RONIN.toUpperCase(), RONIN.slice(2), `eip155:8453:${RONIN}`]) {
       const answer = await screen(address);
       expect(answer).to.deep.include({
         wallet: address,
@@ -117,7 +117,7 @@ describe("a screening", () => {
 
   it("answers an address of unknown shape, for review", async () => {
     await start(["success"]);
-    for (const address of ["vitalik.eth", CLEAN.slice(2), "rnXyVQzgxZe7TR1EPzTkGj2jxH4LMJYh66", " "])
+    for (const address of ["vitalik.eth", CLEAN.slice(3), "rnXyVQzgxZe7TR1EPzTkGj2jxH4LMJYh66"])
       expect(await screen(address)).to.deep.include({
         wallet: address,
         chain_inferred: "unknown",
@@ -131,10 +131,21 @@ describe("a screening", () => {
     expect(goplus.asked).to.have.length(0);
   });
 
+  it("asks GoPlus about the chain that a CAIP-10 address names, and about Ethereum where GoPlus does not know the chain", async () => {
+    await start(["success", "error:unsupported chain"]);
+    expect(await screen(`eip155:8453:${CONTRACT}`)).to.include({ address_type: "contract", partial: false });
+    expect(await screen(`eip155:31337:${CLEAN}`)).to.include({ address_type: "unknown", partial: false });
+    expect(goplus.asked.map((exchange) => exchange.case)).to.deep.equal([
+      "success:contract on Base",
+      "error:unsupported chain",
+      "success",
+    ]);
+  });
+
   it("refuses no wallet, an empty one and one of more than 128 characters", async () => {
     await start(["success"]);
     expect(await faultsOf(ask({}))).to.deep.equal(["body.wallet: Field required"]);
-    expect(await faultsOf(ask({ wallet: "" }))).to.have.length(1);
+    for (const blank of ["", " ", "\n"]) expect(await faultsOf(ask({ wallet: blank }))).to.have.length(1);
     expect(await faultsOf(ask({ wallet: "1".repeat(129) }))).to.have.length(1);
     expect((await screen("1".repeat(128))).chain_inferred).to.equal("unknown");
   });
