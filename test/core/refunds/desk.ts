@@ -88,7 +88,7 @@ export function openRefundDesk(): RefundDesk {
     desk.store = createMemoryStore();
     desk.records = createRefundRecords(desk.store);
     desk.events = [];
-    desk.proxy.calls.length = 0;
+    desk.proxy.calls.length = desk.proxy.params.length = 0;
     desk.treasury = await desk.stage.fund();
   });
   afterEach(async () => {

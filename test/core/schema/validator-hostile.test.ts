@@ -10,7 +10,7 @@ const schemas = new Map(
     .filter((name) => /^[A-Z].*\.json$/.test(name))
     .map((name) => [name.replace(".json", ""), JSON.parse(readFileSync(join(folder, name), "utf8")) as object]),
 );
-const SIZE = 256 * 1024;
+const SIZE = 128 * 1024;
 
 interface Result {
   readonly issues: readonly string[];
@@ -53,9 +53,7 @@ const hostile = (size: number): string[] => [
   "-0",
 ];
 
-describe("a hostile body", function () {
-  this.timeout(100_000); // All schemas and hostile values take 6 seconds on an idle machine.
-
+describe("a hostile body", () => {
   it("causes no exception with any schema, and gets a short answer", async () => {
     const checks = [...schemas].flatMap(([schema, document]) => {
       const names = Object.keys((document as { properties: object }).properties);

@@ -9,8 +9,7 @@ import { readManifest } from "../host.ts";
 import type { LedgerDeliverable } from "./report-stage.ts";
 
 /** Everything here is checked with what a buyer has: public addresses, the chains' nodes and stock tools. */
-describe("a report that was bought in the offline sandbox", function () {
-  this.timeout(60_000);
+describe("a report that was bought in the offline sandbox", () => {
   let server: SandboxServer;
   let pay: PayingFetch;
   let delivered: LedgerDeliverable;

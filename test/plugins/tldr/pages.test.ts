@@ -12,8 +12,7 @@ const BULLETS = ["The tide rises.", "The tide falls.", "It is the moon."];
 const SUMMARIZED = { summary_bullets: BULLETS };
 const NO_URL = "body.url: Value error, url must be an http or https URL without a user name";
 
-describe("a summary of a page", function () {
-  this.timeout(60_000); // Pages are read in processes that start anew, on a machine that may be busy.
+describe("a summary of a page", () => {
   let model: LlmServer;
   let site: Site;
   let summarize: Serve;

@@ -7,6 +7,7 @@ import { createLog } from "../../../runtime/drivers/log.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { openServer } from "../../../runtime/server/listen.ts";
 import type { TestSandbox } from "../chains/chains.ts";
+import { untilRailsUp } from "./rails-up.ts";
 import { createDataDir } from "./seller.ts";
 
 /** What `payphone serve` serves, in the process of the tests: a second cheaper than a process of its own. */
@@ -43,6 +44,7 @@ export async function startLocalSeller(options: LocalSellerOptions): Promise<Loc
   if (!("listener" in composition)) throw new Error(JSON.stringify(composition));
   server.attach(composition.listener);
   await (composition as Composition).start();
+  await untilRailsUp(server.url);
   return {
     url: server.url,
     output: () => output,

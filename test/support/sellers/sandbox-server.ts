@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { SandboxDescription } from "../../../runtime/sandbox/open-sandbox.ts";
+import { untilRailsUp } from "./rails-up.ts";
 import { createDataDir } from "./seller.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
@@ -14,7 +15,7 @@ export interface SandboxServer {
   stop(): Promise<void>;
 }
 
-/** Starts it on any free port and waits until it listens. @param args after the command, e.g. `--online`. */
+/** Starts it on any free port and waits until it can be paid. @param args after the command, e.g. `--online`. */
 export async function startSandboxServer(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
@@ -36,6 +37,7 @@ export async function startSandboxServer(
   });
   child.once("exit", (code) => reject(new Error(`the sandbox ended with code ${code}: ${said}`)));
   const url = await promise;
+  await untilRailsUp(url);
   return {
     url,
     description: (await (await fetch(`${url}/sandbox`)).json()) as SandboxDescription,

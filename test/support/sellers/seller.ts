@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestSandbox } from "../chains/chains.ts";
 import { findFreePort } from "../free-port.ts";
+import { untilRailsUp } from "./rails-up.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const LAUNCHER = join(ROOT, "runtime/cli/payphone.js");
@@ -35,7 +36,7 @@ export interface SellerOptions {
   readonly args?: readonly string[];
 }
 
-/** Starts it and waits until it listens. */
+/** Starts it and waits until it can be paid. */
 export async function startSeller({
   sandbox,
   dataDir,
@@ -70,8 +71,10 @@ export async function startSeller({
     createInterface(child.stdout).on("line", (line) => line.startsWith("listening on ") && resolve());
     child.once("exit", (code) => reject(new Error(`the seller ended with code ${code}: ${output}`)));
   });
+  const url = `http://127.0.0.1:${bound}`;
+  await untilRailsUp(url);
   return {
-    url: `http://127.0.0.1:${bound}`,
+    url,
     dataDir,
     output: () => output,
     async kill() {

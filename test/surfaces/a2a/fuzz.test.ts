@@ -124,8 +124,7 @@ const PROTOCOL_ERRORS = [
   ...[-32700, -32600, -32601, -32602, -32001, -32002, -32003, -32004, -32005, -32007, -32009, -41501],
 ];
 
-describe("the door between agents under fire", function () {
-  this.timeout(120_000);
+describe("the door between agents under fire", () => {
   let door: Door;
   let known: string;
   before(async () => {

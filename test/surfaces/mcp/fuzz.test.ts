@@ -82,8 +82,7 @@ const headers = fc.record(
 
 const PROTOCOL_ERRORS = [-32700, -32600, -32601, -32602, -32020, -32022, -41501];
 
-describe("the MCP endpoint under fire", function () {
-  this.timeout(120_000);
+describe("the MCP endpoint under fire", () => {
   let stall: Stall;
   before(async () => {
     stall = await openStall();

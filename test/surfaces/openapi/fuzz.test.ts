@@ -18,7 +18,7 @@ import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { type Described, describeApi, type Operation } from "../support/described.ts";
 import { type Loose, ROOT, type Shown, showSet } from "../support/fixture-set.ts";
 
-const ROUNDS = 40;
+const ROUNDS = 15;
 const SEED = 402;
 
 /** Ways of spoiling an input, or the request around it. */
@@ -43,8 +43,7 @@ const SPOILT: readonly ((input: Loose) => { body: string; type?: string })[] = [
 const mapFields = (input: object, to: () => unknown): object =>
   Object.fromEntries(Object.keys(input).map((key) => [key, to()]));
 
-describe("the description of this project's services", function () {
-  this.timeout(60_000);
+describe("the description of this project's services", () => {
   let shown: Shown;
   let api: Described;
   let server: OpenServer;

@@ -9,8 +9,7 @@ const NOBODY = "http://127.0.0.1:9";
 const ORIGINS = "x-payphone-upstreams";
 const VITALIK = { wallet: "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045" };
 
-describe("a sandbox with live sources", function () {
-  this.timeout(60_000);
+describe("a sandbox with live sources", () => {
   let server: SandboxServer;
   let pay: PayingFetch;
   let coingecko: RecordedSource;
@@ -74,8 +73,7 @@ describe("a sandbox with live sources", function () {
   const buy = (path: string, input: object): Promise<Response> => pay(server.url + path, json(input));
 });
 
-describe("a sandbox with recorded sources and a live model", function () {
-  this.timeout(60_000);
+describe("a sandbox with recorded sources and a live model", () => {
   let server: SandboxServer;
   let model: LlmServer;
   before(async () => {

@@ -133,8 +133,7 @@ const READERS: Readonly<Record<string, { readonly title: string; readonly victim
   },
 };
 
-describe("a source that fails", function () {
-  this.timeout(60_000);
+describe("a source that fails", () => {
   let scene: Scene;
   before(async () => {
     scene = await openScene();

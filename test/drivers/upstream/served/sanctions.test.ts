@@ -6,8 +6,7 @@ import { type Bought, openScene, type Scene, type Shop } from "./support/scene.t
 /** On OFAC's list as it is recorded, and not among the addresses that are built in. */
 const LISTED = { wallet: "TNiq9AXBp9EjUqhDhrwrfvAA8U3GUQZH81" };
 
-describe("OFAC's list", function () {
-  this.timeout(60_000);
+describe("OFAC's list", () => {
   let scene: Scene;
   let data: ReturnType<typeof createDataDir>;
   before(async () => {

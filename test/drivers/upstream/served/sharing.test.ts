@@ -6,8 +6,7 @@ import { openScene, priceOf, type Scene, type Shop } from "./support/scene.ts";
 const BUYERS = 300;
 const ETH = { symbol: "ETH" };
 
-describe("what sources have said", function () {
-  this.timeout(120_000);
+describe("what sources have said", () => {
   let scene: Scene;
   before(async () => {
     scene = await openScene();

@@ -11,8 +11,7 @@ import { DEAD, type Investigated, LAZARUS, newAddress, open, openHost, pay, tran
 
 const sha256 = (data: string | Buffer): string => createHash("sha256").update(data).digest("hex");
 
-describe("an investigation of an address on Base", function () {
-  this.timeout(30_000);
+describe("an investigation of an address on Base", () => {
   offline();
   let sandbox: TestSandbox;
   before(async () => {

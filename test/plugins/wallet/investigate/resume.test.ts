@@ -29,8 +29,7 @@ function createSteps(kept = new Map<string, string>()) {
   };
 }
 
-describe("a job of investigation", function () {
-  this.timeout(30_000);
+describe("a job of investigation", () => {
   offline();
   let sandbox: TestSandbox;
   const [subject, friend] = [newAddress(), newAddress()];

@@ -17,8 +17,7 @@ interface Status {
   readonly error: string | null;
 }
 
-describe("an investigation that is bought offline, end to end", function () {
-  this.timeout(120_000);
+describe("an investigation that is bought offline, end to end", () => {
   let server: SandboxServer;
   let pay: PayingFetch;
   before(async () => {

@@ -14,8 +14,7 @@ const [CUSTOMER, SHOP, FUNDER] = [
   "46bCxBVahXZu55YjYfPRkNB3iSEwELpwbUBM4abkDoYk",
 ];
 
-describe("an investigation of a Solana wallet", function () {
-  this.timeout(20_000);
+describe("an investigation of a Solana wallet", () => {
   offline();
 
   async function investigate(cases: readonly string[]): Promise<Data> {

@@ -187,8 +187,7 @@ describe("a screening", () => {
     expect(goplus.asked).to.have.length(2);
   });
 
-  it("does not wait longer for a slow GoPlus than its patience lasts", async function () {
-    this.timeout(20_000);
+  it("does not wait longer for a slow GoPlus than its patience lasts", async () => {
     await start(["slow"], { timeoutMs: 60_000 });
     expect(await screen(CLEAN)).to.include({ sanctions_match: false, recommendation: "allow", partial: true });
   });

@@ -36,8 +36,7 @@ const EVERYWHERE = {
   "tools-call-error": 2,
 };
 
-describe("the official conformance suite", function () {
-  this.timeout(120_000);
+describe("the official conformance suite", () => {
   let stall: Stall;
   let served: Served;
   let folder: string;

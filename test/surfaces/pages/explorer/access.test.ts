@@ -14,8 +14,7 @@ interface Focused {
   readonly textContent: string;
 }
 
-describe("the pages", function () {
-  this.timeout(60_000);
+describe("the pages", () => {
   let counter: Counter;
   let browser: Browser;
   let open: Visit;

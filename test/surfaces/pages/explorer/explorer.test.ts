@@ -6,8 +6,7 @@ import { type Counter, openCounter } from "./support/counter.ts";
 
 const RAILS = ["USDC on Base", "USDC on Solana", "JPYC on Polygon"];
 
-describe("the explorer of a sandbox", function () {
-  this.timeout(60_000);
+describe("the explorer of a sandbox", () => {
   let sandbox: TestSandbox;
   let counter: Counter;
   let browser: Browser;

@@ -16,8 +16,7 @@ const TRANSACTION = `0x${"7".repeat(64)}`;
 /** A body of a status, or a status code of an answer without one. */
 type Answer = object | number;
 
-describe("a job that was bought in the explorer", function () {
-  this.timeout(60_000);
+describe("a job that was bought in the explorer", () => {
   let server: SandboxServer;
   let browser: Browser;
   let open: Visit;

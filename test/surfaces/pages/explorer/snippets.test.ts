@@ -10,8 +10,7 @@ import { type Counter, openCounter } from "./support/counter.ts";
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../../../..");
 
-describe("a snippet of the explorer's", function () {
-  this.timeout(60_000);
+describe("a snippet of the explorer's", () => {
   let sandbox: TestSandbox;
   let counter: Counter;
   before(async () => {

@@ -8,8 +8,7 @@ import { createFakeWallet, type FakeWalletOptions } from "./support/wallet.ts";
 const BASE = 8453;
 const POLYGON = 137;
 
-describe("the explorer of a seller for real money", function () {
-  this.timeout(60_000);
+describe("the explorer of a seller for real money", () => {
   let sandbox: TestSandbox;
   let counter: Counter;
   let browser: Browser;
