@@ -3,10 +3,14 @@ import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { FLOORS, HOMES, MAX_FILES, MAX_LINES, ROOMS } from "./architecture/plan.ts";
 import { HOUSES, roomsOf } from "./architecture/rooms.ts";
-import { floorOf, importsOf, ROOT, SOURCES, sourcesOf } from "./architecture/sources.ts";
+import { exportsOf, floorOf, importsOf, ROOT, SOURCES, sourcesOf } from "./architecture/sources.ts";
 
 /** A plugin is `plugins/<name>.ts` or `plugins/<name>/…`. */
 const pluginOf = (file: string): string | undefined => file.split("/")[1]?.replace(/\.ts$/, "");
+
+/** Where a name has one meaning: the runtime, the generated types, or one plugin. */
+const worldOf = (file: string): string | undefined =>
+  file.startsWith("plugins/") ? pluginOf(file) : file.split("/")[0];
 
 const testFiles = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" }).map((name) => `test/${name}`);
 
@@ -37,6 +41,15 @@ describe("the architecture", () => {
     const files = [...SOURCES.keys(), ...testFiles.filter((name) => name.endsWith(".ts"))];
     for (const [folder, inside] of Map.groupBy(files, (file) => dirname(file)))
       expect(inside.length, folder).to.be.at.most(MAX_FILES);
+  });
+
+  it("gives each exported name one meaning: in the runtime, and in each plugin", () => {
+    const worlds = Map.groupBy(SOURCES.keys(), worldOf);
+    const twice = [...worlds.values()].flatMap((files) => {
+      const declared = files.flatMap((file) => exportsOf(file).map((name) => `${name} ${file}`));
+      return [...Map.groupBy(declared, (entry) => entry.split(" ")[0])].filter(([, places]) => places.length > 1);
+    });
+    expect(twice).to.deep.equal([]);
   });
 
   it("has no circles", () => {

@@ -15,6 +15,12 @@ export const SOURCES: ReadonlyMap<string, string> = new Map(
   ),
 );
 
+/** The names that a file declares and exports; re-exports are left out. */
+export function exportsOf(file: string): string[] {
+  const declared = /^export (?:async )?(?:function\*?|const|let|class|type|interface) (\w+)/gm;
+  return [...(SOURCES.get(file) ?? "").matchAll(declared)].map(([, name = ""]) => name);
+}
+
 /** The floor of a file; undefined for a file on no floor. */
 export const floorOf = (file: string): string | undefined =>
   Object.keys(FLOORS).find((floor) => file.startsWith(`${floor}/`));

@@ -13,7 +13,7 @@ export interface Payload {
 }
 
 /** A payload signed with a nonce and fees. */
-export interface Attempt extends SignedBytes {
+export interface SignedAttempt extends SignedBytes {
   readonly payload: Payload;
   readonly fees: Fees;
 }
@@ -28,9 +28,9 @@ export interface EvmInclusion extends Pick<TransactionReceipt, "blockNumber" | "
 /** Signs for one account on one chain. */
 export interface Signer {
   readonly address: Hex;
-  sign(payload: Payload, nonce: number, fees: Fees): Promise<Attempt>;
+  sign(payload: Payload, nonce: number, fees: Fees): Promise<SignedAttempt>;
   /** Parses bytes that `sign` made. */
-  read(signed: SignedBytes): Attempt;
+  read(signed: SignedBytes): SignedAttempt;
   /** A transfer of nothing from the account to itself. */
   nothing(): Payload;
 }

@@ -4,14 +4,14 @@ import type { EvmClient } from "./client.ts";
 import { broadcast, type ChainView, findReceipt, readView } from "./sender-chain.ts";
 import { toRaisedFees } from "./sender-fees.ts";
 import type { Journal } from "./sender-journal.ts";
-import type { Attempt, EvmInclusion, Payload, Signer } from "./sender-signer.ts";
+import type { EvmInclusion, Payload, SignedAttempt, Signer } from "./sender-signer.ts";
 
 /** A transaction with a claimed nonce that is not final yet. Its payload never changes; its fees may rise. */
 export interface PendingTransaction {
   readonly nonce: number;
   readonly payload: Payload;
   /** Every signed version, newest last. */
-  readonly attempts: Attempt[];
+  readonly attempts: SignedAttempt[];
   /** Unix milliseconds of the first broadcast. */
   readonly sentAt: number;
   /** Resolves once included with enough confirmations; rejects once it can never be included. */
@@ -47,7 +47,7 @@ export interface WatchDeps extends WatchTimes {
 
 /** Watches every pending transaction until it is final, whether or not a caller still waits for it. */
 export interface TransactionWatch {
-  add(nonce: number, payload: Payload, attempts: Attempt[]): PendingTransaction;
+  add(nonce: number, payload: Payload, attempts: SignedAttempt[]): PendingTransaction;
   /** Watches a nonce from the journal that this or another process claimed; false when there is none. */
   adopt(nonce: number): Promise<boolean>;
   /** Forgets a nonce whose transaction was refused. */
@@ -86,7 +86,7 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     },
   };
 
-  function add(nonce: number, payload: Payload, attempts: Attempt[]): PendingTransaction {
+  function add(nonce: number, payload: Payload, attempts: SignedAttempt[]): PendingTransaction {
     const now = clock.now();
     const outcome = Promise.withResolvers<EvmInclusion>();
     outcome.promise.catch(() => {}); // Its caller may not wait any more.
@@ -222,5 +222,5 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
   }
 }
 
-const newest = (attempts: readonly Attempt[]): Attempt => attempts[attempts.length - 1]!;
+const newest = (attempts: readonly SignedAttempt[]): SignedAttempt => attempts[attempts.length - 1]!;
 const hashesOf = ({ attempts }: PendingTransaction): Hex[] => attempts.map(({ hash }) => hash).reverse();
