@@ -112,45 +112,43 @@ describe("the launcher", () => {
     ]);
   });
 
-  describe("on an old Node", () => {
-    before(function () {
-      if (OLD === undefined) this.skip(); // needs a Node below 24 on the PATH
-    });
-    const old = OLD ?? "";
+  if (OLD !== undefined)
+    describe("on an old Node", () => {
+      const old = OLD;
 
-    it("goes on with the Node 24 that npm ci brought along", () => {
-      expect(launch(old, copyWithPackages(folder), "--version")).to.deep.equal(version);
-      expect(launch(old, ROOT, "cal").code).to.equal(2);
-    });
-
-    it("asks for Node 24, or for npm ci where that brings one along", () => {
-      const here = `payphone: it needs Node 24 or newer, and this is Node ${versionOf(old)} (${old}).\n`;
-      const install = "  Install Node 24: https://nodejs.org/en/download\n";
-      const ci = `  or run "npm ci" in ${folder}: on Linux (x86-64) it brings one along, which is then used by itself.\n`;
-      expect(launch(old, copyTo(folder), "--version")).to.deep.equal({ code: 2, out: "", err: here + install + ci });
-      const installed = copyTo(join(folder, "node_modules", "payphone"));
-      expect(launch(old, installed, "--version").err).to.equal(here + install);
-    });
-
-    describe("hands signals on", () => {
-      let seller: Seller;
-      before(async () => {
-        seller = await startSeller();
-        seller.script.answers = [{ ...NOT_YET, headers: { "retry-after": "20" } }];
+      it("goes on with the Node 24 that npm ci brought along", () => {
+        expect(launch(old, copyWithPackages(folder), "--version")).to.deep.equal(version);
+        expect(launch(old, ROOT, "cal").code).to.equal(2);
       });
-      after(() => seller?.stop());
 
-      for (const signal of ["SIGINT", "SIGTERM"] as const)
-        it(`such as ${signal}, and gives the exit code back`, async () => {
-          const child = spawn(old, [join(ROOT, LAUNCHER), "call", "roll", "{}", "--url", seller.url], {
-            stdio: ["ignore", "ignore", "pipe"],
-          });
-          seller.script.onPaid = () => child.kill(signal);
-          const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
-          const [, why, file = ""] = /not known \((\w+)\)\n.+ payphone call --resume (.+)\n/.exec(said) ?? [];
-          rmSync(file);
-          expect([why, code]).to.deep.equal(["interrupted", 4]);
+      it("asks for Node 24, or for npm ci where that brings one along", () => {
+        const here = `payphone: it needs Node 24 or newer, and this is Node ${versionOf(old)} (${old}).\n`;
+        const install = "  Install Node 24: https://nodejs.org/en/download\n";
+        const ci = `  or run "npm ci" in ${folder}: on Linux (x86-64) it brings one along, which is then used by itself.\n`;
+        expect(launch(old, copyTo(folder), "--version")).to.deep.equal({ code: 2, out: "", err: here + install + ci });
+        const installed = copyTo(join(folder, "node_modules", "payphone"));
+        expect(launch(old, installed, "--version").err).to.equal(here + install);
+      });
+
+      describe("hands signals on", () => {
+        let seller: Seller;
+        before(async () => {
+          seller = await startSeller();
+          seller.script.answers = [{ ...NOT_YET, headers: { "retry-after": "20" } }];
         });
+        after(() => seller?.stop());
+
+        for (const signal of ["SIGINT", "SIGTERM"] as const)
+          it(`such as ${signal}, and gives the exit code back`, async () => {
+            const child = spawn(old, [join(ROOT, LAUNCHER), "call", "roll", "{}", "--url", seller.url], {
+              stdio: ["ignore", "ignore", "pipe"],
+            });
+            seller.script.onPaid = () => child.kill(signal);
+            const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+            const [, why, file = ""] = /not known \((\w+)\)\n.+ payphone call --resume (.+)\n/.exec(said) ?? [];
+            rmSync(file);
+            expect([why, code]).to.deep.equal(["interrupted", 4]);
+          });
+      });
     });
-  });
 });

@@ -15,6 +15,7 @@ import { openStore, type StoreOptions } from "../../../runtime/drivers/store/ope
 import { failedJob, openRefundRail } from "../../core/refunds/rail.ts";
 import { rail, site } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { withRedis } from "../../support/programs.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -209,7 +210,7 @@ testRefunds("a file", async () => {
   return { dataDir };
 });
 
-describe("with Redis", () => {
+withRedis.describe("with Redis", () => {
   let redis: TestRedis;
   before(async () => {
     redis = await startRedis();

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
+import { withRedis } from "../../support/programs.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import { startRedis } from "../../support/store/redis.ts";
@@ -45,7 +46,7 @@ const PLACES = {
 };
 
 for (const [name, prepare] of Object.entries(PLACES))
-  describe(`two servers on ${name}`, function () {
+  (name === "a Redis" ? withRedis.describe : describe)(`two servers on ${name}`, function () {
     this.timeout(60_000);
     let place: Awaited<ReturnType<(typeof PLACES)["a data directory"]>>;
     let sellers: Seller[];

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { withRedis } from "../../support/programs.ts";
 import {
   countSteps,
   type Engine,
@@ -38,7 +39,7 @@ const tell = (hits: readonly { fail: boolean; recoveryMs: number }[]): string =>
     .join(", ");
 
 for (const engine of ["SQLite", "Redis"] as const)
-  describe(`a paid job and a crash, on ${engine}`, () => {
+  (engine === "Redis" ? withRedis.describe : describe)(`a paid job and a crash, on ${engine}`, () => {
     let sandbox: TestSandbox;
     let shop: ReturnType<typeof openErrands>;
     before(async () => {

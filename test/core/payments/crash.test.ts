@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "../../support/chains/facilitator-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
+import { withRedis } from "../../support/programs.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
@@ -188,7 +189,7 @@ describe("a payment and a crash", () => {
       await storm();
     });
 
-    it("on one Redis, 200 copies of a payment are executed and settled once", async () => {
+    withRedis.it("on one Redis, 200 copies of a payment are executed and settled once", async () => {
       redis = await startRedis();
       await seller.kill();
       seller = await start({ env: { REDIS_URL: redis.url } });
@@ -196,7 +197,7 @@ describe("a payment and a crash", () => {
       await storm();
     });
 
-    it("that lose their Redis fail closed, and recover with it", async () => {
+    withRedis.it("that lose their Redis fail closed, and recover with it", async () => {
       redis = await startRedis();
       await seller.kill();
       seller = await start({ env: { REDIS_URL: redis.url } });

@@ -6,21 +6,24 @@ import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { openBullmqQueue } from "../../../runtime/drivers/queue/bullmq.ts";
 import { eventually } from "../../support/eventually.ts";
 import { findFreePort } from "../../support/free-port.ts";
+import { withRedis } from "../../support/programs.ts";
 import { openTestQueue } from "../../support/queue/place.ts";
 import { testQueue } from "../../support/queue/suite.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 import { expectUnavailable } from "../../support/store/suite.ts";
 
-testQueue("Redis, by BullMQ", async () => {
-  const redis = await startRedis();
-  return {
-    place: { redisUrl: redis.url },
-    outage: { begin: redis.kill, end: redis.restart },
-    dispose: redis.stop,
-  };
-});
+withRedis.describe("jobs in Redis", () =>
+  testQueue("Redis, by BullMQ", async () => {
+    const redis = await startRedis();
+    return {
+      place: { redisUrl: redis.url },
+      outage: { begin: redis.kill, end: redis.restart },
+      dispose: redis.stop,
+    };
+  }),
+);
 
-describe("a line of jobs in Redis", () => {
+withRedis.describe("a line of jobs in Redis", () => {
   let redis: TestRedis;
   beforeEach(async () => {
     redis = await startRedis();

@@ -3,15 +3,18 @@ import { expect } from "chai";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openRedisStore } from "../../../runtime/drivers/store/redis.ts";
 import { eventually } from "../../support/eventually.ts";
+import { withRedis } from "../../support/programs.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
 import { expectUnavailable, listKeys, testStore } from "../../support/store/suite.ts";
 
-testStore("Redis", async () => {
-  const redis = await startRedis();
-  return { options: { redisUrl: redis.url, dataDir: "/nowhere" }, dispose: () => redis.stop() };
-});
+withRedis.describe("state in Redis", () =>
+  testStore("Redis", async () => {
+    const redis = await startRedis();
+    return { options: { redisUrl: redis.url, dataDir: "/nowhere" }, dispose: () => redis.stop() };
+  }),
+);
 
-describe("a store in a Redis", () => {
+withRedis.describe("a store in a Redis", () => {
   let redis: TestRedis;
   before(async () => {
     redis = await startRedis();

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { withRedis } from "../../../support/programs.ts";
 import { createDataDir } from "../../../support/sellers/seller.ts";
 import { startRedis } from "../../../support/store/redis.ts";
 import { openScene, priceOf, type Scene, type Shop } from "./support/scene.ts";
@@ -30,7 +31,7 @@ describe("what sources have said", () => {
     data.remove();
   });
 
-  it("is known to a second process on the same Redis", async () => {
+  withRedis.it("is known to a second process on the same Redis", async () => {
     const redis = await startRedis();
     const env = { REDIS_URL: redis.url };
     const first = await scene.start({ env });

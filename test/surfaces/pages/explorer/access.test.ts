@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { sharedSandbox } from "../../../support/chains/chains.ts";
+import { withBrowser } from "../../../support/programs.ts";
 import { DESKTOP, launch, PHONE, type Visit, visit } from "./support/browser.ts";
 import { findFaint } from "./support/contrast.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
@@ -14,7 +15,7 @@ interface Focused {
   readonly textContent: string;
 }
 
-describe("the pages", () => {
+withBrowser.describe("the pages", () => {
   let counter: Counter;
   let browser: Browser;
   let open: Visit;

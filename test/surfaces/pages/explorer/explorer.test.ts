@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
+import { withBrowser } from "../../../support/programs.ts";
 import { DESKTOP, launch, type Visit, visit } from "./support/browser.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
 
 const RAILS = ["USDC on Base", "USDC on Solana", "JPYC on Polygon"];
 
-describe("the explorer of a sandbox", () => {
+withBrowser.describe("the explorer of a sandbox", () => {
   let sandbox: TestSandbox;
   let counter: Counter;
   let browser: Browser;

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
+import { withBrowser } from "../../../support/programs.ts";
 import { type SandboxServer, startSandboxServer } from "../../../support/sellers/sandbox-server.ts";
 import { DESKTOP, launch, type Visit, visit } from "./support/browser.ts";
 import { findFaint } from "./support/contrast.ts";
@@ -16,7 +17,7 @@ const TRANSACTION = `0x${"7".repeat(64)}`;
 /** A body of a status, or a status code of an answer without one. */
 type Answer = object | number;
 
-describe("a job that was bought in the explorer", () => {
+withBrowser.describe("a job that was bought in the explorer", () => {
   let server: SandboxServer;
   let browser: Browser;
   let open: Visit;

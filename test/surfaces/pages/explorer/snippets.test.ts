@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { toCurl, toSnippets } from "../../../../runtime/surfaces/pages/snippets.ts";
 import { sharedSandbox, site, type TestSandbox } from "../../../support/chains/chains.ts";
+import { withCurl } from "../../../support/programs.ts";
 import { showSet } from "../../support/fixture-set.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
 
@@ -24,7 +25,7 @@ describe("a snippet of the explorer's", () => {
     return toSnippets(service("roll"), site, counter.url).find((one) => one.title === title)?.code ?? "";
   }
 
-  it("asks as it stands: curl", async () => {
+  withCurl.it("asks as it stands: curl", async () => {
     const { stdout } = await run("sh", ["-c", `${await codeOf("curl")} --silent`]);
     expect(stdout)
       .to.match(/^HTTP\/1.1 402 /)

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { rail, sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
+import { withBrowser } from "../../../support/programs.ts";
 import { DESKTOP, launch, type Visit, visit } from "./support/browser.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
 import { createFakeWallet, type FakeWalletOptions } from "./support/wallet.ts";
@@ -8,7 +9,7 @@ import { createFakeWallet, type FakeWalletOptions } from "./support/wallet.ts";
 const BASE = 8453;
 const POLYGON = 137;
 
-describe("the explorer of a seller for real money", () => {
+withBrowser.describe("the explorer of a seller for real money", () => {
   let sandbox: TestSandbox;
   let counter: Counter;
   let browser: Browser;

@@ -1,9 +1,6 @@
-import { existsSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { findChromium } from "../../../../support/chromium.ts";
 
-/** Where Debian installs it; another one can be named. */
-const CHROMIUM = process.env.CHROMIUM_BIN ?? "/usr/bin/chromium";
-const NOT_INSTALLED = `${CHROMIUM} is needed for this test and is not there: apt-get install -y chromium, or set CHROMIUM_BIN`;
 /** Nothing but what a test asks for; a sandbox of Chromium's own does not work for root. */
 const ARGUMENTS = [
   "--no-sandbox",
@@ -26,10 +23,11 @@ export interface Visit {
   close(): Promise<void>;
 }
 
-/** Starts a real Chromium. @throws Error that says how to install it, when it is missing. */
-export function launch(): Promise<Browser> {
-  if (!existsSync(CHROMIUM)) throw new Error(NOT_INSTALLED);
-  return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+/** Starts a real Chromium. @throws Error where there is none. */
+export async function launch(): Promise<Browser> {
+  const found = findChromium();
+  if (!found) throw new Error("No Chromium is installed: install one, or name it in CHROMIUM_BIN");
+  return chromium.launch({ ...(await found.open()), args: ARGUMENTS });
 }
 
 /**
