@@ -14,7 +14,10 @@ export interface AttemptTerms {
 export interface SweeperOptions<T> {
   /** The open keys of all processes. They are attempted in this order. */
   readonly list: () => AsyncIterable<string>;
-  /** What is open under a key; undefined when there is nothing to do now. Read before the lease is claimed, and under it. */
+  /**
+   * What is open under a key; undefined when there is nothing to do now. Read before the lease is claimed, and under it. A
+   * rejection counts as "retry".
+   */
   readonly read: (key: string) => Promise<T | undefined>;
   readonly claim: (key: string) => Promise<Lease | undefined>;
   /** One attempt, under the key's lease. A rejection counts as "retry". */

@@ -1,5 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
 import type { Jobs } from "../jobs/jobs.ts";
+import { type AttemptResult, type AttemptTerms, createSweeper } from "../sweeper.ts";
 import type { Credits } from "./credits.ts";
 import { type PaymentRecord, type Reservations, toJobPayment, UNATTENDED_MS } from "./reservations.ts";
 import type { Settlement, Settler } from "./settlement.ts";
@@ -41,29 +43,30 @@ export interface ReconcilerDeps {
 /** An authorization must be valid for at least this long when it is settled (x402 `exact` on EVM). */
 export const SETTLE_MARGIN_SECONDS = 6;
 const LONGEST_WAIT_MS = 60_000;
-/** How many payments are worked on in the background at once: after an outage there may be thousands. */
-const MOST_AT_ONCE = 16;
 
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const { reservations, settler, credits, clock, log, beginJob, onClaim } = deps;
   const { firstMs = 2000, sweepMs = 60_000, confirmAfterMs = 5000, claimMs = 60_000 } = deps;
-  const timers = new Map<string, NodeJS.Timeout>();
+  const sweeper = createSweeper<PaymentRecord>({
+    list: reservations.open,
+    read: readUnfinished,
+    claim: reservations.claimPayment,
+    attempt,
+    onError: () => {}, // The store is away; `onOutage` says so, once for all of them.
+    onOutage: (error) => log.error("settlement.sweep-failed", { error }),
+    firstMs,
+    longestMs: LONGEST_WAIT_MS,
+    sweepMs,
+  });
   /** Since when the chain lacks what a facilitator has reported, by payment: Unix milliseconds. */
   const claims = new Map<string, number>();
-  const closing = new AbortController();
-  let sweeping: NodeJS.Timeout | undefined;
-  let running = 0;
 
   return {
     conclude,
     conclusionOf,
-    watch: (key) => schedule(key, firstMs),
-    start: () => void sweep(),
-    close() {
-      closing.abort();
-      clearTimeout(sweeping);
-      for (const timer of timers.values()) clearTimeout(timer);
-    },
+    watch: (key) => sweeper.schedule(key, firstMs),
+    start: sweeper.start,
+    close: () => void sweeper.close(),
   };
 
   async function conclude(key: string, record: PaymentRecord, keepMs?: number): Promise<PaymentRecord> {
@@ -98,7 +101,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const written = reservations
       .update(key, next, keepMs)
       .then(async () => {
-        if (!isFinal || isOwed(next)) schedule(key, isFinal ? firstMs : confirmAfterMs);
+        if (!isFinal || isOwed(next)) sweeper.schedule(key, isFinal ? firstMs : confirmAfterMs);
         else await reservations.strike(key);
         return next;
       })
@@ -133,75 +136,51 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     );
   }
 
-  function schedule(key: string, waitMs: number): void {
-    if (closing.signal.aborted || timers.has(key)) return;
-    const again = (nextMs: number): void => {
-      timers.delete(key);
-      schedule(key, nextMs);
-    };
-    const attempt = async (): Promise<void> => {
-      if (running >= MOST_AT_ONCE) return again(waitMs);
-      running += 1;
-      const isOver = await tryOnce(key).catch(() => false); // The store is away; `sweep` says so, once for all of them.
-      running -= 1;
-      if (isOver) timers.delete(key);
-      else again(Math.min(waitMs * 2, LONGEST_WAIT_MS));
-    };
-    timers.set(key, setTimeout(() => void attempt(), waitMs).unref());
-  }
-
-  /** True when nothing is left to be done. */
-  async function tryOnce(key: string): Promise<boolean> {
+  /**
+   * The record of a payment that wants work under its lease. A settlement that only awaits the chain's confirmation is
+   * looked up here, without the lease: whoever repeats the call meanwhile is answered.
+   * @throws Problem `upstream-failed` while the chain does not show it.
+   */
+  async function readUnfinished(key: string): Promise<PaymentRecord | undefined> {
     const record = await reservations.read(key);
-    const isOver = !record || (await isEnded(key, record)) || (await advance(key));
-    if (isOver) await reservations.strike(key);
-    return isOver;
+    const isWaiting = record?.state === "settled" && !isOwed(record) && !record.isFinal;
+    if (isWaiting && !(await isShown(key, record)))
+      throw new Problem("upstream-failed", "The chain does not show the settlement");
+    if (record && !isWaiting && !isDone(record)) return record;
+    await reservations.strike(key);
+    return undefined;
   }
 
-  /** Whether a payment has its end, and the chain shows it. */
-  async function isEnded(key: string, record: PaymentRecord): Promise<boolean> {
-    if (isOwed(record) || record.state === "settling") return false;
-    if (record.isFinal || record.state === "rejected") return record.isFinal === true;
+  /** Whether the chain shows a settlement that a facilitator has reported. */
+  async function isShown(key: string, record: PaymentRecord): Promise<boolean> {
     const seen = await settler.look(record.payment, record.payment.accepted);
     hold(key, record, { ...seen, isClaimed: seen.isReadable === true });
     return seen.state === "settled";
   }
 
-  /** One step under the payment's lease; true when it was the last. */
-  async function advance(key: string): Promise<boolean> {
-    const lease = await reservations.claimPayment(key);
-    if (!lease) return false;
-    try {
-      const record = await reservations.read(key);
-      if (!record || (record.state === "settled" && !isOwed(record))) return false; // The next look ends it.
-      const next = await step(key, record);
-      const { service, payment } = record;
-      if (next.state !== record.state)
-        log.info("settlement.concluded", { service, network: payment.accepted.network, state: next.state });
-      return next.state !== "settling" && next.isFinal === true && !isOwed(next);
-    } finally {
-      await lease.release();
-    }
+  async function attempt(key: string, record: PaymentRecord, { signal }: AttemptTerms): Promise<AttemptResult> {
+    const next = await step(key, record, signal);
+    const { service, payment } = record;
+    if (next.state !== record.state)
+      log.info("settlement.concluded", { service, network: payment.accepted.network, state: next.state });
+    if (!isDone(next)) return "retry";
+    await reservations.strike(key);
+    return "done";
   }
 
-  async function step(key: string, record: PaymentRecord): Promise<PaymentRecord> {
-    if (isOwed(record)) return credits.deliver(key, record, closing.signal);
+  async function step(key: string, record: PaymentRecord, signal: AbortSignal): Promise<PaymentRecord> {
+    if (isOwed(record)) return credits.deliver(key, record, signal);
     if (record.state === "settling") return conclude(key, record, UNATTENDED_MS);
     // A payment that was refused may move all the same while it is valid. It is not settled again unless its payer asks.
     const seen = await settler.look(record.payment, record.payment.accepted);
     return seen.state === "unknown" ? record : conclusionOf(key, record, seen, UNATTENDED_MS);
-  }
-
-  async function sweep(): Promise<void> {
-    try {
-      for await (const key of reservations.open()) schedule(key, firstMs);
-    } catch (error) {
-      log.error("settlement.sweep-failed", { error });
-    }
-    if (!closing.signal.aborted) sweeping = setTimeout(() => void sweep(), sweepMs).unref();
   }
 }
 
 /** Whether work is to be delivered for a settled payment. */
 const isOwed = ({ state, owed }: PaymentRecord): boolean =>
   state === "settled" && owed !== undefined && !owed.isPaidBack;
+
+/** Whether nothing is left to be found out or delivered. */
+const isDone = (record: PaymentRecord): boolean =>
+  record.state !== "settling" && record.isFinal === true && !isOwed(record);
