@@ -1,40 +1,119 @@
 import { Problem, type Upstream, type UpstreamAnswer } from "#plugin";
-import { fromContract, fromMarkets, type Quote, toMembers, unreadable } from "./quote.ts";
-import type { ContractToken, PricedToken } from "./request.ts";
-import { KNOWN_SYMBOLS } from "./symbols.ts";
+import { KNOWN_CONTRACTS, KNOWN_IDS, NATIVE_IDS } from "./known-coins.ts";
+import { fromCoin, fromMarkets, type Members, type Quote, toMembers, unreadable } from "./quote.ts";
+import { type ContractToken, PLATFORMS, type PricedToken, type SymbolToken, type TokenChain } from "./request.ts";
+
+/** One attempt to find a token: null when it finds none, and the next one is tried. */
+type Find = () => Promise<Quote | null>;
+
+/** Of several coins with one symbol, how many are asked whether they are on a chain. */
+const MOST_CANDIDATES = 3;
+const WITHOUT_TEXTS = { localization: "false", tickers: "false", community_data: "false", developer_data: "false" };
 
 /**
- * Asks CoinGecko (API v3) for the price of a token, in one request. Null when CoinGecko does not know the token.
+ * Asks CoinGecko (API v3) for the price of a token, mostly in one request. Null when CoinGecko does not know the token.
  * @throws Problem `upstream-failed`, also for a malformed answer.
  */
-export function fetchQuote(coingecko: Upstream, token: PricedToken, signal: AbortSignal): Promise<Quote | null> {
-  return token.kind === "symbol"
-    ? fetchBySymbol(coingecko, token.symbol, signal)
-    : fetchByContract(coingecko, token, signal);
+export async function fetchQuote(coingecko: Upstream, token: PricedToken, signal: AbortSignal): Promise<Quote | null> {
+  const read = createReader(coingecko, signal);
+  if (token.kind === "contract") return read.byContract(token);
+  return firstFound(token.chain === undefined ? findBySymbol(token, read) : findOnChain(token, token.chain, read));
 }
 
-/** Of several coins with one symbol, the one with the highest market cap wins; on a tie, the first id in code-unit order. */
-async function fetchBySymbol(coingecko: Upstream, symbol: string, signal: AbortSignal): Promise<Quote | null> {
-  const id = KNOWN_SYMBOLS.get(symbol);
-  const which = id === undefined ? { symbols: symbol, include_tokens: "all", per_page: "250" } : { ids: id };
-  const query = { vs_currency: "usd", precision: "full", ...which };
-  const answer = await coingecko.get("/coins/markets", { query, signal });
-  const rows = toJson(answer);
-  if (!Array.isArray(rows)) throw unreadable("no list of coins");
-  const [best] = rows
-    .map((row) => ({ id: String(toMembers(row).id), quote: fromMarkets(toMembers(row)) }))
-    .filter((coin) => (id === undefined ? coin.quote.symbol === symbol.toUpperCase() : coin.id === id))
-    .sort((one, other) => capOf(other.quote) - capOf(one.quote) || (one.id < other.id ? -1 : 1));
-  return best?.quote ?? null;
+async function firstFound(attempts: readonly Find[]): Promise<Quote | null> {
+  for (const find of attempts) {
+    const quote = await find();
+    if (quote) return quote;
+  }
+  return null;
 }
 
-async function fetchByContract(
-  coingecko: Upstream,
-  { platform, address }: ContractToken,
-  signal: AbortSignal,
-): Promise<Quote | null> {
-  const answer = await coingecko.get(`/coins/${platform}/contract/${address}`, { signal });
-  return answer.status === 404 ? null : fromContract(toMembers(toJson(answer)));
+/** A token known by its contract or its id first; the search also finds what has a new id. */
+function findBySymbol({ symbol }: SymbolToken, read: Reader): Find[] {
+  const known = KNOWN_CONTRACTS.get(symbol);
+  const id = KNOWN_IDS.get(symbol);
+  return [
+    ...(known ? [async () => withoutPlace(await read.byContract(toContractToken(known)))] : []),
+    ...(id === undefined
+      ? []
+      : [async () => (await read.markets({ ids: id })).find((coin) => coin.id === id)?.quote ?? null]),
+    async () => (await read.search(symbol))[0]?.quote ?? null,
+  ];
+}
+
+/** The coin must be the chain's own or have a contract there. */
+function findOnChain({ symbol }: SymbolToken, chain: TokenChain, read: Reader): Find[] {
+  const known = KNOWN_CONTRACTS.get(symbol);
+  const id = KNOWN_IDS.get(symbol);
+  return [
+    ...(known?.chain === chain ? [() => read.byContract(toContractToken(known))] : []),
+    ...(id === undefined ? [] : [() => read.onChain(id, chain)]),
+    async () => {
+      const candidates = (await read.search(symbol)).slice(0, MOST_CANDIDATES);
+      return firstFound(candidates.filter((coin) => coin.id !== id).map((coin) => () => read.onChain(coin.id, chain)));
+    },
+  ];
+}
+
+const toContractToken = ({ chain, contract }: { chain: TokenChain; contract: string }): ContractToken => ({
+  kind: "contract",
+  chain,
+  address: contract,
+});
+
+/** The caller asked for no chain, so the answer names none. */
+const withoutPlace = (quote: Quote | null): Quote | null => quote && { ...quote, contract: null };
+
+interface FoundCoin {
+  readonly id: string;
+  readonly quote: Quote;
+}
+
+interface Reader {
+  byContract(token: ContractToken): Promise<Quote | null>;
+  /** The coin with this id, if it is on the chain. */
+  onChain(id: string, chain: TokenChain): Promise<Quote | null>;
+  markets(which: Readonly<Record<string, string>>): Promise<readonly FoundCoin[]>;
+  /** The coins with a symbol, the highest market cap first; on a tie, in code-unit order of ids. */
+  search(symbol: string): Promise<readonly FoundCoin[]>;
+}
+
+function createReader(coingecko: Upstream, signal: AbortSignal): Reader {
+  const markets: Reader["markets"] = async (which) => {
+    const query = { vs_currency: "usd", precision: "full", ...which };
+    const rows = toJson(await coingecko.get("/coins/markets", { query, signal }));
+    if (!Array.isArray(rows)) throw unreadable("no list of coins");
+    return rows.map((row) => ({ id: String(toMembers(row).id), quote: fromMarkets(toMembers(row)) }));
+  };
+  return {
+    markets,
+
+    async search(symbol) {
+      const coins = await markets({ symbols: symbol, include_tokens: "all", per_page: "250" });
+      return coins
+        .filter(({ quote }) => quote.symbol === symbol.toUpperCase())
+        .sort((one, other) => capOf(other.quote) - capOf(one.quote) || (one.id < other.id ? -1 : 1));
+    },
+
+    async byContract({ chain, address }) {
+      const answer = await coingecko.get(`/coins/${PLATFORMS[chain]}/contract/${address}`, { signal });
+      return answer.status === 404 ? null : { ...fromCoin(toMembers(toJson(answer))), contract: address };
+    },
+
+    async onChain(id, chain) {
+      const answer = await coingecko.get(`/coins/${encodeURIComponent(id)}`, { query: WITHOUT_TEXTS, signal });
+      if (answer.status === 404) return null;
+      const coin = toMembers(toJson(answer));
+      const contract = contractOn(coin, chain);
+      if (contract === null && NATIVE_IDS[chain] !== id) return null;
+      return { ...fromCoin(coin), contract };
+    },
+  };
+}
+
+function contractOn({ platforms }: Members, chain: TokenChain): string | null {
+  const contract = toMembers(platforms)[PLATFORMS[chain]];
+  return typeof contract === "string" && contract !== "" ? contract : null;
 }
 
 function toJson(answer: UpstreamAnswer): unknown {

@@ -18,15 +18,15 @@ export default definePlugin("price", ({ cache, clock, upstream }) => {
           fetchQuote(coingecko, token, shared),
         );
         const quote = kept.value;
-        if (!quote) throw new Problem("not-found", `CoinGecko knows no ${toWords(input)}`);
+        if (!quote) throw new Problem("nothing-found", `CoinGecko knows no ${toWords(input)}`);
         const { usd } = quote;
-        if (usd === null) throw new Problem("not-found", `CoinGecko lists ${quote.name} without a price`);
+        if (usd === null) throw new Problem("nothing-found", `CoinGecko lists ${quote.name} without a price`);
         const fetched_at = Math.floor(kept.storedAt / 1000);
         return {
           ...quote,
           usd,
           chain: input.chain ?? null,
-          contract: input.contract ?? null,
+          contract: input.contract ?? quote.contract,
           source: "coingecko",
           fetched_at,
           age_seconds: Math.max(0, Math.floor(clock.now() / 1000) - fetched_at),
@@ -37,7 +37,9 @@ export default definePlugin("price", ({ cache, clock, upstream }) => {
 });
 
 const toKey = (token: PricedToken): string =>
-  token.kind === "symbol" ? `symbol:${token.symbol}` : `${token.platform}:${token.address}`;
+  token.kind === "symbol" ? `symbol:${token.chain ?? "any"}:${token.symbol}` : `${token.chain}:${token.address}`;
 
 const toWords = ({ symbol, chain, contract }: TokenRequest): string =>
-  contract ? `token at ${contract} on ${chain}` : `coin with the symbol ${symbol}`;
+  contract
+    ? `token at ${contract} on ${chain}`
+    : `coin with the symbol ${symbol?.trim()}${chain ? ` on ${chain}` : ""}`;

@@ -8,6 +8,8 @@ export interface Quote {
   readonly usd: number | null;
   readonly usd_24h_change_pct: number | null;
   readonly market_cap_usd: number | null;
+  /** The contract on the chain that was asked for; null without a chain, and for a chain's own coin. */
+  readonly contract: string | null;
 }
 
 /** The members of a JSON object from CoinGecko, not yet checked. */
@@ -17,8 +19,8 @@ export type Members = Readonly<Record<string, unknown>>;
 export const fromMarkets = (coin: Members): Quote =>
   toQuote(coin, coin.current_price, coin.price_change_percentage_24h, coin.market_cap);
 
-/** Reads the answer of `/coins/{platform}/contract/{address}`. */
-export function fromContract(coin: Members): Quote {
+/** Reads the answer of `/coins/{platform}/contract/{address}` and of `/coins/{id}`. */
+export function fromCoin(coin: Members): Quote {
   const { current_price, price_change_percentage_24h, market_cap } = toMembers(coin.market_data);
   return toQuote(coin, toMembers(current_price).usd, price_change_percentage_24h, toMembers(market_cap).usd);
 }
@@ -38,6 +40,7 @@ function toQuote({ symbol, name }: Members, usd: unknown, change: unknown, cap: 
     usd: toAmount(usd),
     usd_24h_change_pct: toNumber(change),
     market_cap_usd: toAmount(cap),
+    contract: null,
   };
 }
 

@@ -1,7 +1,7 @@
 import { base58 } from "@scure/base";
 import { Problem, toValueError, type ValidationIssue } from "#plugin";
 
-/** The request: a symbol, or a contract on a chain. */
+/** The request: a symbol, a symbol on a chain, or a contract on a chain. */
 export interface TokenRequest {
   readonly symbol?: string | null | undefined;
   readonly chain?: TokenChain | null | undefined;
@@ -9,7 +9,7 @@ export interface TokenRequest {
 }
 
 /** CoinGecko's ids of the chains ("asset platforms"). */
-const PLATFORMS = {
+export const PLATFORMS = {
   base: "base",
   ethereum: "ethereum",
   solana: "solana",
@@ -26,16 +26,17 @@ export type TokenChain = keyof typeof PLATFORMS;
 /** A token in canonical spelling: the key under which its price is cached. */
 export type PricedToken = SymbolToken | ContractToken;
 
-/** A token by its symbol, in lower case. */
+/** A token by its symbol, in lower case; on a chain if one is named. */
 export interface SymbolToken {
   readonly kind: "symbol";
   readonly symbol: string;
+  readonly chain?: TokenChain | undefined;
 }
 
-/** A token by its contract on one of CoinGecko's platforms. */
+/** A token by its contract; EVM addresses in lower case. */
 export interface ContractToken {
   readonly kind: "contract";
-  readonly platform: string;
+  readonly chain: TokenChain;
   readonly address: string;
 }
 
@@ -44,13 +45,13 @@ export function checkRequest(request: TokenRequest): void {
   const { symbol = null, chain = null, contract = null } = request;
   const issues: ValidationIssue[] = [];
   if (symbol === null && chain === null && contract === null)
-    issues.push(toValueError("give a symbol, or a chain and a contract", request));
+    issues.push(toValueError("give a symbol, with or without a chain, or a chain and a contract", request));
   if (symbol !== null && contract !== null)
     issues.push(toValueError("give a symbol, or a chain and a contract, but not both", symbol, "symbol"));
   if (contract !== null && chain === null)
     issues.push(toValueError("chain is required with a contract: the chain that it is on", chain, "chain"));
-  if (chain !== null && contract === null)
-    issues.push(toValueError("contract is required with a chain; a symbol stands without one", contract, "contract"));
+  if (symbol === null && chain !== null && contract === null)
+    issues.push(toValueError("a contract or a symbol is required with a chain", contract, "contract"));
   if (chain !== null && contract !== null && !isAddress(chain, contract))
     issues.push(
       toValueError(`contract must be ${ADDRESS[chain === "solana" ? "solana" : "evm"]}`, contract, "contract"),
@@ -74,11 +75,12 @@ function isAddress(chain: TokenChain, contract: string): boolean {
 
 /** @param request has passed `checkRequest`. */
 export function toPricedToken({ symbol, chain, contract }: TokenRequest): PricedToken {
-  if (!chain || !contract) return { kind: "symbol", symbol: (symbol ?? "").trim().toLowerCase() };
+  if (!chain || !contract)
+    return { kind: "symbol", symbol: (symbol ?? "").trim().toLowerCase(), chain: chain ?? undefined };
   // Case matters in base58, not in hex.
   return {
     kind: "contract",
-    platform: PLATFORMS[chain],
+    chain,
     address: chain === "solana" ? contract : contract.toLowerCase(),
   };
 }

@@ -17,7 +17,7 @@ export default definePlugin("transaction", ({ upstream }) => {
         const found = await (chain === "solana"
           ? readSolana(solana, tx_hash, signal)
           : readEvm(chain === "base" ? base : ethereum, tx_hash, signal));
-        if (!found) throw new Problem("not-found", `There is no transaction ${tx_hash} on ${NAMES[chain]}`);
+        if (!found) throw new Problem("nothing-found", `There is no transaction ${tx_hash} on ${NAMES[chain]}`);
         return { chain, tx_hash, ...NOTHING, ...found };
       },
     },

@@ -14,6 +14,7 @@ export const PROBLEMS = {
   "signature-invalid": { status: 400, rpc: -40002, title: "The signature does not verify" },
   "payment-required": { status: 402, rpc: -40201, title: "Payment is required" },
   "not-found": { status: 404, rpc: -40401, title: "There is nothing at this address" },
+  "nothing-found": { status: 404, rpc: -40402, title: "The sources know nothing of what was asked about" },
   "method-not-allowed": { status: 405, rpc: -40501, title: "The address exists, but not for this method" },
   "request-timeout": { status: 408, rpc: -40801, title: "The request did not arrive in time" },
   "payment-in-progress": { status: 409, rpc: -40901, title: "A call with this payment is still running" },

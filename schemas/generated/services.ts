@@ -1303,15 +1303,15 @@ export interface TldrResponse {
 }
 
 /**
- * A token, by its symbol or by its contract on a chain: give `symbol` alone, or `chain` and `contract`.
+ * A token, by its symbol or by its contract on a chain: give `symbol`, with or without `chain`, or `chain` and `contract`.
  */
 export interface TokenPriceRequest {
   /**
-   * One symbol, such as `ETH`, in capitals or not. Where several coins carry it, the one that is known by it is meant, or else the one with the highest market cap: `name` says which. Not together with `chain` and `contract`.
+   * One symbol, such as `ETH`, in capitals or not. Where several coins carry it, the one that is known by it is meant, or else the one with the highest market cap: `name` says which. With `chain`, the coin must be on that chain. Not together with `contract`.
    */
   symbol?: string | null;
   /**
-   * The chain that `contract` is on; used with it only.
+   * The chain that `contract` or the coin of `symbol` is on.
    */
   chain?: "base" | "ethereum" | "solana" | "polygon" | "arbitrum" | "optimism" | "bsc" | "avalanche" | null;
   /**
@@ -1333,7 +1333,7 @@ export interface TokenPriceResponse {
    */
   name?: string | null;
   /**
-   * The request's contract as it was sent, or null.
+   * The request's contract as it was sent, or the contract on `chain` of the coin with the `symbol`; else null.
    */
   contract?: string | null;
   /**

@@ -68,6 +68,60 @@ describe("what CoinGecko says of a price", () => {
     expect(asked()[0]?.searchParams.get("ids")).to.equal("bitcoin");
   });
 
+  it("is searched for where CoinGecko has dropped the id of a well-known symbol", async () => {
+    source.script("[]", JSON.stringify([toCoin("bitcoin-new", { symbol: "btc" })]));
+    expect(await ask({ symbol: "BTC" })).to.include({ name: "Coin bitcoin-new" });
+    expect(asked().map(({ searchParams }) => searchParams.get("ids") ?? searchParams.get("symbols"))).to.deep.equal([
+      "bitcoin",
+      "btc",
+    ]);
+  });
+
+  it("is read by contract for a token that the service is paid in, and searched for where the contract is unlisted", async () => {
+    const jpyc = { symbol: "jpyc", name: "JPYC", market_data: { current_price: { usd: 0.0067 } } };
+    answers(jpyc);
+    expect(await ask({ symbol: "JPYC" })).to.deep.include({ name: "JPYC", usd: 0.0067, contract: null, chain: null });
+    expect(asked()[0]?.pathname).to.equal("/coins/polygon-pos/contract/0xe7c3d8c9a439fede00d2600032d5db0be71c3c29");
+    source.script({ status: 404, body: "{}" }, JSON.stringify([toCoin("jpyc-new", { symbol: "jpyc" })]));
+    expect(await ask({ symbol: "JPYC" })).to.include({ name: "Coin jpyc-new" });
+  });
+
+  const onPolygon = { symbol: "dup", name: "Found", market_data: { current_price: { usd: 3 } } };
+
+  it("is that of the coin on a chain, with its contract there", async () => {
+    source.script(
+      JSON.stringify([toCoin("big", { market_cap: 1e9 }), toCoin("small", { market_cap: 1 })]),
+      JSON.stringify({ ...onPolygon, name: "Elsewhere", platforms: { base: `0x${"1".repeat(40)}` } }),
+      JSON.stringify({ ...onPolygon, platforms: { "polygon-pos": `0x${"2".repeat(40)}` } }),
+    );
+    expect(await ask({ symbol: "dup", chain: "polygon" })).to.deep.include({
+      name: "Found",
+      usd: 3,
+      chain: "polygon",
+      contract: `0x${"2".repeat(40)}`,
+    });
+    expect(asked().map(({ pathname }) => pathname)).to.deep.equal(["/coins/markets", "/coins/big", "/coins/small"]);
+  });
+
+  it("is that of a chain's own coin, which has no contract", async () => {
+    answers({ symbol: "eth", name: "Ethereum", platforms: { "": "" }, market_data: { current_price: { usd: 2 } } });
+    expect(await ask({ symbol: "ETH", chain: "base" })).to.deep.include({ name: "Ethereum", contract: null });
+    expect(asked()[0]?.pathname).to.equal("/coins/ethereum");
+  });
+
+  it("is not found for a coin that is not on the chain", async () => {
+    source.script(
+      JSON.stringify({ ...onPolygon, name: "Bitcoin", platforms: { "": "" } }),
+      JSON.stringify([toCoin("bitcoin", { symbol: "btc" })]),
+    );
+    const { code, status, message } = await problemOf(ask({ symbol: "BTC", chain: "base" }));
+    expect([code, status, message]).to.deep.equal([
+      "nothing-found",
+      404,
+      "CoinGecko knows no coin with the symbol BTC on base",
+    ]);
+  });
+
   const platforms = {
     ...{ base: "base", ethereum: "ethereum", polygon: "polygon-pos", arbitrum: "arbitrum-one" },
     ...{ optimism: "optimistic-ethereum", bsc: "binance-smart-chain", avalanche: "avalanche" },

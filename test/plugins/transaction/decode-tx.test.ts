@@ -124,7 +124,7 @@ describe("a transaction that cannot be decoded", () => {
     it(`is not charged when ${chain} does not know it`, async () => {
       const asked = record(chain, "empty");
       const problem = await problemOf((await start())({ chain, tx_hash: UNKNOWN[chain] }));
-      expect(problem.code).to.equal("not-found");
+      expect(problem.code).to.equal("nothing-found");
       expect(problem.message).to.equal(`There is no transaction ${UNKNOWN[chain]} on ${name}`);
       asked.assertDone();
     });
@@ -207,7 +207,7 @@ describe("a chain that changes while it is read", () => {
 
   it("is not known any more when the transaction is gone altogether", async () => {
     const { answer } = await ask([minedIn(old), null], [receiptIn(old), null], {});
-    expect((await problemOf(answer)).code).to.equal("not-found");
+    expect((await problemOf(answer)).code).to.equal("nothing-found");
   });
 
   it("is not charged, and not asked for ever, when its node keeps contradicting itself", async () => {

@@ -98,6 +98,6 @@ describe("a transaction of a real EVM chain", () => {
   });
 
   it("is not found when nobody sent it", async () => {
-    expect((await problemOf(ask(`0x${"12".repeat(32)}`))).code).to.equal("not-found");
+    expect((await problemOf(ask(`0x${"12".repeat(32)}`))).code).to.equal("nothing-found");
   });
 });

@@ -53,7 +53,7 @@ describe("whatever a node says", () => {
         const host = createHost({ upstream: (id) => ({ ...upstream(id), rpc }) });
         const decode = await serve("decode_tx", transaction, host);
         const outcome = await decode(input).then(() => "decoded", codeOf);
-        expect(outcome).to.be.oneOf(["decoded", "not-found", "upstream-failed"]);
+        expect(outcome).to.be.oneOf(["decoded", "nothing-found", "upstream-failed"]);
         outcomes.add(outcome);
       }),
       { numRuns: 600 },

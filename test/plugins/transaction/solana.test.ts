@@ -208,6 +208,6 @@ describe("a transaction of a real Solana chain", () => {
   });
 
   it("is not found when nobody sent it", async () => {
-    expect((await problemOf(ask(base58.encode(Buffer.alloc(64, 7))))).code).to.equal("not-found");
+    expect((await problemOf(ask(base58.encode(Buffer.alloc(64, 7))))).code).to.equal("nothing-found");
   });
 });

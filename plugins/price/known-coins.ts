@@ -1,0 +1,35 @@
+import recorded from "./recordings/coingecko/known-coins.json" with { type: "json" };
+import type { TokenChain } from "./request.ts";
+
+/**
+ * CoinGecko ids by well-known symbols (lower case). Other coins use the same symbols, some of them to deceive, and can
+ * report any market cap. Symbols that are not here are searched. The recording says where the ids come from.
+ */
+export const KNOWN_IDS: ReadonlyMap<string, string> = new Map(
+  recorded.exchanges[0]?.response.json.map(({ id, symbol }) => [symbol, id]),
+);
+
+/** A token by its contract. */
+export interface KnownContract {
+  readonly chain: TokenChain;
+  /** In lower case. */
+  readonly contract: string;
+}
+
+/** The tokens that this service is paid in: their contracts are certain, their ids at CoinGecko can change. */
+export const KNOWN_CONTRACTS: ReadonlyMap<string, KnownContract> = new Map([
+  ["usdc", { chain: "base", contract: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913" }],
+  ["jpyc", { chain: "polygon", contract: "0xe7c3d8c9a439fede00d2600032d5db0be71c3c29" }],
+]);
+
+/** The ids of the chains' own coins, which have no contract. */
+export const NATIVE_IDS: Readonly<Record<TokenChain, string>> = {
+  base: "ethereum",
+  ethereum: "ethereum",
+  solana: "solana",
+  polygon: "polygon-ecosystem-token",
+  arbitrum: "ethereum",
+  optimism: "ethereum",
+  bsc: "binancecoin",
+  avalanche: "avalanche-2",
+};
