@@ -24,7 +24,7 @@ export interface Seller {
 }
 
 export interface SellerOptions {
-  readonly sandbox: TestSandbox;
+  readonly sandbox: Pick<TestSandbox, "env">;
   readonly dataDir: string;
   readonly port?: number;
   /** The public base URL of the first process, when this is a second one of the same shop. */
