@@ -38,7 +38,7 @@ export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {
   return [...ofSite, ...ofEach];
 }
 
-/** What leaves traces is in the world before anybody could pay for it afterwards. */
+/** Work that leaves traces must be paid first: its effect would remain even if nobody paid afterwards. */
 function checkCharge(draft: Draft): Fault[] {
   const { charge, price, hints, job } = draft.data;
   const fail = (key: "charge" | "hints", complaint: string): Fault[] => [
