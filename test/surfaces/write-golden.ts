@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { GOLDEN, toFile, toGolden } from "./support/golden.ts";
+import { GOLDEN, toGolden } from "./support/golden.ts";
 
 rmSync(GOLDEN, { recursive: true, force: true });
 mkdirSync(GOLDEN, { recursive: true });
-for (const [name, text] of await toGolden()) writeFileSync(join(GOLDEN, `${name}.golden`), toFile(name, text));
+for (const [name, text] of await toGolden()) writeFileSync(join(GOLDEN, `${name}.golden`), text);
