@@ -31,6 +31,8 @@ export interface A2aOptions {
   readonly budgets: { readonly clients: Budget; readonly peers: Budget };
   readonly store: Store;
   readonly clock: Clock;
+  /** What unpaid tasks may hold in the store; default: 64 MB. */
+  readonly mostUnpaidBytes?: number;
 }
 
 /** The door between agents, to be mounted at `PATHS.a2a`: A2A's standard methods and the signed peer methods. */
@@ -39,7 +41,7 @@ export function createA2a(options: A2aOptions): RpcDoor {
   const { peerKeys: keys, exchanges, budgets, store, clock } = options;
   const services = new Map(list.map((service) => [service.manifest.id, service]));
   const endpoint = baseUrl + PATHS.a2a;
-  const book = createTaskBook({ store, clock });
+  const book = createTaskBook({ store, clock, mostUnpaidBytes: options.mostUnpaidBytes });
   const methods = createPeerMethods({ services, site, baseUrl, endpoint, facilitator, identity, exchanges, clock });
   return createA2aServer({
     peers: createPeerDoor({ methods, keys, store, budget: budgets.peers, audience: baseUrl, clock }),

@@ -4,6 +4,7 @@ import type { JobStatus } from "../../core/jobs/status.ts";
 import { JOB_KEEP_MS } from "../../core/refunds/records.ts";
 import type { Store } from "../../core/store.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
+import { createUnpaidTasks } from "./unpaid-tasks.ts";
 
 /** The states that occur here, as A2A 0.3 spells them. `working`: a job runs, or a payment's outcome is unknown. */
 export type TaskState = "working" | "input-required" | "completed" | "canceled" | "failed" | "rejected";
@@ -56,7 +57,10 @@ export interface TaskBook {
   /** A new task under an id that nobody can guess. It is not stored. */
   draft(skill: string, contextId: string | undefined): Pick<Task, "id" | "contextId" | "skill">;
   read(id: string): Promise<Task | undefined>;
-  /** Stores a task: with a job as long as the job is kept, otherwise paid for a day, unpaid for 15 minutes. */
+  /**
+   * Stores a task: with a job as long as the job is kept, otherwise paid for a day, unpaid for 15 minutes. Where unpaid
+   * tasks would hold more than 64 MB, the oldest of them are forgotten earlier.
+   */
   write(task: Pick<Task, "id" | "contextId" | "skill">, change: TaskChange): Promise<Task>;
   /** Claims a task for one payment, or for its cancellation; false when another claim stands. Atomic. */
   claimPayment(id: string, claim: PaymentClaim): Promise<boolean>;
@@ -71,10 +75,21 @@ export interface PaymentClaim {
   readonly payment: string | object | null;
 }
 
+export interface TaskBookOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Default: 64 MB. */
+  readonly mostUnpaidBytes?: number | undefined;
+}
+
+const MOST_UNPAID_BYTES = 64 * 1_048_576;
+/** What a stored task takes beside its JSON. */
+const OVERHEAD_BYTES = 256;
 const UNPAID_MS = 15 * 60_000;
 const PAID_MS = 24 * 60 * 60_000;
 
-export function createTaskBook({ store, clock }: { readonly store: Store; readonly clock: Clock }): TaskBook {
+export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYTES }: TaskBookOptions): TaskBook {
+  const unpaid = createUnpaidTasks(mostUnpaidBytes);
   const taskKey = (id: string): string => `a2a:task:${id}`;
   const claimKey = (id: string): string => `a2a:bond:${id}`;
   const claimed = (id: string): Promise<PaymentClaim | undefined> => store.get<PaymentClaim>(claimKey(id));
@@ -82,17 +97,29 @@ export function createTaskBook({ store, clock }: { readonly store: Store; readon
     const standing = await claimed(id);
     return standing !== undefined && JSON.stringify(standing.payment) === JSON.stringify(payment);
   };
+  /** A task that is being paid for is left alone. */
+  const forget = async (ids: readonly string[]): Promise<void> => {
+    for (const id of ids) if (!(await claimed(id))?.payment) await store.delete(taskKey(id), "lazy");
+  };
   return {
     draft: (skill, contextId = crypto.randomUUID()) => ({ id: crypto.randomUUID(), contextId, skill }),
     read: (id) => store.get<Task>(taskKey(id)),
     async write({ id, contextId, skill }, change) {
       const task: Task = { id, contextId, skill, ...change, updatedAt: clock.now() };
       const isPaid = change.payment?.status === "payment-completed" || change.payment?.status === "payment-submitted";
-      await store.set(taskKey(id), task, change.job ? JOB_KEEP_MS : isPaid ? PAID_MS : UNPAID_MS);
+      if (change.job || isPaid) {
+        unpaid.drop(id);
+        await store.set(taskKey(id), task, change.job ? JOB_KEEP_MS : PAID_MS);
+      } else {
+        await forget(unpaid.keep(id, JSON.stringify(task).length + OVERHEAD_BYTES));
+        await store.set(taskKey(id), task, UNPAID_MS, "lazy");
+      }
       return task;
     },
-    claimPayment: async (id, claim) =>
-      (await store.putIfAbsent(claimKey(id), claim, PAID_MS)) || isClaimedFor(id, claim),
+    async claimPayment(id, claim) {
+      const keepMs = claim.payment === null ? UNPAID_MS : PAID_MS;
+      return (await store.putIfAbsent(claimKey(id), claim, keepMs)) || isClaimedFor(id, claim);
+    },
     claimed,
     async releasePayment(id, claim) {
       if (await isClaimedFor(id, claim)) await store.delete(claimKey(id));
