@@ -7,7 +7,7 @@ import type { ExtensionsOf } from "../../../runtime/core/payments/offers.ts";
 import { createPayments, type PaymentsDeps } from "../../../runtime/core/payments.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import { bindServices } from "../../../runtime/core/service.ts";
-import type { Manifest } from "../../../runtime/core/set/manifest.ts";
+import type { Manifest, SiteManifest } from "../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { PaymentRequired, PaymentRequirements, SettleResponse } from "../../../runtime/core/x402/x402.ts";
 import { createApp } from "../../../runtime/server/app.ts";
@@ -33,6 +33,7 @@ export interface ShopOptions {
   readonly baseUrl?: string;
   readonly price?: string;
   readonly deadlineSeconds?: number;
+  readonly limits?: Partial<SiteManifest["limits"]>;
   readonly extensionsOf?: ExtensionsOf;
   readonly log?: Log;
   readonly patience?: PaymentsDeps["patience"];
@@ -213,7 +214,10 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     ]);
     const site = toSite(rails);
     const { deadlineSeconds: deadline_seconds = site.limits.deadline_seconds, callsPerPayer = 64 } = options;
-    const place = { ...site, limits: { ...site.limits, deadline_seconds, calls_per_payer: callsPerPayer } };
+    const place = {
+      ...site,
+      limits: { ...site.limits, deadline_seconds, calls_per_payer: callsPerPayer, ...options.limits },
+    };
     const services = bindServices(
       [manifest("roll", price), { ...manifest("echo", "0.001"), hints: { readOnly: false }, charge: "first" as const }],
       {
@@ -236,6 +240,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
         site: { ...place, baseUrl: base },
         doors: new Map([[PATHS.mcp, mcp]]),
         limits: place.limits,
+        trustProxy: 1, // A test names its client with X-Forwarded-For.
         ready: () => Promise.reject(new Error("not asked")),
         clock,
         log,
