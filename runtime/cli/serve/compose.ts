@@ -132,7 +132,9 @@ async function openTill(
 ): Promise<Till> {
   const { set, config, baseUrl, store, clock, log } = options;
   const { site, schemas, compile } = set;
-  const { rails, refundRail } = drivers;
+  const { rails } = drivers;
+  const canScreen = set.manifests.some(({ id }) => id === site.refunds?.screen);
+  const refundRail = canScreen ? drivers.refundRail : undefined; // Otherwise by hand.
   const engine = createJobEngine({ site, config, baseUrl, refundRail, store, clock, log });
   const services = bindServices(set.manifests, { site, compile, handlers, statusOf: engine.statusOf });
   const jobs = await engine.open(services);

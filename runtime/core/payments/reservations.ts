@@ -99,13 +99,15 @@ const MARGIN_MS = 60_000;
 const SPENT_MS = 25 * 60 * 60_000;
 /** How long open payments are kept, and results that came about while nobody asked. */
 export const UNATTENDED_MS = 24 * 60 * 60_000;
+/** How long work that was paid for is remembered until it is delivered or paid back, also while no process runs. */
+const OWED_MS = 30 * 24 * 60 * 60_000;
 
 export function createReservations({ store, clock, onError, leaseMs }: ReservationsDeps): Reservations {
   const leases = createLeases({ store, prefix: "lease:", onError, leaseMs });
   /** How long an authorization can still be used. */
   const lifeOf = ({ validBefore = 0 }: PaymentRecord): number => Math.max(0, validBefore * 1000 - clock.now());
   /** A payment may be settled in its last moment, and is looked for as long as any other afterwards. */
-  const openMsOf = (record: PaymentRecord): number => lifeOf(record) + UNATTENDED_MS;
+  const openMsOf = (record: PaymentRecord): number => lifeOf(record) + (record.owed ? OWED_MS : UNATTENDED_MS);
 
   return {
     claimPayment: leases.claim,
@@ -135,7 +137,7 @@ export function createReservations({ store, clock, onError, leaseMs }: Reservati
       ]);
     },
     async end(key, end) {
-      const isFirst = await store.putIfAbsent(`owed-end:${key}`, end, UNATTENDED_MS * 2);
+      const isFirst = await store.putIfAbsent(`owed-end:${key}`, end, OWED_MS);
       return isFirst ? end : ((await store.get<OwedEnd>(`owed-end:${key}`)) ?? end);
     },
     readEnd: (key) => store.get<OwedEnd>(`owed-end:${key}`),

@@ -8,7 +8,8 @@ import { isEvm } from "./manifest.ts";
 /** Checks a site's refunds: their rail, and the service that screens recipients. */
 export function checkRefunds(site: SiteDraft, manifests: readonly Draft[], schemas: Schemas): Fault[] {
   const { refunds, rails = [] } = site.data;
-  if (!refunds || !manifests.some(({ data }) => data.job?.refund)) return []; // No service makes refunds.
+  const isNeeded = manifests.some(({ data }) => data.job?.refund || data.charge === "first");
+  if (!refunds || !isNeeded) return []; // Paid back by hand, if ever.
   const fail = (key: "rail" | "screen", complaint: string): Fault[] => [
     faultAt(site, ["refunds", key], "bad-refunds", complaint),
   ];
