@@ -1,9 +1,8 @@
 import { definePlugin, Problem, toValueError } from "#plugin";
-import { createFourbyte, createOpenchain } from "./directories.ts";
-import { interpret } from "./interpret.ts";
-import { createLookup } from "./lookup.ts";
+import { createFourbyte, createOpenchain } from "./directories/directories.ts";
+import { createLookup } from "./directories/lookup.ts";
 
-/** What a call of an EVM contract says, decoded by public signature directories (specification 2.7 and 4.2). */
+/** Decodes the data of contract calls by public signature directories, with the calls inside (/v1/decode/calldata). */
 export default definePlugin("calldata", ({ cache, upstream }) => {
   const openchain = createOpenchain(upstream("openchain"));
   const fourbyte = createFourbyte(upstream("fourbyte"));
@@ -19,17 +18,34 @@ export default definePlugin("calldata", ({ cache, upstream }) => {
         throw new Problem("invalid-input", undefined, { issues });
       },
 
-      async run({ calldata_hex }, { signal }) {
+      async run({ calldata_hex, contract_address }, { signal }) {
         const digits = toDigits(calldata_hex).toLowerCase();
         const function_selector = `0x${digits.slice(0, 8)}`;
         const { source, signatures } = await lookUp(function_selector, signal);
-        return { function_selector, ...interpret(Buffer.from(digits.slice(8), "hex"), signatures), source };
+        // viem is loaded with the first call, to start faster.
+        const [{ interpret }, { createDecodeCalls }, { summarize }] = await Promise.all([
+          import("./interpret.ts"),
+          import("./calls/calls.ts"),
+          import("./calls/summary.ts"),
+        ]);
+        const read = await interpret(Buffer.from(digits.slice(8), "hex"), signatures);
+        const target = ADDRESS.test(contract_address ?? "") ? (contract_address as string) : null;
+        const decodeCalls = createDecodeCalls((selector) => lookUp(selector, signal));
+        return {
+          function_selector,
+          ...read.shown,
+          summary: summarize(read.shown.function_signature, read.values, { target, wei: null }),
+          calls: await decodeCalls(read, target),
+          source,
+        };
       },
     },
   };
 });
 
-const toDigits = (calldata: string): string => (calldata.startsWith("0x") ? calldata.slice(2) : calldata);
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+
+const toDigits = (calldata: string): string => calldata.replace(/^0x/i, "");
 
 function explain(digits: string): string | undefined {
   if (/[^0-9a-f]/i.test(digits)) return "calldata_hex must be hexadecimal, with or without 0x";

@@ -1,52 +1,75 @@
-import { decode, type Reading } from "./decode.ts";
-import { readSignature, type Signature } from "./signature.ts";
-import { type JsonValue, toJson } from "./values.ts";
+import { setImmediate } from "node:timers/promises";
+import { type DecodedArguments, decodeArguments, FITS, toBudget } from "./abi/decode.ts";
+import { type FunctionSignature, readSignature } from "./abi/signature.ts";
+import { type JsonValue, toJson } from "./abi/values.ts";
 
-/** A parameter (specification 2.7, DecodedParam). */
+/** A parameter (schemas/DecodedParam.json). */
 export interface Param {
   readonly name: null;
   readonly type: string;
   readonly value: JsonValue;
 }
 
-/** What the data says (specification 2.7). */
+/** The decoded call (schemas/CalldataDecodeResponse.json). */
 export interface Interpretation {
   readonly function_name: string | null;
   readonly function_signature: string | null;
   readonly params: Param[];
   readonly decoded: boolean;
+  /** Whether the data is the canonical encoding; null when nothing was decoded. */
+  readonly canonical: boolean | null;
   readonly candidates: string[];
 }
 
+/** An interpretation with the values as viem decodes them. */
+export interface Interpreted {
+  readonly shown: Interpretation;
+  readonly values: readonly unknown[];
+}
+
+/** Other calls have a turn between signatures when there is more data. */
+const LARGE_BYTES = 8192;
+
 /**
- * Reads the data by the first signature that it is the exact encoding of, or else by the first one that leaves bytes at the
- * end unread: wallets and applications append marks of their own.
- * @param data what follows the selector. @param texts the selector's signatures, the most trustworthy first.
+ * Decodes the data by the signature that it fits best; of equal fits by the first one.
+ * @param data the calldata after the selector. @param texts the selector's signatures, the most trustworthy first.
  */
-export function interpret(data: Buffer, texts: readonly string[]): Interpretation {
-  const fit = findFit(data, texts);
-  if (!fit)
-    return { function_name: null, function_signature: null, params: [], decoded: false, candidates: [...texts] };
-  const { text, name, types, reading } = fit;
+export async function interpret(data: Buffer, texts: readonly string[]): Promise<Interpreted> {
+  const found = await findFit(data, texts);
+  if (!found) {
+    const shown = { function_name: null, function_signature: null, params: [], decoded: false, canonical: null };
+    return { shown: { ...shown, candidates: [...texts] }, values: [] };
+  }
+  const { signature, decoded } = found;
+  const { text, name, types } = signature;
   return {
-    function_name: name,
-    function_signature: text,
-    params: types.map((type, index) => ({ name: null, type: type.text, value: toJson(type, reading.values[index]!) })),
-    decoded: true,
-    candidates: texts.filter((other) => other !== text),
+    shown: {
+      function_name: name,
+      function_signature: text,
+      params: types.map((type, index) => ({ name: null, type, value: toJson(type, decoded.values[index]) })),
+      decoded: true,
+      canonical: decoded.fit === "exact",
+      candidates: texts.filter((other) => other !== text),
+    },
+    values: decoded.values,
   };
 }
 
-type Fit = Signature & { readonly reading: Reading };
+interface Fitting {
+  readonly signature: FunctionSignature;
+  readonly decoded: DecodedArguments;
+}
 
-function findFit(data: Buffer, texts: readonly string[]): Fit | undefined {
-  let loose: Fit | undefined;
+async function findFit(data: Buffer, texts: readonly string[]): Promise<Fitting | undefined> {
+  const budget = toBudget(data);
+  let best: Fitting | undefined;
   for (const text of texts) {
     const signature = readSignature(text);
-    const reading = signature && decode(signature.types, data);
-    if (!reading) continue;
-    if (reading.isExact) return { ...signature, reading };
-    loose ??= { ...signature, reading };
+    const decoded = signature && (await decodeArguments(signature, data, budget));
+    if (data.length > LARGE_BYTES) await setImmediate();
+    if (!decoded) continue;
+    if (decoded.fit === "exact") return { signature, decoded };
+    if (!best || FITS.indexOf(decoded.fit) < FITS.indexOf(best.decoded.fit)) best = { signature, decoded };
   }
-  return loose;
+  return best;
 }

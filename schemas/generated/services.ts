@@ -265,17 +265,17 @@ export interface CalldataDecodeRequest {
    */
   chain: "ethereum" | "solana";
   /**
-   * Hexadecimal, with or without 0x: a selector of 4 bytes, and its arguments. At most 128 KB, as in a transaction that Ethereum's nodes pass on.
+   * Hexadecimal, with or without 0x or 0X: a selector of 4 bytes, and its arguments. At most 128 KB, as in a transaction that Ethereum's nodes pass on.
    */
   calldata_hex: string;
   /**
-   * Reserved for reading the contract's own ABI; not used yet.
+   * The called contract: if it is a well-known token, `summary` says the amount in it.
    */
   contract_address?: string | null;
 }
 
 /**
- * The function that the calldata calls, and its arguments. Signatures come from a public directory where anybody can register them; one is believed only if the data is its canonical ABI encoding, with or without more bytes after it.
+ * The function that the calldata calls, and its arguments. Signatures come from a public directory where anybody can register them; the one that the data fits best is taken, its canonical ABI encoding first.
  */
 export interface CalldataDecodeResponse {
   /**
@@ -295,9 +295,21 @@ export interface CalldataDecodeResponse {
    */
   params?: DecodedParam[];
   /**
-   * Whether a known signature fits the data. False for an unknown selector, and for data that is cut off or was encoded in another way.
+   * Whether a known signature fits the data. False for an unknown selector, and for data that is cut off.
    */
   decoded: boolean;
+  /**
+   * Whether the data is exactly the canonical ABI encoding. False for more bytes behind it, missing padding, gaps or values out of order; null when nothing was decoded.
+   */
+  canonical?: boolean | null;
+  /**
+   * The call in words with its amounts, such as `transfer 1.5 USDC to 0x…`; null unless `contract_address` is a well-known token.
+   */
+  summary?: string | null;
+  /**
+   * The calls inside of the arguments (multicall, Safe, ERC-4337 operations, Universal Router commands), decoded, at most three levels deep and 100 in all; empty for other functions.
+   */
+  calls?: DecodedCall[];
   /**
    * Other signatures with this selector, at most 32, those that are more likely first: functions of verified contracts, then those that were registered earlier. All of them when nothing was decoded.
    */
@@ -418,6 +430,54 @@ export interface DatetimeParseResponse {
    * The text that was parsed.
    */
   parsed_input: string;
+}
+
+/**
+ * A call inside of another call's arguments: of a multicall, a Safe, an account's operation, or a command of the Universal Router.
+ */
+export interface DecodedCall {
+  /**
+   * The called contract, with the EIP-55 checksum; null when neither the arguments nor `contract_address` say.
+   */
+  target: string | null;
+  /**
+   * Wei that the call sends, as decimal text; null when the arguments do not say.
+   */
+  value_wei: string | null;
+  /**
+   * The first 4 bytes of the call's data; null for a router's command, and for data that is shorter.
+   */
+  function_selector: string | null;
+  /**
+   * The function or the command; null when nothing was decoded.
+   */
+  function_name: string | null;
+  /**
+   * The signature that the data was decoded by; null when nothing was decoded.
+   */
+  function_signature: string | null;
+  /**
+   * The arguments in order; empty when nothing was decoded.
+   */
+  params: DecodedParam[];
+  /**
+   * Whether a known signature fits the data.
+   */
+  decoded: boolean;
+  /**
+   * Whether the data is the canonical encoding; null when nothing was decoded.
+   */
+  canonical: boolean | null;
+  /**
+   * The call in words with its amounts, such as `transfer 1.5 USDC to 0x…`; null for unknown tokens and other functions.
+   */
+  summary: string | null;
+  /**
+   * The calls inside of this one, in the same form; at most three levels deep.
+   */
+  calls: {
+    [k: string]: unknown;
+  }[];
 }
 
 /**

@@ -51,6 +51,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "set",
     "config",
   ],
+  "plugins/calldata": ["calls", "directories", "abi"],
   "plugins/datetime": ["phrase", "machine", "zones"],
   "plugins/ledger": ["report", "chain"],
   "plugins/wallet": ["investigate", "intel", "screen", "names"],

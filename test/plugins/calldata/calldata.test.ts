@@ -44,15 +44,19 @@ describe("a call's data", () => {
         { name: null, type: "uint256", value: "1000000000000000000" },
       ],
       decoded: true,
+      canonical: true,
+      summary: null,
+      calls: [],
       candidates: [],
       source: "openchain",
     });
     asked.assertDone();
   });
 
-  it("may come without 0x and in capitals", async () => {
-    openchain("success:transfer");
-    expect(await ask(TRANSFER.slice(2).toUpperCase())).to.include({ function_selector: "0xa9059cbb", decoded: true });
+  it("may come without 0x, with 0X and in capitals", async () => {
+    replayAlways(OPENCHAIN, LOOKUP, ["success:transfer"]);
+    for (const text of [TRANSFER.slice(2).toUpperCase(), TRANSFER.toUpperCase()])
+      expect(await ask(text)).to.include({ function_selector: "0xa9059cbb", decoded: true });
   });
 
   it("shows a tuple as an array of its values", async () => {
@@ -127,7 +131,8 @@ describe("a call's data", () => {
     for (const cut of [TRANSFER.slice(0, 10), TRANSFER.slice(0, -2), `${TRANSFER.slice(0, 10)}${"0".repeat(64)}`])
       expect(await serve({ chain: "ethereum", calldata_hex: cut })).to.deep.equal({
         ...{ function_selector: "0xa9059cbb", function_name: null, function_signature: null, params: [] },
-        ...{ decoded: false, candidates: ["transfer(address,uint256)"], source: "openchain" },
+        ...{ decoded: false, canonical: null, summary: null, calls: [] },
+        ...{ candidates: ["transfer(address,uint256)"], source: "openchain" },
       });
   });
 
@@ -135,7 +140,7 @@ describe("a call's data", () => {
     const asked = [openchain("empty"), fourbyte("empty")];
     expect(await ask(UNKNOWN)).to.deep.equal({
       ...{ function_selector: UNKNOWN, function_name: null, function_signature: null, params: [] },
-      ...{ decoded: false, candidates: [], source: "openchain" },
+      ...{ decoded: false, canonical: null, summary: null, calls: [], candidates: [], source: "openchain" },
     });
     for (const one of asked) one.assertDone();
   });

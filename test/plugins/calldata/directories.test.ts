@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { createFourbyte, createOpenchain, type Directory } from "../../../plugins/calldata/directories.ts";
-import { toSelector } from "../../../plugins/calldata/signature.ts";
+import { toSelector } from "../../../plugins/calldata/abi/signature.ts";
+import { createFourbyte, createOpenchain, type Directory } from "../../../plugins/calldata/directories/directories.ts";
 import { openSource, type ScriptedSource } from "../../support/sources/scripted-source.ts";
 import { createHost, problemOf } from "../host.ts";
 

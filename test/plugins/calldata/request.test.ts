@@ -20,7 +20,6 @@ describe("calldata", () => {
     ],
     "half a byte": ["0xa9059cbb0", "Value error, calldata_hex must be whole bytes: it has an odd number of digits"],
     "other characters": ["0xa9059cbg", "Value error, calldata_hex must be hexadecimal, with or without 0x"],
-    "a prefix in capitals": ["0Xa9059cbb", "Value error, calldata_hex must be hexadecimal, with or without 0x"],
     "a prefix twice": ["0x0xa9059cbb", "Value error, calldata_hex must be hexadecimal, with or without 0x"],
     "a line's end": ["0xa9059cbb\n", "Value error, calldata_hex must be hexadecimal, with or without 0x"],
     "more than 128 KB": [`0x${"ab".repeat(BYTES + 1)}`, "String should have at most 262146 characters"],

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { toFunctionSelector } from "viem";
-import { readSignature, toSelector } from "../../../plugins/calldata/signature.ts";
+import { readSignature, toSelector } from "../../../plugins/calldata/abi/signature.ts";
 import { toSamples, toText } from "./samples.ts";
 
 describe("a signature", () => {
@@ -18,15 +18,15 @@ describe("a signature", () => {
     fc.assert(
       fc.property(toSamples(0), (given) => {
         const { name, types } = readSignature(toText(given))!;
-        expect(`${name}(${types.map(({ text }) => text).join(",")})`).to.equal(toText(given));
+        expect(`${name}(${types.join(",")})`).to.equal(toText(given));
       }),
     );
   });
 
-  const NESTED = `${"(".repeat(31)}bool${")".repeat(31)}`;
-  it("may lie 32 levels deep", () => {
+  const NESTED = `${"(".repeat(9)}bool${")".repeat(9)}`;
+  it("may lie ten levels deep", () => {
     expect(readSignature(`f(${NESTED})`)).to.have.property("name", "f");
-    expect(readSignature(`f(bool${"[]".repeat(31)})`)).to.have.property("name", "f");
+    expect(readSignature(`f(bool${"[]".repeat(9)})`)).to.have.property("name", "f");
   });
 
   const unreadable = [
@@ -71,7 +71,7 @@ describe("a signature", () => {
     ...["f(bool[1000000000])", "f(bool)(bool)", "f((bool)(bool))", "f(bool[](bool))", "f(bool[]bool)", "f\n(bool)"],
     ...[
       `f((${NESTED}))`,
-      `f(bool${"[]".repeat(33)})`,
+      `f(bool${"[]".repeat(10)})`,
       `f(${"bool,".repeat(250)}bool)`,
       `f${"(".repeat(900)}`,
       `f(${"[".repeat(900)}`,

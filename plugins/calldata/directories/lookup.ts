@@ -1,10 +1,10 @@
 import { type Cache, Problem } from "#plugin";
 import type { Directory } from "./directories.ts";
 
-/** What is known of a selector, and from which directory. */
+/** The signatures of a selector, with their directory. */
 export interface Listing {
   readonly source: "openchain" | "4byte";
-  /** The most trustworthy first; none when no directory knows the selector. */
+  /** The most trustworthy first; empty when no directory knows the selector. */
   readonly signatures: readonly string[];
 }
 
@@ -12,8 +12,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const TEN_MINUTES_MS = 10 * 60 * 1000;
 
 /**
- * Looks a selector up in Openchain's directory or, when that knows none or fails, in 4byte's. What Openchain knows is kept
- * for a day, all else for ten minutes. That a selector is unknown is said only when both directories have said so.
+ * Looks a selector up in Openchain or, when Openchain knows none or fails, in 4byte. Openchain's signatures are cached for
+ * a day, all else for ten minutes. A selector is unknown only when both directories say so.
  * @throws Problem of the first directory that failed.
  */
 export function createLookup(
@@ -37,7 +37,7 @@ export function createLookup(
   }
 }
 
-/** A failed directory is a reason to ask the other one; a call that has ended is not. */
+/** A directory's failure, so that the other one is asked. Rethrows the abort of the call. */
 function toFailure(error: unknown): Problem {
   if (error instanceof Problem) return error;
   throw error;

@@ -1,15 +1,15 @@
 import { Problem, type Upstream } from "#plugin";
-import { readSignature, toSelector } from "./signature.ts";
+import { readSignature, toSelector } from "../abi/signature.ts";
 
 /** The signatures that a directory has for a selector, the most trustworthy first. @throws Problem `upstream-failed`, `unavailable`. */
 export type Directory = (selector: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** Anybody can register signatures for a selector, and more of them than anybody wants to read. */
+/** Limit per selector: anybody can register signatures. */
 const MOST_SIGNATURES = 32;
 
 /**
- * Openchain's signature database, `GET /lookup`. Signatures of verified contracts come first: spam is registered, but
- * hardly ever deployed. A selector that nobody has registered is `null`.
+ * Openchain's signature database, `GET /lookup`. Signatures of verified contracts come first: spam is registered but
+ * hardly ever deployed. An unknown selector is `null`.
  */
 export const createOpenchain =
   (openchain: Upstream): Directory =>
@@ -23,8 +23,8 @@ export const createOpenchain =
   };
 
 /**
- * 4byte.directory, `GET /signatures/`. The oldest come first: whoever makes up a signature for the selector of a known
- * function is later than the function.
+ * 4byte.directory, `GET /signatures/`. The oldest come first: a made-up signature for the selector of a known function is
+ * registered later than the function.
  */
 export const createFourbyte =
   (fourbyte: Upstream): Directory =>
@@ -46,7 +46,7 @@ async function read(source: Upstream, path: string, query: Query, signal: AbortS
   return Object(answer.json());
 }
 
-/** The texts of a directory's entries, those of the lowest rank first. */
+/** The texts of a directory's entries, lowest rank first. */
 function toTexts({ title }: Upstream, given: unknown, key: string, rankOf: (entry: Entry) => number): string[] {
   const entries: readonly Entry[] | undefined = Array.isArray(given) ? given.map(Object) : undefined;
   const texts = entries?.toSorted((one, other) => rankOf(one) - rankOf(other)).map((entry) => entry[key]);
@@ -54,6 +54,6 @@ function toTexts({ title }: Upstream, given: unknown, key: string, rankOf: (entr
   throw new Problem("upstream-failed", `${title} gave an answer that could not be understood`);
 }
 
-/** No text is believed that does not hash to the selector. */
+/** Drops texts that do not hash to the selector. */
 const toSignatures = (selector: string, texts: readonly string[]): readonly string[] =>
   texts.filter((text) => readSignature(text) && toSelector(text) === selector).slice(0, MOST_SIGNATURES);

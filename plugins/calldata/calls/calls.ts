@@ -1,0 +1,87 @@
+import { Problem } from "#plugin";
+import type { Listing } from "../directories/lookup.ts";
+import { type Interpreted, interpret, type Param } from "../interpret.ts";
+import type { InnerCall } from "./inner-call.ts";
+import { summarize } from "./summary.ts";
+import { KNOWN_SIGNATURES, WRAPPERS } from "./wrappers.ts";
+
+/** A call inside of another one (schemas/DecodedCall.json). */
+export type DecodedCall = {
+  /** EIP-55; null when it is not known. */
+  readonly target: string | null;
+  /** Decimal text. */
+  readonly value_wei: string | null;
+  /** Null for a router's command. */
+  readonly function_selector: string | null;
+  readonly function_name: string | null;
+  readonly function_signature: string | null;
+  readonly params: Param[];
+  readonly decoded: boolean;
+  readonly canonical: boolean | null;
+  readonly summary: string | null;
+  readonly calls: DecodedCall[];
+};
+
+/** Finds the signatures of a selector. */
+export type LookUp = (selector: string) => Promise<Listing>;
+
+const MOST_DEPTH = 3;
+const MOST_CALLS = 100;
+/** Selectors of one request that directories are asked about, besides its own. */
+const MOST_LOOKUPS = 8;
+
+/** Decodes the calls in a call's arguments, three levels deep. What directories do not know or cannot say stays undecoded. */
+export function createDecodeCalls(lookUp: LookUp) {
+  let calls = 0;
+  const listings = new Map<string, Promise<readonly string[]>>();
+
+  async function signaturesOf(selector: string): Promise<readonly string[]> {
+    const known = KNOWN_SIGNATURES.get(selector);
+    if (known !== undefined) return [known];
+    const asked = listings.get(selector);
+    if (asked || listings.size >= MOST_LOOKUPS) return asked ?? [];
+    const listing = lookUp(selector).then(({ signatures }) => signatures, toNone);
+    listings.set(selector, listing);
+    return listing;
+  }
+
+  async function decodeInner(inner: InnerCall, depth: number): Promise<DecodedCall> {
+    const { target, wei, data, command } = inner;
+    const bytes = Buffer.from(data.slice(2), "hex");
+    const selector = command === undefined && bytes.length >= 4 ? data.slice(0, 10).toLowerCase() : null;
+    const texts = command === undefined ? (selector === null ? [] : await signaturesOf(selector)) : [command];
+    const read = await interpret(command === undefined ? bytes.subarray(4) : bytes, texts);
+    const { candidates: _, ...shown } = read.shown;
+    return {
+      target: await toChecksum(target),
+      value_wei: wei === null ? null : String(wei),
+      function_selector: selector,
+      ...shown,
+      summary: summarize(shown.function_signature, read.values, inner),
+      calls: await decodeCalls(read, target, depth + 1),
+    };
+  }
+
+  async function decodeCalls({ shown, values }: Interpreted, target: string | null, depth = 1): Promise<DecodedCall[]> {
+    const find = depth > MOST_DEPTH ? undefined : WRAPPERS[shown.function_signature ?? ""];
+    const found: DecodedCall[] = [];
+    for (const inner of find?.(values, target) ?? []) {
+      if (++calls > MOST_CALLS) break;
+      found.push(await decodeInner(inner, depth));
+    }
+    return found;
+  }
+
+  return decodeCalls;
+}
+
+/** A failed directory costs an inner call its names, not the caller the answer. A call that has ended is another matter. */
+function toNone(error: unknown): readonly string[] {
+  if (error instanceof Problem) return [];
+  throw error;
+}
+
+async function toChecksum(address: string | null): Promise<string | null> {
+  const { getAddress } = await import("viem/utils");
+  return address === null ? null : getAddress(address);
+}

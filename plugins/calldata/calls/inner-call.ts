@@ -1,0 +1,11 @@
+/** A call inside of another one's arguments. */
+export interface InnerCall {
+  /** The called contract; null when it follows from neither the arguments nor the outer call. */
+  readonly target: string | null;
+  /** Wei that the call sends; null when the arguments do not say. */
+  readonly wei: bigint | null;
+  /** The calldata, or the arguments of a named command. */
+  readonly data: string;
+  /** The signature of a router's command, which has no selector. */
+  readonly command?: string;
+}

@@ -1,0 +1,98 @@
+import { toSelector } from "../abi/signature.ts";
+import type { InnerCall } from "./inner-call.ts";
+import { readCommands } from "./router.ts";
+
+type Values = readonly unknown[];
+/** Finds the inner calls. @param values as viem decodes them; their types are those of the signature. @param target the outer call's. */
+type FindCalls = (values: Values, target: string | null) => readonly InnerCall[];
+
+const call = (target: unknown, data: unknown, wei: unknown = null): InnerCall => ({
+  target: target as string | null,
+  data: data as string,
+  wei: wei as bigint | null,
+});
+const each = (list: unknown, toCall: (item: Values) => InnerCall): readonly InnerCall[] =>
+  (list as Values[]).map(toCall);
+const multicall =
+  (at: number): FindCalls =>
+  (values, target) =>
+    (values[at] as string[]).map((data) => call(target, data));
+
+/** 4337: the sender is the called account. */
+const userOperations: FindCalls = ([operations]) => each(operations, (operation) => call(operation[0], operation[3]));
+const USER_OPERATION_6 = "(address,uint256,bytes,bytes,uint256,uint256,uint256,uint256,uint256,bytes,bytes)";
+const USER_OPERATION_7 = "(address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes)";
+
+/** Functions whose arguments contain calls. */
+export const WRAPPERS: Readonly<Record<string, FindCalls>> = {
+  // Contracts that call themselves
+  "multicall(bytes[])": multicall(0),
+  "multicall(uint256,bytes[])": multicall(1),
+  "multicall(bytes32,bytes[])": multicall(1),
+  // Multicall 1 to 3
+  "aggregate((address,bytes)[])": ([calls]) => each(calls, ([target, data]) => call(target, data)),
+  "tryAggregate(bool,(address,bytes)[])": ([, calls]) => each(calls, ([target, data]) => call(target, data)),
+  "blockAndAggregate((address,bytes)[])": ([calls]) => each(calls, ([target, data]) => call(target, data)),
+  "tryBlockAndAggregate(bool,(address,bytes)[])": ([, calls]) => each(calls, ([target, data]) => call(target, data)),
+  "aggregate3((address,bool,bytes)[])": ([calls]) => each(calls, ([target, , data]) => call(target, data)),
+  "aggregate3Value((address,bool,uint256,bytes)[])": ([calls]) =>
+    each(calls, ([target, , wei, data]) => call(target, data, wei)),
+  // Safe
+  "execTransaction(address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes)": ([
+    target,
+    wei,
+    data,
+  ]) => [call(target, data, wei)],
+  "execTransactionFromModule(address,uint256,bytes,uint8)": ([target, wei, data]) => [call(target, data, wei)],
+  "multiSend(bytes)": ([packed]) => readMultiSend(packed as string),
+  // Accounts (ERC-4337, ERC-7579) and timelocks
+  "execute(address,uint256,bytes)": ([target, wei, data]) => [call(target, data, wei)],
+  "executeBatch(address[],bytes[])": ([targets, data]) =>
+    (targets as string[]).map((target, at) => call(target, (data as string[])[at] ?? "0x")),
+  "executeBatch(address[],uint256[],bytes[])": ([targets, wei, data]) =>
+    (targets as string[]).map((target, at) => call(target, (data as string[])[at] ?? "0x", (wei as bigint[])[at])),
+  "executeBatch((address,uint256,bytes)[])": ([calls]) => each(calls, ([target, wei, data]) => call(target, data, wei)),
+  "schedule(address,uint256,bytes,bytes32,bytes32,uint256)": ([target, wei, data]) => [call(target, data, wei)],
+  "upgradeToAndCall(address,bytes)": ([, data], target) => [call(target, data)],
+  [`handleOps(${USER_OPERATION_6}[],address)`]: userOperations,
+  [`handleOps(${USER_OPERATION_7}[],address)`]: userOperations,
+  // Uniswap's Universal Router
+  "execute(bytes,bytes[],uint256)": ([commands, inputs]) => readCommands(commands as string, inputs as string[]),
+  "execute(bytes,bytes[])": ([commands, inputs]) => readCommands(commands as string, inputs as string[]),
+};
+
+/** Functions of tokens that calls often lead to. */
+const TOKEN_FUNCTIONS = [
+  "transfer(address,uint256)",
+  "transferFrom(address,address,uint256)",
+  "approve(address,uint256)",
+  "balanceOf(address)",
+  "allowance(address,address)",
+  "decimals()",
+  "deposit()",
+  "withdraw(uint256)",
+  "permit(address,address,uint256,uint256,uint8,bytes32,bytes32)",
+  "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)",
+  "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)",
+];
+
+/** Signatures by selector that need no directory. Only for inner calls: a directory also knows the other candidates. */
+export const KNOWN_SIGNATURES: ReadonlyMap<string, string> = new Map(
+  [...TOKEN_FUNCTIONS, ...Object.keys(WRAPPERS)].map((signature) => [toSelector(signature), signature]),
+);
+
+/** Safe's MultiSend packs its calls: operation (1 byte), target (20), value (32), length (32), data. */
+function readMultiSend(packed: string): InnerCall[] {
+  const bytes = Buffer.from(packed.slice(2), "hex");
+  const calls: InnerCall[] = [];
+  for (let at = 0; at + 85 <= bytes.length; ) {
+    const target = `0x${bytes.toString("hex", at + 1, at + 21)}`;
+    const wei = BigInt(`0x${bytes.toString("hex", at + 21, at + 53)}`);
+    const length = BigInt(`0x${bytes.toString("hex", at + 53, at + 85)}`);
+    if (length > BigInt(bytes.length - at - 85)) return [];
+    const end = at + 85 + Number(length);
+    calls.push(call(target, `0x${bytes.toString("hex", at + 85, end)}`, wei));
+    at = end;
+  }
+  return calls;
+}

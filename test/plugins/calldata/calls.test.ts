@@ -1,0 +1,160 @@
+import { expect } from "chai";
+import {
+  concatHex,
+  encodeAbiParameters,
+  encodeFunctionData,
+  encodePacked,
+  type Hex,
+  parseAbi,
+  parseAbiParameters,
+  toHex,
+} from "viem";
+import { createDecodeCalls, type DecodedCall } from "../../../plugins/calldata/calls/calls.ts";
+import { KNOWN_SIGNATURES } from "../../../plugins/calldata/calls/wrappers.ts";
+import { interpret } from "../../../plugins/calldata/interpret.ts";
+import { Problem } from "../../../runtime/api/problem.ts";
+
+const VITALIK = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+const USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+const WETH = "0x4200000000000000000000000000000000000006";
+const ROUTER = "0x6fF5693b99212Da76ad316178A184AB56D299b43";
+const ABI = parseAbi([
+  "function transfer(address to, uint256 amount)",
+  "function approve(address spender, uint256 amount)",
+  "function multicall(bytes[] data)",
+  "function aggregate3((address target, bool allowFailure, bytes callData)[] calls)",
+  "function execTransaction(address to, uint256 value, bytes data, uint8 operation, uint256 safeTxGas, uint256 baseGas, uint256 gasPrice, address gasToken, address refundReceiver, bytes signatures)",
+  "function multiSend(bytes transactions)",
+  "function execute(bytes commands, bytes[] inputs, uint256 deadline)",
+  "function executeBatch(address[] dest, uint256[] value, bytes[] func)",
+  "function handleOps((address sender, uint256 nonce, bytes initCode, bytes callData, bytes32 accountGasLimits, uint256 preVerificationGas, bytes32 gasFees, bytes paymasterAndData, bytes signature)[] ops, address beneficiary)",
+]);
+const encode = (functionName: string, args: readonly unknown[]): Hex =>
+  encodeFunctionData({ abi: ABI, functionName, args } as never);
+const TRANSFER = encode("transfer", [VITALIK, 1_500_000n]);
+
+/** Decodes as the service does; directories know `ping()` alone, and fail for all else. */
+async function callsOf(data: Hex, target: string | null = null): Promise<DecodedCall[]> {
+  const read = await interpret(Buffer.from(data.slice(10), "hex"), [KNOWN_SIGNATURES.get(data.slice(0, 10)) ?? ""]);
+  expect(read.shown.decoded).to.equal(true);
+  const decodeCalls = createDecodeCalls(async (selector) => {
+    if (selector === "0x5c36b186") return { source: "openchain", signatures: ["ping()"] };
+    throw new Problem("upstream-failed");
+  });
+  return decodeCalls(read, target);
+}
+const summariesOf = (calls: readonly DecodedCall[]): unknown[] => calls.map(({ summary }) => summary);
+
+describe("the calls inside of a call", () => {
+  it("are decoded with their targets, and with the amount in words where the token is known", async () => {
+    const calls = await callsOf(
+      encode("aggregate3", [
+        [
+          { target: USDC, allowFailure: true, callData: TRANSFER },
+          { target: VITALIK, allowFailure: false, callData: TRANSFER },
+          { target: WETH, allowFailure: false, callData: "0x5c36b186" },
+          { target: WETH, allowFailure: false, callData: "0x12345678" },
+          { target: WETH, allowFailure: false, callData: "0x" },
+        ],
+      ]),
+    );
+    expect(calls[0]).to.deep.equal({
+      target: USDC,
+      value_wei: null,
+      function_selector: "0xa9059cbb",
+      function_name: "transfer",
+      function_signature: "transfer(address,uint256)",
+      params: [
+        { name: null, type: "address", value: VITALIK },
+        { name: null, type: "uint256", value: 1_500_000 },
+      ],
+      decoded: true,
+      canonical: true,
+      summary: `transfer 1.5 USDC to ${VITALIK}`,
+      calls: [],
+    });
+    expect(calls.map(({ decoded }) => decoded)).to.deep.equal([true, true, true, false, false]);
+    expect(summariesOf(calls.slice(1))).to.deep.equal([null, null, null, null]);
+  });
+
+  it("of a multicall go to the contract that is called", async () => {
+    const [call] = await callsOf(encode("multicall", [[encode("approve", [ROUTER, 2n ** 256n - 1n])]]), USDC);
+    expect(call?.summary).to.equal(`allow ${ROUTER} to spend unlimited USDC`);
+  });
+
+  it("of a Safe are decoded through MultiSend, to the third level and no deeper", async () => {
+    const pack = (to: string, data: Hex): Hex =>
+      encodePacked(
+        ["uint8", "address", "uint256", "uint256", "bytes"],
+        [0, to as Hex, 7n, BigInt(data.length / 2 - 1), data],
+      );
+    const batch = encode("multiSend", [
+      concatHex([pack(USDC, TRANSFER), pack(USDC, encode("multicall", [[TRANSFER]]))]),
+    ]);
+    const safe = [batch, 1, 0n, 0n, 0n, VITALIK, VITALIK, "0x"];
+    const [first] = await callsOf(encode("execTransaction", [ROUTER, 0n, ...safe]));
+    expect(first).to.include({ target: ROUTER, function_name: "multiSend", value_wei: "0" });
+    expect(summariesOf(first?.calls ?? [])).to.deep.equal([`transfer 1.5 USDC to ${VITALIK}`, null]);
+    const third = first?.calls[1]?.calls[0];
+    expect(third).to.include({ function_name: "transfer", target: USDC });
+    const deep = encode("multicall", [
+      [encode("multicall", [[encode("multicall", [[encode("multicall", [[TRANSFER]])]])]])],
+    ]);
+    expect((await callsOf(deep))[0]?.calls[0]?.calls[0]).to.deep.include({ function_name: "multicall", calls: [] });
+  });
+
+  it("of an operation (ERC-4337) are the account's", async () => {
+    const account = encode("executeBatch", [[USDC], [5n], [TRANSFER]]);
+    const operation = [VITALIK, 0n, "0x", account, toHex(0, { size: 32 }), 0n, toHex(0, { size: 32 }), "0x", "0x"];
+    const names = ["sender", "nonce", "initCode", "callData", "accountGasLimits"];
+    const rest = ["preVerificationGas", "gasFees", "paymasterAndData", "signature"];
+    const packed = Object.fromEntries([...names, ...rest].map((name, at) => [name, operation[at]]));
+    const [call] = await callsOf(encode("handleOps", [[packed], VITALIK]));
+    expect(call).to.include({ target: VITALIK, function_name: "executeBatch" });
+    expect(call?.calls[0]).to.include({ value_wei: "5", summary: `transfer 1.5 USDC to ${VITALIK}` });
+  });
+
+  it("of the Universal Router are its commands", async () => {
+    const path = concatHex([USDC, toHex(500, { size: 3 }), WETH]);
+    const swap = encodeAbiParameters(parseAbiParameters("address, uint256, uint256, bytes, bool"), [
+      VITALIK,
+      1_000_000n,
+      3n * 10n ** 14n,
+      path,
+      true,
+    ]);
+    const unwrap = encodeAbiParameters(parseAbiParameters("address, uint256"), [VITALIK, 10n ** 14n]);
+    const calls = await callsOf(encode("execute", ["0x000c80", [swap, unwrap, "0x"], 1n]));
+    expect(calls.map(({ function_name }) => function_name).slice(0, 2)).to.deep.equal([
+      "V3_SWAP_EXACT_IN",
+      "UNWRAP_WETH",
+    ]);
+    expect(summariesOf(calls)).to.deep.equal([
+      "swap 1 USDC for at least 0.0003 WETH",
+      `unwrap at least 0.0001 WETH for ${VITALIK}`,
+      null,
+    ]);
+    expect(calls[2]?.decoded).to.equal(false);
+  });
+
+  it("are at most 100, and ask directories about eight selectors at most", async () => {
+    const many = Array.from({ length: 300 }, (_, at) => toHex(0xdd000000 + at, { size: 4 }));
+    let asked = 0;
+    const read = await interpret(Buffer.from(encode("multicall", [many]).slice(10), "hex"), ["multicall(bytes[])"]);
+    const decodeCalls = createDecodeCalls(async () => {
+      asked++;
+      return { source: "openchain", signatures: [] };
+    });
+    expect(await decodeCalls(read, null)).to.have.length(100);
+    expect(asked).to.equal(8);
+  });
+
+  it("end with their caller", async () => {
+    const gone = new Error("gone");
+    const read = await interpret(Buffer.from(encode("multicall", [["0xdd000000"]]).slice(10), "hex"), [
+      "multicall(bytes[])",
+    ]);
+    const decodeCalls = createDecodeCalls(() => Promise.reject(gone));
+    expect(await decodeCalls(read, null).catch((error: unknown) => error)).to.equal(gone);
+  });
+});
