@@ -2,15 +2,17 @@ import { InvalidArgumentError } from "commander";
 import { isPrice } from "../../core/set/price.ts";
 import { ORIGIN } from "../config/values.ts";
 
-/** Parsers of command-line arguments. @throws InvalidArgumentError that says what is right. */
+/** A seller's base URL, without a trailing slash. @throws InvalidArgumentError that says what is right. */
 export function toOrigin(text: string): string {
   return ORIGIN.parse(text) ?? invalid(ORIGIN.right);
 }
 
+/** Decimal text above zero. @throws InvalidArgumentError that says what is right. */
 export function toPrice(text: string): string {
   return isPrice(text) ? text : invalid("a plain decimal number above zero, like 0.05");
 }
 
+/** Whole seconds. @throws InvalidArgumentError that says what is right. */
 export function toSeconds(text: string): number {
   return /^\d{1,6}$/.test(text) ? Number(text) : invalid("a whole number of seconds");
 }

@@ -54,14 +54,18 @@ export const WEB_URL: ValueFormat<string> = {
   parse: (text) => toUrl(text, WEB)?.href.replace(/\/$/, ""),
 };
 
+/** A Redis URL as it was given; the caller hides it, for its password. */
 export const REDIS_URL: ValueFormat<string> = {
   right: "an address like redis://user:password@host:6379/0 (rediss:// for TLS)",
   parse: (text) => toUrl(text, ["redis:", "rediss:"]) && text,
 };
 
+/** A TCP port. */
 export const PORT = whole(0, 65_535, " (0 = any free port)");
+/** A level of the log. */
 export const LOG_LEVEL = oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent");
 
+/** An address or name to listen on. */
 export const HOST: ValueFormat<string> = {
   right: "an address or name to listen on, like 127.0.0.1, 0.0.0.0 or ::",
   parse: (text) =>
@@ -140,10 +144,12 @@ function jsonLines(text: string): string[] | undefined {
   }
 }
 
+/** The id of an API key of Coinbase's Developer Platform. */
 export const CDP_KEY_ID = matching(
   "the id of a CDP API key, like 7a1b2c3d-… or organizations/…/apiKeys/…",
   /^[\w/-]{8,200}$/,
 );
+/** That key's secret. */
 export const CDP_KEY_SECRET = matching(
   "the secret of a CDP API key: base64, or a PEM text",
   /^(?:[A-Za-z\d+/]{40,}={0,2}|-----BEGIN [\s\S]+-----END [A-Z ]+-----)$/,

@@ -22,6 +22,7 @@ export interface Findings {
   at(place: string): Place;
 }
 
+/** An empty collection. */
 export function createFindings(): Findings {
   const list: Finding[] = [];
   return {

@@ -34,6 +34,7 @@ export interface JobEngine {
   open(services: readonly Service[]): Promise<OpenJobs>;
 }
 
+/** Jobs whose queue is open. */
 export type OpenJobs = Pick<Jobs, "reserve" | "begin" | "start" | "close">;
 
 /** The queue is in Redis when REDIS_URL is set, shared by any number of processes; otherwise in the embedded store. */

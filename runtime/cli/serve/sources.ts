@@ -45,6 +45,7 @@ export interface Sources {
   close(): Promise<void>;
 }
 
+/** Opens the sources of a set; `close` ends their connections. */
 export function openSources({ set, config, store, clock, log, override }: SourcesDeps): Sources {
   const http = createHttpTransport();
   const web = createGuardedFetch();
