@@ -1,4 +1,5 @@
 import { definePlugin, Problem, toValueError } from "#plugin";
+import { readChainAddress } from "./address.ts";
 import { createIntel, WALLET_RULES } from "./intel/bundle.ts";
 import { createInvestigate } from "./investigate/investigation.ts";
 import { readSubject } from "./investigate/subject.ts";
@@ -6,7 +7,6 @@ import { createEns } from "./names/ens.ts";
 import { readName } from "./names/name.ts";
 import { createResolveName } from "./names/resolution.ts";
 import { createSol } from "./names/sol.ts";
-import { readChainAddress } from "./screen/address.ts";
 import { createScreening } from "./screen/screening.ts";
 
 /** Wallet services: screening, name resolution, wallet intelligence and investigation. */

@@ -1029,7 +1029,7 @@ export interface NameAddress {
  */
 export interface NameResolveRequest {
   /**
-   * A name that ends in .eth (ENS, subdomains too) or .sol (SNS), in any case. One of another suffix is answered without addresses.
+   * A name that ends in .eth (ENS, subdomains too) or .sol (SNS), in any case. A trailing dot is ignored. A name of another suffix is answered without addresses; one without a suffix is refused. An EVM address or a Solana public key is answered with its primary name.
    */
   name: string;
 }
@@ -1039,7 +1039,7 @@ export interface NameResolveRequest {
  */
 export interface NameResolveResponse {
   /**
-   * The name as it was looked up: normalized by ENSIP-15 (.eth), in lower case (.sol).
+   * The name as it was looked up: normalized by ENSIP-15 (.eth), in lower case (.sol). For an address, its primary name.
    */
   name: string;
   /**

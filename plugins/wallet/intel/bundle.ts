@@ -1,6 +1,6 @@
 import type { Host } from "#plugin";
+import { type ChainAddressRules, readChainAddress } from "../address.ts";
 import type { NameRegistry } from "../names/registry.ts";
-import { type ChainAddressRules, readChainAddress } from "../screen/address.ts";
 import type { Screening } from "../screen/screening.ts";
 import { createEvmFindings } from "./evm.ts";
 import type { FindOut, IntelFindings } from "./findings.ts";

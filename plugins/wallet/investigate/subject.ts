@@ -1,4 +1,4 @@
-import { readChainAddress } from "../screen/address.ts";
+import { readChainAddress } from "../address.ts";
 
 /** The address under investigation. */
 export interface Subject {

@@ -1,26 +1,49 @@
 import { Problem, toValueError } from "#plugin";
+import { readAddress } from "../address.ts";
 import { normalizeEnsName } from "./ens-normalize.ts";
 
 /** The suffixes that are resolved. */
 export const SUPPORTED_TLDS = [".eth", ".sol"] as const;
 
+/** What a caller asks about. */
+export type NameQuestion = NamedQuestion | AddressQuestion;
+
 /** A name and its registry; null for any other suffix. */
-export interface ReadName {
+export interface NamedQuestion {
+  readonly kind: "name";
   readonly registry: "ENS" | "SNS" | null;
   /** Normalized when the registry is known. */
   readonly name: string;
 }
 
+/** An address whose name is wanted. */
+export interface AddressQuestion {
+  readonly kind: "address";
+  readonly registry: "ENS" | "SNS";
+  /** In canonical spelling. */
+  readonly address: string;
+}
+
 /**
- * Reads a name as sent by a caller, ignoring surrounding white space.
- * @throws Problem `invalid-input` for a name that its registry cannot have.
+ * Reads a name or an address as sent by a caller, ignoring surrounding white space and one trailing dot.
+ * @throws Problem `invalid-input` for a name that its registry cannot have, and for a name without a suffix.
  */
-export function readName(given: string): ReadName {
-  const name = given.trim();
+export function readName(given: string): NameQuestion {
+  const name = given.trim().replace(/\.$/, "");
+  const { chain, key } = readAddress(name);
+  if (chain !== "unknown") return { kind: "address", registry: chain === "ethereum" ? "ENS" : "SNS", address: key };
   const tld = SUPPORTED_TLDS.find((suffix) => name.toLowerCase().endsWith(suffix));
-  if (!tld) return { registry: null, name };
+  if (!tld && !name.includes(".")) throw toProblem(toAdvice(name), given);
   if (name.split(".").includes("")) throw toProblem("name must not have empty parts between its dots", given);
-  return tld === ".eth" ? { registry: "ENS", name: toEnsName(name) } : { registry: "SNS", name: toSolName(name) };
+  if (!tld) return { kind: "name", registry: null, name };
+  return tld === ".eth"
+    ? { kind: "name", registry: "ENS", name: toEnsName(name) }
+    : { kind: "name", registry: "SNS", name: toSolName(name) };
+}
+
+function toAdvice(name: string): string {
+  const advice = /^[a-z0-9-]+$/i.test(name) ? `, such as ${name}${SUPPORTED_TLDS.join(` or ${name}`)}` : "";
+  return `name must end with ${SUPPORTED_TLDS.join(" or ")}${advice}`;
 }
 
 /** Normalizes by ENSIP-15, so names that look alike are the same name. */

@@ -1,15 +1,15 @@
-import type { Clock } from "#plugin";
-import { type ReadName, readName, SUPPORTED_TLDS } from "./name.ts";
-import type { NameAddress, NameRegistry } from "./registry.ts";
+import { type Clock, Problem } from "#plugin";
+import { type AddressQuestion, type NamedQuestion, readName, SUPPORTED_TLDS } from "./name.ts";
+import type { NameAddress, NameRegistry, Resolution } from "./registry.ts";
 
 /** The answer of /v1/resolve/name (schemas/NameResolveResponse.json). */
 export interface NameResolution {
-  /** As it was looked up. */
+  /** As it was looked up; for an address, the name that was found. */
   readonly name: string;
   readonly addresses: NameAddress[];
   /** Unix seconds. */
   readonly resolved_at: number;
-  readonly registry_used: ReadName["registry"];
+  readonly registry_used: NamedQuestion["registry"];
   readonly supported_tlds: string[];
   readonly notes: string | null;
 }
@@ -19,16 +19,30 @@ export interface ResolveNameOptions {
   readonly clock: Clock;
 }
 
-/** Resolves a name. Without an address the answer's notes say why; so for a name of another suffix. */
+/**
+ * Resolves a name, or finds the primary name of an address. Without an address the answer's notes say why; so for a name of
+ * another suffix. @throws Problem `nothing-found` for an address without a name; the errors of the registry.
+ */
 export function createResolveName({ registries, clock }: ResolveNameOptions) {
+  const resolve = ({ registry, name }: NamedQuestion, signal: AbortSignal): Promise<Resolution> | Resolution =>
+    registry ? registries[registry].resolve(name, signal) : OTHER_SUFFIX;
+
+  async function findName({ registry, address }: AddressQuestion, signal: AbortSignal): Promise<NamedQuestion> {
+    const name = await registries[registry].primaryName(address, signal);
+    if (name !== null) return { kind: "name", registry, name };
+    throw new Problem("nothing-found", `${address} has no primary name in ${registry} that leads back to it`);
+  }
+
   return async (given: string, signal: AbortSignal): Promise<NameResolution> => {
-    const { name, registry } = readName(given);
-    const { addresses, notes } = registry ? await registries[registry].resolve(name, signal) : OTHER_SUFFIX;
+    const asked = readName(given);
+    const question = asked.kind === "name" ? asked : await findName(asked, signal);
+    const { addresses, notes: found } = await resolve(question, signal);
+    const notes = asked.kind === "name" ? found : [`The primary name of ${asked.address}.`, ...found];
     return {
-      name,
+      name: question.name,
       addresses: [...addresses],
       resolved_at: Math.floor(clock.now() / 1000),
-      registry_used: registry,
+      registry_used: question.registry,
       supported_tlds: [...SUPPORTED_TLDS],
       notes: notes.length > 0 ? notes.join(" ") : null,
     };

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readAddress } from "./address.ts";
+import { readAddress } from "../address.ts";
 import type { SdnEntry, SdnList } from "./sdn.ts";
 
 /** A sanctions list with its version, as stored. */

@@ -1,4 +1,4 @@
-import type { ChainFamily } from "./address.ts";
+import type { ChainFamily } from "../address.ts";
 import type { Reputation } from "./reputation.ts";
 import type { SanctionsFinding } from "./sanctions.ts";
 

@@ -1,4 +1,4 @@
-import { type ChainFamily, readAddress } from "./address.ts";
+import { type ChainFamily, readAddress } from "../address.ts";
 import type { ScreenFindings } from "./findings.ts";
 import { FLAGS, type Flag, type Severity } from "./flags.ts";
 import { toScreenNotes } from "./notes.ts";

@@ -1,5 +1,5 @@
 import type { Host } from "#plugin";
-import { readAddress } from "./address.ts";
+import { readAddress } from "../address.ts";
 import { createReputation } from "./reputation.ts";
 import { type ScreenResponse, toScreenResponse } from "./response.ts";
 import { createSanctions } from "./sanctions.ts";

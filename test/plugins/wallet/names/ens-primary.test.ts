@@ -1,8 +1,9 @@
 import { expect } from "chai";
+import wallet from "../../../../plugins/wallet/index.ts";
 import { createEns } from "../../../../plugins/wallet/names/ens.ts";
 import type { Hex } from "../../../../runtime/api/plugin.ts";
 import { type Ens, startEns } from "../../../support/chains/ens.ts";
-import { createHost, NOW } from "../../host.ts";
+import { createHost, NOW, problemOf, serve } from "../../host.ts";
 
 const ALICE = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const BOB = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
@@ -55,6 +56,21 @@ describe("the ENS name that an address has chosen for itself", () => {
     expect(await nameOf(BOB)).to.equal(null);
     await ens.setPrimaryName(BOB, "never-registered.eth");
     expect(await nameOf(BOB)).to.equal(null);
+  });
+
+  it("answers /v1/resolve/name for an address, with the addresses that it leads to", async () => {
+    await ens.setPrimaryName(ALICE, "alice.eth");
+    const host = createHost({}, { urls: { ethereum: ens.url } });
+    const resolve = await serve("resolve_name", wallet, host);
+    for (const name of [ALICE, ALICE.slice(2), `eip155:1:${ALICE}`]) {
+      const answer = await resolve({ name });
+      expect(answer).to.deep.include({ name: "alice.eth", registry_used: "ENS" });
+      expect(answer.notes).to.equal(`The primary name of ${ALICE.toLowerCase()}.`);
+      expect((answer.addresses as { address: string }[])[0]?.address).to.equal(ALICE);
+    }
+    expect(await resolve({ name: "alice.eth." })).to.include({ name: "alice.eth", notes: null });
+    const problem = await problemOf(resolve({ name: "0x000000000000000000000000000000000000dEaD" }));
+    expect([problem.code, problem.status]).to.deep.equal(["nothing-found", 404]);
   });
 
   it("may end in anything that ENS knows", async () => {

@@ -8,7 +8,7 @@ const DEAD = "http://127.0.0.1:1";
 describe("a name of another suffix", () => {
   it("is answered without an address, and with the suffixes that are resolved", async () => {
     const resolve = await serve("resolve_name", wallet, createHost({}, { urls: { ethereum: DEAD, solana: DEAD } }));
-    for (const name of ["example.com", "eth", "alice.bnb", "eth.", "sub.alice.sns"]) {
+    for (const name of ["example.com", "alice.bnb", "sub.alice.sns"]) {
       const answer = await resolve({ name });
       expect(answer, name).to.deep.equal({
         name,
@@ -19,6 +19,15 @@ describe("a name of another suffix", () => {
         notes: "Only names that end in .eth or .sol are resolved.",
       });
     }
+  });
+
+  it("is refused when it has no suffix, with the names that may be meant", async () => {
+    const resolve = await serve("resolve_name", wallet, createHost({}, { urls: { ethereum: DEAD, solana: DEAD } }));
+    expect(await faultsOf(resolve({ name: "vitalik" }))).to.deep.equal([
+      "body.name: Value error, name must end with .eth or .sol, such as vitalik.eth or vitalik.sol",
+    ]);
+    for (const name of ["eth.", ".", " ", "two words", "@alice"])
+      expect(await faultsOf(resolve({ name })), name).to.have.length(1);
   });
 
   it("is refused when it is empty, too long, or no text", async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { base58 } from "@scure/base";
 import { expect } from "chai";
 import fc from "fast-check";
-import { readAddress } from "../../../../plugins/wallet/screen/address.ts";
+import { readAddress } from "../../../../plugins/wallet/address.ts";
 import { FLAGS } from "../../../../plugins/wallet/screen/flags.ts";
 import { toRisk } from "../../../../plugins/wallet/screen/risk.ts";
 
