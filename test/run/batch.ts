@@ -1,0 +1,54 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { type Counts, MARK } from "./reporter.ts";
+
+/** How the files of one process did. */
+export interface Outcome extends Counts {
+  /** What was shown of its tests, and of those that failed. */
+  readonly tree: string;
+  readonly failures: string;
+}
+
+const ROOT = join(import.meta.dirname, "../..");
+const MOCHA = join(ROOT, "node_modules/mocha/bin/mocha.js");
+const REPORTER = join(import.meta.dirname, "reporter.ts");
+/** Without it, every process strips and compiles the same files again: half of what it takes to start. */
+const NODE_COMPILE_CACHE = join(ROOT, "node_modules/.cache/node");
+/** No file needs so long. */
+const TIMEOUT_MS = 900_000;
+
+/** Runs files in one process of mocha's. It leads a process group, so that what it has started ends with it. */
+export function runBatch(files: readonly string[]): Promise<Outcome> {
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const args = [MOCHA, "--reporter", REPORTER, process.stdout.isTTY ? "--color" : "--no-color", ...files];
+  const env = { NODE_COMPILE_CACHE, ...process.env };
+  const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const kill = (): void => void (child.pid && process.kill(-child.pid, "SIGKILL"));
+  const interrupt = (): never => {
+    kill();
+    process.exit(130);
+  };
+  const timer = setTimeout(kill, TIMEOUT_MS);
+  process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  child.once("close", (code, signal) => {
+    clearTimeout(timer);
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+    resolve(toOutcome(output, `${files.join(" ")} ended with ${signal ?? `exit code ${code}`}`, code));
+  });
+  return promise;
+}
+
+/** A process that ended badly without a failing test counts as one failure. */
+function toOutcome(output: string, end: string, code: number | null): Outcome {
+  const [tree = "", closing] = output.split(MARK);
+  if (closing === undefined) return { passed: 0, failed: 1, pending: {}, tree, failures: `  ${end}\n` };
+  const [line = "", ...failures] = closing.split("\n");
+  const counts = JSON.parse(line) as Counts; // Our own reporter wrote it.
+  if (code === 0 || counts.failed > 0) return { ...counts, tree, failures: failures.join("\n") };
+  return { ...counts, failed: 1, tree, failures: `  ${end}\n` };
+}

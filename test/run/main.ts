@@ -1,0 +1,50 @@
+/**
+ * Runs the tests, in as many processes at once as there are processors:
+ * `npm test` all of them, `npm test -- <text>…` the files whose path includes a text, `npm run test:unit` the quick ones.
+ */
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
+import { type Outcome, runBatch } from "./batch.ts";
+import { isUnit, testFiles, toBatches } from "./files.ts";
+import { installPrograms, missingPrograms } from "./programs.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { unit: { type: "boolean" }, jobs: { type: "string", default: String(availableParallelism()) } },
+});
+const started = performance.now();
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+if (!values.unit) installPrograms(say);
+const files = testFiles(positionals).filter((file) => !values.unit || isUnit(file));
+const batches = toBatches(files);
+const outcomes: Outcome[] = [];
+await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+process.exitCode = summarize();
+
+async function work(): Promise<void> {
+  for (let batch = batches.shift(); batch; batch = batches.shift()) {
+    const outcome = await runBatch(batch);
+    outcomes.push(outcome);
+    say(outcome.tree);
+  }
+}
+
+/** Says how it went. @returns the exit code: CI leaves nothing out. */
+function summarize(): number {
+  const sum = (count: (outcome: Outcome) => number): number => outcomes.reduce((total, one) => total + count(one), 0);
+  const [passed, failed] = [sum((one) => one.passed), sum((one) => one.failed)];
+  const leftOut = outcomes.flatMap(({ pending }) => Object.entries(pending));
+  const pending = leftOut.reduce((total, [, tests]) => total + tests, 0);
+  for (const { failures } of outcomes) if (failures) say(failures);
+  if (pending > 0) {
+    say(`Not run, for want of ${missingPrograms().join(" and ") || "what they need"}:`);
+    for (const [suite, tests] of leftOut) say(`  ${suite}: ${tests}`);
+    if (process.env.CI) say("CI leaves nothing out: this is a failure.");
+  }
+  const seconds = Math.round((performance.now() - started) / 1000);
+  say(`\n  ${passed} passing (${Math.floor(seconds / 60)}m ${seconds % 60}s)`);
+  if (pending > 0) say(`  ${pending} pending`);
+  if (failed > 0) say(`  ${failed} failing`);
+  return passed === 0 || failed > 0 || (process.env.CI && pending > 0) ? 1 : 0;
+}
