@@ -1,10 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { Problem } from "../../runtime/api/problem.ts";
-import { toRecordedAnswer } from "../../runtime/sandbox/recordings/answer.ts";
-import { isAnswering, listRecordings, loadRecordings } from "../../runtime/sandbox/recordings/recordings.ts";
-import { makeDirectory, ROOT, removeDirectories } from "../core/set/served-directory.ts";
+import type { Problem } from "../../../runtime/api/problem.ts";
+import { toRecordedAnswer } from "../../../runtime/sandbox/recordings/answer.ts";
+import { isAnswering, listRecordings, loadRecordings } from "../../../runtime/sandbox/recordings/recordings.ts";
+import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
 
 const PRICES = "plugins/price/recordings/coingecko/prices.json";
 const request = { method: "GET", path: "/ping" };

@@ -1,10 +1,14 @@
 import { relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { createHttpTransport, type HttpTransport, type WireRequest } from "../../runtime/drivers/upstream/transport.ts";
-import { closeServer, createRpcServer, listenOnLoopback } from "../../runtime/sandbox/json-rpc.ts";
-import { makeDirectory, ROOT, removeDirectories } from "../core/set/served-directory.ts";
-import { offline, replay, replayAlways } from "../support/sources/replay.ts";
+import {
+  createHttpTransport,
+  type HttpTransport,
+  type WireRequest,
+} from "../../../runtime/drivers/upstream/transport.ts";
+import { closeServer, createRpcServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
+import { offline, replay, replayAlways } from "../../support/sources/replay.ts";
+import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
 
 const GECKO = "https://api.coingecko.test/api/v3";
 const PRICES = "plugins/price/recordings/coingecko/prices.json";
