@@ -225,7 +225,7 @@ describe("a body", () => {
       state = (state * 48271) % 2147483647;
       return state % below;
     };
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 100; round++) {
       const bodies = Array.from({ length: 100 }, () =>
         Array.from({ length: 1 + random(40) }, () => pieces[random(pieces.length)]).join(""),
       );

@@ -7,8 +7,8 @@ import {
   type WireRequest,
 } from "../../../runtime/drivers/upstream/transport.ts";
 import { closeServer, createRpcServer, listenOnLoopback } from "../../../runtime/sandbox/json-rpc.ts";
-import { offline, replay, replayAlways } from "../../support/sources/replay.ts";
 import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
+import { offline, replay, replayAlways } from "../../support/sources/replay.ts";
 
 const GECKO = "https://api.coingecko.test/api/v3";
 const PRICES = "plugins/price/recordings/coingecko/prices.json";
