@@ -44,7 +44,8 @@ export async function toReadiness({
     const reason = isPayable ? sources.explain(service.manifest) : "No rail that it is sold on is up";
     return reason === undefined ? { id, state: "up" as const } : { id, state: "down" as const, reason };
   });
-  const warnings = addressWatch.warnings();
+  const losses = await Promise.all(configured.map(({ facilitator }) => facilitator.warnings?.().catch(() => []) ?? []));
+  const warnings = [...addressWatch.warnings(), ...losses.flat()];
   const isDegraded = [...rails, ...upstreams, ...all].some(({ state }) => state === "down");
   const isDead = !isStoreUp || rails.every(({ state }) => state === "down");
   return {

@@ -78,6 +78,8 @@ export interface Facilitator {
   verify(payment: PaymentPayload, offer: PaymentRequirements, signal: AbortSignal): Promise<VerifyResponse>;
   /** Whatever it throws means that the outcome is unknown: the money may have moved. */
   settle(payment: PaymentPayload, offer: PaymentRequirements, signal: AbortSignal): Promise<SettleResponse>;
+  /** Sentences for the operator about what it has lost. @throws Problem `unavailable`. */
+  warnings?(): Promise<readonly string[]>;
 }
 
 /** What a chain says of one payment, independently of any facilitator. */

@@ -18,12 +18,23 @@ export interface Journal {
   read(nonce: number): Promise<SignedBytes[]>;
   /** Frees a nonce whose only attempt the node refused. */
   release(nonce: number): Promise<void>;
+  /** Remembers under which nonce a call is about to be claimed. */
+  remember(call: string, nonce: number, hash: Hex): Promise<void>;
+  /** The nonce that was claimed for a call, if any was. */
+  recall(call: string): Promise<number | undefined>;
+  forget(call: string): Promise<void>;
 }
 
 /** Identifies a chain by its id and the hash of its first block. */
 export interface ChainName {
   readonly chainId: number;
   readonly genesis: Hex;
+}
+
+/** The first attempt of a call. */
+interface Remembered {
+  readonly nonce: number;
+  readonly hash: Hex;
 }
 
 /** Much longer than a transaction stays pending. */
@@ -35,8 +46,9 @@ const KEEP_MS = 24 * 60 * 60 * 1000;
  * @throws Problem `unavailable` when the store cannot be reached.
  */
 export function createJournal(store: Store, { chainId, genesis }: ChainName, address: Hex): Journal {
-  const keyOf = (nonce: number, attempt: number): string =>
-    `evm-tx:${chainId}:${genesis.slice(2, 18)}:${address.slice(2).toLowerCase()}:${nonce}:${attempt}`;
+  const place = `${chainId}:${genesis.slice(2, 18)}:${address.slice(2).toLowerCase()}`;
+  const keyOf = (nonce: number, attempt: number): string => `evm-tx:${place}:${nonce}:${attempt}`;
+  const callKeyOf = (call: string): string => `evm-call:${place}:${call}`;
   return {
     claim: (nonce, attempt, { hash, raw }) => store.putIfAbsent(keyOf(nonce, attempt), { hash, raw }, KEEP_MS),
     async read(nonce) {
@@ -48,5 +60,14 @@ export function createJournal(store: Store, { chainId, genesis }: ChainName, add
       }
     },
     release: (nonce) => store.delete(keyOf(nonce, 0)),
+    remember: (call, nonce, hash) => store.set(callKeyOf(call), { nonce, hash }, KEEP_MS),
+    async recall(call) {
+      const remembered = await store.get<Remembered>(callKeyOf(call));
+      if (!remembered) return undefined;
+      const { nonce, hash } = remembered;
+      // Another call may have claimed the nonce, or a crash may have come before the claim.
+      return (await store.get<SignedBytes>(keyOf(nonce, 0)))?.hash === hash ? nonce : undefined;
+    },
+    forget: (call) => store.delete(callKeyOf(call)),
   };
 }

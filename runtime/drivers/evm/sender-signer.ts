@@ -21,6 +21,8 @@ export interface SignedAttempt extends SignedBytes {
 /** A transaction that is in the chain. `reverted`: it used gas and changed nothing. */
 export interface EvmInclusion extends Pick<TransactionReceipt, "blockNumber" | "status" | "logs"> {
   readonly hash: Hex;
+  /** What its gas cost; a rollup's data fee is not included. */
+  readonly feeWei: bigint;
   /** Unix milliseconds of the first broadcast. */
   readonly sentAt: number;
 }

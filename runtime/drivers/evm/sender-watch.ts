@@ -48,8 +48,8 @@ export interface WatchDeps extends WatchTimes {
 /** Watches every pending transaction until it is final, whether or not a caller still waits for it. */
 export interface TransactionWatch {
   add(nonce: number, payload: Payload, attempts: SignedAttempt[]): PendingTransaction;
-  /** Watches a nonce from the journal that this or another process claimed; false when there is none. */
-  adopt(nonce: number): Promise<boolean>;
+  /** Watches a nonce from the journal that this or another process claimed; undefined when there is none. */
+  adopt(nonce: number): Promise<PendingTransaction | undefined>;
   /** Forgets a nonce whose transaction was refused. */
   drop(nonce: number): void;
   /** Stops watching. Pending transactions stay in the journal. */
@@ -98,14 +98,14 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     return pending;
   }
 
-  async function adopt(nonce: number): Promise<boolean> {
+  async function adopt(nonce: number): Promise<PendingTransaction | undefined> {
     const attempts = (await journal.read(nonce)).map(signer.read);
-    if (attempts.length === 0) return false;
-    if (!byNonce.has(nonce)) {
-      log.warn("evm.adopted", { chain: client.name, nonce, hash: newest(attempts).hash });
-      add(nonce, newest(attempts).payload, attempts).broadcastAt = 0;
-    }
-    return true;
+    const known = byNonce.get(nonce);
+    if (known || attempts.length === 0) return known;
+    log.warn("evm.adopted", { chain: client.name, nonce, hash: newest(attempts).hash });
+    const pending = add(nonce, newest(attempts).payload, attempts);
+    pending.broadcastAt = 0;
+    return pending;
   }
 
   /** Polls after `ms` milliseconds, or earlier when an earlier poll is scheduled. */
@@ -155,8 +155,9 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     const depth = block > receipt.blockNumber ? block - receipt.blockNumber + 1n : 1n;
     if (depth < confirmations) return;
     pending.includedAt = now;
-    const { transactionHash: hash, blockNumber, status, logs } = receipt;
-    pending.outcome.resolve({ hash, blockNumber, status, logs, sentAt: pending.sentAt });
+    const { transactionHash: hash, blockNumber, status, logs, gasUsed, effectiveGasPrice } = receipt;
+    const feeWei = gasUsed * effectiveGasPrice;
+    pending.outcome.resolve({ hash, blockNumber, status, logs, feeWei, sentAt: pending.sentAt });
   }
 
   /** Another process raised the fee, or the node lags behind; after `stuckMs`, a foreign transaction has used the nonce. */

@@ -6,8 +6,8 @@ import type { Store } from "../../core/store.ts";
 import type { TreasuryAccounts } from "../treasury.ts";
 import type { EvmClient } from "./client.ts";
 import { broadcast, type ChainView, outOfFunds, readView } from "./sender-chain.ts";
-import { toFees } from "./sender-fees.ts";
-import { createJournal, type Journal } from "./sender-journal.ts";
+import { type Market, toFees } from "./sender-fees.ts";
+import { createJournal, type Journal, type SignedBytes } from "./sender-journal.ts";
 import { createSigner, type EvmInclusion, type Payload, type Signer } from "./sender-signer.ts";
 import {
   createTransactionWatch,
@@ -26,6 +26,8 @@ export interface EvmCall {
   readonly value?: bigint;
   /** Estimated when left out, plus 20 %. */
   readonly gas?: bigint;
+  /** Identifies the call, so that `find` knows it in all processes that share the store. */
+  readonly id?: string;
 }
 
 /** A transaction that was signed, put in the journal and broadcast. It is watched whether or not a caller waits for it. */
@@ -43,6 +45,10 @@ export interface EvmSender {
    * when the store failed. @throws Problem `upstream-failed` or `unavailable`; the signal's reason.
    */
   submit(call: EvmCall, signal: AbortSignal): Promise<EvmSubmission>;
+  /** The submission of a call with this id, unless its transaction can never be included. @throws as `submit`. */
+  find(id: string, signal: AbortSignal): Promise<EvmSubmission | undefined>;
+  /** The current gas prices, as transactions are sent with. @throws Problem `upstream-failed`; the signal's reason. */
+  market(signal: AbortSignal): Promise<Market>;
   /** Submits, and waits for the inclusion. After a Problem `upstream-failed` the transaction may still be included. */
   send(call: EvmCall, signal: AbortSignal): Promise<EvmInclusion>;
   /** Stops watching and waiting. */
@@ -76,6 +82,8 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
   let seen: { readonly view: Promise<ChainView>; readonly at: number } | undefined;
   /** The first nonce that this process does not know. */
   let next = 0;
+  /** Nonces whose claim failed with the store: they may be claimed all the same. */
+  const doubtful = new Set<number>();
 
   async function open(): Promise<Opened> {
     const signer = await createSigner(await treasury.evmAccount(), client.chainId);
@@ -98,38 +106,70 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
     return seen.view;
   }
 
-  async function submit(call: EvmCall, callers: AbortSignal): Promise<EvmSubmission> {
-    const signal = AbortSignal.any([callers, closing.signal]);
+  async function whenOpen(signal: AbortSignal): Promise<Opened> {
     signal.throwIfAborted();
     opening ??= open().catch((error: unknown) => {
       opening = undefined;
       throw error;
     });
-    const opened = await untilAborted(opening, signal);
+    return untilAborted(opening, signal);
+  }
+
+  async function submit(call: EvmCall, callers: AbortSignal): Promise<EvmSubmission> {
+    const signal = AbortSignal.any([callers, closing.signal]);
+    const opened = await whenOpen(signal);
     const gas = call.gas ?? (await estimate(client, opened.signer.address, call, signal));
     const payload = { to: call.to, data: call.data ?? "0x", value: call.value ?? 0n, gas };
-    const pending = await queue.add(() => launch(opened, payload, signal));
+    const pending = await queue.add(() => launch(opened, payload, call.id, signal));
+    return toSubmission(opened, pending, call.id);
+  }
+
+  async function find(id: string, callers: AbortSignal): Promise<EvmSubmission | undefined> {
+    const signal = AbortSignal.any([callers, closing.signal]);
+    const opened = await whenOpen(signal);
+    const nonce = await opened.journal.recall(id);
+    const pending = nonce === undefined ? undefined : await opened.watch.adopt(nonce);
+    return pending && toSubmission(opened, pending, id);
+  }
+
+  function toSubmission({ journal }: Opened, { attempts, outcome }: PendingTransaction, id?: string): EvmSubmission {
+    const forget = (): Promise<void> | undefined => (id === undefined ? undefined : journal.forget(id));
+    outcome.promise.catch(forget).catch((error: unknown) => log.warn("evm.unforgotten", { chain: client.name, error }));
     return {
-      hash: pending.attempts[0]!.hash,
-      included: (waiting) => untilAborted(pending.outcome.promise, AbortSignal.any([waiting, closing.signal])),
+      hash: attempts[0]!.hash,
+      included: (waiting) => untilAborted(outcome.promise, AbortSignal.any([waiting, closing.signal])),
     };
   }
 
   /** Claims the next nonce, signs, writes the journal, broadcasts; one call at a time. Cannot be cancelled once written. */
-  async function launch(opened: Opened, payload: Payload, signal: AbortSignal): Promise<PendingTransaction> {
+  async function launch(
+    opened: Opened,
+    payload: Payload,
+    id: string | undefined,
+    signal: AbortSignal,
+  ): Promise<PendingTransaction> {
     const { signer, journal, watch } = opened;
+    for (const nonce of doubtful) if (await watch.adopt(nonce)) doubtful.delete(nonce);
     const { pooled, ...market } = await untilAborted(view(signer.address), signal);
     const fees = toFees(market, feeCapWei / payload.gas);
     if (!fees) throw tooDear(market.baseFee);
     for (let nonce = Math.max(next, pooled); ; nonce++) {
       signal.throwIfAborted();
       const attempt = await signer.sign(payload, nonce, fees);
-      if (!(await journal.claim(nonce, 0, attempt))) continue; // Another process was faster.
+      if (id !== undefined) await journal.remember(id, nonce, attempt.hash);
+      if (!(await claim(journal, nonce, attempt))) continue; // Another process was faster.
       next = nonce + 1;
       const pending = watch.add(nonce, payload, [attempt]);
       await broadcast(client, attempt.raw).catch((error: unknown) => takeBack(opened, nonce, error));
       return pending;
     }
+  }
+
+  async function claim(journal: Journal, nonce: number, attempt: SignedBytes): Promise<boolean> {
+    return journal.claim(nonce, 0, attempt).catch((error: unknown) => {
+      doubtful.add(nonce);
+      throw error;
+    });
   }
 
   /** For a transaction that the node refused for good: its nonce is free again. */
@@ -148,6 +188,12 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
 
   return {
     submit,
+    find,
+    async market(signal) {
+      const { signer } = await whenOpen(signal);
+      const { baseFee, tip } = await untilAborted(view(signer.address), signal);
+      return { baseFee, tip };
+    },
     async send(call, signal) {
       const submission = await submit(call, signal);
       const patience = AbortSignal.timeout(includeMs);

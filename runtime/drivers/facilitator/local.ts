@@ -1,14 +1,20 @@
-import type { PendingSettlementStore, x402Facilitator as X402Facilitator } from "@x402/core/facilitator";
+import type { x402Facilitator as X402Facilitator } from "@x402/core/facilitator";
 import type { PublicClient } from "viem";
-import type { Treasury } from "../../api/capabilities.ts";
+import type { Hex, Treasury } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { sha256 } from "../../core/digest.ts";
 import type { Store } from "../../core/store.ts";
 import { readEip3009 } from "../../core/x402/eip3009.ts";
-import type { Facilitator, PaymentPayload, PaymentRequirements, SettleResponse } from "../../core/x402/x402.ts";
+import type {
+  Facilitator,
+  PaymentPayload,
+  PaymentRequirements,
+  SettleResponse,
+  VerifyResponse,
+} from "../../core/x402/x402.ts";
 import type { EvmClient } from "../evm/client.ts";
-import type { EvmSender } from "../evm/sender.ts";
-import { createLocalSigner, type Trace } from "./local-signer.ts";
+import type { EvmInclusion, EvmSender, EvmSubmission } from "../evm/sender.ts";
+import { createGasBudget } from "./gas-budget.ts";
+import { createLocalSigner, readGasTerms, type Trace } from "./local-signer.ts";
 import { checkToken, type TokenFacts } from "./local-token.ts";
 
 export interface LocalFacilitatorOptions {
@@ -19,46 +25,56 @@ export interface LocalFacilitatorOptions {
   readonly sender: EvmSender;
   readonly treasury: Pick<Treasury, "evmAddress">;
   readonly store: Store;
-  /** The tokens that it settles in; checked on the chain before it says that it supports anything. */
+  /** The tokens that it settles in; compared with the chain before anything is supported. */
   readonly tokens: readonly TokenFacts[];
   /** How long a settlement waits for its block. */
   readonly confirmationMs?: number;
 }
 
-/** What one settlement uses, with something on top. */
+/** The gas of one ordinary settlement, and some more. */
 const SETTLEMENT_GAS = 150_000n;
 
 /**
  * Verifies and settles EIP-3009 payments in this process, with the x402 SDK between a watched client and the treasury's
- * sender. What the SDK makes of an outage never becomes a verdict.
+ * sender. An outage that the SDK takes for a refusal never becomes one. An authorization is broadcast once: when its
+ * transaction reverts, the payment is refused, and the lost gas is counted against its payer.
  */
 export function createLocalFacilitator(options: LocalFacilitatorOptions): Facilitator {
   const { network, client, sender, treasury, store, tokens, confirmationMs = 15_000 } = options;
   const assets = new Set(tokens.map(({ asset }) => asset.toLowerCase()));
-  const pendingSettlementStore = toPendingStore(store);
+  const budget = createGasBudget(store, network);
   let isChecked = false;
 
-  /** The SDK's facilitator, around a signer that lives for one call. */
-  async function facilitatorOn(chain: PublicClient, signal: AbortSignal, trace: Trace): Promise<X402Facilitator> {
+  /** The SDK's facilitator, around a signer that lives for one call; undefined for a payer that has burned too much gas. */
+  async function facilitatorOn(
+    chain: PublicClient,
+    { payer, authorization }: Narrowed,
+    signal: AbortSignal,
+    trace: Trace,
+  ): Promise<X402Facilitator | undefined> {
     const { x402Facilitator } = await import("@x402/core/facilitator");
     const { ExactEvmScheme } = await import("@x402/evm/exact/facilitator");
     const address = await treasury.evmAddress();
-    const signer = createLocalSigner({ chain, address, sender, assets, confirmationMs, signal, trace });
-    return new x402Facilitator().register(network, new ExactEvmScheme(signer, { pendingSettlementStore }));
+    const terms = await readGasTerms(chain, { payer, treasury: address }, sender, signal);
+    if (await budget.isSpent(terms.payer)) return undefined;
+    const parts = { chain, address, sender, budget, assets, terms, authorization, confirmationMs, signal, trace };
+    return new x402Facilitator().register(network, new ExactEvmScheme(createLocalSigner(parts)));
   }
 
   /** The payment with nothing in it but its authorization: other members would make the SDK read another scheme. */
   function narrow(payment: PaymentPayload, offer: PaymentRequirements): Narrowed | undefined {
     const payload = readEip3009(payment.payload);
     if (!payload || offer.network !== network || !assets.has(offer.asset.toLowerCase())) return undefined;
+    const { from: payer, nonce } = payload.authorization;
     const requirements = { ...offer, network, extra: { ...offer.extra } };
     return {
-      payer: payload.authorization.from,
+      payer,
+      authorization: `${offer.asset}:${payer}:${nonce}`.toLowerCase(),
       arguments: [{ x402Version: 2, accepted: requirements, payload: { ...payload } }, requirements],
     };
   }
 
-  /** Without gas, payments would be verified and run for, and then never settle. */
+  /** Without gas, payments would be verified and worked for, and then never settle. */
   async function checkGas(signal: AbortSignal): Promise<void> {
     const address = await treasury.evmAddress();
     const [balance, price] = await client
@@ -71,6 +87,22 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
         "unavailable",
         `The treasury ${address} has too little of ${client.name}'s coin to pay for gas`,
       );
+  }
+
+  /** What became of an authorization that was broadcast before. */
+  async function follow(submission: EvmSubmission, { payer }: Narrowed, signal: AbortSignal): Promise<SettleResponse> {
+    const of = { payer, network };
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(confirmationMs)]);
+    const inclusion = await submission.included(bounded).catch((cause: unknown) => {
+      throw unknown(of, cause, submission.hash);
+    });
+    if (inclusion.status === "success") return { success: true, payer, network, transaction: inclusion.hash };
+    const code = await client.ask((chain) => chain.getCode({ address: payer }), signal).catch(() => undefined);
+    const isContract = code !== undefined && code !== "0x";
+    await budget.lose({ address: payer.toLowerCase(), isContract }, inclusion).catch((cause: unknown) => {
+      throw unknown(of, cause, submission.hash);
+    });
+    return toRevertRefusal(of, inclusion);
   }
 
   return {
@@ -89,10 +121,11 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
     async verify(payment, offer, signal) {
       const narrowed = narrow(payment, offer);
       if (!narrowed) return { isValid: false, invalidReason: "invalid_payload" };
-      const work = client.ask(
-        async (chain) => (await facilitatorOn(chain, signal, {})).verify(...narrowed.arguments),
-        signal,
-      );
+      const { payer } = narrowed;
+      const work = client.ask(async (chain): Promise<VerifyResponse> => {
+        const facilitator = await facilitatorOn(chain, narrowed, signal, {});
+        return facilitator?.verify(...narrowed.arguments) ?? { isValid: false, invalidReason: SPENT, payer };
+      }, signal);
       const { invalidMessage, ...verdict } = await work.catch((cause: unknown) => {
         throw unavailable(`The ${client.name} chain cannot be asked about a payment now`, cause);
       });
@@ -102,13 +135,28 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
     async settle(payment, offer, signal) {
       const narrowed = narrow(payment, offer);
       if (!narrowed) return { success: false, errorReason: "invalid_payload", transaction: "", network };
+      const of = { payer: narrowed.payer, network };
+      const earlier = await sender.find(narrowed.authorization, signal).catch((cause: unknown) => {
+        throw unknown(of, cause);
+      });
+      if (earlier) return follow(earlier, narrowed, signal);
       const trace: Trace = {};
-      const work = client.ask(
-        async (chain) => (await facilitatorOn(chain, signal, trace)).settle(...narrowed.arguments),
-        signal,
-      );
+      const work = client.ask(async (chain): Promise<SettleResponse> => {
+        const facilitator = await facilitatorOn(chain, narrowed, signal, trace);
+        return facilitator?.settle(...narrowed.arguments) ?? toSpentRefusal(of);
+      }, signal);
       const answer = await work.catch((cause: unknown) => ({ cause }));
-      return judge(answer, trace, { payer: narrowed.payer, network });
+      return judge(answer, trace, of);
+    },
+
+    async warnings() {
+      const total = await budget.total();
+      if (!total) return [];
+      const { transactions, gwei } = total;
+      const coins = (gwei / 1e9).toFixed(9);
+      return [
+        `${client.name}: ${transactions} settlement${transactions === 1 ? "" : "s"} reverted within a day, which cost the treasury ${coins} of the chain's coin`,
+      ];
     },
   };
 }
@@ -117,7 +165,9 @@ const unavailable = (detail: string, cause?: unknown): Problem =>
   new Problem("facilitator-unavailable", detail, { cause, retryAfter: 5 });
 
 interface Narrowed {
-  readonly payer: string;
+  readonly payer: Hex;
+  /** Identifies the authorization on this chain. */
+  readonly authorization: string;
   readonly arguments: Parameters<X402Facilitator["settle"]>;
 }
 
@@ -126,37 +176,45 @@ function judge(answer: SettleResponse | { readonly cause: unknown }, trace: Trac
   const transaction = trace.inclusion?.hash ?? trace.submission?.hash;
   if ("cause" in answer) throw unknown(of, answer.cause, transaction);
   if (answer.success) return { ...answer, transaction: transaction ?? answer.transaction };
+  if (trace.isSpent) return toSpentRefusal(of);
   if (trace.failure !== undefined) throw unknown(of, trace.failure);
-  // Whoever used the authorization before: perhaps an earlier attempt of ours, that the chain will tell about.
+  if (trace.inclusion?.status === "reverted") return toRevertRefusal(of, trace.inclusion);
+  // Whoever used the authorization before: perhaps an earlier attempt of ours, which the chain will show.
   if (trace.inclusion || answer.errorReason === USED) throw unknown(of, answer, transaction);
   const { errorMessage, ...refusal } = answer;
   if (trace.submission) return { ...refusal, errorReason: "settlement_pending", transaction: trace.submission.hash };
   return { ...refusal, ...(errorMessage !== undefined && { errorMessage: toSentence(errorMessage) }) };
 }
 
-/** viem's messages go on for many lines about the request; what the token said stands in the first two. */
+/** A refusal names no transaction of a settlement: nothing has moved. */
+const toRevertRefusal = (of: Of, { hash }: EvmInclusion): SettleResponse => ({
+  ...of,
+  success: false,
+  errorReason: REVERTED,
+  errorMessage: `The transaction ${hash} was reverted; sign a new payment`,
+  transaction: "",
+});
+
+const toSpentRefusal = (of: Of): SettleResponse => ({
+  ...of,
+  success: false,
+  errorReason: SPENT,
+  errorMessage: "Too many transactions of this payer have reverted today",
+  transaction: "",
+});
+
+/** viem's messages go on for many lines about the request; the token's own words are in the first two. */
 const toSentence = (message: string): string => message.split("\n", 2).join(" ").trim();
 
 type Of = Pick<SettleResponse, "network"> & { readonly payer: string };
 
 const USED = "invalid_exact_evm_nonce_already_used";
+const REVERTED = "invalid_exact_evm_transaction_reverted";
+const SPENT = "invalid_exact_evm_payer_reverts";
 
 function unknown({ network, payer }: Of, cause: unknown, transaction?: string): Problem {
   const detail = `What became of a payment of ${payer} on ${network} is not known yet`;
   return new Problem("settlement-unknown", transaction ? `${detail}; see transaction ${transaction}` : detail, {
     cause,
   });
-}
-
-/** So long, an earlier attempt's transaction is waited for instead of sending another. */
-const PENDING_MS = 60 * 60 * 1000;
-
-/** The SDK's memory of what it sent, in our Store, so that it outlives this process. Its keys are signatures. */
-function toPendingStore(store: Store): PendingSettlementStore {
-  const keyOf = (signature: string): string => `pending-settlement:${sha256(signature)}`;
-  return {
-    get: (signature) => store.get<string>(keyOf(signature)),
-    set: (signature, hash) => store.set(keyOf(signature), hash, PENDING_MS),
-    delete: (signature) => store.delete(keyOf(signature)),
-  };
 }

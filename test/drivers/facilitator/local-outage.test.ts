@@ -24,7 +24,6 @@ describe("the in-process facilitator", () => {
     it(`calls a settlement unknown when ${method} is not answered`, async () => {
       const facilitator = open();
       const payment = await pay();
-      await facilitator.verify(payment, offer, never);
       stage.proxy.intervene((asked) => (asked === method ? "lose" : "pass"));
       expect(await thrown(facilitator.settle(payment, offer, never))).to.include({ code: "settlement-unknown" });
     });

@@ -122,7 +122,7 @@ describe("the in-process facilitator", () => {
     const payment = change(await pay(), { from: wallet });
     const payload = { ...payment.payload, signature: `0x${"12".repeat(66)}` };
     const smart = { ...payment, payload };
-    expect(await open().verify(smart, offer, never)).to.include({ isValid: true, payer: wallet });
+    expect(await open().verify(smart, offer, never)).to.include({ isValid: false, payer: wallet });
     expect(await open().settle(smart, offer, never)).to.include({ success: false, transaction: "" });
     expect(await stage.jpyc.balanceOf(wallet)).to.equal(ETHER);
   });

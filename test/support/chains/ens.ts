@@ -1,7 +1,7 @@
 import { type Abi, encodeFunctionData, labelhash, namehash } from "viem";
 import type { Hex } from "../../../runtime/api/capabilities.ts";
 import { type EvmChain, startEvmChain } from "../../../runtime/sandbox/evm/chain.ts";
-import built from "./ens/Ens.abi.json" with { type: "json" };
+import built from "./contracts/Ens.abi.json" with { type: "json" };
 
 type Contract = keyof typeof built.contracts;
 

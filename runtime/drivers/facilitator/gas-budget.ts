@@ -1,0 +1,109 @@
+import type { Store } from "../../core/store.ts";
+import { delay } from "../http/retry.ts";
+
+/** Who has signed a payment. */
+export interface GasPayer {
+  /** Lower case. */
+  readonly address: string;
+  /** Whether a contract answers for the signature (ERC-1271), which may change its mind between simulation and block. */
+  readonly isContract: boolean;
+}
+
+/** A transaction that used gas and moved nothing. */
+export interface GasLoss {
+  readonly hash: string;
+  readonly feeWei: bigint;
+}
+
+/** A place for one transaction of a payer until its outcome is known. */
+export interface GasPlace {
+  /** The transaction has succeeded, or was never sent. */
+  release(): Promise<void>;
+  /** The transaction has reverted. Counted once for each hash. */
+  lose(loss: GasLoss): Promise<void>;
+}
+
+/** Bounds the treasury's gas that each payer can burn. All processes that share the store share the budget. */
+export interface GasBudget {
+  /** Whether this payer's payments are refused now. */
+  isSpent(payer: GasPayer): Promise<boolean>;
+  /** Waits for a free place; undefined when the payer's payments are refused now. @throws the signal's reason. */
+  reserve(payer: GasPayer, signal: AbortSignal): Promise<GasPlace | undefined>;
+  /** Counts the loss of a transaction whose place is not known, such as one that another process sent. */
+  lose(payer: GasPayer, loss: GasLoss): Promise<void>;
+  /** Remembers a contract that has paid: the limit for unknown contracts is none of its own. */
+  trust(payer: GasPayer): Promise<void>;
+  /** What was lost within a day; undefined when nothing was. */
+  total(): Promise<{ readonly transactions: number; readonly gwei: number } | undefined>;
+}
+
+/** How many transactions of one payer may be lost within a day. Contracts have as many in flight at once. */
+const MOST_OF_PAYER = 5;
+/** How many transactions of contracts may be lost within a day; afterwards only contracts that have paid before may pay. */
+const MOST_OF_CONTRACTS = 25;
+const DAY_MS = 24 * 60 * 60_000;
+const TRUST_MS = 30 * DAY_MS;
+/** A place that no process has cleared, because of a crash, is free again after this time. */
+const PLACE_MS = 60 * 60_000;
+const POLL_MS = 250;
+const WEI_PER_GWEI = 10n ** 9n;
+
+/**
+ * Each payer has a few places in the store: a transaction in flight holds one, a lost one holds it for a day. An ordinary
+ * account needs none until its first loss, since its signature cannot change its mind.
+ * @param network CAIP-2.
+ */
+export function createGasBudget(store: Store, network: string): GasBudget {
+  const placeOf = ({ address }: GasPayer, at: number): string => `gas-place:${network}:${address}:${at}`;
+  const trustOf = ({ address }: GasPayer): string => `gas-trust:${network}:${address}`;
+  const lost = (what: "transactions" | "gwei" | "contracts"): string => `gas-lost:${network}:${what}`;
+  const places = Array.from({ length: MOST_OF_PAYER }, (_, at) => at);
+
+  async function isSpent(payer: GasPayer): Promise<boolean> {
+    const held = await Promise.all(places.map((at) => store.get(placeOf(payer, at))));
+    if (held.every((use) => use === "lost")) return true;
+    if (!payer.isContract || ((await store.get<number>(lost("contracts"))) ?? 0) < MOST_OF_CONTRACTS) return false;
+    return (await store.get(trustOf(payer))) === undefined;
+  }
+
+  async function take(payer: GasPayer, use: "in flight" | "lost", ttlMs: number): Promise<number | undefined> {
+    for (const at of places) if (await store.putIfAbsent(placeOf(payer, at), use, ttlMs)) return at;
+    return undefined;
+  }
+
+  async function count(payer: GasPayer, { hash, feeWei }: GasLoss, at?: number): Promise<void> {
+    if (!(await store.putIfAbsent(`gas-loss:${network}:${hash}`, 1, DAY_MS))) return;
+    await Promise.all([
+      at === undefined ? take(payer, "lost", DAY_MS) : store.set(placeOf(payer, at), "lost", DAY_MS),
+      store.incr(lost("transactions"), 1, DAY_MS),
+      store.incr(lost("gwei"), Number(feeWei / WEI_PER_GWEI) + 1, DAY_MS),
+      payer.isContract && store.incr(lost("contracts"), 1, DAY_MS),
+    ]);
+  }
+
+  return {
+    isSpent,
+    async reserve(payer, signal) {
+      if (!payer.isContract && (await store.get(placeOf(payer, 0))) === undefined)
+        return { release: async () => {}, lose: (loss) => count(payer, loss) };
+      for (;;) {
+        if (await isSpent(payer)) return undefined;
+        const at = await take(payer, "in flight", PLACE_MS);
+        if (at !== undefined)
+          return { release: () => store.delete(placeOf(payer, at)), lose: (loss) => count(payer, loss, at) };
+        await delay(POLL_MS, signal);
+      }
+    },
+    lose: count,
+    trust: async (payer) => {
+      if (payer.isContract) await store.set(trustOf(payer), 1, TRUST_MS, "lazy");
+    },
+    async total() {
+      const [transactions = 0, gwei = 0] = await Promise.all([
+        store.get<number>(lost("transactions")),
+        store.get<number>(lost("gwei")),
+      ]);
+      return transactions > 0 ? { transactions, gwei } : undefined;
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import { createGasBudget, type GasBudget, type GasPayer } from "../../../runtime/drivers/facilitator/gas-budget.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
+const never: AbortSignal = new AbortController().signal;
+const contract = (name: string): GasPayer => ({ address: name, isContract: true });
+const account: GasPayer = { address: "0xaccount", isContract: false };
+
+describe("the budget of lost gas", () => {
+  let now: number;
+  let budget: GasBudget;
+  let hashes: number;
+  beforeEach(() => {
+    now = 0;
+    hashes = 0;
+    budget = createGasBudget(
+      createMemoryStore(() => now),
+      "eip155:8453",
+    );
+  });
+
+  const loss = () => ({ hash: `0x${++hashes}`, feeWei: 3n * 10n ** 9n });
+  const isReserved = async (payer: GasPayer): Promise<boolean> => (await budget.reserve(payer, never)) !== undefined;
+  /** Whether it would have to wait for a place. */
+  const isFull = async (payer: GasPayer): Promise<boolean> => {
+    const gone = AbortSignal.abort(new Error("full"));
+    return budget.reserve(payer, gone).then(
+      () => false,
+      ({ message }: Error) => message === "full",
+    );
+  };
+
+  it("lets a contract have five transactions in flight, and the next when one of them is included", async () => {
+    const payer = contract("0xa");
+    const places = await Promise.all(Array.from({ length: 5 }, () => budget.reserve(payer, never)));
+    expect(await isFull(payer)).to.equal(true);
+    expect(await isFull(contract("0xb"))).to.equal(false);
+    await places[3]?.release();
+    expect(await isReserved(payer)).to.equal(true);
+  });
+
+  it("refuses a contract that has lost five within a day", async () => {
+    const payer = contract("0xa");
+    for (let time = 0; time < 5; time += 1) {
+      expect(await budget.isSpent(payer)).to.equal(false);
+      await (await budget.reserve(payer, never))?.lose(loss());
+    }
+    expect([await budget.isSpent(payer), await isReserved(payer)]).to.deep.equal([true, false]);
+    now += DAY_MS;
+    expect([await budget.isSpent(payer), await isReserved(payer)]).to.deep.equal([false, true]);
+  });
+
+  it("lets an ordinary account have any number in flight until its first loss", async () => {
+    const places = await Promise.all(Array.from({ length: 64 }, () => budget.reserve(account, never)));
+    expect(places).not.to.include(undefined);
+    for (const place of places.slice(0, 4)) await place?.lose(loss());
+    expect(await isReserved(account)).to.equal(true);
+    expect(await isFull(account)).to.equal(true);
+    await places[4]?.lose(loss());
+    for (const place of places.slice(5)) await place?.release();
+    now += HOUR_MS;
+    await budget.lose(account, loss());
+    expect(await budget.isSpent(account)).to.equal(true);
+  });
+
+  it("counts a transaction once, whoever reports it", async () => {
+    const payer = contract("0xa");
+    const lost = loss();
+    await (await budget.reserve(payer, never))?.lose(lost);
+    for (let time = 0; time < 9; time += 1) await budget.lose(payer, lost);
+    expect(await budget.total()).to.deep.equal({ transactions: 1, gwei: 4 });
+    expect(await budget.isSpent(payer)).to.equal(false);
+  });
+
+  it("frees the places of a process that crashed after an hour", async () => {
+    const payer = contract("0xa");
+    for (let time = 0; time < 5; time += 1) await budget.reserve(payer, never);
+    expect(await isFull(payer)).to.equal(true);
+    now += HOUR_MS;
+    expect(await isReserved(payer)).to.equal(true);
+  });
+
+  it("takes only contracts that have paid before once many contracts have burned gas", async () => {
+    const customer = contract("0xcustomer");
+    await budget.trust(customer);
+    for (let time = 0; time < 25; time += 1) await (await budget.reserve(contract(`0x${time}`), never))?.lose(loss());
+    expect(await budget.isSpent(contract("0xnew"))).to.equal(true);
+    expect(await budget.isSpent(customer)).to.equal(false);
+    expect(await budget.isSpent(account)).to.equal(false);
+    now += DAY_MS;
+    expect(await budget.isSpent(contract("0xnew"))).to.equal(false);
+  });
+
+  it("says what was lost within a day", async () => {
+    expect(await budget.total()).to.equal(undefined);
+    await budget.lose(contract("0xa"), loss());
+    await budget.lose(account, loss());
+    expect(await budget.total()).to.deep.equal({ transactions: 2, gwei: 8 });
+    now += DAY_MS;
+    expect(await budget.total()).to.equal(undefined);
+  });
+});
