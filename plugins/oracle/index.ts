@@ -9,8 +9,11 @@ export default definePlugin("oracle", async ({ anchor, clock, llm }) => {
   return {
     oracle: {
       check({ question }) {
-        if (question.isWellFormed()) return;
-        const error = "question must be well-formed Unicode: it holds a lone surrogate";
+        const isBlank = question.trim() === "";
+        if (question.isWellFormed() && !isBlank) return;
+        const error = isBlank
+          ? "question must not be blank"
+          : "question must be well-formed Unicode: it holds a lone surrogate";
         throw new Problem("invalid-input", undefined, { issues: [toValueError(error, question, "question")] });
       },
 

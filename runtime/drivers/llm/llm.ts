@@ -8,7 +8,7 @@ import type { AnswerForm } from "./dialect.ts";
 import { isForbidden, toProblem } from "./failures.ts";
 import { type Message, toCorrection, toMessages } from "./messages.ts";
 import { type Completion, createModel, type Model } from "./model.ts";
-import { findObject } from "./object.ts";
+import { findObjects } from "./object.ts";
 
 /** An OpenAI-compatible endpoint. */
 export interface LlmEndpoint {
@@ -100,10 +100,11 @@ function createModels(endpoint: LlmEndpoint, fetch: Fetch | undefined): Model[] 
 
 /** The object in an answer as the schema has it, or why there is none, in words that the model is shown. */
 function readAnswer({ text, isCut }: Completion, schema: Schema): { value?: unknown; fault?: string } {
-  const found = findObject(text);
-  const { value, issues } = found ? schema.check(found, "body") : { value: undefined, issues: [] };
-  if (found && issues.length === 0) return { value };
+  const checked = findObjects(text).map((found) => schema.check(found, "body"));
+  const fitting = checked.find(({ issues }) => issues.length === 0);
+  if (fitting) return { value: fitting.value };
+  const [first] = checked;
   if (isCut) return { fault: "It was cut off because it was too long. Be much shorter." };
-  if (!found) return { fault: "It holds no JSON object." };
-  return { fault: issues.map(({ loc, msg }) => `${loc.slice(1).join(".")}: ${msg}`).join("\n") };
+  if (!first) return { fault: "It holds no JSON object." };
+  return { fault: first.issues.map(({ loc, msg }) => `${loc.slice(1).join(".")}: ${msg}`).join("\n") };
 }

@@ -1,16 +1,27 @@
-/** At how many braces an object may begin: more of them are no answer, and looking is quadratic. */
+/** At how many braces an object may begin: the search is quadratic. */
 const MOST_STARTS = 10;
+/** The end of reasoning inside of the answer; some endpoints cut off its beginning. */
+const REASONING_END = /<\/(?:think|thinking|reasoning)>/gi;
 
-/** The first JSON object in a text: all of it, or what stands between prose or in a fence of backticks. */
-export function findObject(text: string): object | undefined {
+/**
+ * The JSON objects in an answer, in order: the whole text, or objects between prose, in a fence of backticks, or after the
+ * model's reasoning. Objects inside of the reasoning come last.
+ */
+export function findObjects(text: string): readonly object[] {
+  const end = [...text.matchAll(REASONING_END)].at(-1);
+  return end ? [...find(text.slice(end.index)), ...find(text)] : find(text);
+}
+
+function find(text: string): object[] {
+  const objects: object[] = [];
   let start = text.indexOf("{");
   for (let tried = 0; start >= 0 && tried < MOST_STARTS; tried++) {
     const end = endOf(text, start);
     const found = end === undefined ? undefined : parse(text.slice(start, end));
-    if (found) return found;
-    start = text.indexOf("{", start + 1);
+    if (found) objects.push(found);
+    start = text.indexOf("{", found && end !== undefined ? end : start + 1);
   }
-  return undefined;
+  return objects;
 }
 
 /** Just behind the brace that closes the one at `start`; braces inside of strings do not count. */
@@ -29,7 +40,7 @@ function endOf(text: string, start: number): number | undefined {
 
 function parse(text: string): object | undefined {
   try {
-    return JSON.parse(text) as object; // For it begins with a brace.
+    return JSON.parse(text) as object; // The text begins with a brace.
   } catch {
     return undefined;
   }

@@ -88,6 +88,26 @@ describe("a language model", () => {
     });
   });
 
+  describe("whose answer has more in it than the object", () => {
+    const draft = '{"word": "perhaps"}';
+    const good = JSON.stringify(GOOD);
+    const wrapped: Record<string, string> = {
+      "reasoning with a draft before it": `<think>\nFirst ${draft}.\n</think>\n${good}`,
+      "reasoning without its opening tag": `Let me see: ${draft}\n</think>\n\n${good}`,
+      "reasoning that holds the object itself": `<think>${good}</think>`,
+      "a fence": `\`\`\`json\n${good}\n\`\`\``,
+      "prose around it": `Here you are: ${good}\nHope that helps!`,
+      "an example that breaks the schema before it": `Like ${draft}, but: ${good}`,
+      "all of that": `<thinking>{ hm }</thinking>Sure:\n\`\`\`\n${good}\n\`\`\`\nBye {}`,
+    };
+    for (const [what, text] of Object.entries(wrapped))
+      it(`is read in one question: ${what}`, async () => {
+        server.behave(say(text));
+        expect(await llm.ask()).to.deep.equal(GOOD);
+        expect(server.asked).to.have.length(1);
+      });
+  });
+
   describe("whose answer cannot be used", () => {
     const faulty: readonly [why: string, behaviour: Behaviour, fault: RegExp][] = [
       ["breaks a bound", say({ word: "yes", score: 10 }), /score: Input should be less than or equal to 9/],

@@ -113,12 +113,12 @@ describe("a text service", () => {
       expect(server.asked[0]?.body.response_format?.json_schema?.name).to.equal(id);
     });
 
-    it(`${id} takes 1 to ${longest} characters`, async () => {
+    it(`${id} takes 1 to ${longest} characters, and no blanks alone`, async () => {
       const ask = await open(id, server.url);
       server.behave(say(answer));
       await ask({ target: "x" });
       await ask({ target: "🦄".repeat(longest) });
-      for (const target of ["", "x".repeat(longest + 1), null, 7, undefined])
+      for (const target of ["", " \n\t", " ".repeat(longest), "x".repeat(longest + 1), null, 7, undefined])
         expect(await problemOf(ask({ target }))).to.have.property("code", "invalid-input");
       expect(server.asked).to.have.length(2);
     });
