@@ -35,7 +35,9 @@ function isWellFormed(data: unknown): boolean {
   if (typeof data === "string") return data.isWellFormed();
   if (typeof data !== "object" || data === null) return true;
   if (Array.isArray(data)) return data.every(isWellFormed);
-  return Object.entries(data).every(([key, value]) => key.isWellFormed() && isWellFormed(value));
+  for (const key in data)
+    if (!key.isWellFormed() || !isWellFormed((data as Readonly<Record<string, unknown>>)[key])) return false;
+  return true;
 }
 
 const invalid = (error: string, input: unknown, field?: string): Problem =>

@@ -18,7 +18,7 @@ export type PartialCall = Omit<Call, "step" | "report"> & Partial<Pick<Call, "st
 export async function readValidInput(service: Service, invocation: Pick<Invocation, "input">): Promise<unknown> {
   const { value: raw, from, inPath = [] } = await invocation.input();
   const texts = from === "query" ? service.input.coerce(raw as Record<string, unknown>) : raw;
-  const { value, issues } = service.input.check(texts, from, "absent");
+  const { value, issues } = service.input.check(texts, from, "input");
   const all = [...issues, ...checkByHandler(service, value, issues)];
   if (all.length === 0) return value;
   const placed = all.map(({ loc: [, ...field], ...issue }) => {

@@ -3,6 +3,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { CASES, type Case } from "./cases.ts";
 import { type Contestant, start } from "./contestant.ts";
+import { type HostileRow, measureHostile } from "./hostile.ts";
 import { type DrainRow, measureDrain, measurePolls, type PollRow } from "./jobs.ts";
 import { type LedgerRow, measureLedger } from "./ledger.ts";
 import { type Sample, sample } from "./load.ts";
@@ -35,16 +36,18 @@ for (const one of CASES) rows.push(await measure(one));
 const starts = await measureStart();
 const ledger = await measureLedger();
 const services = await measureServices();
+const hostile = await measureHostile();
 const jobs = { drained: await measureDrain(), polled: await measurePolls() };
 print(rows, starts);
 printLedger(ledger);
 printServices(services);
+printHostile(hostile);
 printJobs(jobs);
 const file = join(import.meta.dirname, "results", "latest.json");
 mkdirSync(join(file, ".."), { recursive: true });
 writeFileSync(
   file,
-  `${JSON.stringify({ node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, rows, starts, ledger, services, jobs }, null, 2)}\n`,
+  `${JSON.stringify({ node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, rows, starts, ledger, services, hostile, jobs }, null, 2)}\n`,
 );
 console.log(`\nWritten to ${file}`);
 
@@ -135,6 +138,16 @@ function printServices({ uncached, cached }: { uncached: readonly UncachedRow[];
   console.log("\n| paid call, remembered | requests/s | of the first | p50 / p99 ms |\n|---|---|---|---|");
   for (const { title, rate, ofPlain, p50, p99 } of cached)
     console.log(`| ${title} | ${Math.round(rate)} | ${ofPlain.toFixed(2)} | ${p50} / ${p99} |`);
+}
+
+function printHostile(table: readonly HostileRow[]): void {
+  console.log(
+    "\n| 600 a minute from one address | others' p50 / p99 ms | without it | p99 ratio | 429 |\n|---|---|---|---|---|",
+  );
+  for (const { title, alone, beside, refused } of table) {
+    const [quiet, busy] = [alone, beside].map(({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`);
+    console.log(`| ${title} | ${busy} | ${quiet} | ${(beside.p99 / alone.p99).toFixed(1)}× | ${refused} |`);
+  }
 }
 
 function printJobs({ drained, polled }: { drained: readonly DrainRow[]; polled: readonly PollRow[] }): void {

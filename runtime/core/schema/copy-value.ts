@@ -20,12 +20,12 @@ interface Progress {
   readonly path: (string | number)[];
   readonly issues: ValidationIssue[];
   readonly nulls: [object: Record<string, unknown>, name: string][];
-  readonly keepsNulls: boolean;
+  readonly use: "input" | "output";
 }
 
-/** Copies a value for its check. @param from the first element of every `loc`. @param nulls see `Schema.check`. */
-export function copyValue(value: unknown, shape: Shape, from: string, nulls: "kept" | "absent"): Copied {
-  const progress: Progress = { path: [], issues: [], nulls: [], keepsNulls: nulls === "kept" };
+/** Copies a value for its check. @param from the first element of every `loc`. @param use see `Schema.check`. */
+export function copyValue(value: unknown, shape: Shape, from: string, use: "input" | "output"): Copied {
+  const progress: Progress = { path: [], issues: [], nulls: [], use };
   const copied = copy(value, shape, from, progress);
   const restoreNulls = (): void => {
     for (const [object, name] of progress.nulls) object[name] = null;
@@ -44,6 +44,7 @@ function copy(value: unknown, shape: Shape, key: string | number, progress: Prog
   if (progress.path.length === DEEPEST) {
     return refuse(valueError(`nested more than ${DEEPEST} levels deep`), key, progress);
   }
+  if (shape.isFree && progress.use === "input" && hasFiniteNumbers(value)) return value;
   progress.path.push(key);
   const copied = isList(value) ? copyArray(value, shape, progress) : copyObject(value, shape, progress);
   progress.path.pop();
@@ -67,7 +68,7 @@ function copyObject(value: Readonly<Record<string, unknown>>, shape: Shape, prog
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
     const found = given === undefined || (given === null && field.optional && !nullable) ? field.default : given;
     if (found === null && field.optional && nullable) {
-      if (progress.keepsNulls || field.default !== undefined) progress.nulls.push([copied, name]);
+      if (progress.use === "output" || field.default !== undefined) progress.nulls.push([copied, name]);
     } else if (found !== undefined) put(copied, name, copy(found, field.shape(), name, progress));
   }
   const rest = shape.rest();
@@ -77,6 +78,15 @@ function copyObject(value: Readonly<Record<string, unknown>>, shape: Shape, prog
     if (found !== undefined && !shape.names.has(name)) put(copied, name, copy(found, rest, name, progress));
   }
   return copied;
+}
+
+/** Whether no number is infinite: JSON.parse reads 1e400 as Infinity. */
+function hasFiniteNumbers(value: unknown): boolean {
+  if (typeof value === "number") return Number.isFinite(value);
+  if (typeof value !== "object" || value === null) return true;
+  if (isList(value)) return value.every(hasFiniteNumbers);
+  for (const name in value) if (!hasFiniteNumbers((value as Readonly<Record<string, unknown>>)[name])) return false;
+  return true;
 }
 
 /** In JSON, `__proto__` is a field like any other. */

@@ -12,6 +12,8 @@ export interface Shape {
   /** Whether the schema can accept a list, or an object; if not, such a value is not copied before it is refused. */
   readonly takesList: boolean;
   readonly takesObject: boolean;
+  /** Whether the value is copied unchanged, whatever it is. */
+  readonly isFree: boolean;
 }
 
 /** How one named field is copied. */
@@ -51,6 +53,7 @@ const FREE: Shape = {
   itemAt: () => FREE,
   takesList: true,
   takesObject: true,
+  isFree: true,
 };
 
 /**
@@ -81,6 +84,7 @@ function shapeOf(schemas: readonly SchemaNode[], resolve: Resolve, outermost = f
     itemAt: (index) => (firstItems[index] ?? anyItem)(),
     takesList,
     takesObject,
+    isFree: false,
   };
 }
 

@@ -16,13 +16,13 @@ export interface Schema {
    * A checked copy with defaults filled in, and all faults in the vocabulary of pydantic v2. `null` in an optional
    * field means absent. Fields that the schema does not name are dropped, not refused.
    * @param from the first element of every `loc`.
-   * @param nulls what becomes of `null` in an optional field that allows it and has no default: kept, or left out like an
-   * absent one, so that the same call has the same input.
+   * @param use An input is JSON that was parsed for this call alone: parts of any shape are not copied. `null` in an
+   * optional field that allows it and has no default is left out, so that the same call has the same input.
    */
   check(
     value: unknown,
     from: InputLocation,
-    nulls?: "kept" | "absent",
+    use?: "input" | "output",
   ): { readonly value: unknown; readonly issues: readonly ValidationIssue[] };
   /** A copy of query or path texts, converted to the schema's types. Texts that do not fit are left for `check`. */
   coerce(texts: Readonly<Record<string, unknown>>): Record<string, unknown>;
@@ -69,9 +69,9 @@ export function createCompiler(
 
     return {
       document: document as Record<string, unknown>,
-      check(value, from, nulls = "kept") {
+      check(value, from, use = "output") {
         if (value === undefined || (value === null && !takesNull)) return { value, issues: [missingValue(from)] };
-        const copied = copyValue(value, shape(), from, nulls);
+        const copied = copyValue(value, shape(), from, use);
         if (copied.issues.length > 0) return { value: undefined, issues: copied.issues };
         const validate = validator();
         const isValid = validate(copied.value);

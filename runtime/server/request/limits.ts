@@ -38,7 +38,8 @@ export type CreateLimiter = (allowance: Allowance) => Limiter;
 const POLLS_PER_MINUTE = 120;
 /** One crawl of a directory reads all documents, and each page of the explorer loads a dozen files. */
 const FREE_PER_UNPAID = 10;
-const BYTES_PER_UNPAID = 65_536;
+/** A body of 64 KB counts as two requests. */
+const BYTES_PER_UNPAID = 32_768;
 
 const IPV4 = /^[\d.]{7,15}$/;
 const WITH_PORT = /^(?:\[(.+)\]|([\d.]+)):\d+$/;
