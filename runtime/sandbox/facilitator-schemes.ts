@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createSolanaRpc, generateKeyPairSigner, type Signature } from "@solana/kit";
+import { generateKeyPairSigner } from "@solana/kit";
+import { Connection } from "@solana/web3.js";
 import { x402Facilitator } from "@x402/core/facilitator";
 import { type FacilitatorEvmSigner, toFacilitatorEvmSigner } from "@x402/evm";
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
@@ -78,15 +79,14 @@ async function createEvmSigner(evm: EvmChain, confirmationTimeoutMs: number): Pr
 async function createSvmSigner(solana: SvmChain, confirmationTimeoutMs: number): Promise<FacilitatorSvmSigner> {
   const feePayer = await generateKeyPairSigner();
   solana.airdrop(feePayer.address, 10n ** 13n);
-  const rpc = createSolanaRpc(solana.url);
+  const node = new Connection(solana.url);
   return {
     ...toFacilitatorSvmSigner(feePayer, { defaultRpcUrl: solana.url }),
     // As the library does it, but polling faster: this chain confirms at once.
     confirmTransaction: async (signature) => {
       const deadline = performance.now() + confirmationTimeoutMs;
       while (performance.now() < deadline) {
-        const { value } = await rpc.getSignatureStatuses([signature as Signature]).send();
-        const [status] = value;
+        const { value: status } = await node.getSignatureStatus(signature);
         if (status?.err) throw new TransactionOnchainFailureError(`It failed: ${Object.keys(status.err)}`);
         if (status) return;
         await sleep(POLLING_MS);
