@@ -1,18 +1,20 @@
 import { Worker } from "node:worker_threads";
-import type { ReadTask } from "./document.ts";
+import { type ReadTask, STATUS } from "./document-task.ts";
 
 const LOOK_MS = 20;
-const MEMORY_STATUS = 2;
 
 /**
- * Receives one document, parses it in a thread, watches the memory meanwhile, and sends the text back. An error in the
- * thread ends the process with status 1.
+ * Receives one document, parses it in a thread, watches memory and processor time meanwhile, and sends the text back. An
+ * error in the thread ends the process with status 1.
  */
-process.once("message", ({ source, limitBytes }: ReadTask) => {
+process.once("message", ({ source, limitBytes, limitCpuMs }: ReadTask) => {
+  const began = process.cpuUsage();
   const parser = new Worker(new URL("./document-thread.ts", import.meta.url), { workerData: source });
-  parser.once("message", (text) => process.send?.(text));
+  parser.once("message", (read) => process.send?.(read));
   setInterval(() => {
-    if (process.memoryUsage.rss() > limitBytes) process.exit(MEMORY_STATUS);
+    if (process.memoryUsage.rss() > limitBytes) process.exit(STATUS.memory);
+    const { user, system } = process.cpuUsage(began);
+    if ((user + system) / 1000 > limitCpuMs) process.exit(STATUS.time);
   }, LOOK_MS);
 });
 process.once("disconnect", () => process.exit());

@@ -1,5 +1,6 @@
 import { Defuddle } from "defuddle/node";
 import { parseHTML } from "linkedom";
+import type { DocumentText } from "./document-task.ts";
 
 /** The DOM as far as it is used here; linkedom's own types need TypeScript's DOM library. */
 interface Page {
@@ -27,11 +28,65 @@ const METADATA = /^(?:title|meta|link|base|style|script)$/;
 /** Fetches nothing; `standardize` would only improve the look and take half of the time. */
 const OPTIONS = { useAsync: false, removeImages: true, standardize: false };
 
-/** The title and the main article of a page as text, with an empty line between paragraphs; "" when the page has no text. */
-export async function readHtml(html: string, url: string): Promise<string> {
-  const { title, content } = await Defuddle(parse(html) as never, url, OPTIONS);
-  const article = toText(parse(content));
-  return article === "" || title === "" || article.startsWith(title) ? article : `${title}\n\n${article}`;
+/** What pages say when they show nothing without scripts. */
+const SCRIPTS_WANTED =
+  /\b(?:enable|turn on|activate|requires?|needs?|without)\W+(?:\w+\W+){0,5}javascript\b|\bjavascript\W+(?:\w+\W+){0,4}(?:required|disabled|enabled?)\b|\bchecking your browser\b/i;
+/** Where frameworks put the page. */
+const CONTAINERS = "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, app-root, [ng-app], [data-reactroot]";
+/** A longer text is not only a notice that scripts are wanted. */
+const LONGEST_NOTICE = 400;
+/** What an application shows while it loads. */
+const LONGEST_LOADING = 60;
+/** What surrounds a text even inside of its main element. */
+const SURROUNDINGS = "nav, aside, footer, script, style, noscript, template, form";
+
+/**
+ * The title and the main article of a page as text, with an empty line between paragraphs; "" when the page has no text.
+ * The main element is taken where the article is less than half of it (a question without its answers), and the text that
+ * a page holds for search engines alone (schema.org `articleBody`) where it is twice as long.
+ */
+export async function readHtml(html: string, url: string): Promise<DocumentText> {
+  const page = parse(html);
+  const hints = textsOf(page, "noscript").join(" ");
+  const isApp = textsOf(page, CONTAINERS).length > 0 && textsOf(page, "script").length > 0;
+  const structured = readArticleBody(page);
+  const main = textsOf(page, "main").length === 1 ? readMain(html) : "";
+  const { title, content } = await Defuddle(page as never, url, OPTIONS);
+  const found = toText(parse(content));
+  const shown = main.length > 2 * found.length ? main : found;
+  const article = structured.length > 2 * shown.length ? structured : shown;
+  const isNotice = article.length < LONGEST_NOTICE && SCRIPTS_WANTED.test(article);
+  const isLoading = article.length < LONGEST_LOADING && (isApp || SCRIPTS_WANTED.test(hints));
+  const text = article === "" || title === "" || article.startsWith(title) ? article : `${title}\n\n${article}`;
+  return { text, needsScripts: isNotice || isLoading };
+}
+
+const textsOf = (page: Page, selectors: string): string[] =>
+  [...page.querySelectorAll(selectors)].map(({ textContent }) => textContent);
+
+/** The text of the main element. Parses the page again: reading changes it. */
+function readMain(html: string): string {
+  const page = parse(html);
+  for (const element of page.querySelectorAll(SURROUNDINGS)) element.textContent = "";
+  const [main] = page.querySelectorAll("main");
+  return main ? toText(page, main) : "";
+}
+
+/** The article in the page's JSON-LD; "" without one. */
+function readArticleBody(page: Page): string {
+  for (const script of page.querySelectorAll('script[type="application/ld+json"]')) {
+    const body = /"articleBody"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(script.textContent)?.[1];
+    if (body !== undefined) return toPlain(body);
+  }
+  return "";
+}
+
+function toPlain(json: string): string {
+  try {
+    return toText(parse(String(JSON.parse(json)).replaceAll("\n", "<br>")));
+  } catch {
+    return "";
+  }
 }
 
 /** Adds the tags that HTML allows to omit: linkedom does not. */
@@ -46,7 +101,7 @@ function parse(html: string): Page {
 
 const toDom = (html: string): Page => (parseHTML(html) as unknown as { document: Page }).document;
 
-function toText(page: Page): string {
+function toText(page: Page, from: Element = page.body): string {
   for (const code of page.querySelectorAll("pre")) code.textContent = code.textContent.replaceAll("\n", LINE);
   for (const cell of page.querySelectorAll("td, th")) cell.after(" ");
   for (const line of page.querySelectorAll(LINES)) line.after(LINE);
@@ -54,7 +109,7 @@ function toText(page: Page): string {
     paragraph.before(PARAGRAPH);
     paragraph.after(PARAGRAPH);
   }
-  return page.body.textContent
+  return from.textContent
     .replace(/[^\S\u2028\u2029]+/g, " ")
     .replace(/ ?[\u2028\u2029]\s*/g, (gap) => (gap.includes(PARAGRAPH) ? "\n\n" : "\n"))
     .trim();

@@ -1,6 +1,7 @@
 import { type Host, Problem, type WebAnswer } from "#plugin";
 import { decodeText } from "./charset.ts";
 import { createReadDocument } from "./document.ts";
+import type { DocumentSource } from "./document-task.ts";
 
 /** Fetches the text at a URL. @throws Problem `unparseable-input`, `upstream-failed`; the signal's reason. */
 export type ReadPage = (url: string, signal: AbortSignal) => Promise<string>;
@@ -25,12 +26,21 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
     }
   }
 
+  async function toPageText(source: DocumentSource, signal: AbortSignal): Promise<string> {
+    const { text, needsScripts } = await readDocument(source, signal);
+    if (!needsScripts) return text;
+    throw new Problem(
+      "unparseable-input",
+      "The page shows its text only with scripts, which are not run here: send the text",
+    );
+  }
+
   async function toText({ headers, body, url }: WebAnswer, signal: AbortSignal): Promise<string> {
     const declared = headers.get("content-type") ?? "";
     const [type = ""] = declared.toLowerCase().split(/[\s;,]/, 1);
     const charset = /charset\s*=\s*["']?([^\s"';,]+)/i.exec(declared)?.[1];
-    if (HTML.test(type)) return readDocument({ kind: "html", html: decodeText(body, charset), url }, signal);
-    if (type === "application/pdf" || isPdf(body)) return readDocument({ kind: "pdf", bytes: body }, signal);
+    if (HTML.test(type)) return toPageText({ kind: "html", html: decodeText(body, charset), url }, signal);
+    if (type === "application/pdf" || isPdf(body)) return toPageText({ kind: "pdf", bytes: body }, signal);
     if (TEXT.test(type)) return decodeText(body, charset);
     const what = type === "" ? "says no content type" : `is ${type}`;
     throw new Problem("unparseable-input", `What the URL leads to ${what}; HTML, PDF and text can be summarized`);

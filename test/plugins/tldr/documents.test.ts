@@ -2,7 +2,8 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect } from "chai";
-import { createReadDocument, type DocumentSource, type ReadTask } from "../../../plugins/tldr/document.ts";
+import { createReadDocument } from "../../../plugins/tldr/document.ts";
+import type { DocumentSource, ReadTask } from "../../../plugins/tldr/document-task.ts";
 import { readHtml as extractText } from "../../../plugins/tldr/html.ts";
 import { eventually } from "../../support/eventually.ts";
 import { problemOf } from "../host.ts";
@@ -13,7 +14,7 @@ const TOO_MUCH = /^The document cannot be read (within 1 seconds|in 512 MB of me
 const DAMAGED = "The document is damaged or protected: it cannot be read";
 
 describe("a document, read in a process of its own", () => {
-  const read = createReadDocument({ limitMs: 45_000 }); // Each process starts anew, on a machine that may be busy.
+  const read = createReadDocument({ cpuMs: 45_000, wallMs: 90_000 }); // Some tests run hostile pages beside others.
   const patient = new AbortController().signal;
   const processes = (): number => process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length;
   let idle: number;
@@ -21,8 +22,10 @@ describe("a document, read in a process of its own", () => {
     idle = processes();
   });
   afterEach(() => eventually(() => processes() === idle));
-  const readHtml = (html: string, signal = patient): Promise<string> => read({ kind: "html", html, url: URL }, signal);
-  const readPdf = (bytes: Buffer): Promise<string> => read({ kind: "pdf", bytes: new Uint8Array(bytes) }, patient);
+  const readHtml = async (html: string, signal = patient): Promise<string> =>
+    (await read({ kind: "html", html, url: URL }, signal)).text;
+  const readPdf = async (bytes: Buffer): Promise<string> =>
+    (await read({ kind: "pdf", bytes: new Uint8Array(bytes) }, patient)).text;
 
   it("is the title and the article of a page, without what surrounds it", async () => {
     expect(await readHtml(toPage(ARTICLE))).to.equal(["Tides", ...PARAGRAPHS].join("\n\n"));
@@ -75,7 +78,7 @@ low()</pre>${ARTICLE}`);
     };
     // Of these sites what is missing would be fetched, if that were allowed.
     for (const url of ["https://x.com/one/status/1", "https://www.youtube.com/watch?v=12345678901"])
-      expect(await extractText("<html><head></head><body></body></html>", url)).to.equal("");
+      expect((await extractText("<html><head></head><body></body></html>", url)).text).to.equal("");
     globalThis.fetch = fetch;
     expect(asked).to.deep.equal([]);
   });
@@ -105,7 +108,7 @@ low()</pre>${ARTICLE}`);
   };
   for (const [what, make] of Object.entries(hostile))
     it(`is given up in time: ${what}`, async () => {
-      const { code, message } = await problemOf(createReadDocument({ limitMs: 1000 })(make(), patient));
+      const { code, message } = await problemOf(createReadDocument({ cpuMs: 1000 })(make(), patient));
       expect(code).to.equal("unparseable-input");
       expect(message).to.match(TOO_MUCH);
     });
@@ -113,8 +116,17 @@ low()</pre>${ARTICLE}`);
   it("takes no more memory than it may", async () => {
     const file = join(import.meta.dirname, "../../../plugins/tldr/document-process.ts");
     const reader = fork(file, { serialization: "advanced" });
-    reader.send({ source: { kind: "html", html: toPage(ARTICLE), url: URL }, limitBytes: 2 ** 20 } satisfies ReadTask);
+    const source = { kind: "html", html: toPage(ARTICLE), url: URL } as const;
+    reader.send({ source, limitBytes: 2 ** 20, limitCpuMs: 60_000 } satisfies ReadTask);
     expect(await once(reader, "exit")).to.deep.equal([2, null]);
+  });
+
+  it("is not blamed when the machine is too busy to read it in time", async () => {
+    const { code, message, options } = await problemOf(
+      createReadDocument({ cpuMs: 60_000, wallMs: 1 })(toHtml(toPage(ARTICLE)), patient),
+    );
+    expect([code, message]).to.deep.equal(["unavailable", "The machine is too busy to read the document now"]);
+    expect(options.retryAfter).to.equal(10);
   });
 
   it("is not read where no process can be started", async () => {

@@ -134,6 +134,11 @@ describe("a summary of a page", () => {
       "What the URL leads to says no content type; HTML, PDF and text can be summarized",
     ],
     ["an empty page", { body: toPage(""), type: "text/html" }, "There is no text at the URL that could be summarized"],
+    [
+      "an application that shows nothing without scripts",
+      { body: '<div id="root"></div><script src="/a.js"></script>', type: "text/html" },
+      "The page shows its text only with scripts, which are not run here: send the text",
+    ],
     ["a blank text", { body: " \n", type: "text/plain" }, "There is no text at the URL that could be summarized"],
     [
       "no content",
