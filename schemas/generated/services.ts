@@ -303,7 +303,7 @@ export interface CalldataDecodeResponse {
    */
   canonical?: boolean | null;
   /**
-   * The call in words with its amounts, such as `transfer 1.5 USDC to 0x…`; null unless `contract_address` is a well-known token.
+   * The call in words with its amounts, such as `transfer 1.5 USDC to 0x...`; null unless `contract_address` is a well-known token.
    */
   summary?: string | null;
   /**
@@ -531,7 +531,7 @@ export interface GradeResponse {
  */
 export interface IntelWalletRequest {
   /**
-   * An EVM address (40 hex characters, with or without 0x) or a Solana public key (base58), alone or in CAIP-10 form (`eip155:8453:0x…`).
+   * An EVM address (40 hex characters, with or without 0x) or a Solana public key (base58), alone or in CAIP-10 form (`eip155:8453:0x...`).
    */
   wallet: string;
 }
@@ -692,7 +692,7 @@ export interface InvestigateDeliverable {
  */
 export interface InvestigateRequest {
   /**
-   * An EVM address (40 hex characters, with or without 0x) or a Solana public key (base58), alone or in CAIP-10 form (`eip155:8453:0x…`).
+   * An EVM address (40 hex characters, with or without 0x) or a Solana public key (base58), alone or in CAIP-10 form (`eip155:8453:0x...`).
    */
   address: string;
 }
@@ -1245,7 +1245,7 @@ export interface RollResponse {
  */
 export interface ScreenRequest {
   /**
-   * An EVM address (40 hex characters, with or without 0x) or a Solana public key (base58), alone or in CAIP-10 form (`eip155:8453:0x…`). Any other address is searched in the sanctions list alone, and answered with `review`.
+   * An EVM address (40 hex characters, with or without 0x) or a Solana public key (base58), alone or in CAIP-10 form (`eip155:8453:0x...`). Any other address is searched in the sanctions list alone, and answered with `review`.
    */
   wallet: string;
 }
