@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
 import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
-import { BASE_URL, type Loose, type Shown, showSet } from "../support/fixture-set.ts";
+import { BASE_URL, type Shown, showSet } from "../support/fixture-set.ts";
 
 const ADDED = {
   "manifests/draw.yaml": `id: draw
@@ -25,14 +25,15 @@ async function placesOf({ services, set, text, json, offers, documents }: Shown)
   const { site, schemas } = set;
   const invoke = () => Promise.reject(new Error("nothing is called"));
   const mcp = createMcp({ services, schemas, invoke, site, baseUrl: BASE_URL, loopback: true });
-  const message = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+  const message = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
   const tools = await mcp.handle({
-    method: "POST",
     headers: { "content-type": "application/json", accept: "application/json", host: "corner.example.org" },
-    body: JSON.stringify(message),
+    read: async () => ({ text: message, bytes: message.length }),
+    admit: async () => {},
     requestId: "1",
+    client: "192.0.2.1",
     signal: new AbortController().signal,
-  } as Loose);
+  });
   const challenges = services
     .filter(({ manifest }) => manifest.price !== undefined)
     .map((service) => offers.challenge(service, BASE_URL + service.path).body.toString());
