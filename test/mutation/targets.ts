@@ -7,6 +7,7 @@ export interface Target {
 const PAYMENTS = [
   "test/core/payments/charge.test.ts",
   "test/core/payments/challenge.test.ts",
+  "test/core/payments/offers.test.ts",
   "test/core/payments/retry.test.ts",
   "test/core/payments/unknown-outcome.test.ts",
   "test/core/payments/rail-monitor.test.ts",

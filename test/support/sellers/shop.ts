@@ -16,6 +16,7 @@ import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.t
 import { eventually } from "../eventually.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { checkRange, toSite } from "./dice.ts";
+import { authorize, encode, type PayOptions } from "./signed.ts";
 
 type Roll = (input: { low: number; high: number; count: number }, call: Call) => unknown;
 
@@ -45,15 +46,6 @@ export interface TestClock {
   advance(ms: number): void;
 }
 
-export interface PayOptions {
-  readonly nonce?: number;
-  readonly signature?: string;
-  readonly value?: string;
-  readonly validForSeconds?: number;
-  readonly resource?: undefined;
-  readonly change?: (offer: PaymentRequirements) => PaymentRequirements;
-}
-
 /** The whole runtime over real HTTP, with two services and a scripted rail. */
 export interface Shop {
   readonly url: string;
@@ -67,7 +59,7 @@ export interface Shop {
   post(path: string, body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
   /** Fetches the challenge of a path and makes the PAYMENT-SIGNATURE header for its first offer. */
   pay(path: string, options?: PayOptions): Promise<string>;
-  payV1(path: string): Promise<string>;
+  payV1(path: string, options?: PayOptions): Promise<string>;
   /** Challenge, payment and call in one. */
   buy(path: string, body: unknown): Promise<Response>;
   /** Repeats a call with the same payment while the answer is `payment-in-progress`. */
@@ -124,6 +116,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const { others = [], extensionsOf, log = silentLog, patience = {} } = options;
   const rails = [rail, ...others];
   const state = { executions: 0, handler: undefined as Roll | undefined, ready: options.ready };
+  const seconds = (): number => Math.floor(clock.now() / 1000);
   let nonce = 0;
   let running = await run(options.price ?? "0.001", 0, options.baseUrl);
 
@@ -150,34 +143,20 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
         body: JSON.stringify(body),
         ...(signal && { signal }),
       }),
-    async pay(
-      path,
-      {
-        change = (offer: PaymentRequirements) => offer,
-        nonce: chosen,
-        signature,
-        value,
-        validForSeconds = 300,
-        ...rest
-      } = {},
-    ) {
+    async pay(path, { change = (offer: PaymentRequirements) => offer, nonce: chosen, ...rest } = {}) {
       const challenge = (await (await fetch(running.url + path, { method: "POST" })).json()) as PaymentRequired;
       const accepted = change(challenge.accepts[0] as PaymentRequirements);
-      const payload = authorize(accepted, chosen ?? ++nonce, {
-        signature,
-        value,
-        validBefore: Math.floor(clock.now() / 1000) + validForSeconds,
-      });
+      const payload = authorize(accepted, seconds(), { ...rest, nonce: chosen ?? ++nonce });
       const resource = "resource" in rest ? rest.resource : challenge.resource;
       return encode({ x402Version: 2, accepted, payload, ...(resource && { resource }) });
     },
-    async payV1(path) {
+    async payV1(path, options) {
       const response = await fetch(`${running.url}${path}?x402Version=1`, { method: "POST" });
       const { accepts } = (await response.json()) as {
         accepts: { maxAmountRequired: string; payTo: string; network: string }[];
       };
       const [{ maxAmountRequired: amount, payTo, network }] = accepts as [(typeof accepts)[number]];
-      const payload = authorize({ amount, payTo }, ++nonce, { validBefore: Math.floor(clock.now() / 1000) + 300 });
+      const payload = authorize({ amount, payTo }, seconds(), { ...options, nonce: ++nonce });
       return encode({ x402Version: 1, scheme: "exact", network, payload });
     },
     buy: async (path, body) => shop.post(path, body, { "payment-signature": await shop.pay(path) }),
@@ -262,27 +241,3 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     return state.handler ? state.handler(input, call) : { value: input.low, executions: state.executions };
   }
 }
-
-function authorize(
-  { amount, payTo }: Pick<PaymentRequirements, "amount" | "payTo">,
-  nonce: number,
-  {
-    signature,
-    value,
-    validBefore,
-  }: { signature?: string | undefined; value?: string | undefined; validBefore: number },
-): object {
-  return {
-    signature: signature ?? `0x${nonce.toString(16).padStart(130, "0")}`,
-    authorization: {
-      from: "0x1111111111111111111111111111111111111111",
-      to: payTo,
-      value: value ?? amount,
-      validAfter: "0",
-      validBefore: String(validBefore),
-      nonce: `0x${nonce.toString(16).padStart(64, "0")}`,
-    },
-  };
-}
-
-const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64");

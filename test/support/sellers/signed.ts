@@ -1,0 +1,39 @@
+import type { PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
+
+/** How a payment differs from the ordinary one. */
+export interface PayOptions {
+  readonly nonce?: number;
+  readonly signature?: string;
+  /** Atomic units that are signed for. */
+  readonly value?: string;
+  /** The recipient that is signed for. */
+  readonly signedTo?: string;
+  readonly validForSeconds?: number;
+  /** Left out of the payment. */
+  readonly resource?: undefined;
+  /** The offer as the payment names it. */
+  readonly change?: (offer: PaymentRequirements) => PaymentRequirements;
+}
+
+/** An EIP-3009 authorization whose signature a scripted rail does not check. @param at Unix seconds. */
+export function authorize(
+  { amount, payTo }: Pick<PaymentRequirements, "amount" | "payTo">,
+  at: number,
+  { nonce = 0, signature, value, signedTo, validForSeconds = 300 }: PayOptions,
+): object {
+  const hex = (length: number): string => `0x${nonce.toString(16).padStart(length, "0")}`;
+  return {
+    signature: signature ?? hex(130),
+    authorization: {
+      from: "0x1111111111111111111111111111111111111111",
+      to: signedTo ?? payTo,
+      value: value ?? amount,
+      validAfter: "0",
+      validBefore: String(at + validForSeconds),
+      nonce: hex(64),
+    },
+  };
+}
+
+/** A header of base64 JSON. */
+export const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64");
