@@ -35,7 +35,12 @@ describe("reading a payment", () => {
     expect(fromText).to.deep.equal(readPayment(payment, NETWORKS));
     expect(fromText).to.include({ x402Version: 2, network: "eip155:8453", resourceUrl: "https://api.test/v1/roll" });
     expect(fromText).to.have.nested.property("authorization.amount", 1000n);
-    expect(fromText).to.have.nested.property("authorization.validBefore", 1_800_000_000);
+    expect(fromText).to.deep.nested.include({
+      "authorization.payer": EVM.authorization.from,
+      "authorization.payTo": EVM.authorization.to,
+      "authorization.validAfter": 0,
+      "authorization.validBefore": 1_800_000_000,
+    });
   });
 
   it("takes a V1 payment and translates its network", () => {
@@ -106,6 +111,32 @@ describe("reading a payment", () => {
     for (const [raw, refusal] of cases) expect(readPayment(raw as string, NETWORKS), String(raw)).to.equal(refusal);
   });
 
+  it("takes no offer in which a field is missing or is of another type", () => {
+    const others = {
+      scheme: 1,
+      network: 1,
+      asset: 1,
+      amount: 1000,
+      payTo: null,
+      maxTimeoutSeconds: "300",
+      extra: "no",
+    };
+    for (const [field, other] of Object.entries(others))
+      for (const value of field === "extra" ? [other, []] : [other, undefined]) {
+        const accepted = { ...ACCEPTED, [field]: value };
+        expect(readPayment({ ...payment, accepted }, NETWORKS), `${field}: ${value}`).to.equal("invalid_payload");
+      }
+    for (const accepted of [null, "exact", []])
+      expect(readPayment({ ...payment, accepted }, NETWORKS)).to.equal("invalid_payload");
+    const { extra: _extra, ...without } = ACCEPTED;
+    expect(readPayment({ ...payment, accepted: without }, NETWORKS)).to.be.an("object");
+  });
+
+  it("reads a resource only where it names a URL", () => {
+    for (const resource of [undefined, null, "https://api.test/v1/roll", {}, { url: 7 }])
+      expect(readPayment({ ...payment, resource }, NETWORKS)).to.have.property("resourceUrl", undefined);
+  });
+
   it("survives 10 000 mutated headers without ever throwing", () => {
     const good = header(payment);
     const mutate = fc.tuple(fc.nat(good.length - 1), fc.string({ maxLength: 4 }), fc.nat(8));
@@ -131,6 +162,9 @@ describe("reading a payment", () => {
     expect(toRefusal("invalid_exact_evm_nonce_already_used")).to.equal("authorization_used");
     expect(toRefusal("invalid_exact_evm_payload_signature")).to.equal("invalid_signature");
     expect(toRefusal("invalid_exact_evm_payload_authorization_valid_before")).to.equal("payment_expired");
+    expect(toRefusal("transaction_blockhash_not_found")).to.equal("payment_expired");
+    expect(toRefusal("invalid_exact_evm_payload_authorization_valid_after")).to.equal("payment_not_yet_valid");
+    expect(toRefusal("settle_failed")).to.equal("payment_rejected");
     expect(toRefusal(undefined)).to.equal("payment_rejected");
   });
 });

@@ -1,4 +1,5 @@
 import {
+  AddressLookupTableAccount,
   ComputeBudgetProgram,
   Keypair,
   PublicKey,
@@ -26,11 +27,15 @@ function transfer(amount: bigint): TransactionInstruction {
   return new TransactionInstruction({ programId: TOKEN, keys, data });
 }
 
-function serialize(instructions: TransactionInstruction[], version: "legacy" | 0): { bytes: Buffer; message: Buffer } {
+function serialize(
+  instructions: TransactionInstruction[],
+  version: "legacy" | 0,
+  tables: AddressLookupTableAccount[] = [],
+): { bytes: Buffer; message: Buffer } {
   const recentBlockhash = Keypair.generate().publicKey.toBase58();
   const draft = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash, instructions });
   const transaction = new VersionedTransaction(
-    version === 0 ? draft.compileToV0Message() : draft.compileToLegacyMessage(),
+    version === 0 ? draft.compileToV0Message(tables) : draft.compileToLegacyMessage(),
   );
   transaction.sign([payer]);
   return { bytes: Buffer.from(transaction.serialize()), message: Buffer.from(transaction.message.serialize()) };
@@ -63,6 +68,56 @@ describe("a Solana payment's transaction", () => {
       Buffer.alloc(0),
     ]) {
       expect(parseSolanaTransaction(other.toString("base64"))).to.equal(undefined);
+    }
+  });
+
+  it("is read past its lookups in address tables, and past data whose length takes two bytes", () => {
+    const paid = transfer(7n);
+    for (const [at, key] of paid.keys.entries()) key.isWritable = at % 2 === 0;
+    const tables = [paid.keys.slice(0, 2), paid.keys.slice(2)].map(
+      (keys) =>
+        new AddressLookupTableAccount({
+          key: Keypair.generate().publicKey,
+          state: {
+            deactivationSlot: 2n ** 64n - 1n,
+            lastExtendedSlot: 0,
+            lastExtendedSlotStartIndex: 0,
+            addresses: keys.map(({ pubkey }) => pubkey),
+          },
+        }),
+    );
+    const memo = new TransactionInstruction({ programId: TOKEN, keys: [], data: Buffer.alloc(300, 1) });
+    const { bytes, message } = serialize([memo, paid], 0, tables);
+    const parsed = parseSolanaTransaction(bytes.toString("base64"));
+    expect(parsed?.amount).to.equal(7n);
+    expect(Buffer.from(parsed?.message ?? []).equals(message)).to.equal(true);
+    expect(parseSolanaTransaction(bytes.subarray(0, -1).toString("base64"))).to.equal(undefined);
+  });
+
+  it("is none beyond the packet limit of the network, which is 1232 bytes", () => {
+    // No signature, no key, and one instruction with data of this length.
+    const withData = (length: number): string => {
+      const head = [0, 0, 0, 0, 0, ...Buffer.alloc(32), 1, 0, 0, (length & 0x7f) | 0x80, length >> 7];
+      return Buffer.concat([Buffer.from(head), Buffer.alloc(length, 1)]).toString("base64");
+    };
+    expect(parseSolanaTransaction(withData(1190))).to.have.property("amount", undefined);
+    expect(Buffer.from(withData(1190), "base64")).to.have.length(1232);
+    expect(parseSolanaTransaction(withData(1191))).to.equal(undefined);
+  });
+
+  it("pays nothing by another instruction of the token, or by one that is longer", () => {
+    for (const change of [
+      (data: Buffer) => data.fill(3, 0, 1),
+      (data: Buffer) => Buffer.concat([data, Buffer.from([0])]),
+    ]) {
+      const other = transfer(1000n);
+      other.data = change(other.data);
+      expect(parseSolanaTransaction(serialize([other], 0).bytes.toString("base64"))).to.have.property(
+        "amount",
+        undefined,
+      );
+      const both = serialize([other, transfer(5n)], 0).bytes.toString("base64");
+      expect(parseSolanaTransaction(both)).to.have.property("amount", 5n);
     }
   });
 
