@@ -16,14 +16,17 @@ import { TLS, trustTestCertificate } from "../../surfaces/a2a/served/support/tls
 
 const LIMITS = { timeoutMs: 3000, maxBytes: 1000 };
 
-/** Addresses that are nobody's on the public internet, in every clothing; test/attacks/ssrf.test.ts fetches from them. */
+/** Addresses that are not public, in many notations; test/attacks/ssrf.test.ts fetches from them. */
 const FORBIDDEN = `
   127.0.0.1 127.8.9.10 0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 100.127.255.254 169.254.169.254 172.16.0.1 172.31.255.255
   192.168.1.1 192.0.0.1 192.0.0.192 192.0.2.1 192.88.99.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1 239.255.255.255
   240.0.0.1 255.255.255.255 :: ::1 ::127.0.0.1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 ::ffff:a9fe:a9fe ::ffff:0:127.0.0.1
   64:ff9b::127.0.0.1 64:ff9b::8.8.8.8 64:ff9b:1::1 100::1 2001::1 2001:0:7f00:1:: 2001:db8::1 2002:7f00:1::
-  2002:808:808:: 3fff::1 4000::1 5f00::1 fc00::1 fd12::1 fe80::1 fe80::1%lo fec0::1 ff02::1 ff0e::1`;
-const PUBLIC = "8.8.8.8 93.184.216.34 100.63.255.255 172.32.0.1 ::ffff:8.8.8.8 2606:4700::1 2a00:1450::1";
+  2002:808:808:: 3fff::1 4000::1 5f00::1 fc00::1 fd12::1 fe80::1 fe80::1%lo fec0::1 ff02::1 ff0e::1
+  168.63.129.16 ::ffff:168.63.129.16 192.80.8.124 161.26.0.6 166.8.1.1 166.11.255.255 199.36.153.4 199.36.153.11
+  100.100.100.200 169.254.0.23 169.254.170.2 fd00:ec2::254 fd20:ce::254 fd00:c1::a9fe:a9fe`;
+const PUBLIC =
+  "8.8.8.8 93.184.216.34 100.63.255.255 172.32.0.1 168.63.129.17 166.12.0.1 199.36.153.12 ::ffff:8.8.8.8 2606:4700::1 2a00:1450::1";
 
 describe("a guarded fetch", () => {
   const opened: (() => unknown)[] = [];
