@@ -7,26 +7,33 @@ import type { Durability, Tally } from "../../core/store.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createCommits } from "./sqlite-commits.ts";
 import { isBusy } from "./sqlite-errors.ts";
+import { createUpkeep } from "./sqlite-upkeep.ts";
 
 export interface SqliteStoreOptions {
   /** Created, with its folder, for this user alone. Several processes may open it at once. */
   readonly file: string;
-  /** Milliseconds since the Unix epoch. */
+  /** Unix milliseconds. */
   readonly now?: () => number;
+  /** The time between two steps that give unused space back. */
+  readonly upkeepMs?: number;
 }
 
-/** The event loop waits as long for a lock; then the transaction is tried again later. */
+/** How long the event loop waits for a lock; afterwards the transaction is tried again later. */
 const BUSY_MS = 20;
+/** A file of an earlier version is rewritten once, so that it can shrink; a larger one would keep the start waiting. */
+const MOST_REWRITTEN_PAGES = 25_000;
 const OPEN_PATIENCE_MS = 2000;
 const PAGE = 500;
 const SWEEP_EVERY_MS = 60_000;
 const SWEEP_MOST = 200;
 
 /**
- * Rows are appended in the order of their writing, and only the small index of keys is written all over: a payment's
- * entries share pages with their neighbours', and a commit is half as long as with rows in the order of their keys.
+ * Rows are kept in the order of writing, and only the small index is in the order of keys. A payment's entries share
+ * pages with their neighbours, and a commit takes half as long as with rows in the order of keys. `auto_vacuum` counts
+ * only before the first table is made.
  */
 const PREPARE = `
+  PRAGMA auto_vacuum = INCREMENTAL;
   PRAGMA journal_mode = WAL;
   PRAGMA wal_autocheckpoint = 10000;
   CREATE TABLE IF NOT EXISTS entries (
@@ -39,10 +46,12 @@ const PREPARE = `
  * same time share a transaction and its fsync.
  * @throws Problem `unavailable` when the file cannot be opened.
  */
-export async function openSqliteStore({ file, now = Date.now }: SqliteStoreOptions): Promise<OpenStore> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenStore> {
+  const { file, now = Date.now, upkeepMs = 1000 } = options;
   const db = await openDatabase(file);
   const entries = createEntries(db, now);
-  const commits = createCommits(db, entries.sweep);
+  const commits = createCommits(db, () => upkeep.note(entries.sweep()));
+  const upkeep = createUpkeep({ db, run: (work) => commits.run("", work, "lazy"), everyMs: upkeepMs });
   const expiresIn = (ttlMs: number | undefined): number | null =>
     ttlMs === undefined ? null : Math.ceil(now() + ttlMs);
 
@@ -84,6 +93,7 @@ export async function openSqliteStore({ file, now = Date.now }: SqliteStoreOptio
     },
     ping: () => commits.run("", () => undefined),
     async close() {
+      upkeep.close();
       await commits.drain();
       db.close();
     },
@@ -125,11 +135,13 @@ function createEntries(db: DatabaseSync, now: () => number) {
     list: (start: string, isIncluded: boolean) =>
       (isIncluded ? from : after).all(start, now()).map(({ key }) => key as string),
     tally: (prefix: string) => ({ ...tally.get(prefix, `${prefix}\u{10ffff}`, now()) }) as unknown as Tally,
-    /** Deletes some of what has expired, once a minute, and more often while there is more. */
+    /** Deletes some of what has expired, once a minute and while there is more. @returns whether there is more. */
     sweep() {
       const at = now();
-      if (at - sweptAt < SWEEP_EVERY_MS) return;
-      if (sweep.run(at).changes < SWEEP_MOST) sweptAt = at;
+      if (at - sweptAt < SWEEP_EVERY_MS) return false;
+      const hasMore = sweep.run(at).changes === SWEEP_MOST;
+      if (!hasMore) sweptAt = at;
+      return hasMore;
     },
   };
 }
@@ -143,6 +155,7 @@ async function openDatabase(file: string): Promise<DatabaseSync> {
       closeSync(openSync(file, "a", 0o600));
       db = new DatabaseSync(file, { timeout: BUSY_MS });
       db.exec(PREPARE);
+      makeShrinkable(db);
       return db;
     } catch (cause) {
       db?.close();
@@ -153,3 +166,14 @@ async function openDatabase(file: string): Promise<DatabaseSync> {
     }
   }
 }
+
+/** @throws when another process holds the lock. */
+function makeShrinkable(db: DatabaseSync): void {
+  const { auto_vacuum: mode } = db.prepare("PRAGMA auto_vacuum").get() as { auto_vacuum: number };
+  const { page_count: pages } = db.prepare("PRAGMA page_count").get() as { page_count: number };
+  if (mode === INCREMENTAL || pages > MOST_REWRITTEN_PAGES) return;
+  db.exec("PRAGMA auto_vacuum = INCREMENTAL; VACUUM");
+}
+
+/** The number of this mode of `PRAGMA auto_vacuum`. */
+const INCREMENTAL = 2;
