@@ -14,8 +14,10 @@ const MOCHA = join(ROOT, "node_modules/mocha/bin/mocha.js");
 const REPORTER = join(import.meta.dirname, "reporter.ts");
 /** Without it, every process strips and compiles the same files again: half of what it takes to start. */
 const NODE_COMPILE_CACHE = join(ROOT, "node_modules/.cache/node");
-/** No file needs so long. */
-const TIMEOUT_MS = 900_000;
+/** No files need so long. */
+const TIMEOUT_MS = 600_000;
+/** So long after its tests a process may close what they have opened. One that runs on has left something running. */
+const END_MS = 20_000;
 
 /** Runs files in one process of mocha's. It leads a process group, so that what it has started ends with it. */
 export function runBatch(files: readonly string[]): Promise<Outcome> {
@@ -28,17 +30,19 @@ export function runBatch(files: readonly string[]): Promise<Outcome> {
     kill();
     process.exit(130);
   };
-  const timer = setTimeout(kill, TIMEOUT_MS);
+  const timers = [setTimeout(kill, TIMEOUT_MS)];
   process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => {
       output += text;
+      if (timers.length === 1 && output.includes(MARK)) timers.push(setTimeout(kill, END_MS));
     });
   child.once("close", (code, signal) => {
-    clearTimeout(timer);
+    for (const timer of timers) clearTimeout(timer);
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
-    resolve(toOutcome(output, `${files.join(" ")} ended with ${signal ?? `exit code ${code}`}`, code));
+    const why = signal ? "did not end by itself" : `ended with exit code ${code}`;
+    resolve(toOutcome(output, `${files.join("\n  ")}\n  ${why}`, code));
   });
   return promise;
 }
