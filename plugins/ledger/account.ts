@@ -33,6 +33,12 @@ export interface LedgerWork {
   readonly otherwise: string;
   readonly signal: AbortSignal;
   readonly report: (progress: string) => void;
+  /** How long reading the transfers may take; undefined for no limit but the signal. */
+  readonly budgetMs?: number | undefined;
+  /** The longest pause that the node may ask for, in seconds. */
+  readonly longestPauseSeconds: number;
+  /** Milliseconds of any clock that only moves forward. */
+  readonly stopwatch?: () => number;
 }
 
 /**
@@ -55,12 +61,12 @@ export async function readLedger(query: LedgerQuery, work: LedgerWork): Promise<
   return { span, entries };
 }
 
-async function readAll(
-  { wallet, direction }: LedgerQuery,
-  { node, most, otherwise, signal, report }: LedgerWork,
-  span: BlockSpan,
-): Promise<UsdcTransfer[]> {
+async function readAll({ wallet, direction }: LedgerQuery, work: LedgerWork, span: BlockSpan): Promise<UsdcTransfer[]> {
+  const { node, most, otherwise, signal, report, budgetMs, longestPauseSeconds, stopwatch } = work;
   const found = new Map<string, UsdcTransfer>();
+  const toTooSlow = (blocks: number): Problem => toSlow(Math.floor(blocks / BLOCKS_PER_DAY), otherwise);
+  const budget =
+    budgetMs === undefined ? undefined : { ms: budgetMs, toTooSlow, now: stopwatch ?? (() => performance.now()) };
   const length = span.last - span.first + 1;
   await readInParts(span, {
     async read(part) {
@@ -68,6 +74,9 @@ async function readAll(
         found.set(`${transfer.block} ${transfer.index}`, transfer);
       if (found.size > most) throw toTooMany(most, otherwise);
     },
+    signal,
+    longestPauseSeconds,
+    budget,
     report: (blocks) => report(`reading transfers: ${Math.floor((100 * blocks) / length)} %`),
   });
   return [...found.values()].sort((one, other) => one.block - other.block || one.index - other.index);
@@ -77,6 +86,14 @@ async function readAll(
 function recognize({ to, isAuthorized }: UsdcTransfer, registry: ServiceRegistry): Pick<Entry, "category" | "service"> {
   const service = registry.find(to);
   return { service, category: service?.category ?? (isAuthorized ? "x402" : "other_transfer") };
+}
+
+const BLOCKS_PER_DAY = 43_200;
+
+function toSlow(days: number, otherwise: string): Problem {
+  const reach = days < 1 ? "less than a day" : `about ${days} day${days === 1 ? "" : "s"}`;
+  const error = `the node can be read for ${reach} in the time of this call; ${otherwise}`;
+  return new Problem("invalid-input", undefined, { issues: [toValueError(error, undefined, "from")] });
 }
 
 const toTooMany = (most: number, otherwise: string): Problem =>

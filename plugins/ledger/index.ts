@@ -9,6 +9,9 @@ import { SPEC_VERSION, summarize } from "./summary.ts";
 /** The limits of a summary (README.md in this folder). */
 const SUMMARY_DAYS = 120;
 const SUMMARY_TRANSFERS = 25_000;
+/** Of the deadline of 60 seconds in the manifest. */
+const SUMMARY_READ_MS = 45_000;
+const SUMMARY_PAUSE_SECONDS = 5;
 const INSTEAD = "choose a shorter one, or buy /v1/ledger/report";
 
 /** Spend accounting from the USDC transfers of a wallet on Base: /v1/ledger/summary and /v1/ledger/report. */
@@ -29,8 +32,16 @@ export default definePlugin("ledger", ({ anchor, clock, env, reports, site, trea
       async run(input, { signal, report }) {
         const now = clock.now();
         const query = toQuery(input, now);
-        const work = { node, registry, most: SUMMARY_TRANSFERS, otherwise: INSTEAD, signal, report };
-        const account = await readLedger(query, work);
+        const account = await readLedger(query, {
+          node,
+          registry,
+          most: SUMMARY_TRANSFERS,
+          otherwise: INSTEAD,
+          budgetMs: SUMMARY_READ_MS,
+          longestPauseSeconds: SUMMARY_PAUSE_SECONDS,
+          signal,
+          report,
+        });
         return {
           ...summarize(query, account, await createToChecksum()),
           registry_version: registry.version,

@@ -1,33 +1,59 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "#plugin";
 import type { BlockSpan } from "./blocks.ts";
 
-/** How each part of a span is read. */
+/** How a span is read. */
 export interface SpanWork {
   /** Reads one part. @throws Problem `upstream-failed` when the node refuses it. */
   readonly read: (span: BlockSpan) => Promise<void>;
   /** Called after each part with the number of blocks read so far. */
   readonly report: (blocks: number) => void;
+  readonly signal: AbortSignal;
+  /** The longest pause that the node may ask for, in seconds. */
+  readonly longestPauseSeconds: number;
+  /** Ends reading as soon as the pace shows that the whole span takes longer. */
+  readonly budget?: SpanBudget | undefined;
 }
 
-/** Most nodes allow this many blocks per query. */
-const FIRST_SIZE = 10_000;
+/** How long reading may take. */
+export interface SpanBudget {
+  readonly ms: number;
+  /** The error. @param blocks how many blocks can be read within the budget. */
+  readonly toTooSlow: (blocks: number) => Problem;
+  /** Milliseconds of any clock that only moves forward. */
+  readonly now: () => number;
+}
+
+/** The limits of public nodes, in blocks per query; after a refusal the next smaller one is tried. */
+const SIZES = [10_000, 5000, 2000, 1000, 500, 200, 100, 50, 20, 10, 5, 2, 1] as const;
+const FIRST_SIZE = SIZES[0];
 const LARGEST_SIZE = 160_000;
-const WORKERS = 4;
-/** After this many parts the size is doubled. */
-const PARTS_PER_GROWTH = 32;
+const WORKERS = 6;
+/** After this many parts the size is doubled; after twice as many with each refusal, until a larger part is answered. */
+const FIRST_PATIENCE = 32;
+const LARGEST_PATIENCE = 1024;
+/** How often in a row a part may be put off. */
+const MOST_PAUSES = 10;
+/** The pace of the first seconds says nothing: sizes are still being learned. */
+const WARM_UP_MS = 4000;
 
 /**
- * Reads a long span in parts, several at a time. A refused part is read in halves, and later parts are as small: nodes
- * limit blocks, results or bytes, and word their refusals differently. The refusal of a single block is final.
+ * Reads a long span in parts, several at a time. A refused part is read in smaller ones, and later parts are as small:
+ * nodes limit blocks, results or bytes, and word their refusals differently. Where the node asks for a pause, the same part
+ * is read again after it. The refusal of a single block is final.
  */
-export async function readInParts({ first, last }: BlockSpan, { read, report }: SpanWork): Promise<void> {
+export async function readInParts({ first, last }: BlockSpan, work: SpanWork): Promise<void> {
+  const { read, report, signal, longestPauseSeconds, budget } = work;
+  const began = budget?.now() ?? 0;
   let next = first;
-  let size = FIRST_SIZE;
-  let parts = 0;
+  let size: number = FIRST_SIZE;
+  let parts = 0; // Since the size has changed.
+  let patience = FIRST_PATIENCE;
+  let refused = Number.POSITIVE_INFINITY;
   let blocks = 0;
-  await Promise.all(Array.from({ length: WORKERS }, work));
+  await Promise.all(Array.from({ length: WORKERS }, readNext));
 
-  async function work(): Promise<void> {
+  async function readNext(): Promise<void> {
     while (next <= last) {
       const span = { first: next, last: Math.min(next + size - 1, last) };
       next = span.last + 1;
@@ -40,19 +66,49 @@ export async function readInParts({ first, last }: BlockSpan, { read, report }: 
 
   async function readWhole(span: BlockSpan): Promise<void> {
     try {
-      await read(span);
+      await readPatiently(span);
     } catch (error) {
       if (!isRefusal(error) || span.first === span.last) throw error;
-      const middle = Math.floor((span.first + span.last) / 2);
-      size = Math.min(size, middle - span.first + 1);
-      await readWhole({ first: span.first, last: middle });
-      return readWhole({ first: middle + 1, last: span.last });
+      const length = span.last - span.first + 1;
+      const smaller = SIZES.find((each) => each < length) ?? 1;
+      if (smaller < size) [size, parts, patience] = [smaller, 0, Math.min(2 * patience, LARGEST_PATIENCE)];
+      refused = Math.min(refused, length);
+      for (let at = span.first; at <= span.last; at += smaller)
+        await readWhole({ first: at, last: Math.min(at + smaller - 1, span.last) });
+      return;
     }
+    const length = span.last - span.first + 1;
+    if (length >= refused) [refused, patience] = [Number.POSITIVE_INFINITY, FIRST_PATIENCE];
     parts += 1;
-    if (parts % PARTS_PER_GROWTH === 0) size = Math.min(2 * size, LARGEST_SIZE);
-    blocks += span.last - span.first + 1;
+    if (parts >= patience) [size, parts] = [Math.min(2 * size, LARGEST_SIZE), 0];
+    blocks += length;
     report(blocks);
+    checkPace();
+  }
+
+  async function readPatiently(span: BlockSpan): Promise<void> {
+    for (let pauses = 0; ; pauses++) {
+      try {
+        return await read(span);
+      } catch (error) {
+        const pause = pauseOf(error);
+        if (pause === undefined || pause > longestPauseSeconds || pauses === MOST_PAUSES) throw error;
+        await sleep(pause * 1000, undefined, { signal });
+      }
+    }
+  }
+
+  function checkPace(): void {
+    if (!budget) return;
+    const elapsed = budget.now() - began;
+    const isTooSlow = elapsed > WARM_UP_MS && (elapsed / blocks) * (last - first + 1) > budget.ms;
+    if (isTooSlow) throw budget.toTooSlow(Math.floor((blocks / elapsed) * budget.ms));
   }
 }
 
-const isRefusal = (error: unknown): boolean => error instanceof Problem && error.code === "upstream-failed";
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Problem && error.code === "upstream-failed" && pauseOf(error) === undefined;
+
+/** The pause in seconds that the node has asked for; undefined for any other failure. */
+const pauseOf = (error: unknown): number | undefined =>
+  error instanceof Problem && error.code === "upstream-failed" ? error.options.retryAfter : undefined;

@@ -6,7 +6,7 @@ import type { Summary } from "../summary.ts";
 import { toChart } from "./chart.ts";
 import { toCsv } from "./csv.ts";
 import { type Heading, toLedgerMarkdown } from "./markdown.ts";
-import { toLedgerPage } from "./page.ts";
+import type { PageContent } from "./page.ts";
 import { toSha256 } from "./statement.ts";
 
 /** The requested files. */
@@ -16,8 +16,8 @@ export type Format = "markdown" | "csv" | "both";
 export interface ReportFiles {
   readonly markdown: ReportFile | undefined;
   readonly csv: ReportFile | undefined;
-  /** The markdown as a page. */
-  readonly html: ReportFile | undefined;
+  /** For the page, which is made when the proof is complete; null without markdown. */
+  readonly page: PageContent | null;
 }
 
 /** The content of a report. */
@@ -34,15 +34,11 @@ export async function toFiles(content: ReportContent, toChecksum: ToChecksum): P
   const { query, account, summary, heading, format } = content;
   const csv = format === "markdown" ? undefined : await toCsv(account.entries, query.wallet, toChecksum);
   const csvFile = csv === undefined ? undefined : { name: "transfers.csv", type: "text/csv; charset=utf-8", body: csv };
-  if (format === "csv") return { markdown: undefined, csv: csvFile, html: undefined };
+  if (format === "csv") return { markdown: undefined, csv: csvFile, page: null };
   const body = toLedgerMarkdown(summary, { ...heading, csvSha256: csv === undefined ? undefined : toSha256(csv) });
   return {
     markdown: { name: "report.md", type: "text/markdown; charset=utf-8", body },
     csv: csvFile,
-    html: {
-      name: "report.html",
-      type: "text/html; charset=utf-8",
-      body: toLedgerPage(body, toChart(summary.daily), summary.granularity),
-    },
+    page: { markdown: body, chart: toChart(summary.daily), step: summary.granularity },
   };
 }

@@ -6,6 +6,7 @@ import { type LedgerQuery, type LedgerRequest, toQuery } from "../request.ts";
 import { SPEC_VERSION, summarize } from "../summary.ts";
 import { toUsdc } from "../usdc.ts";
 import { type Format, type ReportContent, type ReportFiles, toFiles } from "./files.ts";
+import { type PageContent, type ReportProof, toLedgerPage } from "./page.ts";
 import { type ReportSignature, sign, toSha256 } from "./statement.ts";
 
 /** The request (schemas/LedgerReportRequest.json). */
@@ -17,6 +18,7 @@ export interface ReportRequest extends LedgerRequest {
 
 /** The deliverable of a report job (schemas/LedgerReportDeliverable.json). */
 export interface LedgerDeliverable extends Published {
+  readonly report_html_url: string | null;
   readonly signature: ReportSignature;
   readonly anchor: { readonly base_tx: string; readonly solana_tx: string | null };
 }
@@ -24,7 +26,6 @@ export interface LedgerDeliverable extends Published {
 /** The URLs and hashes of the published files. */
 interface Published {
   readonly report_markdown_url: string | null;
-  readonly report_html_url: string | null;
   readonly report_csv_url: string | null;
   readonly report_sha256: string;
   readonly csv_sha256: string | null;
@@ -35,6 +36,7 @@ interface Published {
 /** The result of the first step. */
 interface Written {
   readonly published: Published;
+  readonly page: PageContent | null;
   readonly wallet: string;
   readonly range: { readonly from: string; readonly to: string };
 }
@@ -44,6 +46,8 @@ export interface ReportDeps extends Pick<Host, "anchor" | "clock" | "reports" | 
   readonly registry: ServiceRegistry;
 }
 
+/** A job can wait for a node that has had enough. */
+const LONGEST_PAUSE_SECONDS = 60;
 /** As many transfers as fit into one published file. */
 const MOST_TRANSFERS = 75_000;
 
@@ -54,13 +58,44 @@ const MOST_TRANSFERS = 75_000;
 export async function report(request: ReportRequest, call: Call, deps: ReportDeps): Promise<LedgerDeliverable> {
   const { anchor, site, treasury } = deps;
   const written = await call.step("write the report", () => write(request, call, deps));
-  const { wallet, range, published } = written;
+  const { wallet, range, published, page } = written;
   const signature = await sign({ wallet, range, ...published }, site.name, treasury);
   const anchored = await call.step("anchor the report", async () => {
     const { base, solana } = await anchor.write(published.report_sha256, call.signal);
-    return { base_tx: base.tx, solana_tx: solana?.tx ?? null };
+    return { base, solana };
   });
-  return { ...published, signature, anchor: anchored };
+  const report_html_url = await call.step("publish the page", () =>
+    publishPage({ page, published, signature, anchored }, deps),
+  );
+  const { base, solana } = anchored;
+  return { ...published, report_html_url, signature, anchor: { base_tx: base.tx, solana_tx: solana?.tx ?? null } };
+}
+
+interface Proven {
+  readonly page: PageContent | null;
+  readonly published: Published;
+  readonly signature: ReportSignature;
+  readonly anchored: Pick<ReportProof, "base" | "solana">;
+}
+
+/** The page comes last: it shows the signature and the anchors. It is not signed itself. */
+async function publishPage({ page, published, signature, anchored }: Proven, { reports }: ReportDeps) {
+  const { report_markdown_url, report_csv_url, report_sha256, csv_sha256 } = published;
+  if (page === null || report_markdown_url === null) return null;
+  const proof: ReportProof = {
+    markdownUrl: report_markdown_url,
+    csvUrl: report_csv_url,
+    reportSha256: report_sha256,
+    csvSha256: csv_sha256,
+    signature,
+    base: anchored.base,
+    solana: anchored.solana,
+  };
+  return reports.publish({
+    name: "report.html",
+    type: "text/html; charset=utf-8",
+    body: toLedgerPage(page, proof),
+  });
 }
 
 /** One step: what is signed and anchored later is what was published, even if the chain has changed by then. */
@@ -71,6 +106,7 @@ async function write(request: ReportRequest, call: Call, deps: ReportDeps): Prom
     registry: deps.registry,
     signal: call.signal,
     most: MOST_TRANSFERS,
+    longestPauseSeconds: LONGEST_PAUSE_SECONDS,
     otherwise: "choose a shorter one",
     report: (progress) => call.report(progress),
   });
@@ -80,7 +116,8 @@ async function write(request: ReportRequest, call: Call, deps: ReportDeps): Prom
   const heading = toHeading(request, query, deps.registry);
   const files = await toFiles({ query, account, summary, heading, format: request.format }, toChecksum);
   const { wallet, range } = summary;
-  return { wallet, range: { from: range.from, to: range.to }, published: await publish(files, deps) };
+  const published = await publish(files, deps);
+  return { wallet, range: { from: range.from, to: range.to }, published, page: files.page };
 }
 
 function toHeading(
@@ -99,12 +136,11 @@ function toHeading(
   };
 }
 
-async function publish({ markdown, csv, html }: ReportFiles, { reports, registry }: ReportDeps): Promise<Published> {
+async function publish({ markdown, csv }: ReportFiles, { reports, registry }: ReportDeps): Promise<Published> {
   const put = async (file: ReportFile | undefined): Promise<string | null> => (file ? reports.publish(file) : null);
   const csv_sha256 = csv ? toSha256(csv.body) : null;
   return {
     report_markdown_url: await put(markdown),
-    report_html_url: await put(html),
     report_csv_url: await put(csv),
     report_sha256: markdown ? toSha256(markdown.body) : toSha256(csv?.body ?? ""),
     csv_sha256,

@@ -13,6 +13,8 @@ export interface Setback {
   readonly isAlive: boolean;
   /** The pause that it asked for. */
   readonly retryAfterMs?: number | undefined;
+  /** The wait that callers are told when it asked for no pause. */
+  readonly unnamedMs?: number;
   readonly cause?: unknown;
 }
 
@@ -36,7 +38,7 @@ const PASSING_ERRORS: ReadonlySet<number> = new Set([-32005, -32016, 429]);
 export function toSetback({ status, headers }: WireAnswer, now: number): Setback | undefined {
   if (status < 500 && !PASSING.has(status)) return undefined;
   const retryAfterMs = toRetryAfterMs(headers.get("retry-after"), now);
-  if (status === 429) return { ...RATE_LIMITED, retryAfterMs };
+  if (status === 429) return { ...RATE_LIMITED, retryAfterMs, unnamedMs: 1000 };
   return { reason: `answered with status ${status}`, isAlive: false, retryAfterMs };
 }
 

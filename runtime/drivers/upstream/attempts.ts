@@ -90,13 +90,13 @@ export function createAttempts({ id, title, retries, pauseMs, clock, log }: Atte
     if (gate.succeed()) log.info("upstream.up", { upstream: id });
   }
 
-  function giveUp({ reason, isAlive, retryAfterMs, cause }: Setback): Problem {
+  function giveUp({ reason, isAlive, retryAfterMs, unnamedMs, cause }: Setback): Problem {
     const restMs = retryAfterMs && Math.min(retryAfterMs, LONGEST_REST_MS);
     if (restMs) gate.rest(restMs);
     log.warn("upstream.failed", { upstream: id, reason, rest_ms: restMs, error: cause });
     if (isAlive) succeed();
     else if (gate.fail()) log.warn("upstream.down", { upstream: id });
-    return toProblem(reason, restMs || gate.refusal()?.waitMs, cause);
+    return toProblem(reason, restMs || gate.refusal()?.waitMs || unnamedMs, cause);
   }
 
   function toProblem(reason: string, waitMs: number | undefined, cause?: unknown): Problem {

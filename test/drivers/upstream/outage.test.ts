@@ -193,7 +193,7 @@ describe("an upstream that fails", () => {
       await get();
       bench.source.script(429);
       const { message, options } = await fail();
-      expect([message, options.retryAfter]).to.deep.equal(["Source has been asked too often", undefined]);
+      expect([message, options.retryAfter]).to.deep.equal(["Source has been asked too often", 1]);
       expect(bench.source.asked).to.have.length(6);
     });
 

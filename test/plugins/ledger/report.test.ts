@@ -35,8 +35,8 @@ describe("a spend report", () => {
     const { signature, report_sha256, csv_sha256, anchor, ...rest } = deliverable;
     expect(rest).to.deep.equal({
       report_markdown_url: "https://pay.test/reports/1/report.md",
-      report_html_url: "https://pay.test/reports/2/report.html",
-      report_csv_url: "https://pay.test/reports/3/transfers.csv",
+      report_html_url: "https://pay.test/reports/3/report.html",
+      report_csv_url: "https://pay.test/reports/2/transfers.csv",
       registry_version: rest.registry_version,
       spec_version: "1.0",
     });
@@ -148,9 +148,24 @@ describe("a spend report", () => {
     expect(markdown).to.match(/^# Spend report\n/);
   });
 
-  it("is no page that loads or runs anything", async () => {
+  it("has the links to its files, its signature and its anchors on the page", async () => {
+    const { files, deliverable } = await make();
+    const page = files.get("report.html") ?? "";
+    const { report_markdown_url, report_csv_url, report_sha256, csv_sha256, signature, anchor } = deliverable;
+    for (const url of [report_markdown_url, report_csv_url]) expect(page).to.include(`<a href="${url}">`);
+    for (const text of [report_sha256, csv_sha256, signature.signer, signature.value, anchor.base_tx])
+      expect(page).to.include(text as string);
+    const text = page.slice(page.indexOf("<h2>Proof</h2>"));
+    expect(text).to.include(signature.message.replaceAll("\n", "<br>"));
+    expect((await make({ format: "markdown" })).files.get("report.html")).not.to.include("transfers.csv");
+  });
+
+  it("is no page that loads or runs anything, and leads to its own files and anchors alone", async () => {
     const { files } = await make();
-    expect(files.get("report.html")).not.to.match(/<script|<iframe|<link|<img|<a |href=|src=|url\(|\son\w+=/i);
+    expect(files.get("report.html")).not.to.match(/<script|<iframe|<link|<img|src=|url\(|\son\w+=/i);
+    const targets = [...(files.get("report.html") ?? "").matchAll(/href="([^"]*)"/g)].map(([, url]) => url);
+    expect(targets).to.have.length(4);
+    for (const url of targets) expect(url).to.match(/^https:\/\/(?:pay\.test\/reports|explorer\.test)\//);
     expect(files.get("report.html")?.match(/<rect /g)).to.have.length(7);
   });
 
@@ -164,10 +179,10 @@ describe("a spend report", () => {
     const failure = await make({}, { step }, { anchor: broken }).catch((error: Error) => error.message);
     expect(failure).to.equal("the process was killed");
     const second = await make({}, { step });
-    expect(second.files.size, "files that were published again").to.equal(0);
+    expect([...second.files.keys()], "files that are published after the anchor").to.deep.equal(["report.html"]);
     const third = await make({}, { step }, { anchor: broken });
     expect(third.deliverable).to.deep.equal(second.deliverable);
-    expect([...kept.keys()]).to.deep.equal(["write the report", "anchor the report"]);
+    expect([...kept.keys()]).to.deep.equal(["write the report", "anchor the report", "publish the page"]);
   });
 
   it("tells whoever polls it how far it is", async () => {
