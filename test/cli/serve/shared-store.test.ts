@@ -63,7 +63,13 @@ for (const [name, prepare] of Object.entries(PLACES))
 
     async function serve(files: Files, ...args: readonly string[]): Promise<Seller> {
       const { dataDir, env } = place;
-      const seller = startSeller({ sandbox: await sharedSandbox(), dataDir, env, dir: await makeDirectory(files), args });
+      const seller = startSeller({
+        sandbox: await sharedSandbox(),
+        dataDir,
+        env,
+        dir: await makeDirectory(files),
+        args,
+      });
       starting.push(seller);
       return seller;
     }
