@@ -1,0 +1,112 @@
+import { createHash } from "node:crypto";
+import { base58 } from "@scure/base";
+import { type Mined, mine, type Payment, toBalance } from "./payments.ts";
+import { openWorldSource, RpcRefusal, type WorldSource, type WorldSourceOptions } from "./source.ts";
+
+/** What a Solana node knows. */
+export interface SolanaNodeOptions extends Omit<WorldSourceOptions, "answer"> {
+  readonly payments: readonly Payment[];
+  /** How many days back the node has transactions; all of them unless set. It lists no older signatures. */
+  readonly days?: number;
+}
+
+const USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+const FEE = 5000n;
+const START = 1_000_000_000_000n;
+
+/** A key that nobody has, the same for the same text. */
+export const toSolanaKey = (text: string): string => base58.encode(createHash("sha256").update(text).digest());
+
+/** A Solana node over HTTP. Wallets have one account of USDC; no names are registered. */
+export async function openSolanaNode({ payments, days, ...rest }: SolanaNodeOptions): Promise<WorldSource> {
+  const mined = mine(payments, rest.clock.now()).filter(({ daysAgo }) => daysAgo <= (days ?? daysAgo));
+  const isPruned = days !== undefined;
+  const methods: Readonly<Record<string, (params: never) => unknown>> = {
+    getHealth: () => "ok",
+    getFirstAvailableBlock: () => (isPruned ? (mined[0]?.block ?? 1) : 0),
+    getBalance: ([wallet]: [string]) => ({ context: { slot: 1 }, value: Number(toBalance(mined, wallet, "SOL")) }),
+    getTokenAccountsByOwner: ([wallet, { mint }]: [string, { mint: string }]) => ({
+      value: mint === USDC ? toAccounts(mined, wallet) : [],
+    }),
+    getAccountInfo: () => ({ context: { slot: 1 }, value: null }),
+    getMultipleAccounts: ([keys]: [string[]]) => ({ context: { slot: 1 }, value: keys.map(() => null) }),
+    getProgramAccounts: () => [],
+    getSignaturesForAddress: ([key, options]: [string, Paging]) => listSignatures(mined, key, options),
+    getTransaction: ([signature]: [string]) => toTransaction(mined.find((each) => toSignature(each) === signature)),
+  };
+  return openWorldSource({
+    ...rest,
+    answer({ name, params }) {
+      const method = methods[name];
+      if (!method) throw new RpcRefusal(-32601, "Method not found");
+      return method(params as never);
+    },
+  });
+}
+
+/** The wallet's account of USDC. */
+const toTokenAccount = (wallet: string): string => toSolanaKey(`${wallet} ${USDC}`);
+
+function toAccounts(mined: readonly Mined[], wallet: string): object[] {
+  if (!mined.some(({ from, to, asset }) => asset === "USDC" && [from, to].includes(wallet))) return [];
+  const data = Buffer.alloc(165);
+  data.writeBigUInt64LE(toBalance(mined, wallet, "USDC"), 64);
+  return [{ pubkey: toTokenAccount(wallet), account: { data: [data.toString("base64"), "base64"] } }];
+}
+
+/** The accounts that a payment's transaction names: USDC is paid from account to account, signed by the sender. */
+const toKeys = ({ from, to, asset }: Mined): string[] =>
+  asset === "USDC" ? [from, toTokenAccount(from), toTokenAccount(to)] : [from, to];
+
+const toSignature = ({ digest }: Mined): string => base58.encode(Buffer.from(digest + digest, "hex"));
+
+interface Paging {
+  readonly limit?: number;
+  readonly before?: string;
+}
+
+function listSignatures(mined: readonly Mined[], key: string, { limit = 1000, before }: Paging) {
+  const own = mined.filter((each) => toKeys(each).includes(key)).toReversed();
+  const start = before === undefined ? 0 : own.findIndex((each) => toSignature(each) === before) + 1;
+  return own.slice(start, start + limit).map((each) => ({
+    signature: toSignature(each),
+    slot: each.block,
+    blockTime: each.at,
+    err: null,
+    memo: null,
+    confirmationStatus: "finalized",
+  }));
+}
+
+function toTransaction(mined: Mined | undefined) {
+  if (!mined) return null;
+  const keys = toKeys(mined);
+  const [sender = 0n, recipient = 0n] = mined.asset === "SOL" ? [-mined.units, mined.units] : [];
+  const changes = [sender - FEE, ...keys.slice(1).map((_, at) => (at === 0 ? recipient : 0n))];
+  return {
+    slot: mined.block,
+    blockTime: mined.at,
+    version: 0,
+    transaction: { signatures: [toSignature(mined)], message: { accountKeys: keys } },
+    meta: {
+      err: null,
+      fee: Number(FEE),
+      preBalances: keys.map(() => Number(START)),
+      postBalances: changes.map((change) => Number(START + change)),
+      ...toTokenBalances(mined),
+      loadedAddresses: { writable: [], readonly: [] },
+    },
+  };
+}
+
+function toTokenBalances({ asset, from, to, units }: Mined) {
+  if (asset !== "USDC") return { preTokenBalances: [], postTokenBalances: [] };
+  const toBalanceOf = (owner: string, amount: bigint) => ({
+    ...{ accountIndex: 1, mint: USDC, owner },
+    uiTokenAmount: { amount: String(amount), decimals: 6 },
+  });
+  return {
+    preTokenBalances: [toBalanceOf(from, units), toBalanceOf(to, 0n)],
+    postTokenBalances: [toBalanceOf(from, 0n), toBalanceOf(to, units)],
+  };
+}

@@ -1,0 +1,101 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { type Line, play } from "../sources/scripted-source.ts";
+import type { WorldClock } from "./clock.ts";
+import { createGatekeeper, type Manners, type Question } from "./manners.ts";
+
+/** A source on loopback that knows facts, and has manners. */
+export interface WorldSource {
+  readonly url: string;
+  /** The questions, in order. */
+  readonly asked: readonly Question[];
+  /** How many requests were above a limit. */
+  refused(): number;
+  /** Changes the manners from now on. */
+  behave(manners: Manners): void;
+  close(): Promise<void>;
+}
+
+/** A JSON-RPC error in place of a result. */
+export class RpcRefusal extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface WorldSourceOptions {
+  readonly clock: WorldClock;
+  readonly manners?: Manners;
+  /** The JSON body of a GET, or the result of a JSON-RPC call. @throws RpcRefusal */
+  readonly answer: (question: Question) => unknown;
+}
+
+/** Opens it on a free port. A GET whose answer is undefined has status 404. */
+export async function openWorldSource({ clock, manners = {}, answer }: WorldSourceOptions): Promise<WorldSource> {
+  const asked: Question[] = [];
+  const times = new Map<string, number>();
+  const gatekeeper = createGatekeeper(clock);
+  let present = manners;
+  let refused = 0;
+
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const { id, question } = read(request, body, times);
+    asked.push(question);
+    play(decide(question, id), response, { method: "", path: question.name, headers: request.headers, body });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+
+  function decide(question: Question, id: unknown): Line {
+    const fault = present.fault?.(question);
+    if (fault !== undefined) return fault;
+    if (!gatekeeper.admit(question.name, present)) {
+      refused += 1;
+      return present.refusal ?? { status: 429, body: "Too many requests" };
+    }
+    return id === undefined ? toJsonLine(answer(question)) : toRpcLine(id, () => answer(question));
+  }
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    refused: () => refused,
+    behave(next) {
+      present = next;
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+function read({ method, url = "" }: IncomingMessage, body: string, times: Map<string, number>) {
+  const key = `${url} ${body}`;
+  const before = times.get(key) ?? 0;
+  times.set(key, before + 1);
+  const { pathname, searchParams: query } = new URL(url, "http://world.test");
+  if (method === "GET") return { id: undefined, question: { name: pathname, params: [], query, times: before } };
+  const call = JSON.parse(body) as { id: unknown; method: string; params?: unknown[] };
+  return { id: call.id, question: { name: call.method, params: call.params ?? [], query, times: before } };
+}
+
+const toJsonLine = (value: unknown): Line =>
+  value === undefined
+    ? { status: 404, body: JSON.stringify({ message: "Not found" }) }
+    : { headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
+
+function toRpcLine(id: unknown, work: () => unknown): Line {
+  try {
+    return toJsonLine({ jsonrpc: "2.0", id, result: work() });
+  } catch (error) {
+    if (!(error instanceof RpcRefusal)) throw error;
+    return toJsonLine({ jsonrpc: "2.0", id, error: { code: error.code, message: error.message } });
+  }
+}
