@@ -83,6 +83,11 @@ export interface UpstreamRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Limit of the decompressed body; 2 MB by default. */
   readonly maxBytes?: number;
+  /**
+   * Unix milliseconds, for jobs: until then the request is repeated when it fails for a reason that may pass, and waits for
+   * the pauses that the upstream asks for. It gives way to requests without it.
+   */
+  readonly patientUntil?: number;
 }
 
 /** An upstream's answer. The statuses 408, 425, 429 and 5xx never appear here: they are failures. */
@@ -112,8 +117,8 @@ export type RpcAnswer =
 
 /**
  * An external source. `_site.yaml` lists it under `upstreams`; plugins get it when their manifests name it. Transient
- * failures are retried with exponential back-off and jitter, `Retry-After` is honoured, a circuit breaker pauses a dead
- * upstream, and identical concurrent requests share one answer.
+ * failures are retried with exponential back-off and jitter, `Retry-After` is honoured, requests above the upstream's `rate`
+ * wait, a circuit breaker pauses a dead upstream, and identical concurrent requests share one answer.
  * Every method throws Problem `upstream-failed`, which names the source, never its credentials, and has `retryAfter`
  * where it is known; Problem `unavailable` when no URL is configured; the signal's reason when it is aborted.
  */

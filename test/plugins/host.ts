@@ -18,6 +18,7 @@ import type { SiteManifest } from "../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
 import { createGuardedFetch } from "../../runtime/drivers/http/guarded-fetch.ts";
 import { createCache } from "../../runtime/drivers/store/cache.ts";
+import type { Pause } from "../../runtime/drivers/upstream/pace.ts";
 import { createHttpTransport } from "../../runtime/drivers/upstream/transport.ts";
 import { createUpstream } from "../../runtime/drivers/upstream/upstream.ts";
 import { toCall } from "../support/sellers/call.ts";
@@ -37,6 +38,8 @@ export interface Reach {
   readonly timeoutMs?: number;
   /** How often a failed attempt is repeated; as `_site.yaml` says unless said otherwise. */
   readonly retries?: number;
+  /** How time is waited for. With one, the rates of `_site.yaml` hold; without, there are none. */
+  readonly pause?: Pause;
 }
 
 export interface TestHost extends Host {
@@ -103,15 +106,17 @@ const http = createHttpTransport();
 /** The upstreams of `_site.yaml`, each opened once. */
 function openUpstreams(
   deps: Pick<Host, "clock" | "log">,
-  { urls = {}, timeoutMs = 2000, retries: wanted }: Reach,
+  { urls = {}, timeoutMs = 2000, retries: wanted, pause }: Reach,
 ): Host["upstream"] {
   const opened = new Map<string, ReturnType<typeof createUpstream>>();
   return (id) => {
     const found = site.upstreams?.find((upstream) => upstream.id === id);
     if (!found) throw new RangeError(`_site.yaml names no upstream "${id}"`);
-    const { title, variable, url, retries = 2 } = found;
+    const { title, variable, url, retries = 2, rate } = found;
     const terms = { url: urls[id] ?? url, headers: {}, timeoutMs, retries: wanted ?? retries, pauseMs: 1 };
-    const upstream = opened.get(id) ?? createUpstream({ id, title, variable, ...terms, transport: http.send, ...deps });
+    const time = pause ? { rate, pause } : {};
+    const upstream =
+      opened.get(id) ?? createUpstream({ id, title, variable, ...terms, ...time, transport: http.send, ...deps });
     opened.set(id, upstream);
     return upstream;
   };

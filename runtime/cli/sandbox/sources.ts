@@ -38,7 +38,7 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
   const place: SourcesOverride["locate"] = (upstream) =>
     origins.get(upstream.id) === "live"
       ? locate(upstream, own.env)
-      : { url: chainOf(upstream) ?? upstream.url ?? `http://${upstream.id}.invalid`, headers: {} };
+      : { url: chainOf(upstream) ?? upstream.url ?? `http://${upstream.id}.invalid`, headers: {}, isOwn: true };
 
   const recordings = loadRecordings(set.dir);
   const baseUrls = new Map(upstreams.map((upstream) => [upstream.id, place(upstream).url ?? ""]));

@@ -52,9 +52,9 @@ export function openSources({ set, config, store, clock, log, override }: Source
   const schedule = createSchedule({ log });
   const transport = override?.wrap(http.send) ?? http.send;
   const upstreams = (set.site.upstreams ?? []).map((upstream) => {
-    const { url, headers } = override?.locate(upstream) ?? locate(upstream, config.env);
-    const { id, title, variable, timeout_seconds = 5, retries = 2 } = upstream;
-    const bounds = { timeoutMs: timeout_seconds * 1000, retries };
+    const { url, headers, isOwn = false } = override?.locate(upstream) ?? locate(upstream, config.env);
+    const { id, title, variable, timeout_seconds = 5, retries = 2, rate } = upstream;
+    const bounds = { timeoutMs: timeout_seconds * 1000, retries, rate: isOwn ? undefined : rate };
     return createUpstream({ id, title, url, variable, headers, ...bounds, transport, clock, log });
   });
   const endpoint = override?.llm?.endpoint ?? config.llm;
@@ -83,6 +83,8 @@ export interface Located {
   /** Undefined when nothing is configured. */
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether it is a recording or a chain of a sandbox, which has no limits. */
+  readonly isOwn?: boolean;
 }
 
 /** Finds an upstream: the environment comes before the site. Malformed values count as unset. */

@@ -91,6 +91,8 @@ export interface UpstreamManifest {
   readonly timeout_seconds?: number;
   /** 2 by default. */
   readonly retries?: number;
+  /** Its limit as a token bucket; none by default. */
+  readonly rate?: { readonly per_second: number; readonly burst: number };
 }
 
 /** One way of being paid (a token on a network), as listed in `_site.yaml`. */

@@ -79,8 +79,16 @@ export function toRpcAnswer({ status, text }: UpstreamAnswer, title: string): Rp
   throw new Problem("upstream-failed", complaint);
 }
 
+/** -32005 is also how Infura refuses a search of logs that finds too much: an answer, which no pause changes. */
+const ABOUT_SIZE = /\b(?:results?|logs?|range|blocks?)\b/i;
+const ABOUT_RATE = /\brate.?limit|too many requests\b/i;
+
 /** Whether a node refused because of its rate limit. */
-export const isRateLimited = ({ error }: RpcAnswer): boolean => error !== undefined && PASSING_ERRORS.has(error.code);
+export function isRateLimited({ error }: RpcAnswer): boolean {
+  if (!error || /^execution reverted/i.test(error.message)) return false;
+  if (PASSING_ERRORS.has(error.code)) return !ABOUT_SIZE.test(error.message);
+  return ABOUT_RATE.test(error.message);
+}
 
 const isRpcError = (value: unknown): value is NonNullable<RpcAnswer["error"]> =>
   isObject(value) && Number.isInteger(value.code) && typeof value.message === "string";

@@ -1,9 +1,17 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { untilAborted } from "../../core/deadline.ts";
-import { delay, toBackoffMs } from "../http/retry.ts";
+import { toBackoffMs } from "../http/retry.ts";
 import type { AttemptOutcome, Setback } from "./answers.ts";
 import { createGate, type GateRefusal } from "./gate.ts";
+import type { Pace, Pause } from "./pace.ts";
+
+/** What a request's caller allows. */
+export interface Terms {
+  readonly signal: AbortSignal;
+  /** Unix milliseconds: until then a request that failed, or may not be sent now, is made again. 0: not at all. */
+  readonly patientUntil?: number | undefined;
+}
 
 /** Repeats a request until it is answered or given up. */
 export interface Attempts {
@@ -11,7 +19,7 @@ export interface Attempts {
    * @param attempt throws only what a repetition would not change.
    * @throws Problem `upstream-failed`; what `attempt` throws; the signal's reason.
    */
-  make<T>(attempt: () => Promise<AttemptOutcome<T>>, signal: AbortSignal): Promise<T>;
+  make<T>(attempt: () => Promise<AttemptOutcome<T>>, terms: Terms): Promise<T>;
   /** Why requests are refused now without being sent. */
   refusal(): GateRefusal | undefined;
 }
@@ -23,53 +31,84 @@ export interface AttemptsOptions {
   readonly retries: number;
   /** The pause before the first repetition; doubled for each further one. */
   readonly pauseMs: number;
+  readonly pace: Pace;
+  readonly pause: Pause;
   readonly clock: Clock;
   readonly log: Log;
 }
+
+/** A request that was given up, and how long to leave the upstream alone. */
+interface GivenUp {
+  readonly problem: Problem;
+  readonly waitMs: number;
+}
+
+type Made<T> = { readonly value: T; readonly givenUp?: undefined } | { readonly givenUp: GivenUp };
 
 /** The longest pause within a request; when the upstream asks for a longer one, the request fails. */
 const LONGEST_PAUSE_MS = 2000;
 /** The longest pause between requests that an upstream can ask for. */
 const LONGEST_REST_MS = 900_000;
+/** The pauses of a patient caller between requests that were given up. */
+const PATIENCE = { firstMs: 1000, longestMs: 30_000 } as const;
 
 /**
  * Repeats setbacks, and keeps a circuit breaker across requests: after several failures in a row, or when the upstream
  * asked for a long pause, requests are refused for a while. Then one request, not repeated, probes the upstream while the
  * others wait for its result. A request that is aborted after a failed attempt counts as a failure.
  */
-export function createAttempts({ id, title, retries, pauseMs, clock, log }: AttemptsOptions): Attempts {
+export function createAttempts(options: AttemptsOptions): Attempts {
+  const { id, title, retries, pauseMs, pace, pause, clock, log } = options;
   const gate = createGate(clock);
   let probe: Promise<unknown> | undefined;
 
   return {
     refusal: gate.refusal,
-    async make(attempt, signal) {
-      while (probe) await untilAborted(probe, signal);
-      const refusal = gate.refusal();
-      if (refusal) throw toProblem(refusal.reason, refusal.waitMs);
-      if (!gate.isInDoubt()) return repeat(attempt, signal, retries);
-      const made = repeat(attempt, signal, 0);
-      probe = made
-        .catch(() => {})
-        .finally(() => {
-          probe = undefined;
-        });
-      return made;
+    async make(attempt, terms) {
+      const { signal, patientUntil = 0 } = terms;
+      for (let round = 1; ; round += 1) {
+        const made = await makeOnce(attempt, terms);
+        if (!made.givenUp) return made.value;
+        const { problem, waitMs } = made.givenUp;
+        const restMs = Math.max(waitMs, toBackoffMs(round, PATIENCE));
+        if (clock.now() + restMs > patientUntil) throw problem;
+        await pause(restMs, signal);
+      }
     },
   };
 
-  async function repeat<T>(attempt: () => Promise<AttemptOutcome<T>>, signal: AbortSignal, most: number): Promise<T> {
+  async function makeOnce<T>(attempt: () => Promise<AttemptOutcome<T>>, terms: Terms): Promise<Made<T>> {
+    while (probe) await untilAborted(probe, terms.signal);
+    const refusal = gate.refusal();
+    if (refusal) return { givenUp: toGivenUp(refusal.reason, refusal.waitMs) };
+    if (!gate.isInDoubt()) return repeat(attempt, terms, retries);
+    const made = repeat(attempt, terms, 0);
+    probe = made
+      .catch(() => {})
+      .finally(() => {
+        probe = undefined;
+      });
+    return made;
+  }
+
+  async function repeat<T>(
+    attempt: () => Promise<AttemptOutcome<T>>,
+    { signal, patientUntil = 0 }: Terms,
+    most: number,
+  ): Promise<Made<T>> {
     let setback: Setback | undefined;
     try {
       for (let made = 1; ; made += 1) {
+        await pace.turn(signal, patientUntil > 0);
         const outcome = await attempt();
         if (!outcome.setback) {
           succeed();
-          return outcome.value;
+          return { value: outcome.value };
         }
         setback = outcome.setback;
+        if (setback.isAlive) pace.slow();
         if (made > most || (setback.retryAfterMs ?? 0) > LONGEST_PAUSE_MS) break;
-        await delay(toPauseMs(setback, made), signal);
+        await pause(toPauseMs(setback, made), signal);
         if (gate.refusal()) break;
       }
     } catch (error) {
@@ -78,7 +117,7 @@ export function createAttempts({ id, title, retries, pauseMs, clock, log }: Atte
       else if (setback) giveUp(setback);
       throw error;
     }
-    throw giveUp(setback);
+    return { givenUp: giveUp(setback) };
   }
 
   /** @param made how many attempts were made. */
@@ -87,20 +126,26 @@ export function createAttempts({ id, title, retries, pauseMs, clock, log }: Atte
   }
 
   function succeed(): void {
+    pace.quicken();
+    noteAlive();
+  }
+
+  function noteAlive(): void {
     if (gate.succeed()) log.info("upstream.up", { upstream: id });
   }
 
-  function giveUp({ reason, isAlive, retryAfterMs, unnamedMs, cause }: Setback): Problem {
+  function giveUp({ reason, isAlive, retryAfterMs, unnamedMs, cause }: Setback): GivenUp {
     const restMs = retryAfterMs && Math.min(retryAfterMs, LONGEST_REST_MS);
     if (restMs) gate.rest(restMs);
     log.warn("upstream.failed", { upstream: id, reason, rest_ms: restMs, error: cause });
-    if (isAlive) succeed();
+    if (isAlive) noteAlive();
     else if (gate.fail()) log.warn("upstream.down", { upstream: id });
-    return toProblem(reason, restMs || gate.refusal()?.waitMs || unnamedMs, cause);
+    return toGivenUp(reason, restMs || gate.refusal()?.waitMs || unnamedMs, cause);
   }
 
-  function toProblem(reason: string, waitMs: number | undefined, cause?: unknown): Problem {
+  function toGivenUp(reason: string, waitMs: number | undefined, cause?: unknown): GivenUp {
     const retryAfter = waitMs === undefined ? {} : { retryAfter: Math.ceil(waitMs / 1000) };
-    return new Problem("upstream-failed", `${title} ${reason}`, { cause, ...retryAfter });
+    const problem = new Problem("upstream-failed", `${title} ${reason}`, { cause, ...retryAfter });
+    return { problem, waitMs: waitMs ?? 0 };
   }
 }

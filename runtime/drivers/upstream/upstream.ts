@@ -1,9 +1,11 @@
 import type { Clock, Log, Upstream, UpstreamAnswer, UpstreamRequest } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { toEndpoint } from "../http/endpoint.ts";
+import { delay } from "../http/retry.ts";
 import { type AttemptOutcome, isRateLimited, RATE_LIMITED, toRpcAnswer } from "./answers.ts";
 import { createAttempt } from "./attempt.ts";
 import { createAttempts } from "./attempts.ts";
+import { createPace, type Pause, type Rate } from "./pace.ts";
 import { type Address, type Question, toQuestion } from "./question.ts";
 import { createSingleFlight } from "./single-flight.ts";
 import type { Transport } from "./transport.ts";
@@ -29,6 +31,10 @@ export interface UpstreamOptions {
   readonly retries: number;
   /** The pause before the first repetition; 250 unless given. */
   readonly pauseMs?: number;
+  /** Requests above it wait; unlimited unless given. */
+  readonly rate?: Rate | undefined;
+  /** How time is waited for; a test's may take none. */
+  readonly pause?: Pause;
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,7 +48,13 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
   const { id, title, variable } = options;
   const address = toAddress(options);
   const attempt = createAttempt(options);
-  const attempts = createAttempts({ pauseMs: PAUSE_MS, ...options });
+  const { rate, pause = delay, clock } = options;
+  const attempts = createAttempts({
+    pauseMs: PAUSE_MS,
+    ...options,
+    pause,
+    pace: createPace({ rate, clock, pause }),
+  });
   const share = createSingleFlight<UpstreamAnswer>();
   const unset = variable ? `${title} needs ${variable}, which is not set` : `No URL of ${title} is configured`;
 
@@ -56,10 +68,10 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
       return toRpcAnswer(await exchange(ask({ path: "", body }, request), request, judgeRpc), title);
     },
     async stream(path, request) {
-      const { signal, maxBytes = MAX_BYTES } = request;
+      const { signal, maxBytes = MAX_BYTES, patientUntil } = request;
       const question = ask({ path }, request);
       signal.throwIfAborted();
-      return attempts.make(() => attempt.stream(question, maxBytes, signal), signal);
+      return attempts.make(() => attempt.stream(question, maxBytes, signal), { signal, patientUntil });
     },
     status() {
       if (!address) return { state: "down", reason: unset };
@@ -76,11 +88,12 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
   /** Equal questions at the same time share one request. */
   function exchange(
     question: Question,
-    { signal, maxBytes = MAX_BYTES }: UpstreamRequest,
+    { signal, maxBytes = MAX_BYTES, patientUntil }: UpstreamRequest,
     judge: (outcome: AttemptOutcome<UpstreamAnswer>) => AttemptOutcome<UpstreamAnswer> = (outcome) => outcome,
   ): Promise<UpstreamAnswer> {
-    return share(JSON.stringify([question, maxBytes]), signal, (shared) =>
-      attempts.make(async () => judge(await attempt.whole(question, maxBytes, shared)), shared),
+    const attemptIt = (shared: AbortSignal) => async () => judge(await attempt.whole(question, maxBytes, shared));
+    return share(JSON.stringify([question, maxBytes, patientUntil]), signal, (shared) =>
+      attempts.make(attemptIt(shared), { signal: shared, patientUntil }),
     );
   }
 

@@ -1,6 +1,8 @@
 import { setImmediate as breathe } from "node:timers/promises";
 import { expect } from "chai";
+import { delay } from "../../../runtime/drivers/http/retry.ts";
 import { createAttempts } from "../../../runtime/drivers/upstream/attempts.ts";
+import { createPace } from "../../../runtime/drivers/upstream/pace.ts";
 import { createLogBook } from "../../support/http.ts";
 import { NEVER } from "../../support/sources/live-upstream.ts";
 
@@ -18,12 +20,17 @@ describe("the pauses between attempts", () => {
   const make = (options: { pauseMs?: number; retryAfterMs?: number; signal?: AbortSignal }): Promise<string> => {
     const { pauseMs = 0, retryAfterMs, signal = NEVER } = options;
     const clock = { now: () => 0 };
-    const attempts = createAttempts({ id: "a", title: "A", retries: 3, pauseMs, clock, log: createLogBook() });
-    return attempts.make(async () => {
-      made.push(performance.now());
-      const setback = { reason: "says no", isAlive: false, retryAfterMs };
-      return made.length <= 3 ? { setback } : { value: "answer" };
-    }, signal);
+    const pace = createPace({ rate: undefined, clock, pause: delay });
+    const terms = { retries: 3, pauseMs, pace, pause: delay, clock, log: createLogBook() };
+    const attempts = createAttempts({ id: "a", title: "A", ...terms });
+    return attempts.make(
+      async () => {
+        made.push(performance.now());
+        const setback = { reason: "says no", isAlive: false, retryAfterMs };
+        return made.length <= 3 ? { setback } : { value: "answer" };
+      },
+      { signal },
+    );
   };
   const pauses = (): number[] => made.slice(1).map((at, before) => at - (made[before] ?? 0) + EARLY_MS);
 

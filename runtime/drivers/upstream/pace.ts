@@ -1,0 +1,112 @@
+import type { Clock } from "../../api/capabilities.ts";
+
+/** An upstream's limit, as a token bucket. */
+export interface Rate {
+  readonly per_second: number;
+  /** How many requests may be sent at once after a pause. */
+  readonly burst: number;
+}
+
+/** Spaces the requests to one upstream. */
+export interface Pace {
+  /**
+   * Waits for a turn. @param mayYield whether requests that may not wait go first; a quarter of the burst is kept for them.
+   * @throws the signal's reason.
+   */
+  turn(signal: AbortSignal, mayYield: boolean): Promise<void>;
+  /** Records an answer: the pace returns to the configured rate step by step. */
+  quicken(): void;
+  /** Records a refusal because of the rate: the burst is spent, and the pace is halved, at most to a sixteenth. */
+  slow(): void;
+}
+
+/** Lets `ms` milliseconds pass. @throws the signal's reason. */
+export type Pause = (ms: number, signal?: AbortSignal) => Promise<void>;
+
+export interface PaceOptions {
+  /** Undefined for an upstream without a limit. */
+  readonly rate: Rate | undefined;
+  readonly clock: Clock;
+  readonly pause: Pause;
+}
+
+interface Waiter {
+  readonly go: () => void;
+  readonly needs: number;
+}
+
+const SLOWEST = 1 / 16;
+const QUICKENING = 1 / 64;
+const UNLIMITED: Pace = { turn: async (signal) => signal.throwIfAborted(), quicken() {}, slow() {} };
+
+/** The state is this process's own. */
+export function createPace({ rate, clock, pause }: PaceOptions): Pace {
+  if (!rate) return UNLIMITED;
+  const { per_second, burst } = rate;
+  const lanes: readonly [first: Waiter[], yielding: Waiter[]] = [[], []];
+  const reserve = Math.floor(burst / 4);
+  let speed = 1;
+  let tokens = burst;
+  let at = clock.now();
+  let rest: AbortController | undefined;
+  let isServing = false;
+
+  return {
+    async turn(signal, mayYield) {
+      signal.throwIfAborted();
+      const lane = lanes[mayYield ? 1 : 0];
+      await new Promise<void>((resolve, reject) => {
+        const waiter = { go, needs: mayYield ? 1 + reserve : 1 };
+        const leave = (): void => {
+          lane.splice(lane.indexOf(waiter), 1);
+          rest?.abort();
+          reject(signal.reason);
+        };
+        function go(): void {
+          signal.removeEventListener("abort", leave);
+          resolve();
+        }
+        signal.addEventListener("abort", leave, { once: true });
+        lane.push(waiter);
+        rest?.abort();
+        if (!isServing) void serve();
+      });
+    },
+    quicken() {
+      speed = Math.min(1, speed + QUICKENING);
+    },
+    slow() {
+      refill();
+      speed = Math.max(SLOWEST, speed / 2);
+      tokens = Math.min(tokens, 0);
+    },
+  };
+
+  /** Gives turns until nobody waits. */
+  async function serve(): Promise<void> {
+    isServing = true;
+    for (let lane = next(); lane; lane = next()) {
+      refill();
+      const missing = (lane[0]?.needs ?? 0) - tokens;
+      if (missing <= 0) {
+        tokens -= 1;
+        lane.shift()?.go();
+        continue;
+      }
+      rest = new AbortController();
+      await pause(Math.ceil((1000 * missing) / (per_second * speed)), rest.signal).catch(() => {}); // Somebody came or left.
+      rest = undefined;
+    }
+    isServing = false;
+  }
+
+  function next(): Waiter[] | undefined {
+    return lanes.find((lane) => lane.length > 0);
+  }
+
+  function refill(): void {
+    const passed = Math.max(0, clock.now() - at); // The clock may be set back.
+    at = clock.now();
+    tokens = Math.min(burst, tokens + (passed / 1000) * per_second * speed);
+  }
+}
