@@ -23,12 +23,12 @@ describe("the EVM sender", () => {
 
   it("takes up after a crash what was signed and not broadcast, and leaves no gap", async () => {
     stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" ? "lose" : "pass"));
-    const crashed = open();
+    const crashed = open({ stuckMs: 60_000 });
     const left = [await crashed.submit({ to: NOBODY, data: text(1) }, never)];
     left.push(await crashed.submit({ to: NOBODY, data: text(2) }, never));
     crashed.close();
     stage.proxy.intervene(() => "pass");
-    await open({ rebroadcastMs: 60_000 }).send({ to: NOBODY, data: text(3) }, never);
+    await open({ rebroadcastMs: 60_000, stuckMs: 60_000 }).send({ to: NOBODY, data: text(3) }, never);
     const sent = await history();
     expect(sent.map(({ input }) => input)).to.deep.equal([text(1), text(2), text(3)]);
     expect(sent.slice(0, 2).map(({ hash }) => hash)).to.deep.equal(left.map(({ hash }) => hash));
