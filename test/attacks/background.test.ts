@@ -10,11 +10,20 @@ import { type FrozenTime, freezeTime } from "../support/frozen-time.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 
 const OFFER = {
-  ...{ scheme: "exact", network: "eip155:8453", asset: "0x1", amount: "1000", payTo: "0x2" },
-  ...{ maxTimeoutSeconds: 300, extra: {} },
+  scheme: "exact",
+  network: "eip155:8453",
+  asset: "0x1",
+  amount: "1000",
+  payTo: "0x2",
+  maxTimeoutSeconds: 300,
+  extra: {},
 };
 const RECORD: PaymentRecord = {
-  ...{ state: "settling", request: "r", fingerprint: "f", service: "roll", output: { value: 1 } },
+  state: "settling",
+  request: "r",
+  fingerprint: "f",
+  service: "roll",
+  output: { value: 1 },
   payment: { x402Version: 2, accepted: OFFER, payload: {} },
 };
 const SETTLED: Settlement = {
@@ -83,7 +92,14 @@ describe("the reconciler", () => {
     for (let at = 0; at < COUNT; at++) await reservations.begin(`k${at}`, RECORD);
     const never = (): never => fail("nobody is to be asked to settle");
     const reconciler = createReconciler({
-      ...{ reservations, clock, log: silentLog, credits, onClaim, beginJob, firstMs: 1, sweepMs: 5 },
+      reservations,
+      clock,
+      log: silentLog,
+      credits,
+      onClaim,
+      beginJob,
+      firstMs: 1,
+      sweepMs: 5,
       settler: { look: never, settle: never, ...settler },
     });
     const openKeys = (): number => [...store.entries.keys()].filter((key) => key.startsWith("open:")).length;

@@ -53,7 +53,10 @@ async function openFacilitator() {
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    ...{ url, script, moved, move },
+    url,
+    script,
+    moved,
+    move,
     close: () => {
       server.closeAllConnections();
       server.close();

@@ -23,7 +23,10 @@ describe("a settlement", () => {
   const retry = (): Promise<Response> => shop.retry("/v1/roll", ROLL, payment);
   const refuse = (errorReason: string, more: Partial<SettleResponse> = {}): void => {
     shop.rail.script.settle = (_payment, { network }) => ({
-      ...{ success: false, errorReason, transaction: "", network },
+      success: false,
+      errorReason,
+      transaction: "",
+      network,
       ...more,
     });
   };
@@ -122,7 +125,8 @@ describe("a settlement", () => {
       shop.rail.script.settle = (paid, offer) =>
         ({
           ...move(shop.rail, paid, offer),
-          ...{ errorReason: null, extensions: { more: "x".repeat(SIZE) } },
+          errorReason: null,
+          extensions: { more: "x".repeat(SIZE) },
         }) as unknown as SettleResponse;
       const response = await send();
       expect(response.status).to.equal(200);

@@ -24,8 +24,13 @@ describe("a payment on Solana, read by a machine whose clock is wrong", () => {
   for (const minutes of [-60, 60])
     it(`is never called dead when it has landed (${minutes} minutes)`, async () => {
       const offer: PaymentRequirements = {
-        ...{ scheme: "exact", network: chain.network, asset, amount: "1000", payTo: seller.publicKey.toBase58() },
-        ...{ maxTimeoutSeconds: 300, extra: { feePayer: feePayer.publicKey.toBase58() } },
+        scheme: "exact",
+        network: chain.network,
+        asset,
+        amount: "1000",
+        payTo: seller.publicKey.toBase58(),
+        maxTimeoutSeconds: 300,
+        extra: { feePayer: feePayer.publicKey.toBase58() },
       };
       const signer = await createKeyPairSignerFromBytes(buyer.secretKey);
       const requirements = offer as Parameters<ExactSvmScheme["createPaymentPayload"]>[1];

@@ -19,8 +19,12 @@ function transfer(): string {
 /** A facilitator on Solana that takes only transactions whose fee is paid by who the terms say, as the stock one does. */
 function createSolana(): ScriptedRail {
   const rail = createScriptedRail({
-    ...{ id: "solana", title: "USDC on Solana", network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", asset: MINT },
-    ...{ pay_to: "SOLANA_PAYMENT_ADDRESS", rpc: "SOLANA_RPC_URL" },
+    id: "solana",
+    title: "USDC on Solana",
+    network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+    asset: MINT,
+    pay_to: "SOLANA_PAYMENT_ADDRESS",
+    rpc: "SOLANA_RPC_URL",
   });
   const signedFor = new Map<string, unknown>();
   const isSame = ({ payload }: PaymentPayload, { extra }: PaymentRequirements): boolean =>
@@ -81,7 +85,10 @@ describe("an offer that was made", () => {
     shop.clock.advance(16 * 60_000);
     await shop.restart();
     solana.script.settle = (_paid, { network }) => ({
-      ...{ success: false, errorReason: "duplicate_settlement", transaction: "", network },
+      success: false,
+      errorReason: "duplicate_settlement",
+      transaction: "",
+      network,
     });
     const replay = await send(payment);
     expect(replay.status).to.equal(402);

@@ -30,11 +30,23 @@ export const JOB_PATH = "/v1/job";
 const CONCURRENCY = 10;
 
 const MANIFEST: Manifest = {
-  ...{ id: "job", title: "Job", description: "A job.", route: `POST ${JOB_PATH}`, handler: "bench.work" },
-  ...{ input: INPUT, output: OUTPUT, tags: [], examples: [] },
+  id: "job",
+  title: "Job",
+  description: "A job.",
+  route: `POST ${JOB_PATH}`,
+  handler: "bench.work",
+  input: INPUT,
+  output: OUTPUT,
+  tags: [],
+  examples: [],
   job: {
-    ...{ status_route: `GET ${JOB_PATH}/{job_id}`, eta_seconds: 60, deadline_seconds: 3600, attempts: 1 },
-    ...{ concurrency: CONCURRENCY, queue_limit: 1_000_000, refund: false },
+    status_route: `GET ${JOB_PATH}/{job_id}`,
+    eta_seconds: 60,
+    deadline_seconds: 3600,
+    attempts: 1,
+    concurrency: CONCURRENCY,
+    queue_limit: 1_000_000,
+    refund: false,
   },
 };
 
@@ -47,14 +59,18 @@ export async function openJobShop(place: string, pauseMs: number, baseUrl: strin
   const queue = redisUrl ? await openBullmqQueue({ url: redisUrl, ...ofRedis }) : createStoreQueue({ store, ...terms });
   const records = createJobRecords({ store, ...terms });
   const refunds = {
-    ...{ open: async () => {}, start() {}, close: async () => {} },
+    open: async () => {},
+    start() {},
+    close: async () => {},
     status: async () => ({ refund_tx: null, refund_pending: null }),
   };
   const work: AnyHandler = (_input: unknown, { step }: Call) =>
     step("work", () => (pauseMs < 0 ? new Promise<never>(() => {}) : sleep(pauseMs, ANSWER)));
   const statusOf: StatusOf = createStatusOf({ records, refunds, ...terms });
   const services = bindServices([MANIFEST], {
-    ...{ site: SITE, statusOf, compile: createCompiler(new Map()) },
+    site: SITE,
+    statusOf,
+    compile: createCompiler(new Map()),
     handlers: new Map([["bench.work", work]]),
   });
   const jobs = createJobs({ services, records, queue, refunds, baseUrl, stepGraceMs: 0, ...terms });

@@ -94,7 +94,8 @@ describe("an anchor", () => {
     const anchor = open();
     toBase.intervene(() => "lose");
     expect(await thrown(anchor.write(randomBytes(32).toString("hex"), never))).to.include({
-      ...{ code: "upstream-failed", message: "The Base chain could not be asked" },
+      code: "upstream-failed",
+      message: "The Base chain could not be asked",
     });
   });
 

@@ -62,7 +62,9 @@ export function createHost(overrides: Partial<Host> = {}, reach: Reach = {}): Te
   const log = overrides.log ?? silentLog;
   const clock = overrides.clock ?? { now: () => NOW };
   return {
-    ...{ chain, tasks, published },
+    chain,
+    tasks,
+    published,
     anchor: {
       async ready() {},
       async write(hash) {

@@ -26,8 +26,14 @@ describe("the access log", () => {
       [
         { id: "one", method: "GET", path: "/v1/screen", status: 402, service: "screen", code: "payment-required" },
         {
-          ...{ id: "two", method: "GET", path: "/v1/screen", status: 200, service: "screen" },
-          ...{ payer: RECEIPT.payer, network: RECEIPT.network, transaction: RECEIPT.transaction },
+          id: "two",
+          method: "GET",
+          path: "/v1/screen",
+          status: 200,
+          service: "screen",
+          payer: RECEIPT.payer,
+          network: RECEIPT.network,
+          transaction: RECEIPT.transaction,
         },
         { id: "three", method: "GET", path: "/nothing", status: 404, code: "not-found" },
         { id: "four", method: "HEAD", path: "/health", status: 200 },
@@ -39,8 +45,12 @@ describe("the access log", () => {
 
   it("holds no payment, no authorization, no query and no body", async () => {
     const headers = {
-      ...{ "payment-signature": "SECRET-1", "x-payment": "SECRET-2", authorization: "SECRET-3", cookie: "SECRET-4" },
-      ...{ "content-type": "application/json", "x-request-id": "SECRET 5" },
+      "payment-signature": "SECRET-1",
+      "x-payment": "SECRET-2",
+      authorization: "SECRET-3",
+      cookie: "SECRET-4",
+      "content-type": "application/json",
+      "x-request-id": "SECRET 5",
     };
     for (const path of ["/v1/roll?a=SECRET-6", "/nothing?SECRET-7"])
       await fetch(door.url + path, { method: "POST", headers, body: '"SECRET-8"' });

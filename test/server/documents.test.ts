@@ -4,8 +4,17 @@ import { createProbes, type ReadyReport } from "../../runtime/server/routes/stat
 import { type Door, jsonOf, openDoor, SITE, toService } from "../support/http.ts";
 
 const rail = (id: string, currency: "usd" | "jpy"): RailManifest => ({
-  ...{ id, title: `Rail ${id}`, network: `test:${id}`, asset: `0x${id}`, symbol: "T", decimals: 6 },
-  ...{ pay_to: "A", rpc: "B", facilitator: "remote", currency, explorer: "https://x/{tx}" },
+  id,
+  title: `Rail ${id}`,
+  network: `test:${id}`,
+  asset: `0x${id}`,
+  symbol: "T",
+  decimals: 6,
+  pay_to: "A",
+  rpc: "B",
+  facilitator: "remote",
+  currency,
+  explorer: "https://x/{tx}",
 });
 const SERVICES = [
   toService({ id: "roll", route: "POST /v1/roll", price: "0.001", category: "gaming", tags: ["random"] }),

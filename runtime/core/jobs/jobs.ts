@@ -9,7 +9,7 @@ import type { JobQueue, QueuedJob, TurnResult } from "./queue.ts";
 import type { JobEnd, JobRecord, JobRecords } from "./records.ts";
 import { createSteps } from "./steps.ts";
 
-/** What a caller of a job is told at once (specification 2.12 and 2.13). */
+/** What a caller of a job is told at once. */
 export interface AcceptedJob {
   readonly job_id: string;
   readonly status: "accepted";
@@ -20,7 +20,7 @@ export interface AcceptedJob {
 
 /**
  * Calls that outlive their requests. The order is the promise: the record is written before the money moves, and the work
- * begins only after it has moved (decisions.md, "The order of things", 7).
+ * begins only after it has moved (runtime/docs/decisions/order-of-money.md).
  */
 export interface Jobs {
   /**

@@ -4,7 +4,7 @@ import type { RefundStatus, Refunds } from "../refunds/refunds.ts";
 import type { JobManifest } from "../set/manifest.ts";
 import type { JobRecord, JobRecords } from "./records.ts";
 
-/** How a job stands (specification 2.12 and 2.13). */
+/** How a job stands. */
 export interface JobStatus extends RefundStatus {
   readonly job_id: string;
   readonly status: "DISPATCHING" | "IN_PROGRESS" | "DELIVERED" | "FAILED" | "UNKNOWN";

@@ -121,8 +121,14 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
   function work(service: string): void {
     if (!taken.has(service) || workers.has(service) || closing.signal.aborted) return;
     const worker = new bullmq.Worker(service, serve, {
-      ...{ connection, prefix, concurrency: concurrencyOf(service), autorun: false, runRetryDelay: TROUBLE_MS },
-      ...{ lockDuration: LOCK_MS, stalledInterval: CHECK_MS, maxStalledCount: Number.MAX_SAFE_INTEGER },
+      connection,
+      prefix,
+      concurrency: concurrencyOf(service),
+      autorun: false,
+      runRetryDelay: TROUBLE_MS,
+      lockDuration: LOCK_MS,
+      stalledInterval: CHECK_MS,
+      maxStalledCount: Number.MAX_SAFE_INTEGER,
     });
     workers.set(service, worker);
     worker.on("error", complain);

@@ -19,8 +19,13 @@ await announce(async (baseUrl) => {
   });
   const { invoke, offers } = payments;
   return createApp({
-    ...{ services, invoke, challenge: offers.challenge, clock, log: silentLog },
-    ...{ site: { ...site, baseUrl }, limits: SITE.limits },
+    services,
+    invoke,
+    challenge: offers.challenge,
+    clock,
+    log: silentLog,
+    site: { ...site, baseUrl },
+    limits: SITE.limits,
     ready: () => Promise.reject(new Error("not asked")),
   });
 });

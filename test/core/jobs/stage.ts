@@ -56,14 +56,26 @@ export interface Stage {
 }
 
 const JOB: JobManifest = {
-  ...{ status_route: "GET /v1/search/{job_id}", eta_seconds: 120, deadline_seconds: 30, attempts: 3 },
-  ...{ concurrency: 2, queue_limit: 100, refund: true },
+  status_route: "GET /v1/search/{job_id}",
+  eta_seconds: 120,
+  deadline_seconds: 30,
+  attempts: 3,
+  concurrency: 2,
+  queue_limit: 100,
+  refund: true,
 };
 const OUTPUT = { type: "object", properties: { found: { type: "string" } }, required: ["found"] };
 const toManifest = (id: string, job: Partial<JobManifest> = {}): Manifest => ({
-  ...{ id, title: id, description: `The service ${id}.`, route: `POST /v1/${id}`, handler: "work.search" },
+  id,
+  title: id,
+  description: `The service ${id}.`,
+  route: `POST /v1/${id}`,
+  handler: "work.search",
   input: { type: "object", properties: { what: { type: "string" } }, required: ["what"] },
-  ...{ output: OUTPUT, tags: [], examples: [], job: { ...JOB, status_route: `GET /v1/${id}/{job_id}`, ...job } },
+  output: OUTPUT,
+  tags: [],
+  examples: [],
+  job: { ...JOB, status_route: `GET /v1/${id}/{job_id}`, ...job },
 });
 
 export async function openStage(options: StageOptions = {}): Promise<Stage> {
@@ -96,7 +108,11 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   };
 
   const stage: Stage = {
-    ...{ rail, store, clock, attempts, refunds },
+    rail,
+    store,
+    clock,
+    attempts,
+    refunds,
     work: ({ what }) => ({ found: what }),
     fail: (method, prefix, times = 1) => void faults.push({ method, prefix, times }),
     post: (path, body, payment) =>
@@ -109,8 +125,11 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       const { accepts, resource } = (await (await stage.post("/v1/search", {})).json()) as PaymentRequired;
       nonce += 1;
       const authorization = {
-        ...{ from: "0x1111111111111111111111111111111111111111", to: accepts[0]?.payTo, value: accepts[0]?.amount },
-        ...{ validAfter: "0", validBefore: String(Math.floor(clock.now() / 1000) + 300) },
+        from: "0x1111111111111111111111111111111111111111",
+        to: accepts[0]?.payTo,
+        value: accepts[0]?.amount,
+        validAfter: "0",
+        validBefore: String(Math.floor(clock.now() / 1000) + 300),
         nonce: `0x${nonce.toString(16).padStart(64, "0")}`,
       };
       const payload = { signature: `0x${nonce.toString(16).padStart(130, "0")}`, authorization };
@@ -147,7 +166,9 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     const site = toSite([rail]);
     const records = createJobRecords({ store: failing, clock });
     const refunder = {
-      ...{ start() {}, close: async () => {}, status: async () => ({ refund_tx: null, refund_pending: null }) },
+      start() {},
+      close: async () => {},
+      status: async () => ({ refund_tx: null, refund_pending: null }),
       async open(refund: RefundCase) {
         await stumble("refund", refund.id);
         if (refunds.every((known) => known.id !== refund.id)) refunds.push(refund);
@@ -158,7 +179,9 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       return stage.work(input, call);
     };
     const services = bindServices([{ ...toManifest(id, job), price: "0.001" }, toManifest("errand", job)], {
-      ...{ site, compile: createCompiler(new Map()), handlers: new Map([["work.search", handler]]) },
+      site,
+      compile: createCompiler(new Map()),
+      handlers: new Map([["work.search", handler]]),
       statusOf: createStatusOf({ records, refunds: refunder, clock }),
     });
     const concurrencyOf = (): number => job?.concurrency ?? JOB.concurrency;

@@ -103,7 +103,9 @@ describe("a refund and a chain in trouble", () => {
     } as const;
     const signature = await desk.treasury.signTypedData({
       domain: { ...domain, chainId: 8453, verifyingContract: asset as Hex },
-      ...{ types, primaryType: "CancelAuthorization", message },
+      types,
+      primaryType: "CancelAuthorization",
+      message,
     });
     const abi = parseAbi(["function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)"]);
     const args = [desk.treasury.address, nonce, signature] as const;

@@ -63,9 +63,15 @@ const watched: Store = {
 };
 const rail = openRefundRail({ url, key, store: watched });
 const refunds = createRefunds({
-  ...{ store: watched, clock: { now: Date.now }, log: silentLog, rail },
+  store: watched,
+  clock: { now: Date.now },
+  log: silentLog,
+  rail,
   screenRecipient: () => between("screening", async () => "clear" as const),
-  ...{ firstMs: 20, sweepMs: 50, guardMs: 50, leaseMs: 60_000 },
+  firstMs: 20,
+  sweepMs: 50,
+  guardMs: 50,
+  leaseMs: 60_000,
 });
 await refunds.open({ ...failedJob({ payer }), id });
 const open = `refund:${id}`;

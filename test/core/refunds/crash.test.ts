@@ -58,8 +58,14 @@ describe("a refund and a crash", () => {
     for await (const key of store.keys("refund-lease:")) await store.delete(key); // The dead process's has lapsed.
     const rail = openRefundRail({ url, key, store });
     const refunds = createRefunds({
-      ...{ store, clock: { now: Date.now }, log: silentLog, rail, screenRecipient: async () => "clear" as const },
-      ...{ firstMs: 20, sweepMs: 50, guardMs: 50 },
+      store,
+      clock: { now: Date.now },
+      log: silentLog,
+      rail,
+      screenRecipient: async () => "clear" as const,
+      firstMs: 20,
+      sweepMs: 50,
+      guardMs: 50,
     });
     refunds.start();
     await refunds.open({ ...failedJob({ payer }), id }); // As the line of jobs does, until it was told that it is done.

@@ -49,8 +49,14 @@ export function openRefundDesk(): RefundDesk {
       const { store, proxy } = desk;
       const rail = openRefundRail({ url: proxy.url, key, store, log });
       const refunds = createRefunds({
-        ...{ store, clock: { now: Date.now }, log, rail, screenRecipient: async () => "clear" as const },
-        ...{ firstMs: 20, sweepMs: 50, guardMs: 100 },
+        store,
+        clock: { now: Date.now },
+        log,
+        rail,
+        screenRecipient: async () => "clear" as const,
+        firstMs: 20,
+        sweepMs: 50,
+        guardMs: 100,
         ...options,
       });
       open.push(refunds, rail);

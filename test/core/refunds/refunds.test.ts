@@ -186,7 +186,8 @@ describe("a refund", () => {
       return value;
     };
     const refunds = createProcess({
-      ...{ store: { ...desk.store, get }, leaseMs: 5 },
+      store: { ...desk.store, get },
+      leaseMs: 5,
       async screenRecipient() {
         for (const end = performance.now() + 10; performance.now() < end; );
         isStalled = true;

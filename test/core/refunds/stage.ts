@@ -20,7 +20,8 @@ export async function openRefundStage(): Promise<RefundStage> {
   const token = await placeToken(chain, { address: asset, symbol, decimals, ...domain! });
   let minting = Promise.resolve(); // The chain's own account sends one transaction at a time.
   return {
-    ...{ chain, token },
+    chain,
+    token,
     async fund(units = 1000n * PRICE, wei = 10n ** 20n) {
       const key = generatePrivateKey();
       const account = privateKeyToAccount(key);

@@ -51,7 +51,8 @@ describe("an EVM chain", () => {
     it("refuses an RPC URL of another chain", async () => {
       const client = createEvmClient({ url: proxy.url, chainId: 137 });
       expect(await thrown(client.ask((viem) => viem.getBlockNumber()))).to.include({
-        ...{ code: "upstream-failed", message: "The RPC URL of Polygon leads to chain 8453 instead of 137" },
+        code: "upstream-failed",
+        message: "The RPC URL of Polygon leads to chain 8453 instead of 137",
       });
     });
 
@@ -120,8 +121,13 @@ describe("an EVM chain", () => {
       const found = await createEvmReads(open()).transaction(hash, never);
       const block = (await chain.rpc("eth_getBlockByNumber", ["latest", false])) as { number: Hex; timestamp: Hex };
       expect({ ...found, from: found?.from.toLowerCase(), to: found?.to?.toLowerCase() }).to.deep.equal({
-        ...{ hash, from, to: from, input: UNKNOWN, status: "success" },
-        ...{ blockNumber: BigInt(block.number), blockTime: Number(block.timestamp) },
+        hash,
+        from,
+        to: from,
+        input: UNKNOWN,
+        status: "success",
+        blockNumber: BigInt(block.number),
+        blockTime: Number(block.timestamp),
       });
     });
 

@@ -27,7 +27,8 @@ describe("the EVM sender", () => {
     const sender = open({ feeCapWei: 30_000n * 100n * GWEI });
     const refusal = await sender.send({ to: NOBODY, data: text(1) }, never).catch((error: unknown) => error);
     expect(refusal).to.include({
-      ...{ code: "unavailable", message: "Transactions on Base cost more now than this service may pay" },
+      code: "unavailable",
+      message: "Transactions on Base cost more now than this service may pay",
     });
     expect(stage.store.entries.size, "signed forms").to.equal(0);
   });

@@ -48,7 +48,12 @@ describe("the EVM sender", () => {
   it("fills a hole that other hands left, so that nothing waits behind it for ever", async () => {
     await stage.chain.rpc("evm_setAutomine", [false]);
     const foreign = await stage.account.signTransaction({
-      ...{ type: "eip1559", chainId: 8453, nonce: 0, to: NOBODY, gas: 21_000n, maxFeePerGas: 5n * GWEI },
+      type: "eip1559",
+      chainId: 8453,
+      nonce: 0,
+      to: NOBODY,
+      gas: 21_000n,
+      maxFeePerGas: 5n * GWEI,
     });
     const hash = await stage.chain.rpc("eth_sendRawTransaction", [foreign]);
     const ours = open().send({ to: NOBODY, data: text(1) }, never);
@@ -67,7 +72,12 @@ describe("the EVM sender", () => {
     const sender = open({ clock: { now: () => Date.now() + shift } });
     await sender.send({ to: NOBODY, data: text(1) }, never);
     const foreign = await stage.account.signTransaction({
-      ...{ type: "eip1559", chainId: 8453, nonce: 1, to: NOBODY, gas: 21_000n, maxFeePerGas: 5n * GWEI },
+      type: "eip1559",
+      chainId: 8453,
+      nonce: 1,
+      to: NOBODY,
+      gas: 21_000n,
+      maxFeePerGas: 5n * GWEI,
     });
     await stage.chain.rpc("eth_sendRawTransaction", [foreign]);
     shift = 60_000; // What it has read of the chain is too old now.
@@ -81,7 +91,12 @@ describe("the EVM sender", () => {
     const refusal = ours.catch((error: unknown) => error);
     await eventually(() => stage.store.entries.size > 0);
     const foreign = await stage.account.signTransaction({
-      ...{ type: "eip1559", chainId: 8453, nonce: 0, to: NOBODY, gas: 21_000n, maxFeePerGas: 5n * GWEI },
+      type: "eip1559",
+      chainId: 8453,
+      nonce: 0,
+      to: NOBODY,
+      gas: 21_000n,
+      maxFeePerGas: 5n * GWEI,
     });
     await stage.chain.rpc("eth_sendRawTransaction", [foreign]);
     expect(await refusal).to.include({ code: "upstream-failed" });

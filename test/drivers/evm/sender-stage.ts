@@ -88,7 +88,10 @@ export function stageSender(): SenderStage {
       feeCapWei: ETHER / 100n,
       clock: Date,
       log: { info: note, warn: note, error: note },
-      ...{ pollMs: 25, rebroadcastMs: 100, stuckMs: 150, includeMs: 45_000 },
+      pollMs: 25,
+      rebroadcastMs: 100,
+      stuckMs: 150,
+      includeMs: 45_000,
       ...options,
     });
     senders.push(sender);
@@ -102,8 +105,12 @@ export function stageSender(): SenderStage {
     return (blocks as { transactions: Record<string, Hex>[] }[])
       .flatMap(({ transactions }) => transactions)
       .map(({ hash, from, nonce, input, maxFeePerGas, gas }) => ({
-        ...{ hash: hash!, from: from!, input: input! },
-        ...{ nonce: Number(nonce), maxFeePerGas: BigInt(maxFeePerGas ?? 0), gas: BigInt(gas!) },
+        hash: hash!,
+        from: from!,
+        input: input!,
+        nonce: Number(nonce),
+        maxFeePerGas: BigInt(maxFeePerGas ?? 0),
+        gas: BigInt(gas!),
       }))
       .filter(({ from }) => from.toLowerCase() === account.address.toLowerCase())
       .sort((a, b) => a.nonce - b.nonce);
@@ -135,6 +142,9 @@ export function stageSender(): SenderStage {
     get events() {
       return events;
     },
-    ...{ open, mine, history, pooled },
+    open,
+    mine,
+    history,
+    pooled,
   };
 }

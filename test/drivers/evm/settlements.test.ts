@@ -51,8 +51,13 @@ describe("the settlements on an EVM chain", () => {
   });
 
   const offer = (amount = "1000", payTo: string = seller): PaymentRequirements => ({
-    ...{ scheme: "exact", network: "eip155:8453", asset: base.asset, amount, payTo },
-    ...{ maxTimeoutSeconds: 300, extra: base.domain! },
+    scheme: "exact",
+    network: "eip155:8453",
+    asset: base.asset,
+    amount,
+    payTo,
+    maxTimeoutSeconds: 300,
+    extra: base.domain!,
   });
 
   async function pay(accepted = offer()): Promise<PaymentPayload> {

@@ -41,7 +41,8 @@ describe("the in-process facilitator", () => {
             sender: stage.sender,
             treasury: { evmAddress: async () => treasury.address },
           },
-          ...{ store: createMemoryStore(), tokens },
+          store: createMemoryStore(),
+          tokens,
         });
         expect(await thrown(facilitator.supported(never))).to.include({
           code: "facilitator-unavailable",

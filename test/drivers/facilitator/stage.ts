@@ -31,8 +31,13 @@ export const thrown = (work: Promise<unknown>): Promise<unknown> =>
   );
 
 export const offer: PaymentRequirements = {
-  ...{ scheme: "exact", network: "eip155:137", asset: polygon.asset, amount: String(ETHER), payTo: seller },
-  ...{ maxTimeoutSeconds: 300, extra: { name, version } },
+  scheme: "exact",
+  network: "eip155:137",
+  asset: polygon.asset,
+  amount: String(ETHER),
+  payTo: seller,
+  maxTimeoutSeconds: 300,
+  extra: { name, version },
 };
 
 export const treasury: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
@@ -97,11 +102,18 @@ export function stageFacilitator(): FacilitatorStage {
         clock: Date,
         log: silentLog,
       },
-      ...{ pollMs: 25, rebroadcastMs: 100, stuckMs: 500 },
+      pollMs: 25,
+      rebroadcastMs: 100,
+      stuckMs: 500,
     });
     return createLocalFacilitator({
-      ...{ network: "eip155:137", client, sender, treasury: { evmAddress: async () => treasury.address }, store },
-      ...{ tokens: [jpycFacts, { ...jpycFacts, asset: second }], confirmationMs },
+      network: "eip155:137",
+      client,
+      sender,
+      treasury: { evmAddress: async () => treasury.address },
+      store,
+      tokens: [jpycFacts, { ...jpycFacts, asset: second }],
+      confirmationMs,
     });
   }
 
@@ -127,7 +139,8 @@ export function stageFacilitator(): FacilitatorStage {
     get sender() {
       return sender;
     },
-    ...{ open, pay },
+    open,
+    pay,
   };
 }
 

@@ -45,8 +45,13 @@ describe("the settlements on Solana", () => {
   afterEach(() => proxy.intervene(() => "pass"));
 
   const offer = (amount = "1000", payTo = seller): PaymentRequirements => ({
-    ...{ scheme: "exact", network: chain.network, asset, amount, payTo: payTo.publicKey.toBase58() },
-    ...{ maxTimeoutSeconds: 300, extra: { feePayer: feePayer.publicKey.toBase58() } },
+    scheme: "exact",
+    network: chain.network,
+    asset,
+    amount,
+    payTo: payTo.publicKey.toBase58(),
+    maxTimeoutSeconds: 300,
+    extra: { feePayer: feePayer.publicKey.toBase58() },
   });
 
   async function pay(accepted = offer()): Promise<PaymentPayload> {

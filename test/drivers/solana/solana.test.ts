@@ -58,7 +58,12 @@ describe("a Solana chain", () => {
 
   const send = (text: string, signal = never, options: Partial<SolanaSenderOptions> = {}) =>
     createSolanaSender({
-      ...{ client: open(), treasury, clock: Date as Clock, log: silentLog, pollMs: 20, resendMs: 60 },
+      client: open(),
+      treasury,
+      clock: Date as Clock,
+      log: silentLog,
+      pollMs: 20,
+      resendMs: 60,
       ...options,
     }).send([memo(text)], signal);
 

@@ -46,8 +46,12 @@ describe("an upstream that fails", () => {
     expect(options.retryAfter, "nobody knows when").to.equal(undefined);
     expect(bench.source.asked).to.have.length(3);
     expect(bench.lines).to.deep.include({
-      ...{ level: "warn", event: "upstream.failed", upstream: "source", reason: "answered with status 503" },
-      ...{ rest_ms: undefined, error: undefined },
+      level: "warn",
+      event: "upstream.failed",
+      upstream: "source",
+      reason: "answered with status 503",
+      rest_ms: undefined,
+      error: undefined,
     });
   });
 

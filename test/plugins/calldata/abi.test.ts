@@ -122,7 +122,11 @@ describe("the arguments in calldata", () => {
   for (const [name, [text, data]] of Object.entries(unfit))
     it(`do not fit: ${name}`, async () => {
       expect(await interpret(data, [text])).to.deep.equal({
-        ...{ function_name: null, function_signature: null, params: [], decoded: false, canonical: null },
+        function_name: null,
+        function_signature: null,
+        params: [],
+        decoded: false,
+        canonical: null,
         candidates: [text],
       });
     });

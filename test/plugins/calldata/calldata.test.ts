@@ -130,17 +130,32 @@ describe("a call's data", () => {
     const serve = await start();
     for (const cut of [TRANSFER.slice(0, 10), TRANSFER.slice(0, -2), `${TRANSFER.slice(0, 10)}${"0".repeat(64)}`])
       expect(await serve({ chain: "ethereum", calldata_hex: cut })).to.deep.equal({
-        ...{ function_selector: "0xa9059cbb", function_name: null, function_signature: null, params: [] },
-        ...{ decoded: false, canonical: null, summary: null, calls: [] },
-        ...{ candidates: ["transfer(address,uint256)"], source: "openchain" },
+        function_selector: "0xa9059cbb",
+        function_name: null,
+        function_signature: null,
+        params: [],
+        decoded: false,
+        canonical: null,
+        summary: null,
+        calls: [],
+        candidates: ["transfer(address,uint256)"],
+        source: "openchain",
       });
   });
 
   it("is not decoded when neither directory knows its selector", async () => {
     const asked = [openchain("empty"), fourbyte("empty")];
     expect(await ask(UNKNOWN)).to.deep.equal({
-      ...{ function_selector: UNKNOWN, function_name: null, function_signature: null, params: [] },
-      ...{ decoded: false, canonical: null, summary: null, calls: [], candidates: [], source: "openchain" },
+      function_selector: UNKNOWN,
+      function_name: null,
+      function_signature: null,
+      params: [],
+      decoded: false,
+      canonical: null,
+      summary: null,
+      calls: [],
+      candidates: [],
+      source: "openchain",
     });
     for (const one of asked) one.assertDone();
   });

@@ -21,18 +21,29 @@ describe("a spend summary", () => {
     const [example, byDay] = readManifest("ledger_summary").examples;
     const { groups, daily, ...answer } = await ask(example?.input);
     expect(answer).to.deep.equal({
-      ...{ wallet: WALLET, chain: "base", direction: "outbound", granularity: "day", spec_version: "1.0" },
+      wallet: WALLET,
+      chain: "base",
+      direction: "outbound",
+      granularity: "day",
+      spec_version: "1.0",
       range: {
-        ...{ from: "2025-11-03T00:00:00Z", to: "2025-11-09T23:59:59Z" },
-        ...{ from_block: 37_669_327, to_block: 37_971_726 },
+        from: "2025-11-03T00:00:00Z",
+        to: "2025-11-09T23:59:59Z",
+        from_block: 37_669_327,
+        to_block: 37_971_726,
       },
       totals: { usdc: "0.864", tx_count: 36, unique_recipients: 3, identified_pct: 0 },
       registry_version: answer.registry_version,
       generated_at: new Date(NOW).toISOString(),
     });
     expect((groups as object[])[2]).to.deep.equal({
-      ...{ label: SEARCH, recipient: SEARCH, service_id: null, category: "x402" },
-      ...{ usdc: "0.024", tx_count: 24, avg_call_price: "0.001" },
+      label: SEARCH,
+      recipient: SEARCH,
+      service_id: null,
+      category: "x402",
+      usdc: "0.024",
+      tx_count: 24,
+      avg_call_price: "0.001",
       first_tx: "0x64f662d104723a4326096ffd92954e24f2bf5c3ad374f04b10fcc735bc901a4d",
       first_at: "2025-11-03T02:16:45Z",
       last_tx: "0x09caa1de14f86c5c19bf53cadc4206fd872a7bf71cda9814b590eb8c6e706fbb",

@@ -124,8 +124,16 @@ describe("a spend report", () => {
 
   it("shows the 500 largest groups, and what the others come to", async () => {
     const entries = Array.from({ length: 503 }, (_, at) => ({
-      ...{ from: WALLET, to: toTopicAddress(at), amount: BigInt(1000 - at), block: at, index: 1, tx: "0x1" },
-      ...{ isAuthorized: true, at: 1_762_128_001, category: "x402" as const, service: undefined },
+      from: WALLET,
+      to: toTopicAddress(at),
+      amount: BigInt(1000 - at),
+      block: at,
+      index: 1,
+      tx: "0x1",
+      isAuthorized: true,
+      at: 1_762_128_001,
+      category: "x402" as const,
+      service: undefined,
     }));
     const period = { from: 1_762_128_000, to: 1_762_128_100 };
     const query = { wallet: WALLET, period, direction: "outbound", least: 0n, groupBy: "recipient", withOthers: false };

@@ -43,8 +43,13 @@ describe("a token's price", () => {
     const asked = contracts("success");
     const ask = await start();
     expect(await ask({ chain: "base", contract: USDC })).to.deep.include({
-      ...{ symbol: "USDC", name: "USDC", contract: USDC, chain: "base" },
-      ...{ usd: 0.999871, usd_24h_change_pct: -0.00412, market_cap_usd: 77211890412 },
+      symbol: "USDC",
+      name: "USDC",
+      contract: USDC,
+      chain: "base",
+      usd: 0.999871,
+      usd_24h_change_pct: -0.00412,
+      market_cap_usd: 77211890412,
     });
     asked.assertDone();
   });

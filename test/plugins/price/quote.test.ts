@@ -6,7 +6,12 @@ import { createHost, problemOf, type Serve, serve } from "../host.ts";
 
 /** A coin in a list of `/coins/markets`, as far as it matters. */
 const toCoin = (id: string, facts: object = {}): object => ({
-  ...{ id, symbol: "dup", name: `Coin ${id}`, current_price: 1.5, market_cap: 10, price_change_percentage_24h: 0 },
+  id,
+  symbol: "dup",
+  name: `Coin ${id}`,
+  current_price: 1.5,
+  market_cap: 10,
+  price_change_percentage_24h: 0,
   ...facts,
 });
 
@@ -29,7 +34,11 @@ describe("what CoinGecko says of a price", () => {
     await ask();
     expect(asked().map(({ pathname }) => pathname)).to.deep.equal(["/coins/markets"]);
     expect(Object.fromEntries((asked()[0] as URL).searchParams)).to.deep.equal({
-      ...{ vs_currency: "usd", precision: "full", symbols: "dup", include_tokens: "all", per_page: "250" },
+      vs_currency: "usd",
+      precision: "full",
+      symbols: "dup",
+      include_tokens: "all",
+      per_page: "250",
     });
   });
 
@@ -123,8 +132,13 @@ describe("what CoinGecko says of a price", () => {
   });
 
   const platforms = {
-    ...{ base: "base", ethereum: "ethereum", polygon: "polygon-pos", arbitrum: "arbitrum-one" },
-    ...{ optimism: "optimistic-ethereum", bsc: "binance-smart-chain", avalanche: "avalanche" },
+    base: "base",
+    ethereum: "ethereum",
+    polygon: "polygon-pos",
+    arbitrum: "arbitrum-one",
+    optimism: "optimistic-ethereum",
+    bsc: "binance-smart-chain",
+    avalanche: "avalanche",
   };
   it("is asked for by CoinGecko's names of the chains, and by a contract in lower case", async () => {
     answers({ symbol: "t", name: "T", market_data: { current_price: { usd: 2 }, market_cap: {} } });

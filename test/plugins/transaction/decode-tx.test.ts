@@ -16,8 +16,14 @@ const TX_HASHES = {
 const UNKNOWN = { base: `0x${"1".padStart(64, "0")}`, ethereum: `0x${"1".padStart(64, "0")}`, solana: "1".repeat(64) };
 const NO_SOLANA = { slot: null, block_time: null, fee_lamports: null, signers: null, program_calls: null };
 const NO_EVM = {
-  ...{ block_number: null, timestamp: null, from_address: null, to_address: null, value_wei: null, value_eth: null },
-  ...{ gas_used: null, input_calldata_hex: null },
+  block_number: null,
+  timestamp: null,
+  from_address: null,
+  to_address: null,
+  value_wei: null,
+  value_eth: null,
+  gas_used: null,
+  input_calldata_hex: null,
 };
 
 const record = (chain: Chain, ...cases: string[]): Replay =>
@@ -53,9 +59,18 @@ describe("a decoded transaction", () => {
     record("base", "success");
     const answer = await (await start())({ chain: "base", tx_hash: TX_HASHES.base });
     expect(answer).to.deep.include({
-      ...{ chain: "base", tx_hash: TX_HASHES.base, block_number: 5022, timestamp: 1686799391, status: 1 },
-      ...{ from_address: "0x05f32B3cC3888453ff71B01135B34FF8e41263F2", to_address: null, gas_used: 872776 },
-      ...{ value_wei: "0", value_eth: "0", native_currency: "ETH", ...NO_SOLANA },
+      chain: "base",
+      tx_hash: TX_HASHES.base,
+      block_number: 5022,
+      timestamp: 1686799391,
+      status: 1,
+      from_address: "0x05f32B3cC3888453ff71B01135B34FF8e41263F2",
+      to_address: null,
+      gas_used: 872776,
+      value_wei: "0",
+      value_eth: "0",
+      native_currency: "ETH",
+      ...NO_SOLANA,
     });
     expect(answer.input_calldata_hex).to.match(/^0x6080604052[0-9a-f]{7600,}$/);
   });
@@ -71,8 +86,15 @@ describe("a decoded transaction", () => {
     const answer = await (await start())({ chain: "solana", tx_hash: TX_HASHES.solana });
     const { program_calls, ...fields } = answer;
     expect(fields).to.deep.equal({
-      ...{ chain: "solana", tx_hash: TX_HASHES.solana, native_currency: "SOL", status: "success", ...NO_EVM },
-      ...{ slot: 336671683, block_time: 1745927033, fee_lamports: 5222, signers: [OWNER] },
+      chain: "solana",
+      tx_hash: TX_HASHES.solana,
+      native_currency: "SOL",
+      status: "success",
+      ...NO_EVM,
+      slot: 336671683,
+      block_time: 1745927033,
+      fee_lamports: 5222,
+      signers: [OWNER],
     });
     expect(program_calls).to.deep.equal(HELP_CALLS);
   });
@@ -243,7 +265,9 @@ const ASSOCIATED = {
 const HELP_CALLS = [
   {
     ...BUDGET,
-    ...{ accounts: [], data: "3GAG5eogvTjV", inner: [] },
+    accounts: [],
+    data: "3GAG5eogvTjV",
+    inner: [],
     parsed: { type: "setComputeUnitPrice", info: { microLamports: "10000" } },
   },
   {
@@ -253,19 +277,26 @@ const HELP_CALLS = [
     parsed: {
       type: "createIdempotent",
       info: {
-        ...{ source: OWNER, account: TO, wallet: WALLET, mint: MINT },
-        ...{ systemProgram: SYSTEM.program_id, tokenProgram: TOKEN.program_id },
+        source: OWNER,
+        account: TO,
+        wallet: WALLET,
+        mint: MINT,
+        systemProgram: SYSTEM.program_id,
+        tokenProgram: TOKEN.program_id,
       },
     },
     inner: [
       {
         ...TOKEN,
-        ...{ accounts: [MINT], data: "84eT", stack_height: 2 },
+        accounts: [MINT],
+        data: "84eT",
+        stack_height: 2,
         parsed: { type: "getAccountDataSize", info: { mint: MINT } },
       },
       {
         ...SYSTEM,
-        ...{ accounts: [OWNER, TO], stack_height: 2 },
+        accounts: [OWNER, TO],
+        stack_height: 2,
         data: "11119ExAoTptm6xKUTUcw2V69MKmyEdDmRins3j3bK43o9nHeiYUtSiaT9pc292PhNQvxj",
         parsed: {
           type: "createAccount",
@@ -274,24 +305,32 @@ const HELP_CALLS = [
       },
       {
         ...TOKEN,
-        ...{ accounts: [TO], data: "P", stack_height: 2 },
+        accounts: [TO],
+        data: "P",
+        stack_height: 2,
         parsed: { type: "initializeImmutableOwner", info: { account: TO } },
       },
       {
         ...TOKEN,
-        ...{ accounts: [TO, MINT], data: "6XgPj8sS4WmXBb4fL8ab7EubMbjFsHGBSrwdZksuTdTzg", stack_height: 2 },
+        accounts: [TO, MINT],
+        data: "6XgPj8sS4WmXBb4fL8ab7EubMbjFsHGBSrwdZksuTdTzg",
+        stack_height: 2,
         parsed: { type: "initializeAccount3", info: { account: TO, mint: MINT, owner: WALLET } },
       },
     ],
   },
   {
     ...TOKEN,
-    ...{ accounts: [FROM, TO, OWNER], data: "3ay2hEw4e3yH", inner: [] },
+    accounts: [FROM, TO, OWNER],
+    data: "3ay2hEw4e3yH",
+    inner: [],
     parsed: { type: "transfer", info: { source: FROM, destination: TO, authority: OWNER, amount: "10000000" } },
   },
   {
     ...BUDGET,
-    ...{ accounts: [], data: "JPdU3Z", inner: [] },
+    accounts: [],
+    data: "JPdU3Z",
+    inner: [],
     parsed: { type: "setComputeUnitLimit", info: { units: 22184 } },
   },
 ];

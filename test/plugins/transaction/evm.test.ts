@@ -52,10 +52,20 @@ describe("a transaction of a real EVM chain", () => {
       const tx_hash = await send();
       const { gas_used, block_number, timestamp, ...fields } = await askMined(tx_hash);
       expect(fields).to.deep.equal({
-        ...{ chain: "base", tx_hash, status: 1, native_currency: "ETH", input_calldata_hex: "0x" },
-        ...{ from_address: account.address, to_address: TO },
-        ...{ value_wei: "1234567890123456789", value_eth: "1.234567890123456789" },
-        ...{ slot: null, block_time: null, fee_lamports: null, signers: null, program_calls: null },
+        chain: "base",
+        tx_hash,
+        status: 1,
+        native_currency: "ETH",
+        input_calldata_hex: "0x",
+        from_address: account.address,
+        to_address: TO,
+        value_wei: "1234567890123456789",
+        value_eth: "1.234567890123456789",
+        slot: null,
+        block_time: null,
+        fee_lamports: null,
+        signers: null,
+        program_calls: null,
       });
       expect(gas_used).to.be.within(21_000, 60_000);
       expect(timestamp).to.equal(await timeOf(block_number));
@@ -89,8 +99,13 @@ describe("a transaction of a real EVM chain", () => {
     await chain.rpc("evm_setAutomine", [false]);
     const tx_hash = await wallet().sendTransaction(transfer);
     expect(await ask(tx_hash)).to.include({
-      ...{ status: "pending", block_number: null, timestamp: null, gas_used: null },
-      ...{ from_address: account.address, to_address: TO, value_eth: "1.234567890123456789" },
+      status: "pending",
+      block_number: null,
+      timestamp: null,
+      gas_used: null,
+      from_address: account.address,
+      to_address: TO,
+      value_eth: "1.234567890123456789",
     });
     await chain.rpc("evm_mine", []);
     await chain.rpc("evm_setAutomine", [true]);

@@ -47,8 +47,13 @@ describe("an instruction of a built-in program", () => {
     "system createAccountWithSeed": {
       by: (lamports) =>
         SystemProgram.createAccountWithSeed({
-          ...{ fromPubkey: a, newAccountPubkey: b, basePubkey: c },
-          ...{ seed: "säd", lamports, space: 8, programId: d },
+          fromPubkey: a,
+          newAccountPubkey: b,
+          basePubkey: c,
+          seed: "säd",
+          lamports,
+          space: 8,
+          programId: d,
         }),
       info: { source: A, newAccount: B, base: C, seed: "säd", space: "8", owner: D },
     },
@@ -59,8 +64,12 @@ describe("an instruction of a built-in program", () => {
     "system transferWithSeed": {
       by: (lamports) =>
         SystemProgram.transfer({
-          ...{ fromPubkey: a, basePubkey: b, toPubkey: c },
-          ...{ seed: "", lamports, programId: d },
+          fromPubkey: a,
+          basePubkey: b,
+          toPubkey: c,
+          seed: "",
+          lamports,
+          programId: d,
         }),
       info: { source: A, sourceBase: B, destination: C, sourceSeed: "", sourceOwner: D },
     },
@@ -185,7 +194,10 @@ describe("an instruction of the Token program", () => {
     const amount = "0100000000000000";
     expect(readToken(`03${amount}`)?.info).to.deep.equal({ amount: "1" });
     expect(readToken(`03${amount}`, "a", "b", "multisig", "signer 1", "signer 2")?.info).to.deep.equal({
-      ...{ source: "a", destination: "b", authority: "multisig", amount: "1" },
+      source: "a",
+      destination: "b",
+      authority: "multisig",
+      amount: "1",
     });
   });
 

@@ -99,10 +99,21 @@ describe("a transaction of a real Solana chain", () => {
     const tx_hash = await connection.sendRawTransaction(legacy.serialize());
     const { slot, program_calls, ...fields } = await ask(tx_hash);
     expect(fields).to.deep.equal({
-      ...{ chain: "solana", tx_hash, status: "success", native_currency: "SOL", signers: [owner] },
-      ...{ block_time: now / 1000, fee_lamports: 5000 + 100_000 },
-      ...{ block_number: null, timestamp: null, from_address: null, to_address: null, value_wei: null },
-      ...{ value_eth: null, gas_used: null, input_calldata_hex: null },
+      chain: "solana",
+      tx_hash,
+      status: "success",
+      native_currency: "SOL",
+      signers: [owner],
+      block_time: now / 1000,
+      fee_lamports: 5000 + 100_000,
+      block_number: null,
+      timestamp: null,
+      from_address: null,
+      to_address: null,
+      value_wei: null,
+      value_eth: null,
+      gas_used: null,
+      input_calldata_hex: null,
     });
     expect(slot).to.equal(await connection.getSlot());
     expect((program_calls as Call[]).map(({ program, parsed }) => ({ program, parsed }))).to.deep.equal([
@@ -128,26 +139,37 @@ describe("a transaction of a real Solana chain", () => {
     expect(creation?.parsed).to.deep.equal({
       type: "create",
       info: {
-        ...{ source: owner, account: destination, wallet: recipient, mint: MINT },
-        ...{ systemProgram: SYSTEM, tokenProgram: SPL_TOKEN },
+        source: owner,
+        account: destination,
+        wallet: recipient,
+        mint: MINT,
+        systemProgram: SYSTEM,
+        tokenProgram: SPL_TOKEN,
       },
     });
     const within = creation?.inner.map(({ program, parsed, stack_height }) => ({
-      ...{ program, stack_height },
+      program,
+      stack_height,
       ...(parsed as { type: string; info: object }),
     }));
     expect(within).to.deep.include.members([
       {
-        ...{ program: "system", stack_height: 2, type: "createAccount" },
+        program: "system",
+        stack_height: 2,
+        type: "createAccount",
         info: { source: owner, newAccount: destination, lamports: "2039280", space: "165", owner: SPL_TOKEN },
       },
       {
-        ...{ program: "spl-token", stack_height: 2, type: "initializeAccount3" },
+        program: "spl-token",
+        stack_height: 2,
+        type: "initializeAccount3",
         info: { account: destination, mint: MINT, owner: recipient },
       },
     ]);
     expect(transfer).to.deep.include({
-      ...{ program: "spl-token", accounts: [source, MINT, destination, owner], inner: [] },
+      program: "spl-token",
+      accounts: [source, MINT, destination, owner],
+      inner: [],
       parsed: {
         type: "transferChecked",
         info: { source, mint: MINT, destination, authority: owner, amount: "1000000", decimals: 6 },
@@ -161,7 +183,10 @@ describe("a transaction of a real Solana chain", () => {
     const [create, key] = AddressLookupTableProgram.createLookupTable({ authority, payer: authority, recentSlot: 0 });
     const addresses = [other.publicKey, new PublicKey(MINT)];
     const extend = AddressLookupTableProgram.extendLookupTable({
-      ...{ authority, payer: authority, lookupTable: key, addresses },
+      authority,
+      payer: authority,
+      lookupTable: key,
+      addresses,
     });
     const making = await callsOf(await send([create, extend]));
     expect(making.map(({ program, parsed }) => ({ program, parsed }))).to.deep.equal([

@@ -67,7 +67,10 @@ describe("a task", () => {
       const verify = () => ({ isValid: true, payer: "0x3333333333333333333333333333333333333333" });
       stage.door.rails.base.script.verify = verify;
       stage.door.rails.base.script.settle = (_payment, { network }) => ({
-        ...{ success: false, errorReason: "insufficient_funds", transaction: "", network },
+        success: false,
+        errorReason: "insufficient_funds",
+        transaction: "",
+        network,
       });
       await submit(first.id, pay(first)); // Who had work done and did not pay, pays first from now on.
       stage.door.rails.base.script = { verify };
@@ -89,7 +92,10 @@ describe("a task", () => {
       const task = await begin("roll");
       stage.door.handler = () => ({ value: 424242 });
       stage.door.rails.base.script.settle = (_payment, { network }) => ({
-        ...{ success: false, errorReason: "insufficient_funds", transaction: "", network },
+        success: false,
+        errorReason: "insufficient_funds",
+        transaction: "",
+        network,
       });
       const { result } = await submit(task.id, pay(task));
       expect(metadataOf(result)[KEY("error")]).to.equal("INSUFFICIENT_FUNDS");

@@ -44,7 +44,9 @@ describe("a task", () => {
         throw new TypeError("a secret");
       };
       const { body, calls } = await stage.door.post({
-        ...{ jsonrpc: "2.0", id: 1, method: "message/send" },
+        jsonrpc: "2.0",
+        id: 1,
+        method: "message/send",
         params: { message: { parts: [{ kind: "data", data: { skill: "free", input: INPUT } }] } },
       });
       expect(body.result.status.state).to.equal("failed");

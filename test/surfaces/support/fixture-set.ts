@@ -48,7 +48,12 @@ export async function showSet(dir = FIXTURES, { baseUrl = BASE_URL, isSandbox = 
     return document.body.toString();
   };
   return {
-    ...{ set, services, offers, documents, text, json: (path) => JSON.parse(text(path)) },
+    set,
+    services,
+    offers,
+    documents,
+    text,
+    json: (path) => JSON.parse(text(path)),
     service(id) {
       const found = services.find(({ manifest }) => manifest.id === id);
       if (!found) throw new Error(`there is no service ${id}`);

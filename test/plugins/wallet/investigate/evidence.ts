@@ -21,13 +21,23 @@ export function toScreened(codes: readonly string[], isListed = false): Screened
       signals.map(({ severity }) => severity),
       false,
     ),
-    ...{ sanctions_match: isListed, labels: [...codes], signals, partial: false, corpus_version: "test" },
+    sanctions_match: isListed,
+    labels: [...codes],
+    signals,
+    partial: false,
+    corpus_version: "test",
   };
 }
 
 /** A node that paid the subject, or whom the subject's neighbour paid. */
 export const toFlow = (from: string, to: string, amount = "100"): Flow => ({
-  ...{ from, to, amount, asset: "USDC", count: 1, firstAt: 1, lastAt: 1 },
+  from,
+  to,
+  amount,
+  asset: "USDC",
+  count: 1,
+  firstAt: 1,
+  lastAt: 1,
 });
 
 /** Evidence of nothing, with changes. */
@@ -85,7 +95,13 @@ export const evidences: fc.Arbitrary<Evidence> = fc
         volumes: [
           { asset: "USDC", received: String(received), sent: String(sent), receivedCount: 1, sentCount: recipients },
         ],
-        ...{ senders: 1, recipients, firstAt: 1, lastAt: 2, coverage: [], isWhole: true, largest: [] },
+        senders: 1,
+        recipients,
+        firstAt: 1,
+        lastAt: 2,
+        coverage: [],
+        isWhole: true,
+        largest: [],
       },
     }),
   );

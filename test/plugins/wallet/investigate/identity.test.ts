@@ -11,7 +11,13 @@ const KEY = "HKKp49qGWXd639QsuH7JiLijfVW5UtCVY4s1n2HANwEA";
 const toAddress = (at: number): string => `0x${String(at).padStart(40, "0")}`;
 
 const toFunding = (to: string, from = FUNDER): Transfer => ({
-  ...{ id: to, tx: "0x1", from, to, asset: "ETH", units: "1", at: 1 },
+  id: to,
+  tx: "0x1",
+  from,
+  to,
+  asset: "ETH",
+  units: "1",
+  at: 1,
 });
 
 /** A subject that FUNDER funded, with so many counterparties that FUNDER funded, too. */
@@ -24,7 +30,10 @@ const toKnown = (alike: number, ensName: string | null = null): CorrelationInput
     neighbourhood: {
       members: [{ address: SUBJECT, hop: 0 }, ...others.map((address) => ({ address, hop: 1 as const }))],
       funding: others.map((to) => toFunding(to)),
-      ...{ flows: [], counterparties: alike, labels: [], missing: [] },
+      flows: [],
+      counterparties: alike,
+      labels: [],
+      missing: [],
     },
   };
 };

@@ -80,8 +80,13 @@ describe("an investigation of an address on Base", () => {
       const merkle_root = sha256(Buffer.from(report_sha256 + data_sha256, "hex"));
       const statement = {
         domain: "payphone/investigate/v1",
-        ...{ address: subject, verdict: data.verdict, score: data.score, investigated_at: data.investigatedAt },
-        ...{ report_sha256, data_sha256, merkle_root },
+        address: subject,
+        verdict: data.verdict,
+        score: data.score,
+        investigated_at: data.investigatedAt,
+        report_sha256,
+        data_sha256,
+        merkle_root,
       };
       const message = canonicalize(statement) ?? "";
       expect(deliverable).to.include({ merkleRoot: merkle_root, signedBy: TREASURY.address, score: data.score });

@@ -13,7 +13,13 @@ const BOUNDS = { searches: 150, transfers: 10_000 };
 const RANGE = { from: 0n, to: 7_776_000n };
 
 const toTransfer = (block: bigint, at = 0): Transfer => ({
-  ...{ id: `${block}:${at}`, tx: String(block), from: "a", to: "b", asset: "USDC", units: "1", at: Number(block) },
+  id: `${block}:${at}`,
+  tx: String(block),
+  from: "a",
+  to: "b",
+  asset: "USDC",
+  units: "1",
+  at: Number(block),
 });
 
 /** A node that takes searches of so many blocks, with a transfer in each of some. */

@@ -13,10 +13,17 @@ import { evidences, nodes, SUBJECT, toEvidence, toGraph, toScreened } from "./ev
 const PROOF: Proof = {
   seal: {
     statement: {
-      ...{ domain: "payphone/investigate/v1", address: SUBJECT, verdict: "low", score: 0, investigated_at: 1 },
-      ...{ report_sha256: "a", data_sha256: "b", merkle_root: "c" },
+      domain: "payphone/investigate/v1",
+      address: SUBJECT,
+      verdict: "low",
+      score: 0,
+      investigated_at: 1,
+      report_sha256: "a",
+      data_sha256: "b",
+      merkle_root: "c",
     },
-    ...{ signer: "0x1", signature: "0x2" },
+    signer: "0x1",
+    signature: "0x2",
   },
   anchored: { base: { tx: "0x3", explorer_url: "https://basescan.org/tx/0x3" }, solana: null, anchored_at: 1 },
   reportUrl: "https://pay.test/reports/1/report.md",
@@ -24,7 +31,10 @@ const PROOF: Proof = {
 };
 
 const toReport = (evidence: Evidence, narrative: string | null = null): Report => ({
-  ...{ domain: "payphone/investigate/v1", evidence, assessment: assess(evidence), narrative },
+  domain: "payphone/investigate/v1",
+  evidence,
+  assessment: assess(evidence),
+  narrative,
 });
 
 const FRIEND: GraphNode = { address: `0x${"b".repeat(40)}`, hop: 1, label: null, screened: toScreened([]) };

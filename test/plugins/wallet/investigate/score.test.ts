@@ -10,7 +10,9 @@ import { evidences, nodes, SUBJECT, toEvidence, toFlow, toGraph, toScreened } fr
 
 const ADDRESS = `0x${"a".repeat(40)}`;
 const toNode = (hop: 1 | 2, codes: readonly string[], isListed = false): GraphNode => ({
-  ...{ address: hop === 1 ? ADDRESS : ADDRESS.replaceAll("a", "b"), hop, label: null },
+  address: hop === 1 ? ADDRESS : ADDRESS.replaceAll("a", "b"),
+  hop,
+  label: null,
   screened: toScreened(codes, isListed),
 });
 const screen = (codes: readonly string[], isListed = false): ScreenResponse =>
@@ -21,7 +23,13 @@ const withMovements = (recipients: number, received = "0", sent = "0"): Evidence
   toEvidence({
     movements: {
       volumes: [{ asset: "USDC", received, sent, receivedCount: 1, sentCount: 1 }],
-      ...{ senders: 1, recipients, firstAt: 1, lastAt: 2, coverage: [], isWhole: true, largest: [] },
+      senders: 1,
+      recipients,
+      firstAt: 1,
+      lastAt: 2,
+      coverage: [],
+      isWhole: true,
+      largest: [],
     },
   });
 const seenDaysAgo = (days: number): Evidence =>

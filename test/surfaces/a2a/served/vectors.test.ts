@@ -77,7 +77,10 @@ describe("the recipe between peers", () => {
     const again = (vectors.cases as Loose[]).find(({ name }) => name === "quote").request;
     const fresh = await openDoor({
       manifests: door.services.map(({ manifest }) => manifest),
-      ...{ identity: server, baseUrl: AUDIENCE, at: now * 1000, createId: () => vectors.quote.exchange_id },
+      identity: server,
+      baseUrl: AUDIENCE,
+      at: now * 1000,
+      createId: () => vectors.quote.exchange_id,
       peerKeys: toPeerKeys({ "https://peer.example": card }),
     });
     const { instructions, ...ours } = withoutProof((await fresh.post(again)).body.result);

@@ -12,10 +12,18 @@ describe("the door between agents, as the server opens it", () => {
   let opened: OpenPeerDoor;
   const open = (redisUrl?: string, url?: string): Promise<OpenPeerDoor> =>
     openPeerDoor({
-      ...{ site: door.site, services: door.services, invoke: door.invoke, baseUrl: BASE_URL },
-      ...{ exchanges: door.exchanges, store: door.store, clock: door.clock },
+      site: door.site,
+      services: door.services,
+      invoke: door.invoke,
+      baseUrl: BASE_URL,
+      exchanges: door.exchanges,
+      store: door.store,
+      clock: door.clock,
       config: {
-        ...{ dataDir: folder, publicBaseUrl: BASE_URL, redisUrl, identityKeys: undefined },
+        dataDir: folder,
+        publicBaseUrl: BASE_URL,
+        redisUrl,
+        identityKeys: undefined,
         facilitator: { url, headers: {}, cdp: undefined },
       },
       links: { documentation: `${BASE_URL}/docs` },

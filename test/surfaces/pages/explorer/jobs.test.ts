@@ -9,7 +9,11 @@ const STATUS = "**/v1/ledger/report/*";
 const RUNNING = {
   status: "IN_PROGRESS",
   deliverable: null,
-  ...{ eta_seconds: 42, step: "reading blocks", error: null, refund_tx: null, refund_pending: null },
+  eta_seconds: 42,
+  step: "reading blocks",
+  error: null,
+  refund_tx: null,
+  refund_pending: null,
 };
 const FAILED = { ...RUNNING, status: "FAILED", eta_seconds: null, step: null, error: "the node is gone" };
 const TRANSACTION = `0x${"7".repeat(64)}`;

@@ -138,11 +138,24 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
     peerKeys: toPeerKeys({}),
     budgets: createPeerBudgets(),
     ...options,
-    ...{ services, invoke: payments.invoke, identity, exchanges, store, clock },
+    services,
+    invoke: payments.invoke,
+    identity,
+    exchanges,
+    store,
+    clock,
   });
 
   const door: Door = {
-    ...{ a2a, site, services, identity, exchanges, rails, store, clock, invoke: payments.invoke },
+    a2a,
+    site,
+    services,
+    identity,
+    exchanges,
+    rails,
+    store,
+    clock,
+    invoke: payments.invoke,
     get executions() {
       return state.executions;
     },

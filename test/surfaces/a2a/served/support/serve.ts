@@ -57,7 +57,10 @@ export async function serveDoor({ publicUrl, tls, ...options }: ServeOptions = {
     app(request, response);
   });
   return {
-    ...{ door, port, url, seen },
+    door,
+    port,
+    url,
+    seen,
     async close() {
       door.close();
       server.closeAllConnections();

@@ -51,8 +51,10 @@ const RICH_SCHEMA = {
     email: { type: "string" },
   },
   allOf: [{ anyOf: [{ required: ["phone"] }, { required: ["email"] }] }],
+  if: { properties: { contactMethod: { const: "phone" } } },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  ...{ if: { properties: { contactMethod: { const: "phone" } } }, then: { required: ["phone"] }, else: {} },
+  then: { required: ["phone"] },
+  else: {},
   additionalProperties: false,
 };
 
