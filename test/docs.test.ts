@@ -99,16 +99,24 @@ describe("the documents", () => {
     expect(unexplained).to.deep.equal([]);
   });
 
-  it("have a client that pays as it stands: buy.mjs", async () => {
-    const [, code = ""] = /^```js buy\.mjs\n(.*?)^```$/ms.exec(read("runtime/docs/clients.md")) ?? [];
-    const sandbox = await startSandboxServer();
-    try {
-      const script = code.replace("http://127.0.0.1:4021", sandbox.url);
-      const env = { PATH: process.env.PATH, BUYER_EVM_KEY: sandbox.description.buyer.evm.private_key };
-      const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", script], { cwd: ROOT, env });
-      expect(stdout).to.match(/scheme: ["']eip191["']/);
-    } finally {
-      await sandbox.stop();
-    }
+  describe("have clients that pay as they stand:", () => {
+    let sandbox: Awaited<ReturnType<typeof startSandboxServer>>;
+    before(async () => {
+      sandbox = await startSandboxServer();
+    });
+    after(() => sandbox.stop());
+
+    const SAID: Record<string, RegExp> = {
+      "buy.mjs": /scheme: ["']eip191["']/,
+      "name.mjs": /^\[ (\d+) \] \[ \1 \]$/m,
+    };
+    for (const [name, said] of Object.entries(SAID))
+      it(name, async () => {
+        const [, code = ""] = read("runtime/docs/clients.md").split(`\`\`\`js ${name}\n`);
+        const script = code.split("\n```")[0]!.replace("http://127.0.0.1:4021", sandbox.url);
+        const env = { PATH: process.env.PATH, BUYER_EVM_KEY: sandbox.description.buyer.evm.private_key };
+        const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", script], { cwd: ROOT, env });
+        expect(stdout).to.match(said);
+      });
   });
 });

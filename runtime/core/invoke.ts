@@ -6,6 +6,7 @@ import { createDeadline } from "./deadline.ts";
 import type { Jobs } from "./jobs/jobs.ts";
 import type { Credits } from "./payments/credits.ts";
 import type { Exposure } from "./payments/exposure.ts";
+import type { Identifiers } from "./payments/identifiers.ts";
 import type { Offers } from "./payments/offers.ts";
 import {
   type Bought,
@@ -15,14 +16,15 @@ import {
   toRecord,
   type VerifiedPurchase,
 } from "./payments/purchase.ts";
-import { type Reconciler, SETTLE_MARGIN_SECONDS } from "./payments/reconciler.ts";
+import type { Reconciler } from "./payments/reconciler.ts";
 import type { PaymentRecord, Reservations } from "./payments/reservations.ts";
 import { type Settler, toBrief } from "./payments/settlement.ts";
 import type { Standing } from "./payments/standing.ts";
+import { explainTime, leastSecondsOf } from "./payments/validity.ts";
 import { perform, prepare, readValidInput } from "./perform.ts";
 import { isJobService, type Service } from "./service.ts";
 import type { Rail } from "./x402/rails.ts";
-import { type Payment, type Refusal, readPayment, toPayload, toRefusal } from "./x402/read-payment.ts";
+import { type Refusal, readPayment, toPayload, toRefusal } from "./x402/read-payment.ts";
 import type { SettleResponse } from "./x402/x402.ts";
 
 /** The only road to a handler, whatever the surface. @throws Problem for everything that is not about payment. */
@@ -33,6 +35,7 @@ export interface InvokeDeps {
   readonly offers: Offers;
   readonly jobs: Pick<Jobs, "reserve" | "begin">;
   readonly reservations: Reservations;
+  readonly identifiers: Identifiers;
   readonly settler: Settler;
   readonly reconciler: Reconciler;
   readonly credits: Credits;
@@ -66,7 +69,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const payment = readPayment(invocation.payment, networks);
     if (typeof payment === "string") return refuse(service, invocation, payment);
     const key = `${payment.network}:${payment.authorization.id}`;
-    const offer = explainTime(payment, leastSecondsOf(service)) ?? (await offers.match(service, payment, invocation));
+    const offer =
+      explainTime(payment, clock.now(), leastSecondsOf(service)) ?? (await offers.match(service, payment, invocation));
     const record = typeof offer === "string" ? await reservations.read(key) : undefined;
     if (typeof offer === "string" && !record) return refuse(service, invocation, offer);
     const input = await readValidInput(service, invocation);
@@ -90,7 +94,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   /** One call at a time works on a payment; the others are told to come back. */
   async function underLease(purchase: Purchase, mayCharge: boolean): Promise<Outcome> {
     const lease = await reservations.claimPayment(purchase.key);
-    if (!lease) throw new Problem("payment-in-progress", undefined, { retryAfter: 1 });
+    if (!lease) throw inProgress();
     try {
       const record = await reservations.read(purchase.key);
       if (record) return await resume(purchase, record);
@@ -106,7 +110,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 
   async function charge(purchase: Purchase): Promise<Outcome> {
-    const { service, invocation, payment, offer, input } = purchase;
+    const { service, invocation, payment, offer } = purchase;
     deps.checkTrust(offer.network);
     const payload = toPayload(payment, offer, invocation.resource);
     const listed = { ...payload, ...offers.describe(service, invocation.resource) };
@@ -115,9 +119,14 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (!isValid) return refuse(service, invocation, toRefusal(invalidReason), invalidReason);
     const request = requestOf(purchase);
     const verified = { ...purchase, payer: payer ?? payment.authorization.payer, listed, request };
+    return deps.identifiers.once(verified, { buy, finish });
+  }
+
+  async function buy(purchase: VerifiedPurchase): Promise<Outcome> {
+    const { service, input } = purchase;
     if (isJobService(service))
-      return jobs.reserve(service, input, (job) => settle(verified, { output: job, job: job.job_id }));
-    return (await mustPayFirst(verified)) ? payFirst(verified) : payLast(verified);
+      return jobs.reserve(service, input, (job) => settle(purchase, { output: job, job: job.job_id }));
+    return (await mustPayFirst(purchase)) ? payFirst(purchase) : payLast(purchase);
   }
 
   /** Whoever cannot be told apart from others, or has had work done without paying for it, pays first. */
@@ -158,15 +167,16 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   /** From here on the call is on record, and nobody is told that the payment is unsettled unless that is known. */
   async function settle(purchase: VerifiedPurchase, bought: Bought): Promise<Outcome> {
     const { service, invocation, payment, key, offer, listed } = purchase;
-    const late = explainTime(payment);
+    const late = explainTime(payment, clock.now());
     if (late) return refuse(service, invocation, late);
     const record = toRecord(purchase, bought);
+    if (!(await deps.identifiers.bind(purchase))) throw inProgress();
     const begun = await reservations.begin(key, record).catch((error: unknown) => {
       log.error("payment.begin-failed", { error });
       return undefined; // It may be on record all the same, and is settled by whoever finds it.
     });
     if (begun === undefined) return answer(purchase, record);
-    if (!begun) throw new Problem("payment-in-progress", undefined, { retryAfter: 1 });
+    if (!begun) throw inProgress();
     // What begins after the settlement begins only once the chain shows it.
     const mustConfirm = "output" in bought && !bought.job ? deps.mustConfirm(service) : true;
     const settlement = await settler.settle(listed, offer, { mustConfirm });
@@ -178,6 +188,10 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { fingerprint } = purchase.payment.authorization;
     if (record.fingerprint !== fingerprint || record.request !== requestOf(purchase))
       throw new Problem("payment-conflict");
+    return finish(purchase, record);
+  }
+
+  async function finish(purchase: Purchase, record: PaymentRecord): Promise<Outcome> {
     if (record.state !== "settled") return answer(purchase, await reconciler.conclude(purchase.key, record));
     const outcome = await answer(purchase, record);
     return outcome.kind === "result" && !record.owed ? { ...outcome, isRepeat: true } : outcome;
@@ -214,25 +228,11 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const challenge = offers.challenge(service, resource, { error, networks });
     return { kind: "challenge", challenge, ...(receipt && { receipt }) };
   }
-
-  /** @param leastSeconds how long the authorization must live before it is settled. */
-  function explainTime({ authorization }: Payment, leastSeconds = 0): Refusal | undefined {
-    const { validAfter, validBefore } = authorization;
-    const now = Math.floor(clock.now() / 1000);
-    if (validBefore !== undefined && validBefore < now + leastSeconds + SETTLE_MARGIN_SECONDS) return "payment_expired";
-    if (validBefore !== undefined && validBefore > now + LONGEST_SECONDS) return "payment_valid_too_long";
-    return validAfter !== undefined && validAfter > now ? "payment_not_yet_valid" : undefined;
-  }
 }
 
-/** Work that is paid for afterwards is not begun for a payment that may expire meanwhile. */
-const leastSecondsOf = ({ manifest: { charge }, job, deadlineMs }: Service): number =>
-  charge === "first" || job ? 0 : deadlineMs / 1000;
+const inProgress = (): Problem => new Problem("payment-in-progress", undefined, { retryAfter: 1 });
 
 const NEVER = new AbortController().signal;
 
 /** How long a settlement may take. */
 const SETTLE_LIFE_MS = 60_000;
-
-/** A payment is remembered for as long as it could be used again: a day is enough for any client, and for our disk. */
-const LONGEST_SECONDS = 24 * 60 * 60;

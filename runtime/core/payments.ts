@@ -4,6 +4,7 @@ import type { Jobs } from "./jobs/jobs.ts";
 import { createJobRecords } from "./jobs/records.ts";
 import { createCredits } from "./payments/credits.ts";
 import { createExposure } from "./payments/exposure.ts";
+import { createIdentifiers } from "./payments/identifiers.ts";
 import { createOfferHistory } from "./payments/offer-history.ts";
 import { createOffers, type ExtensionsOf, type Offers } from "./payments/offers.ts";
 import { createRailMonitor, type RailMonitor } from "./payments/rail-monitor.ts";
@@ -69,6 +70,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const trust = createFacilitatorTrust({ networks, store, clock, log, onChange: () => monitor.refresh() });
   const monitor = createRailMonitor({ rails, trust, onChange: offers.update, onError: report("rails.update-failed") });
   const reservations = createReservations({ store, clock, onError: report("payment.lease-failed") });
+  const identifiers = createIdentifiers({ store, reservations, clock, onError: report("payment.lease-failed") });
   const settler = createSettler({ rails, log, ...patience });
   const records = createJobRecords({ store, clock });
   const refunds = deps.refunds ?? createRefunds({ store, clock, log, screenRecipient: async () => "clear" });
@@ -87,6 +89,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     offers,
     jobs,
     reservations,
+    identifiers,
     settler,
     reconciler,
     credits,
@@ -110,7 +113,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
       reconciler.start();
     },
     close() {
-      for (const part of [monitor, reconciler, reservations, history]) part.close();
+      for (const part of [monitor, reconciler, reservations, identifiers, history]) part.close();
     },
   };
 }

@@ -8,6 +8,7 @@ import { openPayer } from "./buyer-payer.ts";
 import { openWallet } from "./buyer-wallet.ts";
 import { explainEnd, follow, toStatusUrl } from "./follow.ts";
 import { ask, field, type SellerResponse, textField } from "./http.ts";
+import { nameIn } from "./identifier.ts";
 import { checkLimits, chooseOffer, readChallenge, type SpendingLimits, toOffers } from "./offers.ts";
 import { dropPending, keepPending, loadPending, type Pending } from "./pending.ts";
 import { loadRails } from "./rails-file.ts";
@@ -32,6 +33,8 @@ export interface CallOptions {
   readonly waitSeconds: number;
   /** The file of an earlier payment whose outcome is unknown. */
   readonly resume: string | undefined;
+  /** The buyer's own name for the purchase; a random one by default. */
+  readonly identifier?: string | undefined;
   /** Its `manifests/_site.yaml` names the rails to pay on. */
   readonly dir: string;
 }
@@ -77,6 +80,8 @@ async function attempt(run: () => Promise<void>, { err, signal }: Terminal, repo
     report.error = { code: problem.code, message: problem.message, ...problem.options.members };
     err(`payphone: ${problem.message}`);
     if (report.resume) err(`Ask again with the same payment: payphone call --resume ${report.resume}`);
+    const { identifier } = report.payment ?? {};
+    if (report.resume && identifier) err(`Or, without that file, repeat the command with --resume ${identifier}`);
     return exitCodeOf(problem.code);
   }
 }
@@ -133,10 +138,20 @@ async function prepare(
   checkLimits(offer, { offers, catalogueUsd: target.priceUsd, limits: options.limits });
   const payer = await openPayer(wallet, offer);
   const { id, title, symbol, explorer } = offer.rail;
-  const note = { rail: id, title, symbol, explorer, amount: offer.amount, payer: payer.address, wallet: wallet.origin };
+  const { challenge: named, identifier } = nameIn(challenge, options.identifier);
+  const note = {
+    rail: id,
+    title,
+    symbol,
+    explorer,
+    amount: offer.amount,
+    payer: payer.address,
+    wallet: wallet.origin,
+    ...(identifier !== undefined && { identifier }),
+  };
   report.payment = note;
   terminal.err(texts.toPayingText(note, offer.requirements.payTo));
-  return { request: target.request, payment: await payer.sign(challenge), note };
+  return { request: target.request, payment: await payer.sign(named), note };
 }
 
 /** Sends the payment until the answer is final. Its file is deleted after a result, or when the first answer refuses it. */

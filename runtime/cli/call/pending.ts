@@ -16,6 +16,8 @@ export interface PaymentNote {
   /** A URL with `{tx}` in it. */
   readonly explorer: string;
   readonly wallet: "sandbox" | "environment";
+  /** The purchase's name, where the seller takes one (x402 extension `payment-identifier`). */
+  readonly identifier?: string;
 }
 
 /** A payment signed for one request. Sending it again gives the same answer and is charged once. */

@@ -47,9 +47,10 @@ function toTable(head: readonly string[], rows: readonly (readonly string[])[]):
 }
 
 /** Printed before a payment is sent. */
-export function toPayingText({ amount, symbol, title, payer, wallet }: PaymentNote, payTo: string): string {
+export function toPayingText(note: PaymentNote, payTo: string): string {
+  const { amount, symbol, title, payer, wallet, identifier } = note;
   const whose = wallet === "sandbox" ? "the sandbox's buyer: no real money" : "your wallet";
-  return `Paying ${paint("bold", `${amount} ${symbol}`)} (${title}) from ${payer} (${whose}) to ${printable(payTo)}`;
+  return `Paying ${paint("bold", `${amount} ${symbol}`)} (${title}) from ${payer} (${whose}) to ${printable(payTo)}${identifier === undefined ? "" : `, as ${identifier}`}`;
 }
 
 /** The receipt. What the seller did not say is left out. */

@@ -12,6 +12,14 @@ export function toPrice(text: string): string {
   return isPrice(text) ? text : invalid("a plain decimal number above zero, like 0.05");
 }
 
+/** Whether a text can name a purchase. */
+export const isIdentifier = (text: string): boolean => /^[A-Za-z0-9_-]{16,128}$/.test(text);
+
+/** A purchase's name (x402 extension `payment-identifier`). @throws InvalidArgumentError that says what is right. */
+export function toIdentifier(text: string): string {
+  return isIdentifier(text) ? text : invalid("16 to 128 letters, digits, _ or -");
+}
+
 /** Whole seconds. @throws InvalidArgumentError that says what is right. */
 export function toSeconds(text: string): number {
   return /^\d{1,6}$/.test(text) ? Number(text) : invalid("a whole number of seconds");

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { loadConfig } from "../config/config.ts";
 import { openTerminal } from "../terminal.ts";
-import { toOrigin, toPrice, toSeconds } from "./arguments.ts";
+import { isIdentifier, toIdentifier, toOrigin, toPrice, toSeconds } from "./arguments.ts";
 import { dirOption } from "./directory.ts";
 
 const CALL_HELP = `
@@ -15,7 +15,8 @@ Limits: --max-usd is in dollars (USDC at face value; a price in yen counts with 
 --max-jpy is in yen. Nothing is converted. The amount is printed before it is paid.
 
 The result goes to standard output, everything else to standard error. A payment is signed once and only ever sent again
-unchanged, so a call is never paid twice.
+unchanged, so a call is never paid twice. Each purchase has an identifier: if its answer and its file are lost, repeat the
+command with --resume <identifier>. The seller finds the purchase by it, and charges nothing new.
 
 Examples:
   payphone call roll '{"low":1,"high":6}'
@@ -45,21 +46,44 @@ export function addCallCommand(program: Command): void {
     )
     .option("--follow", "wait for the end of a job, and print its last status")
     .option("--wait <seconds>", "how long to keep asking for the result of a payment", toSeconds, 60)
-    .option("--resume <file>", "ask again for the result of an earlier payment; nothing new is paid")
+    .option(
+      "--resume <what>",
+      "ask again for an earlier result: the file of its payment, or with the same service and input, its identifier",
+    )
+    .option("--id <identifier>", "your own name for this purchase: naming it again is not charged again", toIdentifier)
     .addOption(dirOption("its manifests/_site.yaml names the rails that are paid on"))
     .addHelpText("after", CALL_HELP)
     .action(async (service: string | undefined, input: string | undefined, options: CallFlags, command: Command) => {
       if (!service && !options.resume) command.error("error: name a service, or give --resume <file>");
+      if (service && options.resume && !isIdentifier(options.resume))
+        command.error("error: with a service, --resume takes the identifier of an earlier payment");
+      if (options.id && options.resume) command.error("error: --resume names the purchase already; leave --id out");
       const { runCall } = await import("../call/call.ts");
-      const { dir, url, method, rail, resume, dryRun = false, json = false, follow = false } = options;
+      const resume = service === undefined ? options.resume : undefined;
+      const identifier = service === undefined ? undefined : (options.resume ?? options.id);
+      const { dir, url, method, rail, dryRun = false, json = false, follow = false } = options;
       const limits = { usd: options.maxUsd, jpy: options.maxJpy };
       const waitSeconds = options.wait;
-      const call = { service, input, url, method, rail, limits, dryRun, json, follow, waitSeconds, resume, dir };
+      const call = {
+        service,
+        input,
+        url,
+        method,
+        rail,
+        limits,
+        dryRun,
+        json,
+        follow,
+        waitSeconds,
+        resume,
+        identifier,
+        dir,
+      };
       process.exitCode = await runCall(loadConfig(), call, openTerminal());
     });
 }
 
-type CallFlags = { readonly [Key in "url" | "method" | "rail" | "resume"]?: string } & {
+type CallFlags = { readonly [Key in "url" | "method" | "rail" | "resume" | "id"]?: string } & {
   readonly dir: string;
   readonly dryRun?: boolean;
   readonly json?: boolean;

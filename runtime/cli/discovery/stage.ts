@@ -5,7 +5,7 @@ import { silentLog } from "../../core/silent-log.ts";
 import type { RailStatus } from "../../core/x402/rails.ts";
 import { createApp } from "../../server/app.ts";
 import { openServer } from "../../server/listen.ts";
-import { createBazaar } from "../../surfaces/discovery/bazaar.ts";
+import { createExtensions } from "../../surfaces/discovery/extensions.ts";
 import { loadDocuments } from "../serve/assets.ts";
 import type { LoadedPlugins, ManifestSet } from "../set/load.ts";
 
@@ -53,7 +53,7 @@ async function openOffers(
     facilitator,
     settlements: { find: unread, balance: unread },
   }));
-  const extensionsOf = createBazaar({ services, schemas, baseUrl });
+  const extensionsOf = createExtensions({ services, schemas, baseUrl });
   const offers = createOffers({ site, services, rails, history, extensionsOf });
   const statuses = site.rails.map((rail): [string, RailStatus] => [rail.id, { state: "up", extra: toExtra(rail) }]);
   await offers.update(new Map(statuses));

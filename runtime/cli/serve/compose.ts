@@ -10,7 +10,7 @@ import type { Manifest } from "../../core/set/manifest.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import { createApp } from "../../server/app.ts";
-import { createBazaar } from "../../surfaces/discovery/bazaar.ts";
+import { createExtensions } from "../../surfaces/discovery/extensions.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { Config } from "../config/config.ts";
 import { type LoadedPlugins, loadPlugins, type ManifestSet } from "../set/load.ts";
@@ -139,7 +139,7 @@ async function openTill(
   const services = bindServices(set.manifests, { site, compile, handlers, statusOf: engine.statusOf });
   const jobs = await engine.open(services);
   const exchanges = createExchanges({ store, clock, site });
-  const extensionsOf = createBazaar({ services, schemas, baseUrl });
+  const extensionsOf = createExtensions({ services, schemas, baseUrl });
   const hooks = { extensionsOf, onSettled: exchanges.observe };
   const { refunds } = engine;
   const checkReady = ({ manifest }: Service): void => {

@@ -24,7 +24,19 @@ export interface VerifiedPurchase extends Purchase {
   readonly listed: PaymentPayload;
   /** See `requestOf`. */
   readonly request: string;
+  /** What the payer's identifier is kept as; undefined when the payment has none. */
+  readonly named?: string;
 }
+
+/** A verified purchase with another payment of the same payer for the same offer. */
+export const toVerified = (purchase: VerifiedPurchase): VerifiedPurchase => {
+  const { payment, offer, listed } = purchase;
+  return {
+    ...purchase,
+    listed: { ...listed, accepted: offer, payload: payment.payload },
+    request: requestOf(purchase),
+  };
+};
 
 /** What a payment is put on record for: an answer, work that is to be done afterwards, or an accepted job. */
 export type Bought = Pick<PaymentRecord, "output" | "owed" | "job">;

@@ -93,7 +93,7 @@ export interface ReservationsDeps {
 }
 
 /** Stored answers live until the authorization cannot be used any more, and at least this long. */
-const KEEP_MS = 15 * 60_000;
+export const KEEP_MS = 15 * 60_000;
 const MARGIN_MS = 60_000;
 /** The chain's readers look back for a day. Whatever they could find settled must be remembered, or it would buy again. */
 const SPENT_MS = 25 * 60 * 60_000;

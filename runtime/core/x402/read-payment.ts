@@ -7,6 +7,7 @@ import type { PaymentPayload, PaymentRequirements } from "./x402.ts";
 /** Why a payment is refused: the first word of the challenge's `error`. */
 export type Refusal =
   | "invalid_payload"
+  | "invalid_identifier"
   | "unsupported_version"
   | "unsupported_network"
   | "no_matching_offer"
@@ -33,6 +34,8 @@ export interface Payment {
   /** Nothing but the signed authorization: another member could make a facilitator settle something else. */
   readonly payload: Readonly<Record<string, unknown>>;
   readonly authorization: Authorization;
+  /** The client's own name for this purchase (extension `payment-identifier`, version 2). */
+  readonly identifier: string | undefined;
 }
 
 /** The signed part of a payment. */
@@ -51,6 +54,9 @@ export interface Authorization {
   readonly validAfter: number | undefined;
   readonly validBefore: number | undefined;
 }
+
+/** x402 extension `payment-identifier`, "Client: id format". */
+const IDENTIFIER = /^[A-Za-z0-9_-]{16,128}$/;
 
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
@@ -71,6 +77,8 @@ export function readPayment(raw: string | object, networks: ReadonlyMap<string, 
   if (![...networks.values()].includes(caip)) return "unsupported_network";
   const read = caip.startsWith("solana:") ? readSolana(value.payload) : readEvm(value.payload);
   if (!read) return "invalid_payload";
+  const identifier = value.x402Version === 2 ? readIdentifier(value.extensions) : undefined;
+  if (identifier === null) return "invalid_identifier";
   return {
     x402Version: value.x402Version,
     scheme,
@@ -78,7 +86,16 @@ export function readPayment(raw: string | object, networks: ReadonlyMap<string, 
     accepted: accepted as PaymentRequirements | undefined,
     resourceUrl: isObject(value.resource) && typeof value.resource.url === "string" ? value.resource.url : undefined,
     ...read,
+    identifier,
   };
+}
+
+/** Undefined when there is none, which an echo of our declaration says as well; null when it is malformed. */
+function readIdentifier(extensions: unknown): string | undefined | null {
+  const named = isObject(extensions) ? extensions["payment-identifier"] : undefined;
+  const id = isObject(named) && isObject(named.info) ? named.info.id : undefined;
+  if (id === undefined || id === null) return undefined;
+  return typeof id === "string" && IDENTIFIER.test(id) ? id : null;
 }
 
 /** The payment as a facilitator takes it: V1 is lifted to V2 by naming the offer it was matched with. */

@@ -20,6 +20,7 @@ export const X402_KEYS = {
 /** The codes of section 9.1. */
 const CODES: Readonly<Record<Refusal, string>> = {
   invalid_payload: "INVALID_SIGNATURE",
+  invalid_identifier: "INVALID_SIGNATURE",
   unsupported_version: "INVALID_SIGNATURE",
   unsupported_network: "NETWORK_MISMATCH",
   no_matching_offer: "INVALID_AMOUNT",

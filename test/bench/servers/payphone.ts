@@ -9,7 +9,7 @@ import type { Facilitator } from "../../../runtime/core/x402/x402.ts";
 import { createHttpFacilitator } from "../../../runtime/drivers/facilitator/http.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
 import { createApp } from "../../../runtime/server/app.ts";
-import { createBazaar } from "../../../runtime/surfaces/discovery/bazaar.ts";
+import { createExtensions } from "../../../runtime/surfaces/discovery/extensions.ts";
 import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { ANSWER, MANIFESTS, PAY_TO, SITE } from "../shop.ts";
@@ -42,7 +42,7 @@ const services = bindServices(MANIFESTS, {
 });
 await announce(async (baseUrl) => {
   const shown = { services, schemas, site: SITE, baseUrl };
-  const extensionsOf = createBazaar(shown);
+  const extensionsOf = createExtensions(shown);
   const payments = createPayments({ site: SITE, services, rails, store, clock, log, extensionsOf });
   await payments.start();
   const { invoke, offers } = payments;

@@ -71,6 +71,7 @@ export interface Seller {
     polls: Said[];
     sandbox: Said;
     unpaid: Said;
+    extensions: Readonly<Record<string, unknown>> | undefined;
     priceUsd: string | null;
     onPaid: () => void;
   };
@@ -88,13 +89,15 @@ export async function startSeller({ rpc = {} }: { rpc?: Record<string, string> }
     polls: [{ status: 200, body: { status: "DELIVERED" } }],
     sandbox: { status: 200, body: { mode: "sandbox", buyer: { evm: { address: buyer, private_key: key } }, rpc } },
     unpaid: undefined,
+    extensions: undefined,
     priceUsd: "0.001",
     onPaid: () => {},
   };
 
   function challenge(url: string): Said {
     const resource = { url, description: "Rolls\u001b[2J dice", mimeType: "application/json" };
-    const body = { x402Version: 2, error: "Payment required", resource, accepts: script.offers };
+    const { offers: accepts, extensions } = script;
+    const body = { x402Version: 2, error: "Payment required", resource, accepts, ...(extensions && { extensions }) };
     return { status: 402, body, headers: { "payment-required": toBase64(body) } };
   }
 

@@ -148,7 +148,15 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
       const accepted = change(challenge.accepts[0] as PaymentRequirements);
       const payload = authorize(accepted, seconds(), { ...rest, nonce: chosen ?? ++nonce });
       const resource = "resource" in rest ? rest.resource : challenge.resource;
-      return encode({ x402Version: 2, accepted, payload, ...(resource && { resource }) });
+      const { identifier: id } = rest;
+      const extensions = id !== undefined && { "payment-identifier": { info: { required: false, id } } };
+      return encode({
+        x402Version: 2,
+        accepted,
+        payload,
+        ...(resource && { resource }),
+        ...(extensions && { extensions }),
+      });
     },
     async payV1(path, options) {
       const response = await fetch(`${running.url}${path}?x402Version=1`, { method: "POST" });

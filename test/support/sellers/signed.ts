@@ -11,6 +11,10 @@ export interface PayOptions {
   readonly validForSeconds?: number;
   /** Left out of the payment. */
   readonly resource?: undefined;
+  /** The client's name for the purchase (extension `payment-identifier`). */
+  readonly identifier?: string;
+  /** Who signs; always the same by default. */
+  readonly from?: string;
   /** The offer as the payment names it. */
   readonly change?: (offer: PaymentRequirements) => PaymentRequirements;
 }
@@ -19,13 +23,13 @@ export interface PayOptions {
 export function authorize(
   { amount, payTo }: Pick<PaymentRequirements, "amount" | "payTo">,
   at: number,
-  { nonce = 0, signature, value, signedTo, validForSeconds = 300 }: PayOptions,
+  { nonce = 0, signature, value, signedTo, from, validForSeconds = 300 }: PayOptions,
 ): object {
   const hex = (length: number): string => `0x${nonce.toString(16).padStart(length, "0")}`;
   return {
     signature: signature ?? hex(130),
     authorization: {
-      from: "0x1111111111111111111111111111111111111111",
+      from: from ?? "0x1111111111111111111111111111111111111111",
       to: signedTo ?? payTo,
       value: value ?? amount,
       validAfter: "0",

@@ -3,7 +3,7 @@ import { loadAssets } from "../../../runtime/cli/serve/assets.ts";
 import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
 import { createOffers, type Offers } from "../../../runtime/core/payments/offers.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
-import { createBazaar } from "../../../runtime/surfaces/discovery/bazaar.ts";
+import { createExtensions } from "../../../runtime/surfaces/discovery/extensions.ts";
 import { toDocuments } from "../../../runtime/surfaces/documents.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
 import { noStatus } from "../../support/sellers/call.ts";
@@ -39,7 +39,7 @@ export async function showSet(dir = FIXTURES, { baseUrl = BASE_URL, isSandbox = 
   const documents = toDocuments({ services, site, schemas, baseUrl, isSandbox, assets: await loadAssets() });
   const rails = site.rails.map((rail) => createScriptedRail(rail));
   const history = { publish: async () => {}, earlier: async () => [], close: () => {} };
-  const extensionsOf = createBazaar({ services, schemas, baseUrl });
+  const extensionsOf = createExtensions({ services, schemas, baseUrl });
   const offers = createOffers({ site, services, rails, history, extensionsOf });
   await offers.update(new Map(site.rails.map(({ id }) => [id, { state: "up" as const, extra: {} }])));
   const text = (path: string): string => {

@@ -9,7 +9,7 @@ import { bindServices } from "../../../../../runtime/core/service.ts";
 import { silentLog } from "../../../../../runtime/core/silent-log.ts";
 import { createApp } from "../../../../../runtime/server/app.ts";
 import { openServer } from "../../../../../runtime/server/listen.ts";
-import { createBazaar } from "../../../../../runtime/surfaces/discovery/bazaar.ts";
+import { createExtensions } from "../../../../../runtime/surfaces/discovery/extensions.ts";
 import { toDocuments } from "../../../../../runtime/surfaces/documents.ts";
 import type { TestSandbox } from "../../../../support/chains/chains.ts";
 import { noStatus } from "../../../../support/sellers/call.ts";
@@ -39,7 +39,7 @@ export async function openCounter(sandbox: TestSandbox, isSandbox: boolean): Pro
   const host = { ...idle.host, anchor, clock, evm, log, treasury, site: { name: site.name, baseUrl } };
   const { handlers } = await loadPlugins(set, { ...idle, host, env: {} });
   const services = bindServices(set.manifests, { site, compile: set.compile, handlers, statusOf: noStatus });
-  const extensionsOf = createBazaar({ services, schemas, baseUrl });
+  const extensionsOf = createExtensions({ services, schemas, baseUrl });
   const payments = createPayments({ site, services, rails: drivers.rails, store, clock, log, extensionsOf });
   await payments.start();
   const { description } = sandbox;

@@ -1,0 +1,142 @@
+import type { Clock } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import type { Outcome } from "../call.ts";
+import { digestOf } from "../digest.ts";
+import { createLeases } from "../leases.ts";
+import type { Store } from "../store.ts";
+import { type Payment, readPayment } from "../x402/read-payment.ts";
+import type { PaymentPayload } from "../x402/x402.ts";
+import { type Purchase, payerOf, toVerified, type VerifiedPurchase } from "./purchase.ts";
+import { KEEP_MS, type PaymentRecord, type Reservations, UNATTENDED_MS } from "./reservations.ts";
+
+/**
+ * The identifiers that payers give to their purchases (x402 extension `payment-identifier`): who has lost an answer and
+ * signs anew names the same one, gets the stored answer, and the second authorization is never settled. An identifier
+ * belongs to the payer that the payment proves, so that nobody meets another one's. It stands for one authorization until
+ * the chain shows that this one can never be settled.
+ */
+export interface Identifiers {
+  /**
+   * Buys with a verified payment, or finishes what its identifier stands for already. To be called under the payment's
+   * lease. @throws Problem `payment-conflict` when the identifier stands for another call, and what `ways` throw.
+   */
+  once(purchase: VerifiedPurchase, ways: Ways): Promise<Outcome>;
+  /** Puts on record what an identifier stands for, before the payment itself; false when another call has done so. */
+  bind(purchase: VerifiedPurchase): Promise<boolean>;
+  close(): void;
+}
+
+export interface Ways {
+  readonly buy: (purchase: VerifiedPurchase) => Promise<Outcome>;
+  /** Brings the purchase on record to its end. */
+  readonly finish: (purchase: Purchase, record: PaymentRecord) => Promise<Outcome>;
+}
+
+export interface IdentifiersDeps {
+  readonly store: Store;
+  readonly reservations: Pick<Reservations, "claimPayment" | "read">;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+  readonly leaseMs?: number;
+}
+
+/** What an identifier stands for. */
+interface Named {
+  /** The payment that is settled for it. */
+  readonly payment: PaymentPayload;
+  /** Digest of service and input. */
+  readonly call: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
+  const { store, reservations, clock, onError, leaseMs } = deps;
+  const leases = createLeases({ store, prefix: "lease:named:", onError, leaseMs });
+
+  return {
+    async once(purchase, ways) {
+      const { payment, payer, offer } = purchase;
+      if (payment.identifier === undefined) return ways.buy(purchase);
+      // The signature is the payer's own word; a facilitator's is taken only where the payload has none.
+      const proven = payment.authorization.payer ?? payer;
+      if (proven === undefined) throw new Problem("unavailable", NOBODY);
+      const name = `${payerOf(proven, offer)}:${payment.identifier}`;
+      return exclusively(leases.claim(name), () => buyOnce(name, purchase, ways));
+    },
+    async bind({ named, payment, offer, listed, input, service, key }) {
+      if (named === undefined) return true;
+      const { x402Version, resource } = listed;
+      const kept: PaymentPayload = {
+        x402Version,
+        ...(resource && { resource }),
+        accepted: offer,
+        payload: payment.payload,
+      };
+      const { validBefore = 0 } = payment.authorization;
+      const lifeMs = Math.max(0, validBefore * 1000 - clock.now());
+      const value: Named = { payment: kept, call: toCall(service.manifest.id, input), at: clock.now() };
+      if (await store.putIfAbsent(`named:${named}`, value, lifeMs + UNATTENDED_MS)) return true;
+      const standing = await store.get<Named>(`named:${named}`);
+      return standing !== undefined && toKey(toPayment(standing)) === key;
+    },
+    close: leases.close,
+  };
+
+  async function buyOnce(name: string, purchase: VerifiedPurchase, ways: Ways): Promise<Outcome> {
+    for (let turn = 0; ; turn += 1) {
+      const named = `${name}#${turn}`;
+      const known = await store.get<Named>(`named:${named}`);
+      if (!known) return ways.buy({ ...purchase, named });
+      if (known.call !== toCall(purchase.service.manifest.id, purchase.input))
+        throw new Problem("payment-conflict", OTHER);
+      const outcome = await goOn({ ...purchase, named }, known, ways);
+      if (outcome) return outcome;
+    }
+  }
+
+  /** The outcome of what the identifier stands for; undefined when that payment is dead. */
+  async function goOn(purchase: VerifiedPurchase, known: Named, ways: Ways): Promise<Outcome | undefined> {
+    const payment = toPayment(known);
+    const key = toKey(payment);
+    if (key === purchase.key) return ways.buy(purchase);
+    return exclusively(reservations.claimPayment(key), async () => {
+      const record = await reservations.read(key);
+      if (record) {
+        const outcome = await ways.finish({ ...purchase, key }, record);
+        const isDead = outcome.kind === "challenge" && (await reservations.read(key))?.isFinal === true;
+        return isDead ? undefined : outcome;
+      }
+      if (clock.now() - known.at >= KEEP_MS) throw new Problem("payment-conflict", FORGOTTEN);
+      // A crash came before its record: nothing was settled, and it is the one that still may be.
+      const { validBefore = Number.POSITIVE_INFINITY } = payment.authorization;
+      if (validBefore * 1000 < clock.now()) return undefined;
+      return ways.buy(toVerified({ ...purchase, payment, key, offer: known.payment.accepted }));
+    });
+  }
+}
+
+async function exclusively<T>(claim: ReturnType<Reservations["claimPayment"]>, work: () => Promise<T>): Promise<T> {
+  const lease = await claim;
+  if (!lease) throw new Problem("payment-in-progress", undefined, { retryAfter: 1 });
+  try {
+    return await work();
+  } finally {
+    await lease.release().catch(() => {}); // It lapses by itself.
+  }
+}
+
+const toCall = (service: string, input: unknown): string => digestOf([service, input]);
+
+/** It was read before it was kept. */
+const toPayment = ({ payment }: Named): Payment =>
+  readPayment(payment, new Map([[payment.accepted.network, payment.accepted.network]])) as Payment;
+
+const toKey = ({ network, authorization }: Payment): string => `${network}:${authorization.id}`;
+
+const OTHER =
+  "The payment-identifier stands for another call of this payer; nothing was charged. Name a new one for a new call";
+const FORGOTTEN =
+  "The payment-identifier stands for an earlier purchase, whose answer is not kept any more; nothing was charged. Name a new one for a new call";
+const NOBODY =
+  "The facilitator does not say who pays, so that the payment-identifier belongs to nobody; nothing was charged";

@@ -1,0 +1,55 @@
+import { declarePaymentIdentifierExtension, extractPaymentIdentifier } from "@x402/extensions/payment-identifier";
+import { expect } from "chai";
+import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
+import { run } from "./run.ts";
+import { NOT_YET, type Seller, startSeller } from "./seller.ts";
+
+const ID = "order_2026_11_22_0001";
+
+/** As the official package reads it. */
+const named = (payment: PaymentPayload): string | null =>
+  extractPaymentIdentifier(payment as Parameters<typeof extractPaymentIdentifier>[0]);
+
+describe("the identifier of a call", () => {
+  let seller: Seller;
+  beforeEach(async () => {
+    seller = await startSeller();
+    seller.script.extensions = { "payment-identifier": declarePaymentIdentifierExtension() };
+  });
+  afterEach(() => seller.stop());
+
+  const ids = (): (string | null)[] => seller.paid().map(({ decoded }) => named(decoded));
+
+  it("is a new one for each call, told beside the price", async () => {
+    const one = await run({ url: seller.url });
+    const two = await run({ url: seller.url, json: true });
+    const [first, second] = ids();
+    expect(first).to.match(/^pay_[0-9a-f]{32}$/);
+    expect(second)
+      .to.match(/^pay_[0-9a-f]{32}$/)
+      .and.not.to.equal(first);
+    expect(one.err).to.include(`as ${first}`);
+    expect(JSON.parse(two.out).payment.identifier).to.equal(second);
+  });
+
+  it("is the buyer's own where one is given", async () => {
+    await run({ url: seller.url, identifier: ID });
+    expect(ids()).to.deep.equal([ID]);
+  });
+
+  it("is told when the outcome is not known, to repeat the call without the payment's file", async () => {
+    seller.script.answers = [NOT_YET];
+    const { code, err } = await run({ url: seller.url, waitSeconds: 0 });
+    expect(code).to.equal(4);
+    expect(err).to.include(`repeat the command with --resume ${ids()[0]}`);
+  });
+
+  it("is not sent to a seller who does not look at it, and nothing is paid then", async () => {
+    seller.script.extensions = undefined;
+    const { code, err } = await run({ url: seller.url, identifier: ID });
+    expect([code, seller.paid().length]).to.deep.equal([3, 0]);
+    expect(err).to.match(/takes no payment-identifier.*Nothing was paid\.$/);
+    expect((await run({ url: seller.url })).code).to.equal(0);
+    expect(ids()).to.deep.equal([null]);
+  });
+});

@@ -1,0 +1,98 @@
+import type { x402Client } from "@x402/core/client";
+import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http";
+import { appendPaymentIdentifierToExtensions, generatePaymentId } from "@x402/extensions/payment-identifier";
+import { expect } from "chai";
+import { run } from "../../cli/call/run.ts";
+import { rail, sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { type FacilitatorProxy, startFacilitatorProxy } from "../../support/chains/facilitator-proxy.ts";
+import { eventually } from "../../support/eventually.ts";
+import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { json, receiptOf, stockClient } from "../../support/sellers/stock-buyer.ts";
+
+const ROLL = { low: 1, high: 1_000_000_000 };
+
+describe("an identifier of the official package and a crash", () => {
+  let sandbox: TestSandbox;
+  let proxy: FacilitatorProxy;
+  let seller: Seller;
+  let data: ReturnType<typeof createDataDir>;
+  const start = (port = 0): Promise<Seller> =>
+    startSeller({ sandbox, dataDir: data.path, ...(port && { port }), env: { FACILITATOR_URL: proxy.url } });
+  const received = (): Promise<bigint> => sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS!);
+
+  before(async () => {
+    sandbox = await sharedSandbox();
+  });
+  beforeEach(async () => {
+    data = createDataDir();
+    proxy = await startFacilitatorProxy(sandbox.description.facilitator);
+    seller = await start();
+  });
+  afterEach(async () => {
+    await seller.kill().catch(() => {});
+    await proxy.stop();
+    data.remove();
+  });
+
+  /** A new signature under the identifier, made from the header alone. */
+  async function sign(client: x402Client, id: string): Promise<string> {
+    const unpaid = await fetch(`${seller.url}/v1/roll`, json(ROLL));
+    const challenge = decodePaymentRequiredHeader(unpaid.headers.get("payment-required") as string);
+    appendPaymentIdentifierToExtensions(challenge.extensions ?? {}, id);
+    return encodePaymentSignatureHeader(await client.createPaymentPayload(challenge));
+  }
+
+  const buy = async (client: x402Client, id: string): Promise<Response> => {
+    const request = json(ROLL);
+    const headers = { "content-type": "application/json", "payment-signature": await sign(client, id) };
+    return fetch(`${seller.url}/v1/roll`, { ...request, headers });
+  };
+
+  const MISHAPS: Record<string, "verify" | "before" | "after"> = {
+    "after the payment was verified": "verify",
+    "before the money moves": "before",
+    "after the money has moved": "after",
+  };
+  for (const id of ["base", "solana"] as const)
+    for (const [when, mishap] of Object.entries(MISHAPS))
+      it(`${when} on ${id}, is settled once in all, and finds its answer`, async () => {
+        const client = await stockClient(sandbox, id);
+        const name = generatePaymentId();
+        let settled = 0;
+        const count = (kind: "verify" | "settle", isFatal: boolean): void => {
+          proxy.mishaps[kind] = async (forward, response) => {
+            if (isFatal && mishap !== "after") return seller.kill();
+            const { status, body } = await forward();
+            if (kind === "settle" && JSON.parse(body).success) settled += 1;
+            if (isFatal) return seller.kill();
+            response.writeHead(status, { "content-type": "application/json" }).end(body);
+          };
+        };
+        count("settle", mishap !== "verify");
+        if (mishap === "verify") count("verify", true);
+        await buy(client, name).catch(() => "cut");
+        delete proxy.mishaps.verify;
+        count("settle", false);
+        seller = await start(Number(new URL(seller.url).port));
+        const anew = (): Promise<Response> => buy(client, name).catch(() => Response.error());
+        const found = await eventually(anew, ({ status }) => status === 200, 300);
+        const again = await eventually(anew, ({ status }) => status === 200, 300);
+        expect(await again.json()).to.deep.equal(await found.json());
+        expect(receiptOf(again)).to.deep.equal(receiptOf(found));
+        expect(settled, "transactions").to.equal(1);
+      });
+
+  it("is named by payphone call --resume, on another day's command line", async () => {
+    const before = await received();
+    const options = { url: seller.url, input: JSON.stringify(ROLL), json: true };
+    const BUYER_EVM_KEY = sandbox.description.buyer.evm.private_key;
+    const one = JSON.parse((await run(options, { env: { BUYER_EVM_KEY } })).out);
+    const two = JSON.parse(
+      (await run({ ...options, identifier: one.payment.identifier }, { env: { BUYER_EVM_KEY } })).out,
+    );
+    expect(two.result).to.deep.equal(one.result);
+    expect(two.receipt.transaction).to.equal(one.receipt.transaction);
+    expect((await received()) - before).to.equal(1000n);
+    expect(rail("base").network).to.equal(one.receipt.network);
+  });
+});

@@ -1,0 +1,260 @@
+import { setImmediate } from "node:timers/promises";
+import { expect } from "chai";
+import type { SettlementState } from "../../../runtime/core/x402/x402.ts";
+import { move, nonceOf } from "../../support/chains/scripted-rail.ts";
+import { eventually } from "../../support/eventually.ts";
+import { openShop, type Shop } from "../../support/sellers/shop.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+const ROLL = { low: 1, high: 6 };
+const OTHER = { low: 1, high: 100 };
+let serial = 0;
+const newId = (): string => {
+  serial += 1;
+  return `pay_${String(serial).padStart(20, "0")}`;
+};
+
+describe("a payment with an identifier", () => {
+  let shop: Shop;
+  beforeEach(async () => {
+    shop = await openShop();
+  });
+  afterEach(() => shop.close());
+
+  /** Signs anew, and sends it until the answer is final. */
+  const buy = async (identifier: string, input: object = ROLL, from?: string, path = "/v1/roll"): Promise<Response> => {
+    const payment = await shop.pay(path, { identifier, ...(from !== undefined && { from }) });
+    return shop.retry(path, input, payment);
+  };
+
+  it("gets the stored answer for a new signature, which is never settled", async () => {
+    const id = newId();
+    const first = await buy(id);
+    const second = await buy(id);
+    expect(await second.json()).to.deep.equal(await first.json());
+    expect(shop.receipt(second)).to.deep.equal(shop.receipt(first));
+    expect(shop.executions).to.equal(1);
+    expect(shop.rail.asked.settle).to.equal(1);
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("gets the stored answer on MCP for what was bought on REST", async () => {
+    const id = newId();
+    const first = await (await buy(id)).json();
+    const payment = JSON.parse(Buffer.from(await shop.pay("/v1/roll", { identifier: id }), "base64").toString());
+    const params = {
+      name: "roll",
+      arguments: ROLL,
+      _meta: { "x402/payment": { ...payment, resource: { url: `${shop.url}/mcp` } } },
+    };
+    const answer = await shop.post("/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    const { result } = (await answer.json()) as { result: { content: { text: string }[] } };
+    expect(JSON.parse(result.content[0]!.text)).to.deep.equal(first);
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("is refused with 409 for another input or another service, and nothing is charged", async () => {
+    const id = newId();
+    await buy(id);
+    for (const refused of [await buy(id, OTHER), await buy(id, ROLL, undefined, "/v1/echo")]) {
+      expect(refused.status).to.equal(409);
+      const problem = (await refused.json()) as { code: string; detail: string };
+      expect(problem.code).to.equal("payment-conflict");
+      expect(problem.detail).to.match(/payment-identifier.*another call.*nothing was charged/);
+    }
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("is another purchase for another payer, who cannot get the answer by naming it", async () => {
+    const id = newId();
+    shop.handler = (_input, call) => ({ value: call.payer === `0x${"33".repeat(20)}` ? 3 : 1 });
+    expect(await (await buy(id)).json()).to.deep.equal({ value: 1 });
+    expect(await (await buy(id, ROLL, `0x${"33".repeat(20)}`)).json()).to.deep.equal({ value: 3 });
+    expect(shop.rail.moved.size).to.equal(2);
+  });
+
+  it("gets nothing for a signature that does not verify", async () => {
+    const id = newId();
+    await buy(id);
+    shop.rail.script.verify = () => ({ isValid: false, invalidReason: "invalid_exact_evm_payload_signature" });
+    const forged = await buy(id);
+    expect(forged.status).to.equal(402);
+    expect(await forged.json()).not.to.have.property("value");
+  });
+
+  it("is told when the identifier is malformed, instead of being left without its protection", async () => {
+    for (const identifier of ["short", "x".repeat(129), "spaces are not allowed"]) {
+      const refused = await buy(identifier);
+      expect(refused.status).to.equal(402);
+      expect(await refused.json()).to.have.property("error", "invalid_identifier");
+    }
+  });
+
+  it("is executed and settled once, for 50 signatures at the same moment", async () => {
+    const id = newId();
+    const payments: string[] = [];
+    for (let at = 0; at < 50; at += 1) payments.push(await shop.pay("/v1/roll", { identifier: id }));
+    const answers = await Promise.all(payments.map((payment) => shop.retry("/v1/roll", ROLL, payment)));
+    const bodies = await Promise.all(answers.map((answer) => answer.text()));
+    expect(new Set(bodies).size).to.equal(1);
+    expect(shop.executions).to.equal(1);
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("stands for the first payment while its settlement is unknown, and settles no other", async () => {
+    const id = newId();
+    shop.rail.script.settle = () => Promise.reject(new Error("timeout"));
+    shop.rail.script.find = () => Promise.reject(new Error("the node is away"));
+    const unknown = await buy(id);
+    expect(await unknown.json()).to.have.property("code", "settlement-unknown");
+    expect(await (await buy(id)).json()).to.have.property("code", "settlement-unknown");
+    const settled: string[] = [];
+    shop.rail.script = {
+      settle: (payment, offer) => {
+        settled.push(nonceOf(payment));
+        return move(shop.rail, payment, offer);
+      },
+    };
+    expect((await buy(id)).status).to.equal(200);
+    expect(shop.rail.moved.size).to.equal(1);
+    expect(new Set(settled).size).to.be.at.most(1);
+  });
+
+  it("takes a new payment only once the chain shows that the first can never be settled", async () => {
+    const id = newId();
+    const network = shop.rail.manifest.network;
+    const refuse = { success: false, errorReason: "insufficient_funds", transaction: "", network };
+    let fate: SettlementState = { state: "open" };
+    const dead = new Set<string>();
+    shop.rail.script.settle = (payment, offer) => {
+      if (dead.size === 0 || dead.has(nonceOf(payment))) {
+        dead.add(nonceOf(payment));
+        return refuse;
+      }
+      return move(shop.rail, payment, offer);
+    };
+    shop.rail.script.find = (payment) => {
+      const transaction = shop.rail.moved.get(nonceOf(payment));
+      return transaction ? { state: "settled", transaction } : fate;
+    };
+    expect((await buy(id)).status).to.equal(402);
+    const again = await buy(id);
+    expect(again.status, "the first may still move").to.be.oneOf([402, 503]);
+    expect(shop.rail.moved.size).to.equal(0);
+    fate = { state: "dead" };
+    expect((await buy(id)).status).to.equal(200);
+    expect((await buy(id)).status).to.equal(200);
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("is not bought a second time when its answer is not kept any more", async () => {
+    const id = newId();
+    await buy(id);
+    shop.clock.advance(3 * 60 * 60_000);
+    const late = await buy(id);
+    expect(late.status).to.equal(409);
+    expect(((await late.json()) as { detail: string }).detail).to.match(/not kept any more/);
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+});
+
+describe("a caller who loses the answer and signs anew with the same identifier", () => {
+  const store = createMemoryStore();
+  let shop: Shop;
+  before(async () => {
+    shop = await openShop({ store });
+  });
+  after(() => shop.close());
+
+  const originals = { putIfAbsent: store.putIfAbsent, set: store.set };
+  /** Does something when a key of this prefix is written: before the write, or after it. */
+  function onWrite(kind: "putIfAbsent" | "set", prefix: string, act: () => void, isAfter = false): void {
+    const write = originals[kind] as (key: string, ...rest: unknown[]) => Promise<unknown>;
+    const acting = async (key: string, ...rest: unknown[]): Promise<unknown> => {
+      if (!isAfter && key.startsWith(prefix)) act();
+      const written = await write(key, ...rest);
+      if (isAfter && key.startsWith(prefix)) act();
+      return written;
+    };
+    Object.assign(store, { [kind]: acting });
+  }
+  const crash = (): never => {
+    throw new Error("the process is gone");
+  };
+
+  /** Each step of a paid call, as a way to have the answer lost just then. */
+  const STEPS: Record<string, (lose: () => void) => void> = {
+    "while the payment is reserved": (lose) => onWrite("putIfAbsent", "lease:", lose),
+    "while the payment is verified": (lose) => {
+      shop.rail.script.verify = () => {
+        lose();
+        return { isValid: true };
+      };
+    },
+    "while the identifier is reserved": (lose) => onWrite("putIfAbsent", "lease:named:", lose),
+    "while the handler works": (lose) => {
+      shop.handler = () => {
+        lose();
+        return { value: 1, executions: shop.executions };
+      };
+    },
+    "before the identifier is on record": (lose) =>
+      onWrite("putIfAbsent", "named:", () => {
+        lose();
+        crash();
+      }),
+    "after the identifier is on record, and before the payment is": (lose) =>
+      onWrite("putIfAbsent", "payment:", () => {
+        lose();
+        Object.assign(store, originals);
+        crash();
+      }),
+    "after the payment is on record, and before it is settled": (lose) => {
+      shop.rail.script.settle = () => {
+        lose();
+        shop.rail.script = {};
+        return crash();
+      };
+    },
+    "after the money has moved": (lose) => {
+      shop.rail.script.settle = async (payment, offer) => {
+        move(shop.rail, payment, offer);
+        lose();
+        await setImmediate();
+        return crash();
+      };
+    },
+    "while the settlement is put on record": (lose) => onWrite("set", "payment:", lose),
+  };
+
+  for (const path of ["/v1/roll", "/v1/echo"])
+    for (const [step, prepare] of Object.entries(STEPS))
+      it(`${step}, is charged once for ${path}`, async () => {
+        const identifier = newId();
+        const charged = shop.rail.moved.size;
+        const lost = Promise.withResolvers<void>();
+        const leaving = new AbortController();
+        prepare(() => {
+          leaving.abort();
+          lost.resolve();
+        });
+        const payment = await shop.pay(path, { identifier });
+        await Promise.allSettled([
+          shop.post(path, ROLL, { "payment-signature": payment }, leaving.signal),
+          lost.promise,
+        ]);
+        Object.assign(store, originals);
+        shop.rail.script = {};
+        shop.handler = undefined;
+        const anew = async (): Promise<Response> =>
+          shop.post(path, ROLL, { "payment-signature": await shop.pay(path, { identifier }) });
+        const found = await eventually(anew, ({ status }) => status === 200);
+        const ran = shop.executions;
+        expect(await (await eventually(anew, ({ status }) => status === 200)).json()).to.deep.equal(await found.json());
+        expect(shop.executions, "no more runs").to.equal(ran);
+        expect((await shop.retry(path, ROLL, payment)).status, "the first signature has no other fate").to.be.oneOf([
+          200, 409,
+        ]);
+        expect(shop.rail.moved.size - charged, "charged once").to.equal(1);
+      });
+});
