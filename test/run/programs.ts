@@ -2,15 +2,29 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Programs that some tests need and that npm does not bring. Debian's packages have the same names. */
-export const PROGRAMS = ["redis-server", "curl"] as const;
+/** Debian's packages of the programs that some tests need and that npm does not bring. */
+const PACKAGES = {
+  "redis-server": "redis-server",
+  curl: "curl",
+  nginx: "nginx-light",
+  haproxy: "haproxy",
+  caddy: "caddy",
+} as const;
 
-/** Whether a program is on the PATH. */
-export const isInstalled = (program: string): boolean =>
-  (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, program)));
+export type Program = keyof typeof PACKAGES;
+
+const PROGRAMS = Object.keys(PACKAGES) as Program[];
+/** Where Debian has servers, which is on the PATH of root alone. */
+const SERVERS = ["/usr/sbin", "/usr/local/sbin"];
+
+/** The path of a program; undefined where it is not installed. */
+export const findProgram = (program: string): string | undefined =>
+  [...(process.env.PATH ?? "").split(delimiter), ...SERVERS].map((folder) => join(folder, program)).find(existsSync);
+
+export const isInstalled = (program: string): boolean => findProgram(program) !== undefined;
 
 /** The programs that are missing. */
-export const missingPrograms = (): string[] => PROGRAMS.filter((program) => !isInstalled(program));
+export const missingPrograms = (): Program[] => PROGRAMS.filter((program) => !isInstalled(program));
 
 const APT_TIMEOUT_MS = 300_000;
 
@@ -23,11 +37,10 @@ export function installPrograms(say: (line: string) => void): void {
     const [command = "", ...rest] = [...root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", ...args];
     return spawnSync(command, rest, { stdio: ["ignore", "ignore", "inherit"], timeout: APT_TIMEOUT_MS }).status === 0;
   };
-  say(
-    `Installing ${missing.join(" and ")} with apt-get, for the tests that need ${missing.length > 1 ? "them" : "it"}`,
-  );
-  const done = run("update") && run("install", "-y", "--no-install-recommends", ...missing);
-  if (!done) say("apt-get has failed");
+  say(`Installing ${missing.join(" and ")} with apt-get, for the tests that need them`);
+  run("update");
+  for (const program of missing)
+    if (!run("install", "-y", "--no-install-recommends", PACKAGES[program])) say(`apt-get did not install ${program}`);
 }
 
 /** What stands before a command for it to run as root; undefined where that would ask for a password. */

@@ -53,6 +53,7 @@ export function toChallenge(url: string, error = "Payment required"): Challenge 
   const body = Buffer.from(JSON.stringify(required));
   return {
     required,
+    lean: required,
     body,
     header: body.toString("base64"),
     v1: () => Buffer.from(JSON.stringify({ x402Version: 1, error, accepts: [] })),

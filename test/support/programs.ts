@@ -1,4 +1,4 @@
-import { isInstalled } from "../run/programs.ts";
+import { isInstalled, type Program } from "../run/programs.ts";
 import { findChromium } from "./chromium.ts";
 
 /** mocha's `describe` and `it`. Where something is missing, what they declare is left out and counted as pending. */
@@ -11,4 +11,5 @@ const where = (isThere: boolean): Declare => (isThere ? { describe, it } : { des
 
 export const withRedis = where(isInstalled("redis-server"));
 export const withCurl = where(isInstalled("curl"));
+export const withProgram = (program: Program): Declare => where(isInstalled(program));
 export const withBrowser = where(findChromium() !== undefined);

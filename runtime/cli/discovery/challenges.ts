@@ -8,9 +8,6 @@ import type { Challenge } from "../../core/x402/challenge.ts";
 import type { PaymentRequired, ResourceInfo } from "../../core/x402/x402.ts";
 import type { Findings, Place } from "./findings.ts";
 
-/** Bytes of the PAYMENT-REQUIRED header: many proxies limit one header line to 8 KB, or all headers to 16 KB. */
-const WARN_BYTES = 8 * 1024;
-const MOST_BYTES = 12 * 1024;
 /** Coinbase's facilitator accepts about 500 characters. */
 const LONGEST_DESCRIPTION = 450;
 const MOST_TAGS = 5;
@@ -24,16 +21,12 @@ export function checkChallenge(
   site: SiteManifest,
 ): void {
   const at = findings.at(place);
-  at.expect(header.length <= MOST_BYTES, `its header has ${header.length} bytes; at most ${MOST_BYTES} get through`);
-  at.warn(
-    header.length <= WARN_BYTES || header.length > MOST_BYTES,
-    `its header has ${header.length} bytes; proxies that take 8 KB are common: shorten the description or the schemas`,
-  );
   const foreign = GRAMMARS.text?.explain(JSON.stringify(required));
   at.warn(foreign === undefined, `${foreign}: leave it out of the schemas and examples, too`);
   checkResource(at, required.resource);
   checkAmounts(at, required, site);
-  checkBazaar(at, required);
+  checkBazaar(at, "body", required);
+  checkBazaar(at, "lean form", JSON.parse(Buffer.from(header, "base64").toString()) as PaymentRequired);
 }
 
 function checkResource(at: Place, { description, serviceName, tags, iconUrl }: ResourceInfo): void {
@@ -59,18 +52,21 @@ function checkAmounts(at: Place, { accepts }: PaymentRequired, { rails }: SiteMa
 }
 
 /** As facilitators check it: the extension's `info` must fit its `schema`, which may refer to nothing outside. */
-function checkBazaar(at: Place, { extensions }: PaymentRequired): void {
+function checkBazaar(at: Place, part: string, { extensions }: PaymentRequired): void {
   const { info, schema } = isObject(extensions?.bazaar) ? extensions.bazaar : {};
-  at.expect(isObject(schema), "it has no bazaar extension");
+  at.expect(isObject(schema), `its ${part} has no bazaar extension${part === "body" ? "" : TOO_LARGE}`);
   if (!isObject(schema)) return;
   const isWhole = !/"\$(?:ref|id)":"(?!#)/.test(JSON.stringify(schema));
-  at.expect(isWhole, "the schema of its bazaar extension refers to something outside");
+  at.expect(isWhole, `the schema of the bazaar extension in its ${part} refers to something outside`);
   if (!isWhole) return;
   const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
   const validate = ajv.compile(schema);
   const isFitting = validate(info);
-  at.expect(isFitting, `its bazaar extension does not fit its own schema: ${ajv.errorsText(validate.errors)}`);
+  const faults = ajv.errorsText(validate.errors);
+  at.expect(isFitting, `the bazaar extension in its ${part} does not fit its own schema: ${faults}`);
 }
+
+const TOO_LARGE = ": nothing is left of limits.head_bytes (_site.yaml); shorten the description, or raise it";
 
 /** The challenges of each paid service, one for each door. */
 export function* challengesOf(

@@ -1,6 +1,7 @@
 import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
 import { PATHS } from "../../core/paths.ts";
+import { HEAD_BYTES } from "../../core/x402/challenge.ts";
 import { toIdleLent } from "../set/check.ts";
 import { loadPlugins, loadSet } from "../set/load.ts";
 import { challengesOf, checkChallenge } from "./challenges.ts";
@@ -16,7 +17,8 @@ export interface DiscoveryCheckOptions {
   readonly baseUrl?: string | undefined;
 }
 
-const SOMEWHERE = "https://payphone.example.org";
+/** A host of 40 characters: its length counts in the size of a 402. */
+const SOMEWHERE = "https://the-telephones-at-the-corner.example.com";
 
 /**
  * Serves a sound set on a loopback port with all its rails up, and checks documents, challenges and probes as
@@ -49,7 +51,7 @@ export async function checkDiscovery(dir: string, options: DiscoveryCheckOptions
     const doors = [({ path }: { path: string }) => baseUrl + path, () => baseUrl + PATHS.mcp];
     for (const { place, challenge } of challengesOf(services, offers.challenge, doors))
       checkChallenge(findings, place, challenge, site);
-    await probeRoutes(findings, url, services);
+    await probeRoutes(findings, url, services, site.limits.head_bytes ?? HEAD_BYTES);
     await probeBurst(findings, url, services);
   } finally {
     await stage.close();

@@ -5,7 +5,7 @@ import type { Service } from "../service.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 import { amountOn } from "../set/price.ts";
 import type { Challenge } from "../x402/challenge.ts";
-import { createChallenge, toResource, UNPAID } from "../x402/challenge.ts";
+import { createChallenge, HEAD_BYTES, roomIn, toResource, UNPAID } from "../x402/challenge.ts";
 import type { Rail, RailStatus } from "../x402/rails.ts";
 import type { Payment, Refusal } from "../x402/read-payment.ts";
 import type { PaymentRequired, PaymentRequirements } from "../x402/x402.ts";
@@ -48,8 +48,15 @@ export interface OffersDeps {
   readonly extensionsOf?: ExtensionsOf | undefined;
 }
 
-/** What a challenge says beyond the protocol (x402-specification-v2, section 5.1.2, `extensions`), by door: the resource. */
-export type ExtensionsOf = (service: Service, resource: string) => Readonly<Record<string, unknown>> | undefined;
+/**
+ * What a challenge says beyond the protocol (x402-specification-v2, section 5.1.2, `extensions`), by door: the resource.
+ * With a `room`, in bytes of JSON, the lean form that fits it. What buyers must echo is the same in both.
+ */
+export type ExtensionsOf = (
+  service: Service,
+  resource: string,
+  room?: number,
+) => Readonly<Record<string, unknown>> | undefined;
 
 export function createOffers({ site, services, rails, history, extensionsOf }: OffersDeps): Offers {
   let current: ReadonlyMap<string, readonly PaymentRequirements[]> = new Map();
@@ -80,8 +87,12 @@ export function createOffers({ site, services, rails, history, extensionsOf }: O
       const accepts = of(service).filter(({ network }) => networks?.includes(network) ?? true);
       if (accepts.length === 0) throw new Problem("unavailable", "No payment rail is up", { retryAfter: 10 });
       const { resource: sold, ...more } = describe(service, resource);
-      const required = { x402Version: 2 as const, error: error ?? UNPAID, resource: sold, accepts, ...more };
-      const challenge = createChallenge(required, site.rails);
+      const bare = { x402Version: 2 as const, error: error ?? UNPAID, resource: sold, accepts };
+      const lean = extensionsOf?.(service, resource, roomIn(site.limits.head_bytes ?? HEAD_BYTES, bare));
+      const challenge = createChallenge({ ...bare, ...more }, site.rails, {
+        ...bare,
+        ...(lean && { extensions: lean }),
+      });
       if (error === undefined) cached.set(key, challenge);
       return challenge;
     },

@@ -50,7 +50,7 @@ const REFUSED =
 /** … unless it is because the money has moved, which our node may not know yet. */
 const SPENT = /used|already|duplicate/i;
 const TRANSACTION = /^\w{1,128}$/;
-const LONGEST_TEXT = 300;
+const LONGEST_TEXT = 100;
 const QUIET_MS = 10_000;
 /** How long one look at a chain may take. */
 const LOOK_MS = 10_000;

@@ -148,6 +148,8 @@ export interface SiteManifest {
     readonly body_bytes: number;
     readonly body_depth: number;
     readonly url_bytes: number;
+    /** The largest head of a 402, for the proxies in front; 3900 unless said otherwise. */
+    readonly head_bytes?: number;
     readonly unpaid_per_minute: number;
     readonly unpaid_burst: number;
     /** How many unsettled calls of one payer may be worked on at once; 64 unless said otherwise. */

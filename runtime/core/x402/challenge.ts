@@ -4,9 +4,11 @@ import type { PaymentRequired, PaymentRequirements, ResourceInfo } from "./x402.
 /** A 402 in every form in which it is sent, encoded once. */
 export interface Challenge {
   readonly required: PaymentRequired;
+  /** The same with lean extensions, for whoever sends it back with a payment. */
+  readonly lean: PaymentRequired;
   /** The JSON of `required`. */
   readonly body: Buffer;
-  /** Base64 of `body`, for the PAYMENT-REQUIRED header. */
+  /** Base64 of the JSON of `lean`, for the PAYMENT-REQUIRED header. */
   readonly header: string;
   /** The deprecated V1 body (x402 version 1), computed on demand. */
   v1(): Buffer;
@@ -15,13 +17,31 @@ export interface Challenge {
 /** The `error` of a challenge that refuses nothing. */
 export const UNPAID = "Payment required";
 
+/** The largest head of a 402, in bytes, unless the site names another: nginx refuses more than 4096 by default. */
+export const HEAD_BYTES = 3900;
+/** What a head has beside the challenge, with a request id of 64 characters. */
+const BESIDE_BYTES = 700;
+/** PAYMENT-RESPONSE, which a refusal may have, too. */
+const RECEIPT_BYTES = 700;
+
+/** How many bytes of JSON a challenge has left for `extensions` in a head of `headBytes`; may be negative. */
+export function roomIn(headBytes: number, { error, ...rest }: Omit<PaymentRequired, "extensions">): number {
+  const beside = BESIDE_BYTES + (error === UNPAID ? 0 : RECEIPT_BYTES);
+  const most = Math.floor((headBytes - beside) / 4) * 3; // The header is base64.
+  return most - Buffer.byteLength(JSON.stringify({ error, ...rest, extensions: {} })) + 2;
+}
+
 /** A 402 in every form in which it is sent. The JSON and its base64 are made once. */
-export function createChallenge(required: PaymentRequired, rails: readonly RailManifest[]): Challenge {
-  const body = Buffer.from(JSON.stringify(required));
+export function createChallenge(
+  required: PaymentRequired,
+  rails: readonly RailManifest[],
+  lean: PaymentRequired = required,
+): Challenge {
   return {
     required,
-    body,
-    header: body.toString("base64"),
+    lean,
+    body: Buffer.from(JSON.stringify(required)),
+    header: Buffer.from(JSON.stringify(lean)).toString("base64"),
     v1: () => Buffer.from(JSON.stringify(toV1(required, rails))),
   };
 }

@@ -1,8 +1,8 @@
 import { PATHS } from "../../core/paths.ts";
 import type { ExtensionsOf } from "../../core/payments/offers.ts";
-import { mapSubschemas, type SchemaObject } from "../../core/schema/subschemas.ts";
 import type { Service } from "../../core/service.ts";
 import { parametersOf } from "../../core/set/route.ts";
+import { toLean, toTypes, withoutProse } from "../schema/lean.ts";
 import { splitInput, splitSchema } from "../schema/path-fields.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 
@@ -26,36 +26,41 @@ export interface Bazaar {
 
 /**
  * The `bazaar` extension of each challenge, made once: at its own URL a service is an HTTP resource, described by its main
- * route; at the MCP endpoint it is a tool. Other doors have none.
+ * route; at the MCP endpoint it is a tool. Other doors have none. The lean form has the input alone, by its names and
+ * types as far as they fit; where nothing fits, it is left out.
  */
 export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): ExtensionsOf {
   const inline = createSchemaInliner(services, schemas);
-  const made = new Map<string, { readonly bazaar: Bazaar }>();
-  return (service, resource) => {
-    const key = `${service.manifest.id} ${resource}`;
-    const known = made.get(key);
-    if (known) return known;
+  const made = new Map<string, Forms>();
+  return (service, resource, room) => {
     const toInfo = { [baseUrl + PATHS.mcp]: toTool, [baseUrl + service.path]: toHttp }[resource];
     if (!toInfo) return undefined;
-    const extension = { bazaar: build(service, toInfo) };
-    made.set(key, extension);
-    return extension;
+    const key = `${service.manifest.id} ${resource}`;
+    const forms = made.get(key) ?? build(service, toInfo);
+    made.set(key, forms);
+    if (room === undefined) return forms.full;
+    return forms.lean.find(({ bytes }) => bytes <= room)?.extension;
   };
 
-  function build(service: Service, toInfo: typeof toHttp): Bazaar {
+  function build(service: Service, toInfo: ToInfo): Forms {
+    const { manifest } = service;
     const input = toFlat(service.input.document);
     const output = withoutProse(toFlat(service.output.document));
-    const example = service.manifest.examples.find((one) => one.output !== undefined)?.output;
-    const inOrder: readonly (() => Bazaar)[] = [
-      () => toBazaar(toInfo(service, input), output, example),
-      () => toBazaar(toInfo(service, input), ANY_OBJECT, example),
-      () => toBazaar(toInfo(service, withoutProse(input)), ANY_OBJECT, example),
+    const answer = manifest.examples.find((one) => one.output !== undefined)?.output;
+    const example = (manifest.examples[0]?.input ?? {}) as Json;
+    const lean = [
+      toBazaar(toInfo(service, { input: toLean(input), example })),
+      toBazaar(toInfo(service, { input: toTypes(input), example })),
+      toBazaar(toInfo(service, { input: ANY_OBJECT, example })),
+      toBazaar(toInfo(service, { input: ANY_OBJECT, example: splitInput(example, parametersOf(service.path)).inPath })),
+    ].map(toForm);
+    const forms = [
+      toForm(toBazaar(toInfo(service, { input, example }), { output, answer })),
+      toForm(toBazaar(toInfo(service, { input: withoutProse(input), example }), { output: ANY_OBJECT, answer })),
+      ...lean,
     ];
-    for (const make of inOrder) {
-      const bazaar = make();
-      if (Buffer.byteLength(JSON.stringify(bazaar)) <= MOST_BYTES) return bazaar;
-    }
-    return toBazaar(toInfo(service, withoutProse(input)), ANY_OBJECT, undefined);
+    const full = forms.find(({ bytes }) => bytes <= MOST_BYTES) ?? (lean.at(-1) as Form); // The last is the smallest.
+    return { full: full.extension, lean };
   }
 
   /** The schema without references. One that contains itself needs them, and is shown as any object. */
@@ -65,22 +70,27 @@ export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): Ext
   }
 }
 
-const ANY_OBJECT: Json = { type: "object" };
-
-/**
- * The largest entry, in bytes of JSON. The challenge is a header, and the payment repeats it (x402-specification-v2,
- * section 5.2.2): its base64, with the rest of the payment, must stay below the 8 KB that common proxies accept.
- * openapi.json has the complete schemas.
- */
-const MOST_BYTES = 3072;
-
-/** The schema without its texts for people. */
-function withoutProse(schema: SchemaObject): SchemaObject {
-  const entries = Object.entries(schema).filter(([keyword]) => !PROSE.includes(keyword));
-  return mapSubschemas(Object.fromEntries(entries), withoutProse);
+/** An extension and its size as JSON. */
+interface Form {
+  readonly extension: { readonly bazaar: Bazaar };
+  readonly bytes: number;
 }
 
-const PROSE = ["title", "description", "examples", "x-message"];
+interface Forms {
+  readonly full: Form["extension"];
+  /** The richest first. */
+  readonly lean: readonly Form[];
+}
+
+function toForm(bazaar: Bazaar): Form {
+  const extension = { bazaar };
+  return { extension, bytes: Buffer.byteLength(JSON.stringify(extension)) };
+}
+
+const ANY_OBJECT: Json = { type: "object" };
+
+/** The largest full entry, in bytes of JSON: facilitators get it with every payment. */
+const MOST_BYTES = 8192;
 
 /** The input of one door, and the schemas of its members. */
 interface Described {
@@ -89,15 +99,38 @@ interface Described {
   readonly routeTemplate?: string;
 }
 
-function toBazaar({ input, properties, routeTemplate }: Described, output: Json, example: unknown): Bazaar {
+/** The schema of a service's input, and an example of it. */
+interface Shown {
+  readonly input: Json;
+  readonly example: Json;
+}
+
+type ToInfo = (service: Service, shown: Shown) => Described;
+
+/** The schema of an answer, and an example of it. */
+interface Answer {
+  readonly output: Json;
+  readonly answer: unknown;
+}
+
+function toBazaar({ input, properties, routeTemplate }: Described, given?: Answer): Bazaar {
+  const example = given?.answer !== undefined && { example: given.answer };
+  const answer = given && {
+    output: { type: "object", properties: { type: { const: "json" }, example: given.output }, required: ["type"] },
+  };
   return {
-    info: { input, output: { type: "json", ...(example !== undefined && { example }) } },
+    info: { input, ...(given && { output: { type: "json", ...example } }) },
     schema: {
-      $schema: "https://json-schema.org/draft/2020-12/schema",
+      ...(given && { $schema: "https://json-schema.org/draft/2020-12/schema" }),
       type: "object",
       properties: {
-        input: { type: "object", properties, required: Object.keys(input), additionalProperties: false },
-        output: { type: "object", properties: { type: { const: "json" }, example: output }, required: ["type"] },
+        input: {
+          type: "object",
+          properties,
+          required: Object.keys(input),
+          ...(given && { additionalProperties: false }),
+        },
+        ...answer,
       },
       required: ["input"],
     },
@@ -105,11 +138,11 @@ function toBazaar({ input, properties, routeTemplate }: Described, output: Json,
   };
 }
 
-/** An HTTP resource: its main route, and the first example, split between path and body or query. */
-function toHttp({ manifest, routes, path }: Service, schema: Json): Described {
+/** An HTTP resource: its main route, and the example, split between path and body or query. */
+function toHttp({ routes, path }: Service, shown: Shown): Described {
   const [method, ...names] = [routes[0]?.method ?? "POST", ...parametersOf(path)];
-  const example = splitInput(exampleOf(manifest), names);
-  const fields = splitSchema(schema, names);
+  const example = splitInput(shown.example, names);
+  const fields = splitSchema(shown.input, names);
   const isPosted = method === "POST";
   const hasPath = names.length > 0;
   return {
@@ -129,27 +162,16 @@ function toHttp({ manifest, routes, path }: Service, schema: Json): Described {
   };
 }
 
-/** A tool of the MCP endpoint, whose URL all services share. */
-function toTool({ manifest }: Service, schema: Json): Described {
-  const { id, description } = manifest;
+/** A tool of the MCP endpoint, whose URL all services share. The challenge's `resource` has the description. */
+function toTool({ manifest: { id } }: Service, { input, example }: Shown): Described {
   return {
-    input: {
-      type: "mcp",
-      toolName: id,
-      description,
-      transport: "streamable-http",
-      inputSchema: schema,
-      example: exampleOf(manifest),
-    },
+    input: { type: "mcp", toolName: id, transport: "streamable-http", inputSchema: input, example },
     properties: {
       type: { const: "mcp" },
       toolName: { const: id },
-      description: { type: "string" },
       transport: { const: "streamable-http" },
       inputSchema: { type: "object" },
       example: { type: "object" },
     },
   };
 }
-
-const exampleOf = ({ examples }: Service["manifest"]): Json => (examples[0]?.input ?? {}) as Json;

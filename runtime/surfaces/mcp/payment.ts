@@ -28,12 +28,12 @@ export function metaPaymentOf({ _meta }: RpcParams): BroughtPayment | undefined 
  * A challenge as a tool's result, in every form that clients read. `structuredContent` is there in all versions, also in
  * those whose other results have none: every version allows results to hold unknown fields.
  */
-export function toChallengeResult({ required, body }: Challenge, receipt?: SettleResponse): object {
+export function toChallengeResult({ lean }: Challenge, receipt?: SettleResponse): object {
   return {
-    content: [{ type: "text", text: body.toString() }],
-    structuredContent: required,
+    content: [{ type: "text", text: JSON.stringify(lean) }],
+    structuredContent: lean,
     isError: true,
-    _meta: { [CHALLENGE_KEY]: required, ...(receipt && { [RECEIPT_KEY]: receipt }) },
+    _meta: { [CHALLENGE_KEY]: lean, ...(receipt && { [RECEIPT_KEY]: receipt }) },
   };
 }
 
@@ -46,10 +46,6 @@ export function toPaidResult(output: unknown, receipt: SettleResponse | undefine
   };
 }
 
-/** The headers of an answer for clients that look at HTTP: the challenge and the receipt. */
-export function toPaymentHeaders({ challenge, receipt }: McpCall, legacy: boolean): Readonly<Record<string, string>> {
-  return {
-    ...(challenge && { "payment-required": challenge.header }),
-    ...(receipt && toReceiptHeaders(receipt, legacy)),
-  };
-}
+/** The headers of an answer for clients that look at HTTP: the receipt. The challenge stands in the result alone. */
+export const toPaymentHeaders = ({ receipt }: McpCall, legacy: boolean): Readonly<Record<string, string>> =>
+  receipt ? toReceiptHeaders(receipt, legacy) : {};

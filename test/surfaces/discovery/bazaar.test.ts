@@ -10,9 +10,6 @@ import { createBazaar } from "../../../runtime/surfaces/discovery/bazaar.ts";
 import { openShop } from "../../support/sellers/shop.ts";
 import { BASE_URL, FIXTURES, type Loose, ROOT, type Shown, showSet } from "../support/fixture-set.ts";
 
-/** Base64 of what a header carries at most, where proxies take lines of 8 KB. */
-const LINE_BYTES = 8192;
-
 describe("the bazaar extension", () => {
   let shown: Shown;
   before(async () => {
@@ -26,24 +23,20 @@ describe("the bazaar extension", () => {
   const tool = (id: string): Loose => at(id, `${BASE_URL}/mcp`);
 
   for (const dir of [FIXTURES, ROOT]) {
-    it(`is what facilitators take, for each service at both doors, in ${dir === ROOT ? "this project" : "a fixture"}`, async () => {
+    it(`is what facilitators take, in header and body, for each service at both doors, in ${dir === ROOT ? "this project" : "a fixture"}`, async () => {
       const { services, offers } = await showSet(dir);
       const paid = services.filter(({ manifest }) => manifest.price !== undefined);
       expect(paid).not.to.be.empty;
       for (const service of paid) {
         for (const resource of [BASE_URL + service.path, `${BASE_URL}/mcp`]) {
-          const { bazaar } = offers.challenge(service, resource).required.extensions as Loose;
-          expect(validateDiscoveryExtensionSpec(bazaar), resource).to.deep.equal({ valid: true });
-          expect(validateDiscoveryExtension(bazaar), resource).to.deep.equal({ valid: true });
+          const { body, header } = offers.challenge(service, resource);
+          const sent = [body, Buffer.from(header, "base64")].map((bytes) => JSON.parse(bytes.toString()));
+          for (const { extensions } of sent) {
+            expect(validateDiscoveryExtensionSpec(extensions.bazaar), resource).to.deep.equal({ valid: true });
+            expect(validateDiscoveryExtension(extensions.bazaar), resource).to.deep.equal({ valid: true });
+          }
         }
       }
-    });
-
-    it(`leaves the challenge room in a header line, in ${dir === ROOT ? "this project" : "a fixture"}`, async () => {
-      const { services, offers } = await showSet(dir);
-      for (const service of services.filter(({ manifest }) => manifest.price !== undefined))
-        for (const resource of [BASE_URL + service.path, `${BASE_URL}/mcp`])
-          expect(offers.challenge(service, resource).header.length, resource).to.be.below(LINE_BYTES);
     });
   }
 
@@ -97,33 +90,68 @@ describe("the bazaar extension", () => {
     expect(at("toss", `${BASE_URL}/v1/a2a`)).to.equal(undefined);
   });
 
-  it("leaves out the answer's schema, and then the prose, of what would not fit a header", () => {
-    const words = "What this field means, at some length. ".repeat(4);
-    const toSchema = (count: number): object => {
-      const names = Array.from({ length: count }, (_, at) => `field${at}`);
-      return { properties: Object.fromEntries(names.map((name) => [name, { type: "string", description: words }])) };
-    };
+  it("leaves out the answer's schema, and then the prose, of what would be too much for a facilitator", () => {
     const partsOf = (input: number, output: number): [Loose, Loose] => {
-      const [taken, given] = [input, output].map((count) => ({ document: toSchema(count) }));
-      const service = { ...shown.service("toss"), input: taken, output: given } as never;
-      const extensionsOf = createBazaar({ services: [service], schemas: new Map(), baseUrl: BASE_URL });
-      const { properties } = (extensionsOf(service, `${BASE_URL}/v1/toss`) as Loose).bazaar.schema;
+      const { properties } = (made(input, output)() as Loose).bazaar.schema;
       return [properties.input.properties.body, properties.output.properties.example];
     };
-    const [input, output] = partsOf(2, 20);
-    expect(input.properties.field0.description).to.equal(words);
-    expect(output.properties).to.have.property("field19").deep.equal({ type: "string" });
-    expect(partsOf(2, 200)[1]).to.deep.equal({ type: "object" });
-    expect(partsOf(40, 2)[0].properties.field0).to.deep.equal({ type: "string" });
+    const [input, output] = partsOf(2, 60);
+    expect(input.properties.field0.description).to.equal(WORDS);
+    expect(output.properties).to.have.nested.property("field59.minLength", 1);
+    expect(partsOf(60, 2)[0].properties.field0).to.deep.equal({ type: "string", pattern: "^a", minLength: 1 });
+    expect(partsOf(60, 2)[1]).to.deep.equal({ type: "object" });
   });
 
-  it("leaves out even the answer's example, where that is what does not fit", () => {
-    const toss = shown.service("toss");
-    const manifest = { ...toss.manifest, examples: [{ input: {}, output: { essay: "x".repeat(5000) } }] };
-    const service = { ...toss, manifest };
-    const extensionsOf = createBazaar({ services: [service], schemas: shown.set.schemas, baseUrl: BASE_URL });
-    const { info } = (extensionsOf(service, `${BASE_URL}/v1/toss`) as Loose).bazaar;
-    expect(info.output).to.deep.equal({ type: "json" });
+  it("shows in a header what of the input fits there: its bounds, its types, or an example", () => {
+    const within = made(3, 3);
+    const inputIn = (room: number): Loose => (within(room) as Loose).bazaar.schema.properties.input.properties.body;
+    const sizeIn = (room: number): number => JSON.stringify(within(room)).length;
+    const rich = inputIn(5000);
+    expect(rich.properties.field0).to.deep.equal({ type: "string", minLength: 1 });
+    expect((within(5000) as Loose).bazaar.info).not.to.have.property("output");
+    const typed = inputIn(sizeIn(5000) - 1);
+    expect(typed.properties.field0).to.deep.equal({ type: "string" });
+    const bare = sizeIn(sizeIn(5000) - 1) - 1;
+    expect(inputIn(bare)).to.deep.equal({ type: "object" });
+    expect((within(bare) as Loose).bazaar.info.input.body).to.deep.equal({ coins: 2, label: "<first & last>" });
+    const least = sizeIn(bare) - 1;
+    expect((within(least) as Loose).bazaar.info.input.body).to.deep.equal({});
+    expect(within(sizeIn(least) - 1)).to.equal(undefined);
+  });
+
+  const WORDS = "What this field means, at some length. ".repeat(4);
+  function made(input: number, output: number): (room?: number) => object | undefined {
+    const toSchema = (count: number): object => {
+      const names = Array.from({ length: count }, (_, at) => `field${at}`);
+      const field = { type: "string", description: WORDS, pattern: "^a", minLength: 1 };
+      return { properties: Object.fromEntries(names.map((name) => [name, field])) };
+    };
+    const [taken, given] = [input, output].map((count) => ({ document: toSchema(count) }));
+    const service = { ...shown.service("toss"), input: taken, output: given } as never;
+    const extensionsOf = createBazaar({ services: [service], schemas: new Map(), baseUrl: BASE_URL });
+    return (room) => extensionsOf(service, `${BASE_URL}/v1/toss`, room);
+  }
+});
+
+describe("a challenge", () => {
+  it("is the same in header and body, in all that is signed or echoed, for each service", async () => {
+    const { services, offers } = await showSet(ROOT);
+    for (const service of services.filter(({ manifest }) => manifest.price !== undefined)) {
+      const { body, header } = offers.challenge(service, BASE_URL + service.path);
+      const [full, lean] = [body, Buffer.from(header, "base64")].map((bytes) => JSON.parse(bytes.toString()));
+      expect({ ...lean, extensions: undefined }).to.deep.equal({ ...full, extensions: undefined });
+      expect(Object.keys(lean.extensions)).to.deep.equal(Object.keys(full.extensions));
+      expect(lean.extensions.bazaar.info.input.type).to.equal(full.extensions.bazaar.info.input.type);
+    }
+  });
+
+  it("has in its header, when it refuses, no directory entry that would crowd out the reason", async () => {
+    const { service, offers } = await showSet(ROOT);
+    const { header } = offers.challenge(service("parse_datetime"), `${BASE_URL}/v1/parse/datetime`, {
+      error: `payment_rejected: ${"x".repeat(101)}`,
+    });
+    expect(header.length).to.be.below(2600);
+    expect(JSON.parse(Buffer.from(header, "base64").toString())).not.to.have.property("extensions");
   });
 });
 

@@ -42,6 +42,22 @@ describe("payphone check --discovery", () => {
     expect(toDiscoveryReport(found)).to.match(/\ndiscovery: 1 error, 0 warnings$/);
   });
 
+  it("holds a set to the head that its site names", async () => {
+    const files = edit(TOSS, "manifests/_site.yaml", "unpaid_burst: 300", "unpaid_burst: 300\n  head_bytes: 2100");
+    const found = await checkDiscovery(await makeDirectory(files));
+    expect(found.map(({ place }) => place)).to.deep.equal([
+      "402 of toss at https://the-telephones-at-the-corner.example.com/v1/toss",
+      "402 of toss at https://the-telephones-at-the-corner.example.com/mcp",
+      "POST /v1/toss",
+    ]);
+    const [atRoute, , ofHead] = found.map(({ message }) => message);
+    expect(atRoute).to.equal(
+      "its lean form has no bazaar extension: nothing is left of limits.head_bytes (_site.yaml); shorten the " +
+        "description, or raise it",
+    );
+    expect(ofHead).to.match(/^its head has 2\d{3} bytes, and limits.head_bytes \(_site.yaml\) allows 2100: shorten/);
+  });
+
   it("finds a schema that takes a name of the description's own", async () => {
     const named = edit(TOSS, "manifests/toss.yaml", "output: TossResponse", "output: Problem");
     const { "schemas/TossResponse.json": schema = "", ...rest } = named;
@@ -72,15 +88,6 @@ describe("payphone check --discovery", () => {
       expect(found(() => {})).to.deep.equal([]);
     });
 
-    it("warns of a header beyond 8 KB, and refuses one beyond 12 KB", () => {
-      const pad = (bytes: number) =>
-        found((required) => Object.assign(required.accepts[0].extra, { pad: "x".repeat(bytes) }));
-      expect(pad(4500)).to.have.length(1);
-      expect(pad(4500)[0]).to.match(/^warning: 402: its header has \d+ bytes; proxies that take 8 KB/);
-      expect(pad(8000)).to.have.length(1);
-      expect(pad(8000)[0]).to.match(/^error: 402: its header has \d+ bytes; at most 12288 get through/);
-    });
-
     it("finds what facilitators refuse or drop", () => {
       const cases: readonly [change: (required: Loose) => void, message: RegExp][] = [
         [({ resource }) => Object.assign(resource, { description: "x".repeat(451) }), /451 characters; beyond 450/],
@@ -100,20 +107,30 @@ describe("payphone check --discovery", () => {
           ({ extensions }) => Object.assign(extensions.bazaar.info.input.body, { label: "é→" }),
           /: "→" is beyond Latin-1/,
         ],
-        [(required) => delete required.extensions, /has no bazaar extension/],
-        [
-          ({ extensions }) => Object.assign(extensions.bazaar.info.input, { method: "PUT" }),
-          /does not fit its own schema/,
-        ],
-        [
-          ({ extensions }) => Object.assign(extensions.bazaar.schema, { $ref: "https://x/y.json" }),
-          /refers to something outside/,
-        ],
       ];
       for (const [change, message] of cases) {
         const lines = found(change);
         expect(lines, String(message)).to.have.length(1);
         expect(lines[0]).to.match(message);
+      }
+    });
+
+    it("finds what is wrong with the directory entry, in the body and in the header", () => {
+      const cases: readonly [change: (required: Loose) => void, message: RegExp][] = [
+        [(required) => delete required.extensions, /^error: 402: its (body|lean form) has no bazaar/],
+        [
+          ({ extensions }) => Object.assign(extensions.bazaar.info.input, { method: "PUT" }),
+          /in its (body|lean form) does not fit its own schema/,
+        ],
+        [
+          ({ extensions }) => Object.assign(extensions.bazaar.schema, { $ref: "https://x/y.json" }),
+          /in its (body|lean form) refers to something outside/,
+        ],
+      ];
+      for (const [change, message] of cases) {
+        const lines = found(change);
+        expect(lines, String(message)).to.have.length(2);
+        for (const line of lines) expect(line).to.match(message);
       }
     });
   });
@@ -179,13 +196,21 @@ describe("payphone check --discovery", () => {
       const challenge = () => ({ ...toChallenge("https://x/v1/roll"), header });
       const door = await openDoor([service], { challenge });
       const findings = createFindings();
-      await probeRoutes(findings, door.url, [service]);
+      await probeRoutes(findings, door.url, [service], 6600);
       await door.close({ graceMs: 0 });
       return findings.list.map(toFindingLine);
     };
 
     it("takes a 402 with its challenge, and 405 for every other method", async () => {
       expect(await probe("x".repeat(6000))).to.deep.equal([]);
+    });
+
+    it("finds a head that proxies do not take, and says how to make it smaller", async () => {
+      const lines = await probe("x".repeat(6100));
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.match(
+        /^error: POST \/v1\/roll: its head has 6[67]\d\d bytes, and limits.head_bytes \(_site.yaml\) allows 6600: shorten/,
+      );
     });
 
     it("finds headers that clients do not take", async () => {
@@ -197,7 +222,7 @@ describe("payphone check --discovery", () => {
     it("finds a route that answers otherwise", async () => {
       const door = await openDoor([]);
       const findings = createFindings();
-      await probeRoutes(findings, door.url, [toService({ id: "roll", route: "GET /v1/roll", price: "0.001" })]);
+      await probeRoutes(findings, door.url, [toService({ id: "roll", route: "GET /v1/roll", price: "0.001" })], 3900);
       await door.close({ graceMs: 0 });
       expect(findings.list.map(toFindingLine)).to.include(
         "error: GET /v1/roll: a bare probe must get 402, and got 404",

@@ -64,12 +64,12 @@ function ofService(shown: Shown, service: Service): object {
   };
 }
 
-/** The bodies of its 402, by the door at which it is asked for; none where it is free. */
+/** Its challenges, by the door at which it is asked for; none where it is free. */
 function challengesOf({ offers }: Shown, service: Service): [name: string, body: string][] {
   if (service.manifest.price === undefined) return [];
   return [
     ["challenge", offers.challenge(service, BASE_URL + service.path).body.toString()],
-    ["tool_challenge", offers.challenge(service, `${BASE_URL}/mcp`).body.toString()],
+    ["tool_challenge", JSON.stringify(offers.challenge(service, `${BASE_URL}/mcp`).lean)],
   ];
 }
 

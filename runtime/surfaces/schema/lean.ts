@@ -1,0 +1,44 @@
+import { mapSubschemas, type SchemaObject } from "../../core/schema/subschemas.ts";
+
+const PROSE = ["title", "description", "examples", "x-message"];
+const DETAILS = ["$comment", "default", "format", "pattern"];
+/** Keywords that a schema may fit only as long as all that is below them is there. */
+const EXACT = [
+  "not",
+  "if",
+  "then",
+  "else",
+  "maxContains",
+  "dependentSchemas",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+];
+const TYPES = ["type", "properties", "required", "items", "enum", "const", "anyOf", "oneOf"];
+
+/** The schema without its texts for people. */
+export const withoutProse = (schema: SchemaObject): SchemaObject => keep(schema, (keyword) => !PROSE.includes(keyword));
+
+/** Without texts, defaults, patterns and formats: whatever fits the schema fits this one. */
+export const toLean = (schema: SchemaObject): SchemaObject => toLoose(schema, toLean, isLean);
+
+/** Names and types alone: whatever fits the schema fits this one. */
+export const toTypes = (schema: SchemaObject): SchemaObject =>
+  toLoose(schema, toTypes, (keyword) => TYPES.includes(keyword));
+
+const isLean = (keyword: string): boolean => ![...PROSE, ...DETAILS, ...EXACT].includes(keyword);
+
+/** `oneOf` becomes `anyOf`: alternatives that have lost their details may no longer exclude each other. */
+function toLoose(
+  schema: SchemaObject,
+  map: (schema: SchemaObject) => SchemaObject,
+  isKept: (keyword: string) => boolean,
+): SchemaObject {
+  const { oneOf, ...rest } = Object.fromEntries(Object.entries(schema).filter(([keyword]) => isKept(keyword)));
+  const all = oneOf === undefined ? rest : "anyOf" in rest ? rest : { ...rest, anyOf: oneOf };
+  return mapSubschemas(all, map);
+}
+
+function keep(schema: SchemaObject, isKept: (keyword: string) => boolean): SchemaObject {
+  const entries = Object.entries(schema).filter(([keyword]) => isKept(keyword));
+  return mapSubschemas(Object.fromEntries(entries), (part) => keep(part, isKept));
+}

@@ -1,0 +1,91 @@
+import { join } from "node:path";
+import { decodePaymentRequiredHeader } from "@x402/core/http";
+import { wrapFetchWithPayment, type x402Client } from "@x402/fetch";
+import { expect } from "chai";
+import { loadSet } from "../../runtime/cli/set/load.ts";
+import type { Manifest } from "../../runtime/core/set/manifest.ts";
+import { HEAD_BYTES } from "../../runtime/core/x402/challenge.ts";
+import { withProgram } from "../support/programs.ts";
+import { PROXIES, startProxy } from "../support/proxies.ts";
+import { type SandboxServer, startSandboxServer } from "../support/sellers/sandbox-server.ts";
+import { createBuyer, json, receiptOf } from "../support/sellers/stock-buyer.ts";
+import type { Loose } from "../surfaces/support/fixture-set.ts";
+
+const HOST = "the-telephones-at-the-corner.example.com";
+const { manifests } = await loadSet(join(import.meta.dirname, "../.."));
+const sold = manifests.filter(({ price }) => price !== undefined);
+const pathOf = ({ route }: Manifest): string => route.split(" ")[1] as string;
+
+/** Asks for a service and buys it at one of the doors; answers the receipt. */
+type Buy = (url: string, manifest: Manifest, buyer: x402Client) => Promise<Loose>;
+
+const ask = async (url: string, method: string, params: object): Promise<Loose> => {
+  const response = await fetch(url, json({ jsonrpc: "2.0", id: 1, method, params }));
+  expect(response.status, await response.clone().text()).to.equal(200);
+  return ((await response.json()) as Loose).result;
+};
+
+const DOORS: Readonly<Record<string, Buy>> = {
+  async REST(url, manifest, buyer) {
+    const response = await wrapFetchWithPayment(fetch, buyer)(
+      url + pathOf(manifest),
+      json(manifest.examples[0]?.input),
+    );
+    expect(response.status, await response.clone().text()).to.equal(200);
+    return receiptOf(response);
+  },
+  async MCP(url, { id: name, examples }, buyer) {
+    const call = { name, arguments: examples[0]?.input };
+    const { structuredContent } = await ask(`${url}/mcp`, "tools/call", call);
+    const payment = await buyer.createPaymentPayload(structuredContent);
+    const { _meta } = await ask(`${url}/mcp`, "tools/call", { ...call, _meta: { "x402/payment": payment } });
+    return _meta["x402/payment-response"];
+  },
+  async A2A(url, { id: skill, examples }, buyer) {
+    const send = (more: object): Promise<Loose> =>
+      ask(`${url}/v1/a2a`, "message/send", {
+        message: { kind: "message", messageId: "1", role: "user", parts: [], ...more },
+      });
+    const task = await send({ parts: [{ kind: "data", data: { skill, input: examples[0]?.input } }] });
+    const payment = await buyer.createPaymentPayload(task.status.message.metadata["x402.payment.required"]);
+    const metadata = { "x402.payment.status": "payment-submitted", "x402.payment.payload": payment };
+    const { status } = await send({ taskId: task.id, metadata });
+    return status.message.metadata["x402.payment.receipts"][0];
+  },
+};
+
+describe("a shop whose public address has a host of 40 characters", () => {
+  let server: SandboxServer;
+  let buyer: x402Client;
+  before(async () => {
+    server = await startSandboxServer([], { PUBLIC_BASE_URL: `https://${HOST}` });
+    buyer = await createBuyer(server);
+    buyer.setSpendControls({ maxAmountPerPayment: "$5" });
+  });
+  after(() => server?.stop());
+
+  it(`answers every unpaid call with a head of at most ${HEAD_BYTES} bytes`, async () => {
+    expect(HOST).to.have.length(40);
+    for (const manifest of sold) {
+      const response = await fetch(server.url + pathOf(manifest), { method: "POST" });
+      const lines = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`);
+      expect(`HTTP/1.1 402 Payment Required\r\n${lines.join("")}\r\n`.length, manifest.id).to.be.at.most(HEAD_BYTES);
+      const { accepts, resource } = (await response.json()) as Loose;
+      const header = decodePaymentRequiredHeader(response.headers.get("payment-required") ?? "") as Loose;
+      expect(header, manifest.id).to.deep.include({ accepts, resource });
+      expect(header.extensions, manifest.id).to.include.keys("bazaar");
+    }
+  });
+
+  for (const name of PROXIES)
+    for (const [door, buy] of Object.entries(DOORS))
+      withProgram(name).it(`sells every service over ${door} behind ${name} with its default settings`, async () => {
+        const proxy = await startProxy(name, server.url);
+        try {
+          for (const manifest of sold)
+            expect(await buy(proxy.url, manifest, buyer), manifest.id).to.include({ success: true });
+        } finally {
+          await proxy.stop();
+        }
+      });
+});
