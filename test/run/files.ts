@@ -9,11 +9,15 @@ export function testFiles(texts: readonly string[] = []): string[] {
   return texts.length === 0 ? all : all.filter((path) => texts.some((text) => path.includes(text)));
 }
 
-/** Suites that try very many inputs. */
-const MANY = /^test\/attacks\/|fuzz/;
+/** Suites that try very many inputs or very large ones. */
+const MANY = [
+  /^test\/attacks\/|fuzz|hostile/,
+  /server\/(access-log|input|listen)\.test|screen\/sdn\.test|ledger\/node\.test|discovery\/check\.test/,
+];
 
 /** What can be run after each edit: no other program is started, and nothing is tried ten thousand times. */
-export const isUnit = (file: string): boolean => !MANY.test(file) && !startsProcesses(file, new Set());
+export const isUnit = (file: string): boolean =>
+  !MANY.some((pattern) => pattern.test(file)) && !startsProcesses(file, new Set());
 
 function startsProcesses(file: string, seen: Set<string>): boolean {
   if (seen.has(file) || !file.endsWith(".ts") || !existsSync(join(ROOT, file))) return false;
@@ -32,6 +36,7 @@ const LONG = [
   "test/core/jobs/crash.test.ts",
   "test/core/payments/crash.test.ts",
   "test/core/payments/credit-crash.test.ts",
+  "test/battery/battery.test.ts",
   "test/cli/serve/shared-store.test.ts",
   "test/attacks/shutdown.test.ts",
 ];

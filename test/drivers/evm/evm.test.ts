@@ -31,7 +31,7 @@ describe("an EVM chain", () => {
   afterEach(() => proxy.intervene(() => "pass"));
 
   const open = (retries = 2) =>
-    createEvmClient({ url: proxy.url, chainId: 8453, retries, retryDelayMs: 5, timeoutMs: 300 });
+    createEvmClient({ url: proxy.url, chainId: 8453, retries, retryDelayMs: 5, timeoutMs: 5000 });
   const thrown = (work: Promise<unknown>): Promise<unknown> =>
     work.then(
       () => "nothing was thrown",

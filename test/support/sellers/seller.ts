@@ -10,6 +10,9 @@ import { untilRailsUp } from "./rails-up.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const LAUNCHER = join(ROOT, "runtime/cli/payphone.js");
+/** So that `npm run coverage` sees what sellers run. */
+const { PATH, NODE_V8_COVERAGE, NODE_DISABLE_COMPILE_CACHE } = process.env;
+const INHERITED = NODE_V8_COVERAGE ? { PATH, NODE_V8_COVERAGE, NODE_DISABLE_COMPILE_CACHE } : { PATH };
 
 /** The real `payphone serve` in a child process, paid on the sandbox's chains. */
 export interface Seller {
@@ -50,7 +53,7 @@ export async function startSeller({
   const child = spawn(process.execPath, [LAUNCHER, "serve", "--dir", dir, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
-      PATH: process.env.PATH,
+      ...INHERITED,
       ETHEREUM_RPC_URL: "http://127.0.0.1:9", // Nobody is there.
       ...sandbox.env,
       PORT: String(bound),

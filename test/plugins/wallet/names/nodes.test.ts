@@ -2,7 +2,7 @@ import { expect } from "chai";
 import wallet from "../../../../plugins/wallet/index.ts";
 import type { RpcAnswer, Upstream } from "../../../../runtime/api/plugin.ts";
 import { offline, replayAlways } from "../../../support/sources/replay.ts";
-import { createHost, problemOf, readManifest, type Serve, serve } from "../../host.ts";
+import { createHost, problemOf, type Reach, readManifest, type Serve, serve } from "../../host.ts";
 
 const NAMES = {
   "vitalik.eth": { node: "ethereum", address: "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045" },
@@ -13,8 +13,10 @@ const URLS = { ethereum: "https://ethereum.test", solana: "https://solana.test" 
 describe("a name, and the node that knows it", () => {
   offline();
   let resolve: Serve;
+  const start = (reach: Reach = {}): Promise<Serve> =>
+    serve("resolve_name", wallet, createHost({}, { urls: URLS, retries: 0, ...reach }));
   beforeEach(async () => {
-    resolve = await serve("resolve_name", wallet, createHost({}, { urls: URLS, retries: 0, timeoutMs: 100 }));
+    resolve = await start();
   });
   const answer = (node: keyof typeof URLS, kind: string): unknown =>
     replayAlways(URLS[node], `plugins/wallet/recordings/${node}/names.json`, [kind]);
@@ -30,7 +32,8 @@ describe("a name, and the node that knows it", () => {
     for (const kind of ["error", "rate-limit", "slow", "malformed"])
       it(`${name} costs nothing when ${node} gives "${kind}"`, async () => {
         answer(node, kind);
-        const { code, message } = await problemOf(resolve({ name }));
+        const ask = kind === "slow" ? await start({ timeoutMs: 100 }) : resolve;
+        const { code, message } = await problemOf(ask({ name }));
         expect(code).to.equal("upstream-failed");
         expect(message).to.match(/^(Ethereum|Solana) node /);
       });
