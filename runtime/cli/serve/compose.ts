@@ -54,17 +54,19 @@ export interface Composition {
   close(): Promise<void>;
 }
 
-/** Composes a server from its parts; gives only the faults when a plugin has any. */
+/** Composes a server from its parts; gives only the faults when a plugin has any. What was opened is closed if it fails. */
 export async function compose(options: ComposeOptions): Promise<Composition | readonly Fault[]> {
+  await using opening = new AsyncDisposableStack();
   const outside = openOutside(options);
+  opening.defer(() => outside.close());
   const { handlers, faults } = await setUpPlugins(options, outside);
-  if (faults.length > 0) {
-    await outside.close();
-    return faults;
-  }
+  if (faults.length > 0) return faults;
   if (!options.sandbox) warnOfUnset(options);
   const till = await openTill(options, outside, handlers);
+  opening.defer(() => till.close());
   const surfaces = await openSurfaces(options, till);
+  opening.defer(() => surfaces.close());
+  const open = opening.move();
   return {
     listener: toListener(options, { outside, till, surfaces }),
     services: till.services,
@@ -74,13 +76,7 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
       till.jobs.start();
       if (!options.sandbox) till.addressWatch.start();
     },
-    async close() {
-      till.addressWatch.close();
-      till.payments.close();
-      await till.jobs.close();
-      await surfaces.close();
-      await outside.close();
-    },
+    close: () => open.disposeAsync(),
   };
 }
 
@@ -123,6 +119,7 @@ interface Till {
   readonly jobs: OpenJobs;
   readonly exchanges: Exchanges;
   readonly addressWatch: AddressWatch;
+  close(): Promise<void>;
 }
 
 async function openTill(
@@ -148,7 +145,12 @@ async function openTill(
   };
   const payments = createPayments({ site, services, rails, jobs, refunds, checkReady, store, clock, log, ...hooks });
   const addressWatch = createAddressWatch({ rails: drivers.watched, isKnown: payments.isKnown, log });
-  return { services, payments, jobs, exchanges, addressWatch };
+  const close = async (): Promise<void> => {
+    addressWatch.close();
+    payments.close();
+    await jobs.close();
+  };
+  return { services, payments, jobs, exchanges, addressWatch, close };
 }
 
 function openSurfaces({ set, config, baseUrl, store, clock, sandbox }: ComposeOptions, till: Till): Promise<Doors> {

@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process";
+import { expect } from "chai";
+import { sharedSandbox } from "../../support/chains/chains.ts";
+import { withRedis } from "../../support/programs.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+import { startRedis, type TestRedis } from "../../support/store/redis.ts";
+import { type RedisProxy, startRedisProxy } from "../../support/store/redis-proxy.ts";
+
+const LAUNCHER = `${import.meta.dirname}/../../../runtime/cli/payphone.js`;
+/** Longer than any start, and shorter than the test may take. */
+const PATIENCE_MS = 60_000;
+
+withRedis.describe("a server whose Redis leaves while it starts", () => {
+  let redis: TestRedis;
+  let proxy: RedisProxy;
+  before(async () => {
+    redis = await startRedis();
+    proxy = await startRedisProxy(redis.url);
+  });
+  after(async () => {
+    await proxy.stop();
+    await redis.stop();
+  });
+
+  for (const [what, prefix] of [
+    ["before anything else is open", "payphone::shop"],
+    ["when the line of jobs is open", "payphone::a2a"],
+  ] as const)
+    it(`says so and ends, ${what}`, async () => {
+      const { env } = await sharedSandbox();
+      const data = createDataDir();
+      proxy.intervene(([, key]) => (key?.startsWith(prefix) ? "refuse" : "pass"));
+      const own = {
+        PATH: process.env.PATH,
+        ETHEREUM_RPC_URL: "http://127.0.0.1:9",
+        PORT: "0",
+        PAYPHONE_DATA_DIR: data.path,
+        REDIS_URL: proxy.url,
+      };
+      const ended = await new Promise<{ code: unknown; signal: unknown; text: string }>((resolve) => {
+        const options = { env: { ...env, ...own, PUBLIC_BASE_URL: "http://127.0.0.1:1" }, timeout: PATIENCE_MS };
+        execFile(process.execPath, [LAUNCHER, "serve"], options, (error, _out, text) => {
+          resolve({ code: error?.code, signal: error?.signal, text });
+        });
+      });
+      data.remove();
+      expect(ended.signal, "it ends by itself").to.equal(null);
+      expect(ended.code).to.equal(1);
+      expect(ended.text).to.include("payphone: The store cannot be reached");
+    });
+});
