@@ -27,9 +27,9 @@ export async function toReadiness({
   sources,
   addressWatch,
 }: ReadinessDeps): Promise<ReadyReport> {
-  const isStoreUp = await store.ping().then(
-    () => true,
-    () => false,
+  const outage = await store.ping().then(
+    () => undefined,
+    (error: Error) => error.message,
   );
   const statuses = payments.rails.statuses();
   const rails = configured.map(({ manifest: { id, network } }) => {
@@ -45,12 +45,13 @@ export async function toReadiness({
     return reason === undefined ? { id, state: "up" as const } : { id, state: "down" as const, reason };
   });
   const losses = await Promise.all(configured.map(({ facilitator }) => facilitator.warnings?.().catch(() => []) ?? []));
-  const warnings = [...addressWatch.warnings(), ...losses.flat()];
+  const warnings = [...store.warnings(), ...addressWatch.warnings(), ...losses.flat()];
   const isDegraded = [...rails, ...upstreams, ...all].some(({ state }) => state === "down");
-  const isDead = !isStoreUp || rails.every(({ state }) => state === "down");
+  const isDead = outage !== undefined || rails.every(({ state }) => state === "down");
   return {
     status: isDead ? "unavailable" : isDegraded ? "degraded" : "ready",
-    store: isStoreUp ? "up" : "down",
+    store: outage === undefined ? "up" : "down",
+    ...(outage !== undefined && { store_reason: outage }),
     rails,
     upstreams,
     services: all,

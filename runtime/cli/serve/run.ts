@@ -44,7 +44,7 @@ export async function run({ set, config, sandbox, isRenamed = false }: RunOption
   await using opening = new AsyncDisposableStack();
   const server = await openServer({ host: config.host, port: config.port });
   opening.defer(() => server.close({ graceMs: GRACE_MS }));
-  const store = await openStore(config);
+  const store = await openStore({ ...config, log });
   opening.defer(() => store.close());
   if (!sandbox) await claimStore(store, { shop: set.site.name, config, isRenamed });
   const baseUrl = config.publicBaseUrl ?? server.url;

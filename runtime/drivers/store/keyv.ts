@@ -4,8 +4,10 @@ import type { Durability, Store, Tally } from "../../core/store.ts";
 
 /** A store that was opened, and must be closed. */
 export interface OpenStore extends Store {
-  /** Fulfils when the store answers. @throws Problem `unavailable`. */
+  /** Fulfils when the store answers and may be used. @throws Problem `unavailable`. */
   ping(): Promise<void>;
+  /** Sentences for the operator about what the store may lose, as they were at the last ping or later. */
+  warnings(): readonly string[];
   /** Finishes what was asked for before. Afterwards everything rejects with Problem `unavailable`. */
   close(): Promise<void>;
 }
@@ -31,6 +33,9 @@ export interface Atomics {
   ): Promise<{ readonly keys: readonly string[]; readonly next?: string }>;
   ping(): Promise<void>;
   close(): Promise<void>;
+  /** Why nothing may be asked of the store now, although it answers. */
+  fault?(): Problem | undefined;
+  warnings?(): readonly string[];
 }
 
 const LONGEST_KEY = 512;
@@ -45,7 +50,7 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, atomics:
   const keyvs = { durable: toKeyv(adapt("durable")), lazy: toKeyv(adapt("lazy")) };
   let closing: Promise<void> | undefined;
 
-  async function reach<T>(work: () => Promise<T>): Promise<T> {
+  async function attempt<T>(work: () => Promise<T>): Promise<T> {
     if (closing) throw new Problem("unavailable", "The store is closed");
     try {
       return await work();
@@ -54,6 +59,12 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, atomics:
       throw new Problem("unavailable", "The store cannot be reached", { cause: error, retryAfter: 1 });
     }
   }
+  const reach = <T>(work: () => Promise<T>): Promise<T> =>
+    attempt(() => {
+      const fault = atomics.fault?.();
+      if (fault) throw fault;
+      return work();
+    });
   const reachInTurn = <T>(work: () => Promise<T>): Promise<T> =>
     reach(async () => {
       await null;
@@ -98,7 +109,8 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, atomics:
         cursor = page.next;
       } while (cursor !== undefined);
     },
-    ping: () => reachInTurn(() => atomics.ping()),
+    ping: () => attempt(atomics.ping), // It looks for the fault again.
+    warnings: () => atomics.warnings?.() ?? [],
     close() {
       closing ??= Promise.resolve().then(() => atomics.close());
       return closing;

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Log } from "../../api/capabilities.ts";
 import type { OpenStore } from "./keyv.ts";
 import { openRedisStore } from "./redis.ts";
 import { openSqliteStore } from "./sqlite.ts";
@@ -8,6 +9,8 @@ export interface StoreOptions {
   readonly redisUrl?: string | undefined;
   /** The folder of the embedded store; created for this user alone. */
   readonly dataDir: string;
+  /** Told of what Redis may lose. */
+  readonly log?: Log;
 }
 
 const NAMESPACE = "payphone";
@@ -16,7 +19,7 @@ const NAMESPACE = "payphone";
 export const storeFileOf = (dataDir: string): string => join(dataDir, "payphone.sqlite");
 
 /** Opens the store that is configured. @throws Problem `unavailable` with the reason why it cannot be opened. */
-export async function openStore({ redisUrl, dataDir }: StoreOptions): Promise<OpenStore> {
+export async function openStore({ redisUrl, dataDir, log }: StoreOptions): Promise<OpenStore> {
   if (redisUrl === undefined) return openSqliteStore({ file: storeFileOf(dataDir) });
-  return openRedisStore({ url: redisUrl, namespace: NAMESPACE });
+  return openRedisStore({ url: redisUrl, namespace: NAMESPACE, log });
 }

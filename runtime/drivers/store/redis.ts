@@ -1,12 +1,17 @@
+import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { within } from "../../core/deadline.ts";
+import { silentLog } from "../../core/silent-log.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
+import { createRedisHealth } from "./redis-health.ts";
 
 export interface RedisStoreOptions {
   /** `redis://` or `rediss://`, with the credentials. */
   readonly url: string;
   /** What every key begins with, so that a Redis can be shared. */
   readonly namespace: string;
+  /** Told once of each thing that is wrong with how Redis keeps what it is given. */
+  readonly log?: Log | undefined;
 }
 
 /** The longest that anything may take: afterwards the store counts as gone. */
@@ -39,10 +44,11 @@ const JOIN = `
 
 /**
  * A Store in Redis, for several machines. It is as durable as that Redis: for money, `appendonly yes` with
- * `appendfsync always`. While Redis is gone everything rejects within two seconds; it is found again by itself.
- * @throws Problem `unavailable` when Redis cannot be reached, or may forget what has not expired.
+ * `appendfsync always`. While Redis is gone everything rejects within two seconds; it is found again by itself. While it may
+ * forget what has not expired, or takes no writes, everything rejects, too.
+ * @throws Problem `unavailable` when Redis cannot be reached, may forget what has not expired, or takes no writes.
  */
-export async function openRedisStore({ url, namespace }: RedisStoreOptions): Promise<OpenStore> {
+export async function openRedisStore({ url, namespace, log = silentLog }: RedisStoreOptions): Promise<OpenStore> {
   // It takes a tenth of a second to load: only those who use it wait for it.
   const { default: KeyvRedis, createClient } = await import("@keyv/redis");
   const client = createClient({
@@ -53,20 +59,28 @@ export async function openRedisStore({ url, namespace }: RedisStoreOptions): Pro
   });
   const options = { namespace, throwOnConnectError: true, throwOnErrors: true, connectionTimeout: PATIENCE_MS };
   const redis = new KeyvRedis(client, options);
-  let fault: unknown;
+  let outage: unknown;
   // Whoever asks for something is told; nobody else needs to know, but an "error" without a listener ends the process.
   redis.on("error", (error: unknown) => {
-    fault = error;
+    outage = error;
+  });
+  const health = createRedisHealth({
+    redis: {
+      info: (section) => answered(client.info(section)),
+      configGet: (name) => answered(client.configGet(name)),
+    },
+    log,
   });
   try {
     await answered(client.connect());
-    refuseForgetful(await answered(client.info("memory")));
+    await health.examine();
   } catch (error) {
+    health.close();
     if (client.isOpen) client.destroy();
     if (error instanceof Problem) throw error;
-    const reason = ((fault ?? error) as Error).message;
+    const reason = ((outage ?? error) as Error).message;
     const { host } = new URL(url);
-    throw new Problem("unavailable", `Redis at ${host} cannot be reached: ${reason}`, { cause: fault ?? error });
+    throw new Problem("unavailable", `Redis at ${host} cannot be reached: ${reason}`, { cause: outage ?? error });
   }
 
   const keyOf = (key: string): string => redis.createKeyPrefix(key, namespace);
@@ -78,6 +92,8 @@ export async function openRedisStore({ url, namespace }: RedisStoreOptions): Pro
   /** KeyvRedis asks for its client first; so must whoever wants to keep the order of calls. */
   const ask = <T>(command: () => Promise<T>): Promise<T> => answered(redis.getClient().then(command));
   return toStore(() => adapter, {
+    fault: health.fault,
+    warnings: health.warnings,
     async putIfAbsent(key, text, ttlMs) {
       const expiration = ttlMs === undefined ? {} : { expiration: { type: "PX", value: ttlMs } as const };
       return (await ask(() => client.set(keyOf(key), text, { condition: "NX", ...expiration }))) === "OK";
@@ -98,8 +114,9 @@ export async function openRedisStore({ url, namespace }: RedisStoreOptions): Pro
       const keys = found.keys.map((key) => key.slice(keyOf("").length));
       return found.cursor === "0" ? { keys } : { keys, next: found.cursor };
     },
-    ping: async () => void (await ask(() => client.ping())),
+    ping: health.examine,
     async close() {
+      health.close();
       if (client.isReady) await ask(() => client.close()).catch(() => undefined);
       if (client.isOpen) client.destroy();
     },
@@ -111,17 +128,6 @@ const toDelay = (retries: number): number => Math.min(2 ** retries * 20, PING_MS
 /** Rejects when the work takes too long; Redis may do it all the same. */
 const answered = <T>(work: Promise<T>): Promise<T> =>
   within(PATIENCE_MS, work, () => new Error(`Redis did not answer within ${PATIENCE_MS} ms`));
-
-/** A Redis that evicts keys when its memory is full forgets which payments were made. */
-function refuseForgetful(memory: string): void {
-  const [, limit = "0"] = /^maxmemory:(\d+)/m.exec(memory) ?? [];
-  const [, policy = "noeviction"] = /^maxmemory_policy:([\w-]+)/m.exec(memory) ?? [];
-  if (limit === "0" || policy === "noeviction") return;
-  throw new Problem(
-    "unavailable",
-    `Redis may forget payments: its maxmemory-policy is ${policy}, set it to noeviction`,
-  );
-}
 
 /** For MATCH, in which these stand for something else than themselves. */
 const escapeGlob = (text: string): string => text.replace(/[\\*?[\]]/g, "\\$&");

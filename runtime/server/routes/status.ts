@@ -6,6 +6,8 @@ import type { Methods } from "./resource.ts";
 export interface ReadyReport {
   readonly status: "ready" | "degraded" | "unavailable";
   readonly store: "up" | "down";
+  /** Why the store is down: a sentence. */
+  readonly store_reason?: string;
   readonly rails: readonly {
     readonly id: string;
     readonly network: string;

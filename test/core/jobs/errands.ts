@@ -32,13 +32,17 @@ job:
   queue_limit: 1000
   refund: true`;
 
-/** The files of the directory: the same work as a job, and as a call that is paid first. It fails where it is told to. */
+/**
+ * The files of the directory: the same work as a job, and as a call that is paid first; it fails where it is told to. And a
+ * call that is paid last, each run of which gives something else.
+ */
 const FILES: Readonly<Record<string, string>> = {
   "manifests/_site.yaml": stringify({
     ...site,
     rails: site.rails.filter(({ id }) => id === "base"),
     upstreams: [],
     refunds: { rail: "base", screen: "look" },
+    limits: { ...site.limits, unpaid_per_minute: 60_000, unpaid_burst: 10_000 },
   }),
   "manifests/errand.yaml": toManifest("errand", JOB),
   "manifests/chore.yaml": toManifest("chore", "charge: first"),
@@ -52,6 +56,17 @@ input: { type: object, properties: { wallet: { type: string } }, required: [wall
 output: { type: object, properties: { sanctions_match: { type: boolean } }, required: [sanctions_match] }
 tags: [errand]
 examples: [{ input: { wallet: "0x1" }, output: { sanctions_match: false } }]
+`,
+  "manifests/draw.yaml": `id: draw
+title: Draw
+description: Draws a number that nobody draws twice.
+route: POST /v1/draw
+price: "0.001"
+handler: errand.draw
+input: { type: object, properties: { what: { type: string } }, required: [what] }
+output: { type: object, properties: { number: { type: number } }, required: [number] }
+tags: [errand]
+examples: [{ input: { what: x }, output: { number: 0.5 } }]
 `,
   "plugins/errand.ts": `import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -69,6 +84,7 @@ export default definePlugin("errand", ({ env }) => ({
     return { done: what };
   },
   look: () => ({ sanctions_match: false }),
+  draw: () => ({ number: Math.random() }),
 }));
 `,
 };

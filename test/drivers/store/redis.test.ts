@@ -106,4 +106,87 @@ withRedis.describe("a store in a Redis", () => {
     await (await open()).close();
     await client.close();
   });
+
+  describe("that is changed while it is used", () => {
+    let client: ReturnType<typeof createClient>;
+    let store: OpenStore;
+    let told: string[];
+    beforeEach(async () => {
+      client = createClient({ url: redis.url });
+      await client.connect();
+      told = [];
+      const tell =
+        (level: string) =>
+        (event: string, fields: object = {}): void =>
+          void told.push([level, event, ...Object.values(fields)].join(" "));
+      const log = { info: tell("info"), warn: tell("warn"), error: tell("error") };
+      store = await openRedisStore({ url: redis.url, namespace: "test", log });
+    });
+    afterEach(async () => {
+      await store.close();
+      await client.close();
+    });
+
+    for (const [what, change, mend, reason] of [
+      [
+        "begins to evict",
+        { maxmemory: "100mb", "maxmemory-policy": "allkeys-lru" },
+        { "maxmemory-policy": "noeviction" },
+        "Redis may forget payments: its maxmemory-policy is allkeys-lru, set it to noeviction",
+      ],
+      [
+        "becomes a replica",
+        ["127.0.0.1", "9"],
+        ["NO", "ONE"],
+        "Redis is a replica and takes no writes: name its master in REDIS_URL, or make it one",
+      ],
+    ] as const)
+      it(`fails closed as soon as it ${what}, says why once, and works again when that is mended`, async () => {
+        const apply = (to: typeof change | typeof mend): Promise<unknown> =>
+          "length" in to ? client.sendCommand(["REPLICAOF", ...to]) : client.configSet({ ...to });
+        await apply(change);
+        for (let turn = 0; turn < 2; turn += 1) {
+          const { message } = await expectUnavailable(store.ping());
+          expect(message).to.equal(reason);
+          await expectAllUnavailable(store);
+        }
+        expect(told).to.deep.equal([`error store.unsafe ${reason}`]);
+        await apply(mend);
+        await store.ping();
+        await store.set("a", 1);
+        expect(told).to.deep.equal([`error store.unsafe ${reason}`, `info store.mended ${reason}`]);
+      });
+
+    it("notices without being asked", async () => {
+      await client.configSet({ maxmemory: "100mb", "maxmemory-policy": "allkeys-lfu" });
+      await eventually(() => told.length > 0);
+      await expectUnavailable(store.get("noticed"));
+      await client.configSet({ "maxmemory-policy": "noeviction" });
+      await eventually(() => told.length > 1);
+      expect(await store.get("noticed")).to.equal(undefined);
+    });
+
+    it("warns once of what a crash would cost while it writes no log, or does not wait for it", async () => {
+      const loses = "Redis may lose the newest payments when it crashes";
+      const later = `${loses}: its appendfsync is everysec, set it to always`;
+      const never = `${loses}: set its appendonly to yes and its appendfsync to always`;
+      await store.ping();
+      expect(store.warnings()).to.deep.equal([]);
+      for (const [change, warning] of [
+        [{ appendfsync: "everysec" }, later],
+        [{ appendonly: "no" }, never],
+      ] as const) {
+        await client.configSet(change);
+        await store.ping();
+        await store.ping();
+        expect(store.warnings()).to.deep.equal([warning]);
+        await store.set("a", 1);
+      }
+      await client.configSet({ appendfsync: "always", appendonly: "yes" });
+      await store.ping();
+      expect(store.warnings()).to.deep.equal([]);
+      const events = [`warn store.warning ${later}`, `warn store.warning ${never}`, `info store.mended ${later}`];
+      expect(told).to.deep.equal([...events, `info store.mended ${never}`]);
+    });
+  });
 });

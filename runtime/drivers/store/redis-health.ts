@@ -1,0 +1,104 @@
+import type { Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+
+/** The commands that tell how a Redis keeps what it is given. */
+export interface RedisTeller {
+  info(section: string): Promise<string>;
+  configGet(name: string): Promise<Readonly<Record<string, string>>>;
+}
+
+/** Watches whether a Redis still keeps what it is given. */
+export interface RedisHealth {
+  /** Asks Redis. @throws Problem `unavailable` with what is wrong with it, and whatever the commands throw. */
+  examine(): Promise<void>;
+  /** What the newest examination has found wrong: nothing may be sold. */
+  fault(): Problem | undefined;
+  /** Sentences about what it may lose in a crash. */
+  warnings(): readonly string[];
+  close(): void;
+}
+
+export interface RedisHealthDeps {
+  readonly redis: RedisTeller;
+  readonly log: Log;
+  /** The time between two examinations. */
+  readonly everyMs?: number;
+}
+
+const EVERY_MS = 5000;
+
+/** Examines a Redis every few seconds; each change is logged once. */
+export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealthDeps): RedisHealth {
+  let fault: string | undefined;
+  let warnings: readonly string[] = [];
+  let isClosed = false;
+  let timer = setTimeout(watch, everyMs).unref();
+
+  return {
+    async examine() {
+      await look();
+      if (fault !== undefined) throw toProblem(fault);
+    },
+    fault: () => (fault === undefined ? undefined : toProblem(fault)),
+    warnings: () => warnings,
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+
+  function watch(): void {
+    const again = (): void => {
+      if (!isClosed) timer = setTimeout(watch, everyMs).unref();
+    };
+    look().then(again, again); // A Redis that is away is told of by whoever asks it for something.
+  }
+
+  async function look(): Promise<void> {
+    const [memory, persistence, replication, fsync] = await Promise.all([
+      redis.info("memory"),
+      redis.info("persistence"),
+      redis.info("replication"),
+      redis.configGet("appendfsync").catch(() => ({})), // Where it is hosted, it may be forbidden to ask.
+    ]);
+    tell(
+      explainEviction(memory) ?? explainRole(replication),
+      explainPersistence(persistence, (fsync as { appendfsync?: string }).appendfsync),
+    );
+  }
+
+  function tell(nextFault: string | undefined, nextWarnings: readonly string[]): void {
+    const known = [fault, ...warnings];
+    const next = [nextFault, ...nextWarnings];
+    if (nextFault !== fault && nextFault !== undefined) log.error("store.unsafe", { reason: nextFault });
+    for (const warning of nextWarnings) if (!known.includes(warning)) log.warn("store.warning", { warning });
+    for (const reason of known)
+      if (reason !== undefined && !next.includes(reason)) log.info("store.mended", { reason });
+    fault = nextFault;
+    warnings = nextWarnings;
+  }
+}
+
+const toProblem = (fault: string): Problem => new Problem("unavailable", fault, { retryAfter: 5 });
+
+const field = (info: string, name: string): string | undefined =>
+  new RegExp(`^${name}:([^\\r\\n]*)`, "m").exec(info)?.[1];
+
+/** A Redis that evicts keys when its memory is full forgets which payments were made. */
+function explainEviction(memory: string): string | undefined {
+  const policy = field(memory, "maxmemory_policy") ?? "noeviction";
+  if ((field(memory, "maxmemory") ?? "0") === "0" || policy === "noeviction") return undefined;
+  return `Redis may forget payments: its maxmemory-policy is ${policy}, set it to noeviction`;
+}
+
+function explainRole(replication: string): string | undefined {
+  if ((field(replication, "role") ?? "master") === "master") return undefined;
+  return "Redis is a replica and takes no writes: name its master in REDIS_URL, or make it one";
+}
+
+function explainPersistence(persistence: string, fsync: string | undefined): readonly string[] {
+  const loses = "Redis may lose the newest payments when it crashes";
+  if (field(persistence, "aof_enabled") === "0")
+    return [`${loses}: set its appendonly to yes and its appendfsync to always`];
+  return fsync === undefined || fsync === "always" ? [] : [`${loses}: its appendfsync is ${fsync}, set it to always`];
+}

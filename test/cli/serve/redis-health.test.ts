@@ -1,0 +1,94 @@
+import { createClient } from "@keyv/redis";
+import { expect } from "chai";
+import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
+import { makePayment } from "../../core/jobs/crash-round.ts";
+import { openErrands } from "../../core/jobs/errands.ts";
+import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { eventually } from "../../support/eventually.ts";
+import { withRedis } from "../../support/programs.ts";
+import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { startRedis, type TestRedis } from "../../support/store/redis.ts";
+
+const EVICTS = "Redis may forget payments: its maxmemory-policy is volatile-ttl, set it to noeviction";
+const REPLICA = "Redis is a replica and takes no writes: name its master in REDIS_URL, or make it one";
+const LOSES =
+  "Redis may lose the newest payments when it crashes: set its appendonly to yes and its appendfsync to always";
+
+withRedis.describe("a server whose Redis is changed while it sells", () => {
+  let sandbox: TestSandbox;
+  let redis: TestRedis;
+  let client: ReturnType<typeof createClient>;
+  let shop: ReturnType<typeof openErrands>;
+  let data: ReturnType<typeof createDataDir>;
+  let seller: Seller;
+  before(async () => {
+    sandbox = await sharedSandbox();
+    redis = await startRedis();
+    client = createClient({ url: redis.url });
+    await client.connect();
+    shop = openErrands();
+    data = createDataDir();
+    const env = { REDIS_URL: redis.url, ERRAND_LOG: shop.log };
+    seller = await startSeller({ sandbox, dir: shop.dir, dataDir: data.path, env });
+  });
+  after(async () => {
+    await seller?.stop();
+    await client.close();
+    await redis.stop();
+    shop.remove();
+    data.remove();
+  });
+
+  const ready = async (): Promise<{ status: number; report: ReadyReport }> => {
+    const response = await fetch(`${seller.url}/ready`);
+    return { status: response.status, report: (await response.json()) as ReadyReport };
+  };
+  const spent = async (): Promise<bigint> => -(await sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address));
+  const countLogged = (reason: string): number => seller.output().split(`":"${reason}","event":"store.`).length - 1;
+
+  for (const [what, spoil, mend, reason] of [
+    [
+      "may forget payments",
+      [
+        ["CONFIG", "SET", "maxmemory", "100mb"],
+        ["CONFIG", "SET", "maxmemory-policy", "volatile-ttl"],
+      ],
+      ["CONFIG", "SET", "maxmemory-policy", "noeviction"],
+      EVICTS,
+    ],
+    ["takes no writes", [["REPLICAOF", "127.0.0.1", "9"]], ["REPLICAOF", "NO", "ONE"], REPLICA],
+  ] as const)
+    it(`charges nobody while Redis ${what}, says why, and takes the same payment afterwards`, async () => {
+      const send = await makePayment(sandbox, seller, { what }, "/v1/draw");
+      const before = await spent();
+      for (const command of spoil) await client.sendCommand([...command]);
+      const { status, report } = await ready();
+      expect(status).to.equal(503);
+      expect(report).to.include({ status: "unavailable", store: "down", store_reason: reason });
+      const refused = await send(seller);
+      expect(refused.status).to.equal(503);
+      expect(await refused.json()).to.include({ code: "unavailable", detail: reason });
+      expect(await spent()).to.equal(before);
+      await client.sendCommand([...mend]);
+      await eventually(async () => (await ready()).status === 200);
+      const answered = await eventually(
+        () => send(seller),
+        (response) => response.status === 200,
+      );
+      expect(await answered.json()).to.have.property("number");
+      expect((await spent()) - before).to.equal(1000n);
+      expect(countLogged(reason), "logged once").to.equal(1);
+    });
+
+  it("sells while Redis may lose the newest payments in a crash, and warns of it", async () => {
+    await client.configSet({ appendonly: "no" });
+    const { status, report } = await ready();
+    expect(status).to.equal(200);
+    expect(report.warnings).to.deep.equal([LOSES]);
+    await ready();
+    expect(countLogged(LOSES)).to.equal(1);
+    expect((await (await makePayment(sandbox, seller, { what: "more" }, "/v1/draw"))(seller)).status).to.equal(200);
+    await client.configSet({ appendonly: "yes" });
+    expect((await ready()).report).not.to.have.property("warnings");
+  });
+});
