@@ -222,23 +222,3 @@ export interface Llm {
    */
   answer<T>(request: LlmRequest): Promise<T>;
 }
-
-/** A file for the buyer, read in a browser at an address that cannot be guessed. */
-export interface ReportFile {
-  /** The last part of its address, e.g. `report.md`: at most 80 lower-case letters, digits and `._-`. */
-  readonly name: string;
-  /** The media type, for text with its charset: `text/markdown; charset=utf-8`. Scripts of a page are blocked. */
-  readonly type: string;
-  /** At most 32 MB in UTF-8. */
-  readonly body: string;
-}
-
-/** Files that services publish beside their answers. */
-export interface Reports {
-  /**
-   * Keeps the file for 90 days, as long as jobs are kept, at a new address with at least 128 random bits. Call it in a
-   * step of its own (`call.step`): a job that resumes after a crash then gets the same address again.
-   * @returns the absolute URL. @throws Problem `payload-too-large`; `unavailable` when the file cannot be stored.
-   */
-  publish(file: ReportFile): Promise<string>;
-}

@@ -6,13 +6,13 @@ import type {
   Evm,
   Llm,
   Log,
-  Reports,
   Schedule,
   SiteInfo,
   Treasury,
   Upstream,
   Web,
 } from "./capabilities.ts";
+import type { Reports } from "./reports.ts";
 
 export type {
   Anchor,
@@ -27,8 +27,6 @@ export type {
   Llm,
   LlmRequest,
   Log,
-  ReportFile,
-  Reports,
   RpcAnswer,
   Schedule,
   SiteInfo,
@@ -42,6 +40,7 @@ export type {
   WebRequest,
 } from "./capabilities.ts";
 export { Problem, type ProblemCode, toValueError, type ValidationIssue } from "./problem.ts";
+export type { ReportFigure, ReportFile, ReportPage, ReportResult, Reports } from "./reports.ts";
 
 /** What the runtime lends to a plugin at its setup. */
 export interface Host {

@@ -66,7 +66,7 @@ export function createApp(deps: AppDeps): RequestListener {
   mount(createRest({ ...deps, ...shared, baseUrl: site.baseUrl }), toCallBudget);
   mount(createRpc({ ...shared, doors: deps.doors ?? new Map(), fail }), () => undefined);
   mount(createDocuments(new Map([[PATHS.front, toCatalogDocument(deps)], ...(deps.documents ?? [])])), () => "free");
-  if (deps.reports) mount(createReports(deps.reports), () => "unpaid");
+  if (deps.reports) mount(createReports(deps.reports, site.baseUrl), () => "unpaid");
   if (deps.sandbox) mount(toSandbox(deps.sandbox), () => "free");
   app.use(answerNowhere(limits, send));
   app.use(answerProblems(send, fail));

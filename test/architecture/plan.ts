@@ -15,7 +15,7 @@ export const FLOORS: Readonly<Record<string, FloorRule>> = {
     packages: /^(node:crypto|ajv(\/.*)?|ajv-formats|canonicalize)$/,
   },
   "runtime/drivers": { below: BELOW_SERVER, packages: /^(?!express$)/ },
-  "runtime/surfaces": { below: BELOW_SERVER, packages: /^$/ },
+  "runtime/surfaces": { below: BELOW_SERVER, packages: /^(marked|viem\/utils)$/ },
   "runtime/server": {
     below: [...BELOW_SERVER, "runtime/surfaces"],
     packages: /^(express|rate-limiter-flexible(\/.*)?|node:(http|crypto|net|buffer|stream|timers\/promises))$/,
@@ -36,6 +36,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "runtime/core": ["peers", "payments", "jobs", "refunds", "x402", "set", "schema"],
   "runtime/drivers": ["facilitator", "evm", "solana", "llm", "store", "peers", "upstream", "http", "queue"],
   "runtime/surfaces": ["pages", "a2a", "mcp", "openapi", "discovery", "rpc", "http", "schema"],
+  "runtime/surfaces/pages": ["report"],
   "runtime/server": ["routes", "reply", "request"],
   "runtime/sandbox": ["svm", "evm", "contracts", "recordings"],
   "runtime/cli": [

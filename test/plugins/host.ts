@@ -13,6 +13,7 @@ import {
   Problem,
   type ReportFile,
 } from "../../runtime/api/plugin.ts";
+import { createReportPublisher } from "../../runtime/cli/serve/reports.ts";
 import { createCompiler } from "../../runtime/core/schema/validator.ts";
 import type { SiteManifest } from "../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
@@ -87,13 +88,7 @@ export function createHost(overrides: Partial<Host> = {}, reach: Reach = {}): Te
     },
     llm: { answer: () => Promise.reject(new Error("this test has brought no language model")) },
     log,
-    reports: {
-      async publish(file) {
-        const url = `https://pay.test/reports/${published.size + 1}/${file.name}`;
-        published.set(url, file);
-        return url;
-      },
-    },
+    reports: createReportPublisher({ publish: async (file) => publish(file, published) }, PAGES),
     schedule: { every: (name, _intervalMs, task) => void tasks.set(name, task) },
     site: { name: "payphone", baseUrl: "https://pay.test" },
     treasury: { evmAddress: async () => TREASURY.address, signMessage: (message) => TREASURY.signMessage({ message }) },
@@ -101,6 +96,12 @@ export function createHost(overrides: Partial<Host> = {}, reach: Reach = {}): Te
     web: createGuardedFetch(),
     ...overrides,
   };
+}
+
+function publish(file: ReportFile, published: TestHost["published"]): string {
+  const url = `https://pay.test/reports/${published.size + 1}/${file.name}`;
+  published.set(url, file);
+  return url;
 }
 
 const http = createHttpTransport();
@@ -193,6 +194,9 @@ export const readManifest = (id: string): Manifest =>
   parse(readFileSync(join(root, "manifests", `${id}.yaml`), "utf8")) as Manifest;
 
 const site = parse(readFileSync(join(root, "manifests/_site.yaml"), "utf8")) as SiteManifest;
+
+/** How the pages of reports are made. */
+export const PAGES = { site, baseUrl: "https://pay.test", isSandbox: false };
 
 const compile = createCompiler(
   new Map(

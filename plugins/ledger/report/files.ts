@@ -3,10 +3,9 @@ import type { LedgerAccount } from "../account.ts";
 import type { ToChecksum } from "../checksums.ts";
 import type { LedgerQuery } from "../request.ts";
 import type { Summary } from "../summary.ts";
-import { toChart } from "./chart.ts";
 import { toCsv } from "./csv.ts";
 import { type Heading, toLedgerMarkdown } from "./markdown.ts";
-import type { PageContent } from "./page.ts";
+import { type PageContent, toPageContent } from "./page.ts";
 import { toSha256 } from "./statement.ts";
 
 /** The requested files. */
@@ -39,6 +38,6 @@ export async function toFiles(content: ReportContent, toChecksum: ToChecksum): P
   return {
     markdown: { name: "report.md", type: "text/markdown; charset=utf-8", body },
     csv: csvFile,
-    page: { markdown: body, chart: toChart(summary.daily), step: summary.granularity },
+    page: toPageContent(body, summary),
   };
 }

@@ -33,7 +33,7 @@ export function toLedgerMarkdown(summary: Summary, heading: Heading): string {
     `## By ${groupBy}`,
     groups.length === 0 ? "No transfers." : toTable(GROUP_COLUMNS, groups.slice(0, MOST_GROUPS).map(toRow)),
     ...toRest(groups.slice(MOST_GROUPS)),
-    `## By ${granularity === "day" ? "day" : "week"}`,
+    `## ${toDailyTitle(granularity)}`,
     toTable(
       [granularity === "day" ? "Day" : "Week of", "USDC", "Transfers"],
       daily.map(({ date, usdc, tx_count }) => [date, usdc, String(tx_count)]),
@@ -43,6 +43,9 @@ export function toLedgerMarkdown(summary: Summary, heading: Heading): string {
     "",
   ].join("\n\n");
 }
+
+/** The heading of the series. */
+export const toDailyTitle = (granularity: Summary["granularity"]): string => `By ${granularity}`;
 
 const TITLES = {
   outbound: "Spend report",

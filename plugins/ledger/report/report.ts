@@ -1,4 +1,4 @@
-import type { Call, Host, ReportFile } from "#plugin";
+import type { Call, Host, ReportFile, ReportPage } from "#plugin";
 import { readLedger } from "../account.ts";
 import { createToChecksum } from "../checksums.ts";
 import type { ServiceRegistry } from "../registry.ts";
@@ -78,24 +78,14 @@ interface Proven {
   readonly anchored: Pick<ReportProof, "base" | "solana">;
 }
 
-/** The page comes last: it shows the signature and the anchors. It is not signed itself. */
 async function publishPage({ page, published, signature, anchored }: Proven, { reports }: ReportDeps) {
+  if (page === null) return null;
   const { report_markdown_url, report_csv_url, report_sha256, csv_sha256 } = published;
-  if (page === null || report_markdown_url === null) return null;
-  const proof: ReportProof = {
-    markdownUrl: report_markdown_url,
-    csvUrl: report_csv_url,
-    reportSha256: report_sha256,
-    csvSha256: csv_sha256,
-    signature,
-    base: anchored.base,
-    solana: anchored.solana,
-  };
-  return reports.publish({
-    name: "report.html",
-    type: "text/html; charset=utf-8",
-    body: toLedgerPage(page, proof),
-  });
+  const files = [
+    { name: "report.md", url: report_markdown_url, sha256: report_sha256 },
+    { name: "transfers.csv", url: report_csv_url, sha256: csv_sha256 },
+  ].filter((file): file is ReportPage["files"][number] => file.url !== null && file.sha256 !== null);
+  return reports.publishPage(toLedgerPage(page, { files, signature, ...anchored }));
 }
 
 /** One step: what is signed and anchored later is what was published, even if the chain has changed by then. */

@@ -43,7 +43,7 @@ export function createInvestigate(host: Host, deps: CollectionDeps) {
 
   async function handOut(report: Report, { step, signal }: Call): Promise<InvestigationDeliverable> {
     // The rendering libraries are loaded with the first report, to start faster.
-    const [{ toReportMarkdown }, { toReportPage }] = await Promise.all([
+    const [{ toReportMarkdown }, { toInvestigationPage }] = await Promise.all([
       import("./report/markdown.ts"),
       import("./report/page.ts"),
     ]);
@@ -59,7 +59,7 @@ export function createInvestigate(host: Host, deps: CollectionDeps) {
     const { merkle_root } = signed.statement;
     const anchored = await step("anchor", () => anchor.write(merkle_root, signal));
     const proof: Proof = { seal: signed, anchored, reportUrl, dataUrl };
-    const pageUrl = await publish("report.html", "text/html", toReportPage(report, proof));
+    const pageUrl = await step("publish report.html", () => reports.publishPage(toInvestigationPage(report, proof)));
     return {
       reportUrl,
       reportJsonUrl: dataUrl,

@@ -19,6 +19,7 @@ import { type Doors, openDoors } from "./doors.ts";
 import { createDrivers, type Drivers } from "./drivers.ts";
 import { createJobEngine, type OpenJobs } from "./job-engine.ts";
 import { toReadiness } from "./readiness.ts";
+import { createReportPublisher } from "./reports.ts";
 import { openSources, type Sources, type SourcesOverride } from "./sources.ts";
 
 export interface ComposeOptions {
@@ -103,10 +104,11 @@ function openOutside({ set, config, baseUrl, store, clock, log, sandbox }: Compo
   };
 }
 
-function setUpPlugins(options: ComposeOptions, { drivers, sources, reports }: Outside): Promise<LoadedPlugins> {
-  const { set, config, baseUrl, clock, log } = options;
+function setUpPlugins(options: ComposeOptions, { drivers, sources, reports: shelf }: Outside): Promise<LoadedPlugins> {
+  const { set, config, baseUrl, clock, log, sandbox } = options;
   const { anchor, evm, treasury } = drivers;
   const { llm, schedule, web, cacheOf, upstreams } = sources;
+  const reports = createReportPublisher(shelf, { site: set.site, baseUrl, isSandbox: sandbox !== undefined });
   const site = { name: set.site.name, baseUrl };
   const host = { anchor, clock, evm, llm, log, reports, schedule, site, treasury, web };
   return loadPlugins(set, { host, cacheOf, upstreams, env: config.env });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { ReportFile, Reports } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import type { ReportFile, Reports } from "../../api/reports.ts";
 import { sha256 } from "../digest.ts";
 import { JOB_KEEP_MS } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
@@ -17,7 +17,7 @@ export interface PublishedReport {
 }
 
 /** Published files, in the store that all processes share. */
-export interface ReportShelf extends Reports {
+export interface ReportShelf extends Pick<Reports, "publish"> {
   /** @param folder the unguessable part of the address. */
   find(folder: string, name: string): Promise<PublishedReport | undefined>;
 }

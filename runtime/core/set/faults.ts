@@ -7,7 +7,7 @@ export const FAULT_CODES = {
   "bad-asset": "The token's address is not of the kind that the rail's network uses.",
   "bad-charge": "`charge` where nothing is charged so, or a service that leaves traces and is not paid first.",
   "bad-example": "An example does not fit the schema, or the handler's own rules refuse it.",
-  "bad-explorer": "No http(s) URL with `{tx}` in it, once.",
+  "bad-explorer": "No http(s) URL with `{tx}` in it, once (or `{address}`, for the page of an address).",
   "bad-handler": "Not `plugin.handler`.",
   "bad-header": "No name of an HTTP header.",
   "bad-id": "Not made of letters, digits, `_`, `.` and `-`, at most 64, a letter or digit first.",

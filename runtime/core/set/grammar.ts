@@ -17,7 +17,8 @@ const OWN_VARIABLES = /^(?:BUYER|CDP|FACILITATOR|NODE|PAYPHONE|REDIS|TREASURY)_/
 /** Every `format` of `schemas/manifest.json` and `schemas/site.json`, with the code of its faults. */
 export const GRAMMARS: Readonly<Record<string, { readonly code: FaultCode; readonly explain: Grammar }>> = {
   amount: { code: "bad-amount", explain: explainAmount },
-  explorer: { code: "bad-explorer", explain: explainExplorer },
+  explorer: { code: "bad-explorer", explain: (text) => explainExplorer(text, "tx") },
+  "explorer-address": { code: "bad-explorer", explain: (text) => explainExplorer(text, "address") },
   handler: {
     code: "bad-handler",
     explain: byPattern(
@@ -72,10 +73,10 @@ function explainUrl(text: string): string | undefined {
   return /^https?:$/.test(protocol) ? undefined : 'write a whole URL, such as "https://example.com"';
 }
 
-function explainExplorer(text: string): string | undefined {
-  const parts = text.split("{tx}");
-  if (parts.length === 2 && !explainUrl(parts.join("tx"))) return undefined;
-  return 'write a URL with {tx} in it once, such as "https://basescan.org/tx/{tx}"';
+function explainExplorer(text: string, name: "tx" | "address"): string | undefined {
+  const parts = text.split(`{${name}}`);
+  if (parts.length === 2 && !explainUrl(parts.join(name))) return undefined;
+  return `write a URL with {${name}} in it once, such as "https://basescan.org/${name}/{${name}}"`;
 }
 
 const NETWORK = /^(?:eip155:[1-9]\d{0,17}|solana:[1-9A-HJ-NP-Za-km-z]{32})$/;

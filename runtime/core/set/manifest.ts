@@ -118,6 +118,8 @@ export interface RailManifest {
   readonly currency: "usd" | "jpy";
   /** An explorer's URL with `{tx}` in it. */
   readonly explorer: string;
+  /** The same with `{address}`. Left out: addresses lead nowhere. */
+  readonly explorer_address?: string;
   /**
    * The highest fee of one transaction of the treasury on this chain, in its native coin, decimal text. EVM rails only.
    */

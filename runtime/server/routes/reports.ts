@@ -7,30 +7,36 @@ import { isKnown } from "../reply/etag.ts";
 import type { Reply } from "../reply/reply.ts";
 import type { Methods } from "./resource.ts";
 
-/** HTML files may use inline styles and our images. They run no scripts and send nothing. */
-const POLICY = [
-  "default-src 'none'",
-  "style-src 'unsafe-inline'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** HTML files may use inline styles, our images, and the one script that copies texts. They send nothing. */
+const toPolicy = (baseUrl: string): string =>
+  [
+    "default-src 'none'",
+    `script-src ${baseUrl}${PATHS.assets}copy.js`,
+    "style-src 'unsafe-inline'",
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
 
 /** Files never change. Callers may cache them, proxies may not. */
 const CACHE_CONTROL = `private, max-age=${JOB_KEEP_MS / 1000}, immutable`;
 
 /** Published files by their unguessable addresses. Nothing lists them. */
-export const createReports = (shelf: Pick<ReportShelf, "find">): ReadonlyMap<string, Methods> =>
-  new Map([[`${PATHS.reports}{folder}/{name}`, { GET: (request) => answer(shelf, request) }]]);
+export function createReports(shelf: Shelf, baseUrl: string): ReadonlyMap<string, Methods> {
+  const policy = toPolicy(baseUrl);
+  return new Map([[`${PATHS.reports}{folder}/{name}`, { GET: (request) => answer(shelf, policy, request) }]]);
+}
+
+type Shelf = Pick<ReportShelf, "find">;
 
 /** The body is read only when it is sent. @throws Problem `not-found`. */
-async function answer(shelf: Pick<ReportShelf, "find">, { params, headers, method }: Request): Promise<Reply> {
+async function answer(shelf: Shelf, policy: string, { params, headers, method }: Request): Promise<Reply> {
   const { folder = "", name = "" } = params as Readonly<Record<string, string>>;
   const report = await shelf.find(folder, name);
   if (!report) throw notFound();
   const etag = `"${report.sha256}"`;
-  const reply = { status: 200, headers: toHeaders(report, name, etag) };
+  const reply = { status: 200, headers: toHeaders(report, { name, etag, policy }) };
   if (isKnown(headers, etag)) return { ...reply, status: 304 };
   if (method === "HEAD") return { ...reply, headers: [...reply.headers, "Content-Length", String(report.bytes)] };
   const body = await report.read();
@@ -38,12 +44,15 @@ async function answer(shelf: Pick<ReportShelf, "find">, { params, headers, metho
   return { ...reply, body };
 }
 
-function toHeaders({ type }: PublishedReport, name: string, etag: string): readonly string[] {
+function toHeaders(
+  { type }: PublishedReport,
+  { name, etag, policy }: Readonly<Record<"name" | "etag" | "policy", string>>,
+): readonly string[] {
   // biome-ignore format: one header a line
   return [
     "Content-Type", type,
     "Cache-Control", CACHE_CONTROL,
-    "Content-Security-Policy", POLICY,
+    "Content-Security-Policy", policy,
     "ETag", etag,
     "X-Robots-Tag", "noindex",
     // Spreadsheets are opened by other programs than the browser.

@@ -40,6 +40,7 @@ export function toPage({ title, description, url, site, isSandbox, script, main 
 <link rel="icon" href="${PATHS.iconSvg}" type="image/svg+xml">
 <link rel="icon" href="${PATHS.favicon}" sizes="256x256">
 <link rel="apple-touch-icon" href="${PATHS.iconPng}">
+<link rel="stylesheet" href="${PATHS.assets}look.css">
 <link rel="stylesheet" href="${PATHS.assets}site.css">
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
@@ -50,14 +51,14 @@ ${script !== undefined && html`<script type="module" src="${script}"></script>`}
 <body>
 <a class="skip" href="#_main">Skip to the content</a>
 <header class="top">
-<a class="brand" href="/"><img src="${PATHS.iconSvg}" alt="" width="28" height="28">${site}</a>
+${toBrand({ site, home: "/", icon: PATHS.iconSvg })}
 <nav aria-label="Site">
 <a href="${PATHS.explorer}">Services</a>
 <a href="${PATHS.openApi}">OpenAPI</a>
 <a href="${PATHS.llms}">llms.txt</a>
 </nav>
 </header>
-${isSandbox && html`<p class="banner"><strong>Sandbox.</strong> The money here is play money, and the chains run on the seller's machine.</p>`}
+${toSandboxNotice(isSandbox)}
 <main id="_main">
 ${main}
 </main>
@@ -65,6 +66,14 @@ ${main}
 </html>
 `;
 }
+
+/** The seller's name and sign, which lead to the front page. @param names `icon` is a URL. */
+export const toBrand = ({ site, home, icon }: { site: string; home: string; icon: string }): Html =>
+  html`<a class="brand" href="${home}"><img src="${icon}" alt="" width="28" height="28">${site}</a>`;
+
+/** What every page of a sandbox says. */
+export const toSandboxNotice = (isSandbox: boolean): Html =>
+  html`${isSandbox && html`<p class="banner"><strong>Sandbox.</strong> The money here is play money, and the chains run on the seller's machine.</p>`}`;
 
 /** A manifest's word as a heading. */
 export const toHeading = (word: string): string =>

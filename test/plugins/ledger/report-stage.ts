@@ -12,6 +12,10 @@ const RECORDING = "plugins/ledger/recordings/base/transfers.json";
 export const GOLDEN = join(import.meta.dirname, "../../fixtures/golden/ledger");
 export const readGolden = (name: string): string => readFileSync(join(GOLDEN, `${name}.golden`), "utf8");
 
+/** A page without its style and icon, which are the site's. */
+export const withoutLook = (page: string): string =>
+  page.replace(/<style>.*?<\/style>/s, "<style></style>").replaceAll(/(?<="data:image\/svg\+xml;base64,)[^"]+/g, "");
+
 export interface LedgerDeliverable {
   readonly report_markdown_url: string | null;
   readonly report_html_url: string | null;

@@ -1,5 +1,10 @@
-/** `0x1234…abcd`. */
-export const toShortAddress = (address: string): string => `${address.slice(0, 6)}…${address.slice(-4)}`;
+import { getAddress, isAddress } from "viem/utils";
+
+/** `0x1234…AbCd`; EVM addresses as EIP-55 writes them. */
+export function toShortAddress(address: string): string {
+  const written = isAddress(address, { strict: false }) ? getAddress(address) : address;
+  return `${written.slice(0, 6)}…${written.slice(-4)}`;
+}
 
 /** `2026-09-10 11:22 UTC`. @param seconds Unix seconds. */
 export const toMoment = (seconds: number): string =>

@@ -27,7 +27,7 @@ export interface GraphLayout {
 }
 
 /** The radius of each hop's ring, in pixels. */
-export const RADII = { 0: 0, 1: 200, 2: 380 } as const;
+export const RADII = { 0: 0, 1: 190, 2: 350 } as const;
 const WIDTHS = [1, 6] as const;
 
 /**

@@ -1,7 +1,7 @@
+import "./copy.js";
 import { setUpTry } from "./try.js";
 
 setUpFilter();
-setUpCopying();
 for (const form of document.querySelectorAll("form.try")) setUpTry(/** @type {HTMLFormElement} */ (form));
 addEventListener("hashchange", openNamed);
 openNamed();
@@ -23,18 +23,6 @@ function setUpFilter() {
   filter.addEventListener("input", apply);
   search.hidden = false;
   apply();
-}
-
-/** Only secure pages can use the clipboard. */
-function setUpCopying() {
-  if (!navigator.clipboard) return;
-  for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(".copy"))) {
-    button.hidden = false;
-    button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(button.previousElementSibling?.textContent ?? "");
-      button.textContent = "Copied";
-    });
-  }
 }
 
 /** Opens the service that the address names, as in `/docs#roll`. */

@@ -1,0 +1,75 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import type { Browser } from "playwright-core";
+import { loadAssets } from "../../../../runtime/cli/serve/assets.ts";
+import { withBrowser } from "../../../support/programs.ts";
+import { DESKTOP, launch, PHONE, visit } from "../explorer/support/browser.ts";
+import { findFaint } from "../explorer/support/contrast.ts";
+import { CHECKSUMMED, render, toReport } from "./stage.ts";
+
+withBrowser.describe("the page of a report, in a browser", () => {
+  let browser: Browser;
+  let server: Server;
+  let url: string;
+  before(async () => {
+    browser = await launch();
+    const script = (await loadAssets()).get("copy.js");
+    server = createServer(({ url: path }, response) => {
+      if (path !== "/") response.setHeader("content-type", "text/javascript").end(script);
+      else response.setHeader("content-type", "text/html; charset=utf-8").end(render(toReport(), { baseUrl: url }));
+    }).listen(0, "127.0.0.1");
+    await new Promise((done) => server.once("listening", done));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  after(async () => {
+    await browser?.close();
+    server?.close();
+  });
+
+  for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE }))
+    for (const colorScheme of ["light", "dark"] as const)
+      it(`is no wider than a ${size}, and its texts stand out, where it is ${colorScheme}`, async () => {
+        const open = await visit(browser, url, { ...options, colorScheme });
+        const wider = await open.page.evaluate("document.documentElement.scrollWidth - innerWidth");
+        expect(wider).to.equal(0);
+        expect(await findFaint(open.page)).to.deep.equal([]);
+        const [broad, narrow] = await Promise.all(
+          [".own", ".small"].map((name) => open.page.locator(name).isVisible()),
+        );
+        expect({ broad, narrow }).to.deep.equal({ broad: size === "desktop", narrow: size === "phone" });
+        await open.close();
+        expect(open.complaints).to.deep.equal([]);
+      });
+
+  it("copies a whole address, of which it shows both ends", async () => {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const { page, close } = await visit(browser, url, { ...DESKTOP, permissions });
+    const button = page.locator("tbody .copy").first();
+    await button.click();
+    await page.locator("tbody .copied").waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).to.equal(CHECKSUMMED);
+    expect(await button.getAttribute("aria-label")).to.equal("Copied");
+    const box = await page.locator("tbody .ref a").first().boundingBox();
+    expect(box?.width).to.be.below(150);
+    await close();
+  });
+
+  it("is whole without JavaScript, but for the buttons", async () => {
+    const { page, close } = await visit(browser, url, { ...DESKTOP, javaScriptEnabled: false });
+    expect(await page.locator(".copy").first().isVisible()).to.equal(false);
+    for (const name of ["h1", ".results", ".files a", "table", ".own", ".proof"])
+      expect(await page.locator(name).first().isVisible(), name).to.equal(true);
+    await close();
+  });
+
+  it("has whole addresses and no buttons on paper, which is white", async () => {
+    const { page, close } = await visit(browser, url, { ...DESKTOP, colorScheme: "dark" });
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    expect(await page.locator(".copy:visible, .files:visible").count()).to.equal(0);
+    const middle = await page.locator("tbody .middle").first().boundingBox();
+    expect(middle?.width).to.be.above(50);
+    expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).to.equal("rgb(255, 255, 255)");
+    await close();
+  });
+});
