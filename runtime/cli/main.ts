@@ -3,6 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { Problem } from "../api/problem.ts";
 import { addCallCommand } from "./commands/call.ts";
 import { ROOT } from "./commands/directory.ts";
+import { addMcpProxyCommand } from "./commands/mcp-proxy.ts";
 import { addPeerCommands } from "./commands/peer.ts";
 import { addRefundCommands } from "./commands/refunds.ts";
 import { addRegistryCommands } from "./commands/registry.ts";
@@ -37,6 +38,7 @@ function createProgram(): Command {
   addServerCommands(program);
   addSetCommands(program);
   addCallCommand(program);
+  addMcpProxyCommand(program);
   addPeerCommands(program);
   addRefundCommands(program);
   addRegistryCommands(program);

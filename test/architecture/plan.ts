@@ -45,6 +45,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "record",
     "discovery",
     "refunds",
+    "mcp-proxy",
     "peer",
     "call",
     "registry",

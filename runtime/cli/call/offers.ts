@@ -90,7 +90,7 @@ function noKey(offers: readonly Offer[]): string {
 }
 
 /** The price in units of 10^-18 dollars or yen, so that tokens of different decimals compare. */
-const worth = ({ rail, requirements }: Offer): bigint =>
+export const worth = ({ rail, requirements }: Offer): bigint =>
   BigInt(requirements.amount) * 10n ** BigInt(18 - rail.decimals);
 
 /** The price in dollars according to an offer, or else the catalogue; undefined when neither has one. */

@@ -1,10 +1,15 @@
 import { InvalidArgumentError } from "commander";
 import { isPrice } from "../../core/set/price.ts";
-import { ORIGIN } from "../config/values.ts";
+import { ORIGIN, WEB_URL } from "../config/values.ts";
 
 /** A seller's base URL, without a trailing slash. @throws InvalidArgumentError that says what is right. */
 export function toOrigin(text: string): string {
   return ORIGIN.parse(text) ?? invalid(ORIGIN.right);
+}
+
+/** An http or https URL. @throws InvalidArgumentError that says what is right. */
+export function toWebUrl(text: string): string {
+  return WEB_URL.parse(text) ?? invalid(WEB_URL.right);
 }
 
 /** Decimal text above zero. @throws InvalidArgumentError that says what is right. */

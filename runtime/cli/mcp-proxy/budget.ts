@@ -1,0 +1,87 @@
+import { randomUUID } from "node:crypto";
+import { appendFile, mkdir, readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { Problem } from "../../api/problem.ts";
+import { toAtomic, toDecimal } from "../../core/set/price.ts";
+import type { Env } from "../config/reader.ts";
+
+/** What may be spent, in decimal dollars. */
+export interface BudgetLimits {
+  readonly perCall: string;
+  /** In one UTC day, by all proxies of this user that share the folder. */
+  readonly perDay: string;
+}
+
+export interface DailyBudget {
+  /**
+   * Counts a payment before it is signed. It stays counted: nobody but the seller knows for sure that a signed payment
+   * will not be taken.
+   * @param usd in units of 10^-18 dollars
+   * @throws Problem `payment-required` when it would pass a limit.
+   */
+  spend(usd: bigint, what: string): Promise<void>;
+}
+
+const SCALE = 18;
+
+/** Where the days' payments are noted unless said otherwise. */
+export const defaultSpendingDir = ({ XDG_STATE_HOME }: Env): string =>
+  join(XDG_STATE_HOME || join(homedir(), ".local/state"), "payphone/spending");
+
+interface Line {
+  readonly id: string;
+  readonly usd: string;
+}
+
+/** Notes payments in one file a day. Each line is appended before the sum is read, so that two proxies never overspend. */
+export function createDailyBudget(dir: string, { perCall, perDay }: BudgetLimits, now: () => number): DailyBudget {
+  return {
+    async spend(usd, what) {
+      const cost = toDecimal(usd, SCALE);
+      if (usd > toAtomic(perCall, SCALE))
+        refuse(`this call costs ${cost} USD, more than the ${perCall} that --max-usd-per-call allows`);
+      await mkdir(dir, { recursive: true, mode: 0o700 });
+      const at = new Date(now()).toISOString();
+      const file = join(dir, `${at.slice(0, 10)}.jsonl`);
+      const id = randomUUID();
+      const note = (line: object): Promise<void> => appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+      await note({ id, at, usd: cost, what });
+      const spent = await sumUpTo(file, id);
+      if (spent <= toAtomic(perDay, SCALE)) return;
+      await note({ id, at, usd: `-${cost}`, what: "refused" });
+      const before = toDecimal(spent - usd, SCALE);
+      refuse(
+        `this call costs ${cost} USD; ${before} of the ${perDay} that --max-usd-per-day allows are spent today (UTC)`,
+      );
+    },
+  };
+}
+
+/** The sum of the lines up to the one with this id. @throws Problem `unavailable` when a line cannot be read. */
+async function sumUpTo(file: string, id: string): Promise<bigint> {
+  let sum = 0n;
+  for (const text of (await readFile(file, "utf8")).split("\n").filter(Boolean)) {
+    const line = read(text, file);
+    const isTakenBack = line.usd.startsWith("-");
+    const usd = toAtomic(isTakenBack ? line.usd.slice(1) : line.usd, SCALE);
+    sum += isTakenBack ? -usd : usd;
+    if (line.id === id) return sum;
+  }
+  throw unreadable(file);
+}
+
+function read(text: string, file: string): Line {
+  try {
+    return JSON.parse(text) as Line; // This module wrote it.
+  } catch {
+    throw unreadable(file);
+  }
+}
+
+const unreadable = (file: string): Problem =>
+  new Problem("unavailable", `${file} cannot be read: what was spent today is not known. Nothing was paid.`);
+
+function refuse(why: string): never {
+  throw new Problem("payment-required", `${why}. Nothing was paid.`);
+}

@@ -1,0 +1,120 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { type CallToolResult, type ListToolsResult, Server } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import packageJson from "../../../package.json" with { type: "json" };
+import { Problem } from "../../api/problem.ts";
+import { type BuyerWallet, openWallet } from "../call/buyer-wallet.ts";
+import { loadRails } from "../call/rails-file.ts";
+import type { Config } from "../config/config.ts";
+import type { Terminal } from "../terminal.ts";
+import { type BudgetLimits, createDailyBudget } from "./budget.ts";
+import { createPurchases, type ToolRequest } from "./purchase.ts";
+import { type ToolResult, toFailure } from "./results.ts";
+
+/** The command line of `payphone mcp-proxy`. */
+export interface McpProxyOptions {
+  /** The address of an MCP server over Streamable HTTP. */
+  readonly url: string;
+  readonly limits: BudgetLimits;
+  /** Where the days' payments are noted. */
+  readonly spendingDir: string;
+  /** Its `manifests/_site.yaml` names the rails to pay on. */
+  readonly dir: string;
+}
+
+const INFO = { name: "payphone-mcp-proxy", version: packageJson.version };
+const ANSWER_MS = 120_000;
+const PATIENCE_MS = 60_000;
+
+/** Serves another server's tools over standard input and output, and pays for their calls, until the input ends. */
+export async function runMcpProxy(config: Config, options: McpProxyOptions, { err, signal }: Terminal): Promise<void> {
+  const rails = await loadRails(options.dir);
+  const seller = openSeller(options.url);
+  const call = createPurchases({
+    ask: (tool, cancelled) => seller.request("tools/call", tool, cancelled),
+    openWallet: rememberWallet((cancelled) => openWallet(config, new URL(options.url).origin, cancelled)),
+    rails,
+    budget: createDailyBudget(options.spendingDir, options.limits, Date.now),
+    say: err,
+    now: Date.now,
+    patienceMs: PATIENCE_MS,
+  });
+  const handle = serveStdio(() => {
+    const server = new Server(INFO, { capabilities: { tools: {} } });
+    // The seller's answers pass as they are: their shapes are the seller's to keep.
+    server.setRequestHandler("tools/list", async ({ params }, { mcpReq }) => {
+      const page = await seller.request("tools/list", { ...params, _meta: undefined }, mcpReq.signal);
+      return page as unknown as ListToolsResult;
+    });
+    server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
+      const { name, arguments: input = {} } = params;
+      const result = await call({ name, arguments: input }, mcpReq.signal).catch(toTold);
+      return result as unknown as CallToolResult;
+    });
+    return server;
+  });
+  const { perCall, perDay } = options.limits;
+  err(`Paying for tools of ${options.url}: at most ${perCall} USD a call and ${perDay} USD a day.`);
+  await ended(signal);
+  await handle.close();
+  await seller.close();
+}
+
+/** What a model is told instead of a result. @throws what is no Problem. */
+function toTold(error: unknown): ToolResult {
+  if (error instanceof Problem) return toFailure(error.message);
+  throw error;
+}
+
+function openSeller(url: string): {
+  request(method: "tools/call", params: ToolRequest, signal: AbortSignal): Promise<ToolResult>;
+  request(method: "tools/list", params: object, signal: AbortSignal): Promise<ToolResult>;
+  close(): Promise<void>;
+} {
+  let opened: Promise<Client> | undefined;
+  const connect = async (): Promise<Client> => {
+    const client = new Client(INFO, { versionNegotiation: { mode: "auto" } });
+    client.onclose = () => {
+      opened = undefined;
+    };
+    // A payment is for the server that asked for it, so no redirect is followed.
+    const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { redirect: "error" } });
+    await client.connect(transport);
+    return client;
+  };
+  return {
+    async request(method, params, signal) {
+      opened ??= connect();
+      const client = await opened.catch((error: Error) => {
+        opened = undefined;
+        throw new Problem("upstream-failed", `${url} cannot be reached: ${error.message}`, { cause: error });
+      });
+      const options = { signal, timeout: ANSWER_MS };
+      // Both methods take this path: neither result is checked, as it is passed on.
+      const asked = { method, params } as { method: "tools/call"; params: { name: string } };
+      return (await client.request(asked, options)) as unknown as ToolResult;
+    },
+    async close() {
+      await (await opened?.catch(() => undefined))?.close();
+    },
+  };
+}
+
+/** Opens a wallet at the first payment. */
+function rememberWallet(
+  open: (signal: AbortSignal) => Promise<BuyerWallet>,
+): (signal: AbortSignal) => Promise<BuyerWallet> {
+  let wallet: BuyerWallet | undefined;
+  return async (signal) => {
+    wallet ??= await open(signal);
+    return wallet;
+  };
+}
+
+/** Until the client closes its end, or the process is told to stop. */
+async function ended(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  process.stdin.once("end", resolve).once("close", resolve);
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
+}

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { decodePaymentSignatureHeader } from "@x402/core/http";
+import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
+import { Problem } from "../../api/problem.ts";
+import { digestOf } from "../../core/digest.ts";
+import type { RailManifest } from "../../core/set/manifest.ts";
+import { openPayer } from "../call/buyer-payer.ts";
+import type { BuyerWallet } from "../call/buyer-wallet.ts";
+import { nameIn } from "../call/identifier.ts";
+import { chooseOffer, toOffers, worth } from "../call/offers.ts";
+import type { DailyBudget } from "./budget.ts";
+import { challengeIn, secondsToRetry, type ToolResult, toFailure, transactionIn } from "./results.ts";
+
+/** The parameters of `tools/call`. */
+export interface ToolRequest {
+  readonly name: string;
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
+export interface PurchaseDeps {
+  /** Asks the seller. @throws when no answer came. */
+  readonly ask: (call: ToolRequest, signal: AbortSignal) => Promise<ToolResult>;
+  readonly openWallet: (signal: AbortSignal) => Promise<BuyerWallet>;
+  readonly rails: readonly RailManifest[];
+  readonly budget: DailyBudget;
+  /** One line for the person who runs the proxy. */
+  readonly say: (text: string) => void;
+  readonly now: () => number;
+  /** How long a payment without a final answer is sent again. */
+  readonly patienceMs: number;
+}
+
+const PAYMENT_KEY = "x402/payment";
+/** A payment whose answer was lost is remembered for longer than an authorization is valid. */
+const KEPT_MS = 15 * 60_000;
+
+interface Signed {
+  readonly payment: PaymentPayload;
+  readonly at: number;
+}
+
+/**
+ * Calls tools, and pays for those that ask for it. A payment whose answer was lost is sent again, unchanged, when the same
+ * tool is called with the same arguments: the call is charged once.
+ */
+export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal: AbortSignal) => Promise<ToolResult> {
+  const { ask, budget, rails, say, now, patienceMs } = deps;
+  const lost = new Map<string, Signed>();
+
+  return async function call(tool, signal) {
+    const key = digestOf([tool.name, tool.arguments ?? {}]);
+    for (const [old, { at }] of lost) if (now() - at > KEPT_MS) lost.delete(old);
+    const left = lost.get(key);
+    lost.delete(key);
+    if (left) return deliver(tool, key, left, signal);
+    const first = await ask(tool, signal);
+    const challenge = challengeIn(first);
+    if (!challenge) return first;
+    return deliver(tool, key, await sign(tool, challenge, signal), signal);
+  };
+
+  async function sign(tool: ToolRequest, challenge: PaymentRequired, signal: AbortSignal): Promise<Signed> {
+    const wallet = await deps.openWallet(signal);
+    const { offers } = toOffers(challenge, rails);
+    const inDollars = offers.filter(({ rail }) => rail.currency === "usd"); // Only these can be held against the limits.
+    const offer = chooseOffer(inDollars, { rail: undefined, hasKey: (rail) => wallet.key(rail) !== undefined });
+    const payer = await openPayer(wallet, offer);
+    await budget.spend(worth(offer), `${tool.name} ${challenge.resource?.url ?? ""}`);
+    signal.throwIfAborted();
+    const header = await payer.sign(nameIn(challenge, undefined).challenge);
+    say(
+      `${tool.name}: paying ${offer.amount} ${offer.rail.symbol} on ${offer.rail.title} to ${offer.requirements.payTo}`,
+    );
+    return { payment: decodePaymentSignatureHeader(header), at: now() };
+  }
+
+  async function deliver(tool: ToolRequest, key: string, signed: Signed, signal: AbortSignal): Promise<ToolResult> {
+    try {
+      return finish(tool, await send(tool, signed, signal));
+    } catch (error) {
+      lost.set(key, signed);
+      throw error;
+    }
+  }
+
+  /** Sends a payment until the answer is final. @throws Problem `settlement-unknown`. */
+  async function send(tool: ToolRequest, { payment }: Signed, signal: AbortSignal): Promise<ToolResult> {
+    const until = now() + patienceMs;
+    const paid = { ...tool, _meta: { ...tool._meta, [PAYMENT_KEY]: payment } };
+    for (let pause = 1; ; pause = Math.min(pause * 2, 10)) {
+      const answer = await ask(paid, signal).catch((error: Error) => error);
+      const seconds = answer instanceof Error ? pause : secondsToRetry(answer);
+      if (!(answer instanceof Error) && seconds === undefined) return answer;
+      const why = answer instanceof Error ? answer.message : "the seller has no result yet";
+      const pauseMs = (seconds ?? pause) * 1000;
+      if (signal.aborted || now() + pauseMs > until) throw unknown(tool, why);
+      say(`${tool.name}: ${why}; the same payment is sent again`);
+      await sleep(pauseMs, undefined, { signal }).catch(() => {
+        throw unknown(tool, "interrupted");
+      });
+    }
+  }
+
+  function finish(tool: ToolRequest, answer: ToolResult): ToolResult {
+    const challenge = challengeIn(answer);
+    if (challenge) {
+      const why = challenge.error ?? "the seller does not say why";
+      return toFailure(`The payment for ${tool.name} was refused: ${why}. It counts against today's budget.`);
+    }
+    const transaction = transactionIn(answer);
+    say(`${tool.name}: ${transaction ? `paid, transaction ${transaction}` : "the seller sent no receipt"}`);
+    return answer;
+  }
+}
+
+const unknown = ({ name }: ToolRequest, why: string): Problem =>
+  new Problem(
+    "settlement-unknown",
+    `the payment for ${name} was sent, and its outcome is not known (${why}). Call the tool again with the same ` +
+      "arguments within 15 minutes: the same payment is sent, and nothing new is charged.",
+  );

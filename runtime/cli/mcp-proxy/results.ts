@@ -1,0 +1,60 @@
+import { parsePaymentRequired } from "@x402/core/schemas";
+import type { PaymentRequired } from "@x402/core/types";
+import { Problem } from "../../api/problem.ts";
+import { isObject } from "../../core/json.ts";
+import { field, textField } from "../call/http.ts";
+
+/** A tool's result, as it came from another server. */
+export type ToolResult = Readonly<Record<string, unknown>>;
+
+const CHALLENGE_KEY = "x402/error";
+const RECEIPT_KEY = "x402/payment-response";
+
+/** Codes of failures after which the same payment is to be sent again. */
+const PASSING: readonly unknown[] = ["payment-in-progress", "settlement-unknown", "paid-not-delivered", "unavailable"];
+
+/**
+ * The challenge of an unpaid call (x402 v2, transport MCP): in `structuredContent`, in `_meta`, or as a text.
+ * @returns undefined for every other result
+ * @throws Problem `upstream-failed` when only x402 version 1 is offered
+ */
+export function challengeIn(result: ToolResult): PaymentRequired | undefined {
+  if (result.isError !== true) return undefined;
+  const forms = [result.structuredContent, field(result._meta, CHALLENGE_KEY), ...texts(result).map(toJson)];
+  for (const form of forms) {
+    if (!isObject(form) || !Array.isArray(form.accepts)) continue;
+    const parsed = parsePaymentRequired(form);
+    if (parsed.success && parsed.data.x402Version === 2) return parsed.data as PaymentRequired;
+    const why = form.x402Version === 1 ? "it speaks only x402 version 1" : "its challenge is malformed";
+    throw new Problem("upstream-failed", `the seller asks for payment, but ${why}. Nothing was paid.`);
+  }
+  return undefined;
+}
+
+/** How many seconds to wait before the same payment is sent again; undefined when the result is final. */
+export function secondsToRetry(result: ToolResult): number | undefined {
+  if (result.isError !== true) return undefined;
+  const problem = [result.structuredContent, ...texts(result).map(toJson)].find(isObject);
+  if (!problem || !PASSING.includes(problem.code) || "refund_tx" in problem) return undefined;
+  return typeof problem.retry_after === "number" ? Math.max(problem.retry_after, 0.2) : 2;
+}
+
+/** The transaction of the receipt, where there is one and it says success. */
+export function transactionIn({ _meta }: ToolResult): string | undefined {
+  const receipt = field(_meta, RECEIPT_KEY);
+  return field(receipt, "success") === true ? textField(receipt, "transaction") : undefined;
+}
+
+/** A failure in a sentence, as a tool's result. */
+export const toFailure = (text: string): ToolResult => ({ content: [{ type: "text", text }], isError: true });
+
+const texts = ({ content }: ToolResult): string[] =>
+  (Array.isArray(content) ? content : []).flatMap((block: unknown) => textField(block, "text") ?? []);
+
+function toJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

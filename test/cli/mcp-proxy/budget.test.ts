@@ -1,0 +1,63 @@
+import { appendFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { createDailyBudget } from "../../../runtime/cli/mcp-proxy/budget.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+
+const CENT = 10n ** 16n;
+const MIDNIGHT = Date.UTC(2026, 0, 2);
+
+describe("the budget of a paying proxy", () => {
+  let place: ReturnType<typeof createDataDir>;
+  let now: number;
+  const open = (perCall = "0.05", perDay = "0.10") => createDailyBudget(place.path, { perCall, perDay }, () => now);
+  const told = (work: Promise<void>): Promise<string> =>
+    work.then(
+      () => "spent",
+      (error: Error) => error.message,
+    );
+  beforeEach(() => {
+    place = createDataDir();
+    now = MIDNIGHT - 1000;
+  });
+  afterEach(() => place.remove());
+
+  it("takes what fits a call and a day to the atom, and refuses one unit more with the way out", async () => {
+    const { spend } = open();
+    expect(await told(spend(5n * CENT + 1n, "a"))).to.match(
+      /^this call costs 0\.05\d*1 USD, more than the 0\.05 that --max-usd-per-call/,
+    );
+    expect(await told(spend(5n * CENT, "a"))).to.equal("spent");
+    expect(await told(spend(5n * CENT, "b"))).to.equal("spent");
+    expect(await told(spend(1n, "c"))).to.match(/0\.1 of the 0\.10 that --max-usd-per-day allows are spent today/);
+  });
+
+  it("is not used up by what it has refused", async () => {
+    const { spend } = open("1", "0.10");
+    expect(await told(spend(50n * CENT, "a"))).to.match(/per-day/);
+    expect(await told(spend(10n * CENT, "b"))).to.equal("spent");
+  });
+
+  it("is shared by proxies, also by those that spend at the same moment", async () => {
+    const asked = Array.from({ length: 40 }, () => told(open().spend(CENT, "a")));
+    const answers = await Promise.all(asked);
+    expect(answers.filter((answer) => answer === "spent").length).to.be.within(1, 10);
+    const left = 10 - answers.filter((answer) => answer === "spent").length;
+    for (let at = 0; at < left; at += 1) expect(await told(open().spend(CENT, "b"))).to.equal("spent");
+    expect(await told(open().spend(CENT, "c"))).to.match(/per-day/);
+  });
+
+  it("begins anew with each day of UTC", async () => {
+    await open().spend(5n * CENT, "a");
+    await open().spend(5n * CENT, "b");
+    now = MIDNIGHT;
+    expect(await told(open().spend(5n * CENT, "c"))).to.equal("spent");
+    expect(await readdir(place.path)).to.have.members(["2026-01-01.jsonl", "2026-01-02.jsonl"]);
+  });
+
+  it("spends nothing when the notes of the day cannot be read", async () => {
+    await open().spend(CENT, "a");
+    await appendFile(join(place.path, "2026-01-01.jsonl"), "{half a li\n");
+    expect(await told(open().spend(CENT, "b"))).to.match(/cannot be read: what was spent today is not known/);
+  });
+});

@@ -1,0 +1,126 @@
+import { once } from "node:events";
+import { createServer, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { expect } from "chai";
+import { type SandboxServer, startSandboxServer } from "../../support/sellers/sandbox-server.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+
+const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
+const DICE = { name: "roll", arguments: { low: 1, high: 6, count: 2 } };
+
+interface Answer {
+  readonly isError?: boolean;
+  readonly content: { readonly text: string }[];
+  readonly structuredContent?: { readonly result: number[] };
+  readonly _meta?: Readonly<Record<string, { readonly success: boolean; readonly transaction: string }>>;
+}
+
+/** Hands requests on to a server, and loses as many answers to paid ones as it is told to. */
+async function startForgetful(target: string): Promise<{ url: string; lose: (count: number) => void; server: Server }> {
+  let left = 0;
+  const server = createServer(async (incoming, outgoing) => {
+    const body = await buffer(incoming);
+    const { host: _, ...headers } = incoming.headers;
+    const onward = request(new URL(incoming.url ?? "", target), { method: incoming.method, headers });
+    onward.end(body);
+    const [answer] = await once(onward, "response");
+    const bytes = await buffer(answer);
+    if (left > 0 && body.includes("x402/payment")) {
+      left -= 1;
+      return void outgoing.destroy();
+    }
+    outgoing.writeHead(answer.statusCode, { "content-type": answer.headers["content-type"] }).end(bytes);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, lose: (count) => (left = count), server };
+}
+
+describe("payphone mcp-proxy, used by a stock MCP client", () => {
+  let sandbox: SandboxServer;
+  let forgetful: Awaited<ReturnType<typeof startForgetful>>;
+  let spending: ReturnType<typeof createDataDir>;
+  const clients: Client[] = [];
+
+  before(async () => {
+    sandbox = await startSandboxServer();
+    forgetful = await startForgetful(sandbox.url);
+  });
+  after(async () => {
+    forgetful.server.close();
+    await sandbox.stop();
+  });
+  beforeEach(() => {
+    spending = createDataDir();
+  });
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map((client) => client.close()));
+    spending.remove();
+  });
+
+  async function open(url: string, ...limits: readonly string[]): Promise<Client> {
+    const client = new Client({ name: "a-test", version: "1.0.0" });
+    const args = [LAUNCHER, "mcp-proxy", url, "--spending", spending.path, ...limits];
+    const env = { PATH: process.env.PATH ?? "" };
+    await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: "ignore" }));
+    clients.push(client);
+    return client;
+  }
+  const call = async (client: Client, tool: object = DICE): Promise<Answer> =>
+    (await client.callTool(tool as typeof DICE)) as unknown as Answer;
+
+  it("shows the seller's tools, buys what they sell, and hands the receipt on", async () => {
+    const client = await open(`${sandbox.url}/mcp`);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).to.include.members(["roll", "screen"]);
+    const answer = await call(client);
+    expect(answer.isError, JSON.stringify(answer)).to.not.equal(true);
+    expect(answer.structuredContent?.result).to.have.length(2);
+    expect(answer._meta?.["x402/payment-response"]).to.include({ success: true });
+    const second = await call(client);
+    expect(second._meta?.["x402/payment-response"]?.transaction).not.to.equal(
+      answer._meta?.["x402/payment-response"]?.transaction,
+    );
+  });
+
+  it("pays no more than it may for one call and for one day, over a restart", async () => {
+    const tight = await open(`${sandbox.url}/mcp`, "--max-usd-per-call", "0.0005");
+    expect((await call(tight)).content[0]?.text).to.match(/costs 0\.001 USD, more than the 0\.0005/);
+    const twice = ["--max-usd-per-day", "0.002"];
+    const first = await open(`${sandbox.url}/mcp`, ...twice);
+    expect((await call(first)).isError).to.not.equal(true);
+    expect((await call(first)).isError).to.not.equal(true);
+    const again = await open(`${sandbox.url}/mcp`, ...twice);
+    const refused = await call(again);
+    expect(refused.isError).to.equal(true);
+    expect(refused.content[0]?.text).to.match(/--max-usd-per-day allows are spent today.*Nothing was paid/);
+  });
+
+  it("says what a refusal of the input says, and pays nothing for it", async () => {
+    const client = await open(`${sandbox.url}/mcp`);
+    const answer = await call(client, { name: "roll", arguments: { low: "one" } });
+    expect(answer.isError).to.equal(true);
+    expect(answer.content[0]?.text).to.include("low");
+    expect((await call(client)).isError).to.not.equal(true);
+  });
+
+  it("sends the same payment again when answers are lost, so that one call is charged once", async () => {
+    const client = await open(`${forgetful.url}/mcp`, "--max-usd-per-day", "0.001");
+    forgetful.lose(2);
+    const answer = await call(client);
+    expect(answer.isError, JSON.stringify(answer)).to.not.equal(true);
+    expect(answer._meta?.["x402/payment-response"]).to.include({ success: true });
+  });
+
+  it("says so when the seller cannot be reached", async () => {
+    const client = await open("http://127.0.0.1:9/mcp");
+    const answer = await call(client);
+    expect(answer.isError).to.equal(true);
+    expect(answer.content[0]?.text).to.match(/^http:\/\/127\.0\.0\.1:9\/mcp cannot be reached/);
+  });
+});
