@@ -3,6 +3,7 @@ import express, { type ErrorRequestHandler, type RequestHandler } from "express"
 import type { Clock, Log } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import type { ReportShelf } from "../core/jobs/reports.ts";
+import type { CreateLimiter } from "../core/limiter.ts";
 import { PATHS } from "../core/paths.ts";
 import type { SiteManifest } from "../core/set/manifest.ts";
 import { type CatalogSite, toCatalog } from "../surfaces/discovery/catalog.ts";
@@ -13,7 +14,7 @@ import { toFixedHeaders } from "./reply/headers.ts";
 import { toProblemReply, toRequestProblem } from "./reply/problems.ts";
 import { createSend, type Send, toJsonReply } from "./reply/reply.ts";
 import { contextOf, openContext } from "./request/context.ts";
-import { type CreateLimiter, createLimits, type Limits } from "./request/limits.ts";
+import { createLimits, type Limits } from "./request/limits.ts";
 import { checkHost, checkTarget, toOriginForm, toPattern } from "./request/target.ts";
 import { createDocuments } from "./routes/documents.ts";
 import { toOptionsReply } from "./routes/preflight.ts";

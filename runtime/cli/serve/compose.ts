@@ -134,7 +134,8 @@ async function openTill(
   const { rails } = drivers;
   const canScreen = set.manifests.some(({ id }) => id === site.refunds?.screen);
   const refundRail = canScreen ? drivers.refundRail : undefined; // Otherwise by hand.
-  const engine = createJobEngine({ site, config, baseUrl, refundRail, store, clock, log });
+  const { createLimiter } = store;
+  const engine = createJobEngine({ site, config, baseUrl, refundRail, store, createLimiter, clock, log });
   const services = bindServices(set.manifests, { site, compile, handlers, statusOf: engine.statusOf });
   const jobs = await engine.open(services);
   const exchanges = createExchanges({ store, clock, site });
@@ -180,6 +181,7 @@ function toListener(options: ComposeOptions, { outside, till, surfaces }: Parts)
     documents: surfaces.documents,
     site: { ...set.site, baseUrl },
     limits: set.site.limits,
+    createLimiter: store.createLimiter,
     trustProxy: config.trustProxy,
     ready: () => toReadiness({ services, payments, configured: drivers.rails, store, sources, addressWatch }),
     ...(sandbox && { sandbox: sandbox.description, origins: sandbox.origins }),

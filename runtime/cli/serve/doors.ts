@@ -4,7 +4,7 @@ import { PATHS } from "../../core/paths.ts";
 import type { Exchanges } from "../../core/peers/exchanges.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
-import type { Store } from "../../core/store.ts";
+import type { OpenStore } from "../../drivers/store/keyv.ts";
 import type { Document } from "../../surfaces/http/document.ts";
 import { createMcp } from "../../surfaces/mcp/mcp.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
@@ -26,7 +26,7 @@ export interface DoorsOptions {
   readonly config: Config;
   readonly invoke: Invoke;
   readonly exchanges: Exchanges;
-  readonly store: Store;
+  readonly store: OpenStore;
   readonly clock: Clock;
   /** The additional doors of a sandbox, by path; undefined outside a sandbox. */
   readonly sandbox: { readonly doors: ReadonlyMap<string, RpcDoor> } | undefined;
@@ -43,7 +43,7 @@ export interface Doors {
 export async function openDoors({ shown, config, sandbox, ...own }: DoorsOptions): Promise<Doors> {
   const { baseUrl } = shown;
   const links = { documentation: `${baseUrl}/docs`, icon: `${baseUrl}/icon.png` };
-  const agents = await openPeerDoor({ ...shown, ...own, config, links });
+  const agents = await openPeerDoor({ ...shown, ...own, createLimiter: own.store.createLimiter, config, links });
   const icons = [{ src: links.icon, mimeType: "image/png", sizes: ["256x256"] }];
   const mcp = createMcp({ ...shown, invoke: own.invoke, loopback: isLoopback(config.host), icons });
   const doors = new Map<string, RpcDoor>([...agents.doors, [PATHS.mcp, mcp], ...(sandbox?.doors ?? [])]);

@@ -2,6 +2,7 @@ import type { Clock, Log } from "../../api/capabilities.ts";
 import { createJobs, type Jobs } from "../../core/jobs/jobs.ts";
 import { createJobRecords } from "../../core/jobs/records.ts";
 import { createStatusOf } from "../../core/jobs/status.ts";
+import type { CreateLimiter } from "../../core/limiter.ts";
 import { perform } from "../../core/perform.ts";
 import type { ScreenRecipient } from "../../core/refunds/attempt.ts";
 import type { RefundRail } from "../../core/refunds/rail.ts";
@@ -22,6 +23,8 @@ export interface JobEngineDeps {
   /** Undefined when the site has no automatic refunds. */
   readonly refundRail: RefundRail | undefined;
   readonly store: Store;
+  /** Default: in memory. */
+  readonly createLimiter?: CreateLimiter;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -38,7 +41,8 @@ export interface JobEngine {
 export type OpenJobs = Pick<Jobs, "reserve" | "begin" | "start" | "close">;
 
 /** The queue is in Redis when REDIS_URL is set, shared by any number of processes; otherwise in the embedded store. */
-export function createJobEngine({ site, config, baseUrl, refundRail, store, clock, log }: JobEngineDeps): JobEngine {
+export function createJobEngine(deps: JobEngineDeps): JobEngine {
+  const { site, config, baseUrl, refundRail, store, createLimiter, clock, log } = deps;
   const records = createJobRecords({ store, clock });
   let screen: Service | undefined;
   const screenRecipient: ScreenRecipient = async (wallet, signal) => {
@@ -51,7 +55,7 @@ export function createJobEngine({ site, config, baseUrl, refundRail, store, cloc
 
   return {
     refunds,
-    statusOf: limitPolls(createStatusOf({ records, refunds, clock })),
+    statusOf: limitPolls(createStatusOf({ records, refunds, clock }), createLimiter),
     async open(services) {
       screen = services.find(({ manifest }) => manifest.id === site.refunds?.screen);
       const selling = services.filter(isJobService);

@@ -1,3 +1,4 @@
+import type { CreateLimiter } from "../../core/limiter.ts";
 import { PATHS } from "../../core/paths.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
 import { createPeerBudgets } from "../../drivers/peers/budgets.ts";
@@ -13,6 +14,8 @@ export interface PeerDoorDeps
   extends Pick<A2aOptions, "services" | "invoke" | "baseUrl" | "exchanges" | "store" | "clock"> {
   readonly config: PeerConfig & Pick<Config, "facilitator">;
   readonly site: AgentCardOptions["site"];
+  /** Default: in memory. */
+  readonly createLimiter?: CreateLimiter;
   /** Absolute URLs that the card shows. */
   readonly links?: AgentCardOptions["links"];
 }
@@ -26,12 +29,12 @@ export interface OpenPeerDoor {
 
 /** Opens the A2A door under the configured identity. @throws Problem `unavailable` when the identity cannot be read. */
 export async function openPeerDoor(options: PeerDoorDeps): Promise<OpenPeerDoor> {
-  const { config, services, site, baseUrl, store, clock, links } = options;
+  const { config, services, site, baseUrl, store, createLimiter, clock, links } = options;
   const { identityKeys: keys, dataDir, redisUrl } = config;
   const shared = redisUrl === undefined ? undefined : store;
   const identity = await openIdentity({ keys, dataDir, store: shared, clock });
   const web = createGuardedFetch();
-  const budgets = createPeerBudgets();
+  const budgets = createPeerBudgets(createLimiter);
   const shown = { services, site, baseUrl, facilitator: toFacilitator(config), identity };
   const { invoke, exchanges } = options;
   const peerKeys = createPeerCards({ web, clock, budgets });

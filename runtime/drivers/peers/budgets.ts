@@ -1,8 +1,7 @@
-import type { RateLimiterRes } from "rate-limiter-flexible";
-import RateLimiterMemory from "rate-limiter-flexible/lib/RateLimiterMemory.js";
-import { Problem } from "../../api/problem.ts";
+import { type Allowance, type CreateLimiter, secondsUntil } from "../../core/limiter.ts";
 import type { Budget } from "../../core/peers/budget.ts";
 import { PEER_POLICY } from "../../core/peers/policy.ts";
+import { createMemoryLimiter } from "../memory-limiter.ts";
 
 /** The budgets of the door between agents. */
 export interface PeerBudgets {
@@ -15,26 +14,27 @@ export interface PeerBudgets {
   readonly fetchesOfClients: Budget;
 }
 
-/** The policy's budgets, in this process's memory. */
-export const createPeerBudgets = (): PeerBudgets => ({
-  clients: createBudget(PEER_POLICY.requests_per_minute_and_client),
-  peers: createBudget(PEER_POLICY.requests_per_minute_and_peer),
-  fetches: createBudget(PEER_POLICY.card_fetches_per_minute),
-  fetchesOfClients: createBudget(PEER_POLICY.card_fetches_per_minute_and_client),
-});
+/** The policy's budgets, in this process's memory unless other limiters are given. */
+export function createPeerBudgets(createLimiter: CreateLimiter = createMemoryLimiter): PeerBudgets {
+  const open = (name: string, points: number): Budget =>
+    createBudget(createLimiter, { budget: `a2a-${name}`, points, seconds: 60 });
+  return {
+    clients: open("clients", PEER_POLICY.requests_per_minute_and_client),
+    peers: open("peers", PEER_POLICY.requests_per_minute_and_peer),
+    fetches: open("fetches", PEER_POLICY.card_fetches_per_minute),
+    fetchesOfClients: open("fetches-of-clients", PEER_POLICY.card_fetches_per_minute_and_client),
+  };
+}
 
-/** A budget in this process's memory. */
-export function createBudget(perMinute: number): Budget {
-  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
+function createBudget(createLimiter: CreateLimiter, allowance: Allowance): Budget {
+  const limiter = createLimiter(allowance);
   return {
     async take(key, points = 1) {
       try {
         await limiter.consume(key, points);
         return 0;
       } catch (refusal) {
-        if (refusal instanceof Error)
-          throw new Problem("unavailable", "Requests cannot be counted now", { cause: refusal });
-        return Math.max(1, Math.ceil((refusal as RateLimiterRes).msBeforeNext / 1000));
+        return secondsUntil(refusal);
       }
     },
     giveBack: (key, points = 1) => void limiter.reward(key, points).catch(() => undefined),

@@ -1,9 +1,13 @@
 import { Keyv } from "keyv";
 import { Problem } from "../../api/problem.ts";
+import type { CreateLimiter } from "../../core/limiter.ts";
 import type { Durability, Store, Tally } from "../../core/store.ts";
+import { createMemoryLimiter } from "../memory-limiter.ts";
 
 /** A store that was opened, and must be closed. */
 export interface OpenStore extends Store {
+  /** Limiters whose counts all processes share that share the store, where they may be on several machines. */
+  readonly createLimiter: CreateLimiter;
   /** Fulfils when the store answers and may be used. @throws Problem `unavailable`. */
   ping(): Promise<void>;
   /** Sentences for the operator about what the store may lose, as they were at the last ping or later. */
@@ -36,6 +40,8 @@ export interface Atomics {
   /** Why nothing may be asked of the store now, although it answers. */
   fault?(): Problem | undefined;
   warnings?(): readonly string[];
+  /** Default: in memory. */
+  readonly createLimiter?: CreateLimiter;
 }
 
 const LONGEST_KEY = 512;
@@ -75,6 +81,7 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, atomics:
     reachInTurn(async () => void (await keyvs[durability].delete(checkKey(key))));
 
   return {
+    createLimiter: atomics.createLimiter ?? createMemoryLimiter,
     get: <T>(key: string) => reachInTurn(() => keyvs.durable.get<T>(checkKey(key)) as Promise<T | undefined>),
     set: (key, value, ttlMs, durability = "durable") =>
       value === undefined

@@ -4,6 +4,7 @@ import { within } from "../../core/deadline.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createRedisHealth } from "./redis-health.ts";
+import { createRedisLimiters, type LimiterClient } from "./redis-limiter.ts";
 
 export interface RedisStoreOptions {
   /** `redis://` or `rediss://`, with the credentials. */
@@ -91,9 +92,16 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
   };
   /** KeyvRedis asks for its client first; so must whoever wants to keep the order of calls. */
   const ask = <T>(command: () => Promise<T>): Promise<T> => answered(redis.getClient().then(command));
+  const limiterClient: LimiterClient = {
+    get isReady() {
+      return client.isReady;
+    },
+    eval: (script, input) => answered(client.eval(script, input)),
+  };
   return toStore(() => adapter, {
     fault: health.fault,
     warnings: health.warnings,
+    createLimiter: createRedisLimiters(limiterClient, namespace),
     async putIfAbsent(key, text, ttlMs) {
       const expiration = ttlMs === undefined ? {} : { expiration: { type: "PX", value: ttlMs } as const };
       return (await ask(() => client.set(keyOf(key), text, { condition: "NX", ...expiration }))) === "OK";

@@ -1,6 +1,6 @@
-import type { RateLimiterAbstract, RateLimiterRes } from "rate-limiter-flexible";
 import RateLimiterMemory from "rate-limiter-flexible/lib/RateLimiterMemory.js";
 import { Problem } from "../../api/problem.ts";
+import { type CreateLimiter, type Limiter, secondsUntil } from "../../core/limiter.ts";
 import type { StatusOf } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 
@@ -21,19 +21,6 @@ export interface Limits {
  */
 export type BudgetName = "unpaid" | "paying" | "free" | "bytes";
 
-/** Any limiter of rate-limiter-flexible: in memory, or on a shared store where there are several processes. */
-export type Limiter = Pick<RateLimiterAbstract, "consume" | "reward">;
-
-/** A budget's points for each period of `seconds`. */
-export interface Allowance {
-  readonly budget: BudgetName;
-  readonly points: number;
-  readonly seconds: number;
-}
-
-/** Makes the limiter of one budget. */
-export type CreateLimiter = (allowance: Allowance) => Limiter;
-
 /** How often one job may be polled in a minute, by all callers together. */
 const POLLS_PER_MINUTE = 120;
 /** One crawl of a directory reads all documents, and each page of the explorer loads a dozen files. */
@@ -46,8 +33,7 @@ const WITH_PORT = /^(?:\[(.+)\]|([\d.]+)):\d+$/;
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 const MAX_ADDRESS = 64;
 
-/** A limiter in this process's memory. */
-export const createMemoryLimiter: CreateLimiter = ({ points, seconds }) =>
+const createMemoryLimiter: CreateLimiter = ({ points, seconds }) =>
   new RateLimiterMemory({ points, duration: seconds });
 
 /** Budgets of `unpaid_burst` requests at once and `unpaid_per_minute` in the long run; the others in proportion. */
@@ -65,10 +51,10 @@ export function createLimits(
   };
   return {
     async take(client, budget, points = 1) {
-      await limiters[budget].consume(`${budget}:${client}`, points).catch(refuse(REASONS[budget]));
+      await limiters[budget].consume(client, points).catch(refuse(REASONS[budget]));
     },
     giveBack(client, budget, points = 1) {
-      limiters[budget].reward(`${budget}:${client}`, points).catch(() => undefined);
+      limiters[budget].reward(client, points).catch(() => undefined);
     },
   };
 }
@@ -81,8 +67,8 @@ const REASONS: Readonly<Record<BudgetName, string>> = {
 };
 
 /** Limits the polls of each job, at all doors together, to 120 a minute. */
-export function limitPolls(statusOf: StatusOf): StatusOf {
-  const limiter = new RateLimiterMemory({ points: POLLS_PER_MINUTE, duration: 60 });
+export function limitPolls(statusOf: StatusOf, createLimiter: CreateLimiter = createMemoryLimiter): StatusOf {
+  const limiter = createLimiter({ budget: "polls", points: POLLS_PER_MINUTE, seconds: 60 });
   return (service, job) => {
     const tell = statusOf(service, job);
     return async (input, call) => {
@@ -106,12 +92,9 @@ export function toClientKey(address = "unknown"): string {
   return `${[...head, ...zeros, ...tail].slice(0, 4).join(":")}::/64`;
 }
 
-/** The limiter rejects with its counters when a budget is spent, and with an Error when its store fails. */
 const refuse =
   (why: string) =>
   (refusal: unknown): never => {
-    if (refusal instanceof Error)
-      throw new Problem("unavailable", "Requests cannot be counted now", { cause: refusal });
-    const retryAfter = Math.max(1, Math.ceil((refusal as RateLimiterRes).msBeforeNext / 1000));
+    const retryAfter = secondsUntil(refusal);
     throw new Problem("rate-limited", `${why}; try again in ${retryAfter} s`, { retryAfter });
   };

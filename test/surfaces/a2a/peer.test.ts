@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { PeerKeys } from "../../../runtime/core/peers/keys.ts";
+import { createMemoryLimiter } from "../../../runtime/drivers/memory-limiter.ts";
+import { createPeerBudgets } from "../../../runtime/drivers/peers/budgets.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 import { BOUNDLESS, CODES, stagePeer } from "../support/peer-stage.ts";
@@ -107,12 +109,8 @@ describe("the signed peer door", () => {
     });
 
     it("charges a peer neither for copies of its requests nor for what others say in its name", async () => {
-      await stage.reopen({
-        budgets: {
-          clients: BOUNDLESS,
-          peers: (await import("../../../runtime/drivers/peers/budgets.ts")).createBudget(2),
-        },
-      });
+      const { peers } = createPeerBudgets(({ seconds }) => createMemoryLimiter({ budget: "two", points: 2, seconds }));
+      await stage.reopen({ budgets: { clients: BOUNDLESS, peers } });
       const copied = stage.peer.seal("peer/hello");
       expect(await ask(copied)).to.have.property("result");
       for (let at = 0; at < 50; at++) {

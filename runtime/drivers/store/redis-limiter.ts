@@ -1,0 +1,30 @@
+import RateLimiterRedis from "rate-limiter-flexible/lib/RateLimiterRedis.js";
+import type { CreateLimiter } from "../../core/limiter.ts";
+import { createMemoryLimiter } from "../memory-limiter.ts";
+
+/** What limiters ask of a client of the package `redis`. */
+export interface LimiterClient {
+  readonly isReady: boolean;
+  eval(script: string, input: { readonly keys: string[]; readonly arguments: string[] }): Promise<unknown>;
+}
+
+/**
+ * Limiters that all processes on one Redis share. While Redis is gone each process counts for itself. Whoever has spent a
+ * budget twice over is refused from memory, so that a flood does not reach Redis.
+ */
+export const createRedisLimiters =
+  (client: LimiterClient, namespace: string): CreateLimiter =>
+  ({ budget, points, seconds }) => {
+    const duration = Math.max(1, Math.ceil(seconds)); // Redis counts whole seconds; with 0 nothing would ever expire.
+    const blocked = 2 * points;
+    return new RateLimiterRedis({
+      storeClient: client,
+      useRedisPackage: true,
+      rejectIfRedisNotReady: true,
+      keyPrefix: `${namespace}-limit:${budget}`,
+      points,
+      duration,
+      inMemoryBlockOnConsumed: blocked,
+      insuranceLimiter: createMemoryLimiter({ budget, points, seconds: duration }) as never, // It is one of the package's.
+    });
+  };
