@@ -1,4 +1,4 @@
-import { definePlugin, Problem, toValueError } from "#plugin";
+import { definePlugin, type HandlersOf, Problem, toValueError } from "#plugin";
 import { readLedger } from "./account.ts";
 import { createToChecksum } from "./checksums.ts";
 import { DAY_SECONDS } from "./period.ts";
@@ -15,7 +15,8 @@ const SUMMARY_PAUSE_SECONDS = 5;
 const INSTEAD = "choose a shorter one, or buy /v1/ledger/report";
 
 /** Spend accounting from the USDC transfers of a wallet on Base: /v1/ledger/summary and /v1/ledger/report. */
-export default definePlugin("ledger", ({ anchor, clock, env, reports, site, treasury, upstream }) => {
+export default definePlugin("ledger", (host) => {
+  const { clock, env, reports, site, upstream } = host;
   const node = upstream("base");
   const own = { id: new URL(site.baseUrl).host, label: site.name, recipient: env.BASE_PAYMENT_ADDRESS };
   const registry = loadRegistry(env.LEDGER_REGISTRY, own);
@@ -51,13 +52,17 @@ export default definePlugin("ledger", ({ anchor, clock, env, reports, site, trea
       },
     },
 
-    report: {
-      check: (input) => void toQuery(input, clock.now()),
+    // It alone signs and anchors: who does not sell it needs no key of the treasury.
+    get report(): HandlersOf<"ledger">["report"] {
+      const { anchor, treasury } = host;
+      return {
+        check: (input) => void toQuery(input, clock.now()),
 
-      async run(input, call) {
-        const { report } = await import("./report/report.ts");
-        return report(input, call, { anchor, clock, reports, site, treasury, node, registry });
-      },
+        async run(input, call) {
+          const { report } = await import("./report/report.ts");
+          return report(input, call, { anchor, clock, reports, site, treasury, node, registry });
+        },
+      };
     },
   };
 });

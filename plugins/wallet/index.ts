@@ -1,4 +1,4 @@
-import { definePlugin, Problem, toValueError } from "#plugin";
+import { definePlugin, type HandlersOf, Problem, toValueError } from "#plugin";
 import { readChainAddress } from "./address.ts";
 import { createIntel, WALLET_RULES } from "./intel/bundle.ts";
 import { createInvestigate } from "./investigate/investigation.ts";
@@ -9,36 +9,59 @@ import { createResolveName } from "./names/resolution.ts";
 import { createSol } from "./names/sol.ts";
 import { createScreening } from "./screen/screening.ts";
 
-/** Wallet services: screening, name resolution, wallet intelligence and investigation. */
+/**
+ * Wallet services: screening, name resolution, wallet intelligence and investigation. Each is made only where it is sold,
+ * and needs the sources that its manifest names; investigation alone signs and anchors.
+ */
 export default definePlugin("wallet", (host) => {
-  const registries = { ENS: createEns(host), SNS: createSol(host) };
-  const screening = createScreening(host);
-  const resolveName = createResolveName({ registries, clock: host.clock });
-  const gatherIntel = createIntel(host, { registries, screening });
-  const investigate = createInvestigate(host, { registries, screening, gatherIntel });
+  const registries = once(() => ({ ENS: createEns(host), SNS: createSol(host) }));
+  const screening = once(() => createScreening(host));
+  const gatherIntel = once(() => createIntel(host, { registries: registries(), screening: screening() }));
   return {
-    screen: {
-      check({ wallet }) {
-        if (wallet.trim() !== "") return;
-        const issues = [toValueError("wallet must not be blank", wallet, "wallet")];
-        throw new Problem("invalid-input", undefined, { issues });
-      },
-      run: ({ wallet }, { signal }) => screening.screen(wallet, signal),
+    get screen(): HandlersOf<"wallet">["screen"] {
+      const { screen } = screening();
+      return {
+        check({ wallet }) {
+          if (wallet.trim() !== "") return;
+          const issues = [toValueError("wallet must not be blank", wallet, "wallet")];
+          throw new Problem("invalid-input", undefined, { issues });
+        },
+        run: ({ wallet }, { signal }) => screen(wallet, signal),
+      };
     },
 
-    resolve: {
-      check: ({ name }) => void readName(name),
-      run: ({ name }, { signal }) => resolveName(name, signal),
+    get resolve(): HandlersOf<"wallet">["resolve"] {
+      const resolveName = createResolveName({ registries: registries(), clock: host.clock });
+      return {
+        check: ({ name }) => void readName(name),
+        run: ({ name }, { signal }) => resolveName(name, signal),
+      };
     },
 
-    intel: {
-      check: ({ wallet }) => void readChainAddress(wallet, WALLET_RULES),
-      run: ({ wallet }, { signal }) => gatherIntel(wallet, signal),
+    get intel(): HandlersOf<"wallet">["intel"] {
+      const gather = gatherIntel();
+      return {
+        check: ({ wallet }) => void readChainAddress(wallet, WALLET_RULES),
+        run: ({ wallet }, { signal }) => gather(wallet, signal),
+      };
     },
 
-    investigate: {
-      check: ({ address }) => void readSubject(address),
-      run: ({ address }, call) => investigate(address, call),
+    get investigate(): HandlersOf<"wallet">["investigate"] {
+      const parts = { registries: registries(), screening: screening(), gatherIntel: gatherIntel() };
+      const investigate = createInvestigate(host, parts);
+      return {
+        check: ({ address }) => void readSubject(address),
+        run: ({ address }, call) => investigate(address, call),
+      };
     },
   };
 });
+
+/** Makes a value at its first use. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

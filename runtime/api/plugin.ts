@@ -122,7 +122,7 @@ export type HandlersOf<Name extends keyof Plugins> = {
 /**
  * A plugin: its name, equal to its file's name, and a function that makes its handlers from the Host. What a handler
  * needs of the Host is taken during setup: `payphone serve` requires the treasury's keys only if `anchor` or `treasury`
- * is taken.
+ * is taken. Handlers that no manifest names are not read: what a getter takes is needed only where its handler is sold.
  */
 export interface Plugin<Handlers = Readonly<Record<string, AnyHandler>>> {
   readonly name: string;

@@ -20,7 +20,7 @@ export async function checkDir(
 export interface PluginTrial {
   /** All faults of the set and its plugins, in the report's order. */
   readonly faults: readonly Fault[];
-  /** The capabilities of the host that plugins took during setup, by their names in `Host`. */
+  /** The capabilities of the host that the services take, by their names in `Host`. */
   readonly capabilities: ReadonlySet<string>;
 }
 
@@ -29,15 +29,7 @@ export async function tryPlugins(
   set: ManifestSet,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<PluginTrial> {
-  const capabilities = new Set<string>();
-  const { host, ...lent } = toIdleLent(set);
-  const watched = new Proxy(host, {
-    get(target, name, receiver) {
-      capabilities.add(String(name));
-      return Reflect.get(target, name, receiver) as unknown;
-    },
-  });
-  const { faults } = await loadPlugins(set, { ...lent, host: watched, env });
+  const { faults, capabilities } = await loadPlugins(set, { ...toIdleLent(set), env });
   return { faults: [...set.faults, ...faults].sort(byPlace), capabilities };
 }
 

@@ -15,6 +15,7 @@ import { checkManifests } from "../../core/set/manifests.ts";
 import { checkHandler, explainPlugin, splitHandler } from "../../core/set/plugins.ts";
 import { checkSite } from "../../core/set/site.ts";
 import { createStructureChecks, TRUSTED } from "../../core/set/structure.ts";
+import { checkAnchorRail, type NotingHost, noteCapabilities } from "./capabilities.ts";
 import { admitImports } from "./plugin-imports.ts";
 import { readSet } from "./read-set.ts";
 
@@ -84,6 +85,8 @@ export interface Lent {
 export interface LoadedPlugins {
   /** By `plugin.handler`. */
   readonly handlers: ReadonlyMap<string, AnyHandler>;
+  /** The capabilities of the host that the handlers and their plugins' setups took, by their names in `Host`. */
+  readonly capabilities: ReadonlySet<string>;
   /** In the report's order. */
   readonly faults: readonly Fault[];
 }
@@ -101,6 +104,7 @@ export async function loadPlugins(set: ManifestSet, lent: Lent): Promise<LoadedP
   const plugins = await Promise.all([...users].map(([name, drafts]) => loadPlugin(name, drafts, set, lent)));
   return {
     handlers: new Map(plugins.flatMap(({ handlers }) => [...handlers])),
+    capabilities: new Set(plugins.flatMap(({ capabilities }) => [...capabilities])),
     faults: plugins.flatMap(({ faults }) => faults).sort(byPlace),
   };
 }
@@ -114,6 +118,7 @@ async function loadPlugin(
 ): Promise<LoadedPlugins> {
   const fail = (code: FaultCode, complaint: string): LoadedPlugins => ({
     handlers: new Map(),
+    capabilities: new Set(),
     faults: [faultAt(drafts[0] as Draft, ["handler"], code, complaint)],
   });
   const files = [`plugins/${name}.ts`, `plugins/${name}/index.ts`].filter((file) => existsSync(join(set.dir, file)));
@@ -125,21 +130,33 @@ async function loadPlugin(
     const complaint = explainPlugin(module.default, name);
     if (complaint !== undefined) return fail("plugin-invalid", `${file}: ${complaint}`);
     const plugin = module.default as Plugin<unknown>; // As `explainPlugin` has found.
-    const handlers = await plugin.setup(toHost(name, drafts, lent));
+    const { host, collect } = noteCapabilities(toHost(name, drafts, lent));
+    const handlers = await plugin.setup(host);
     if (!isObject(handlers)) return fail("plugin-invalid", `${file}: its setup returns no handlers`);
-    return bind(drafts, handlers, set);
+    return bind(drafts, handlers, set, collect);
   } catch (error) {
     return fail("plugin-failed", `${file}: ${explain(error, set.dir)}`);
   }
 }
 
-function bind(drafts: readonly Draft[], handlers: Readonly<Record<string, unknown>>, set: ManifestSet): LoadedPlugins {
-  const checked = drafts.map((draft) => ({
-    name: draft.data.handler as string,
-    ...checkHandler(draft, handlers, set.isKnown ? undefined : toCompiled(draft, set.compile).input),
-  }));
+/** Reads the handlers that manifests name, and no others. */
+function bind(
+  drafts: readonly Draft[],
+  handlers: Readonly<Record<string, unknown>>,
+  set: ManifestSet,
+  collect: NotingHost["collect"],
+): LoadedPlugins {
+  const ofSetup = collect();
+  const checked = drafts.map((draft) => {
+    const input = set.isKnown ? undefined : toCompiled(draft, set.compile).input;
+    const { handler, faults } = checkHandler(draft, handlers, input);
+    const taken = new Set([...ofSetup, ...collect()]);
+    const name = draft.data.handler as string;
+    return { name, handler, taken, faults: [...faults, ...checkAnchorRail(draft, taken, set.site)] };
+  });
   return {
     handlers: new Map(checked.flatMap(({ name, handler }) => (handler ? [[name, handler] as const] : []))),
+    capabilities: new Set(checked.flatMap(({ taken }) => [...taken])),
     faults: checked.flatMap(({ faults }) => faults),
   };
 }

@@ -34,6 +34,7 @@ export const FAULT_CODES = {
   "id-not-file-name": "The id is not the name of its file.",
   "missing-file": "A file that every set needs is not there.",
   "missing-key": "A key that is needed is not there.",
+  "no-anchor-rail": "A service anchors, and the site has no rail `base`.",
   "no-rail": "A price that can be paid on no rail.",
   "not-an-object": "An input or output schema does not say `type: object`.",
   "out-of-range": "A number below or above its bounds.",
