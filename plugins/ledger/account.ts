@@ -1,4 +1,4 @@
-import { Problem, toValueError, type Upstream } from "#plugin";
+import { type Clock, Problem, toValueError, type Upstream } from "#plugin";
 import { type BlockSpan, toSpan, toTimes } from "./chain/blocks.ts";
 import { createHeaders } from "./chain/headers.ts";
 import { readInParts } from "./chain/spans.ts";
@@ -33,12 +33,11 @@ export interface LedgerWork {
   readonly otherwise: string;
   readonly signal: AbortSignal;
   readonly report: (progress: string) => void;
+  readonly clock: Clock;
   /** How long reading the transfers may take; undefined for no limit but the signal. */
   readonly budgetMs?: number | undefined;
   /** The longest pause that the node may ask for, in seconds. */
   readonly longestPauseSeconds: number;
-  /** Milliseconds of any clock that only moves forward. */
-  readonly stopwatch?: () => number;
 }
 
 /**
@@ -62,11 +61,10 @@ export async function readLedger(query: LedgerQuery, work: LedgerWork): Promise<
 }
 
 async function readAll({ wallet, direction }: LedgerQuery, work: LedgerWork, span: BlockSpan): Promise<UsdcTransfer[]> {
-  const { node, most, otherwise, signal, report, budgetMs, longestPauseSeconds, stopwatch } = work;
+  const { node, most, otherwise, signal, report, clock, budgetMs, longestPauseSeconds } = work;
   const found = new Map<string, UsdcTransfer>();
   const toTooSlow = (blocks: number): Problem => toSlow(Math.floor(blocks / BLOCKS_PER_DAY), otherwise);
-  const budget =
-    budgetMs === undefined ? undefined : { ms: budgetMs, toTooSlow, now: stopwatch ?? (() => performance.now()) };
+  const budget = budgetMs === undefined ? undefined : { ms: budgetMs, toTooSlow, now: clock.now };
   const length = span.last - span.first + 1;
   await readInParts(span, {
     async read(part) {

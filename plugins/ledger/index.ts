@@ -36,6 +36,7 @@ export default definePlugin("ledger", (host) => {
         const account = await readLedger(query, {
           node,
           registry,
+          clock,
           most: SUMMARY_TRANSFERS,
           otherwise: INSTEAD,
           budgetMs: SUMMARY_READ_MS,

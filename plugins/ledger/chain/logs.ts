@@ -31,6 +31,9 @@ export type Topics = readonly (readonly string[] | null)[];
 /** A larger answer is treated as a refusal, and the range is halved. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
+/** In the past: a ledger's thousands of requests let those of other services go first, and are not repeated. */
+const GIVES_WAY = 1;
+
 /** Reads USDC events, and checks that each one matches the filter. @throws Problem `upstream-failed`; the signal's reason. */
 export async function readLogs(
   node: Upstream,
@@ -38,7 +41,8 @@ export async function readLogs(
   signal: AbortSignal,
 ): Promise<readonly TokenLog[]> {
   const filter = { address: USDC, fromBlock: toQuantity(span.first), toBlock: toQuantity(span.last), topics };
-  const { result, error } = await node.rpc("eth_getLogs", [filter], { signal, maxBytes: MAX_BYTES });
+  const request = { signal, maxBytes: MAX_BYTES, patientUntil: GIVES_WAY };
+  const { result, error } = await node.rpc("eth_getLogs", [filter], request);
   if (error)
     throw new Problem("upstream-failed", `${node.title} refused to read logs (${error.code})`, { cause: error });
   if (!Array.isArray(result)) throw toMisfit(node);

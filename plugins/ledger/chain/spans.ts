@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "#plugin";
 import type { BlockSpan } from "./blocks.ts";
+import { type SpanBudget, watchPace } from "./pace.ts";
 
 /** How a span is read. */
 export interface SpanWork {
@@ -11,17 +12,10 @@ export interface SpanWork {
   readonly signal: AbortSignal;
   /** The longest pause that the node may ask for, in seconds. */
   readonly longestPauseSeconds: number;
+  /** How time is waited for; a test's may take none. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Ends reading as soon as the pace shows that the whole span takes longer. */
   readonly budget?: SpanBudget | undefined;
-}
-
-/** How long reading may take. */
-export interface SpanBudget {
-  readonly ms: number;
-  /** The error. @param blocks how many blocks can be read within the budget. */
-  readonly toTooSlow: (blocks: number) => Problem;
-  /** Milliseconds of any clock that only moves forward. */
-  readonly now: () => number;
 }
 
 /** The limits of public nodes, in blocks per query; after a refusal the next smaller one is tried. */
@@ -34,23 +28,21 @@ const FIRST_PATIENCE = 32;
 const LARGEST_PATIENCE = 1024;
 /** How often in a row a part may be put off. */
 const MOST_PAUSES = 10;
-/** The pace of the first seconds says nothing: sizes are still being learned. */
-const WARM_UP_MS = 4000;
-
 /**
  * Reads a long span in parts, several at a time. A refused part is read in smaller ones, and later parts are as small:
  * nodes limit blocks, results or bytes, and word their refusals differently. Where the node asks for a pause, the same part
  * is read again after it. The refusal of a single block is final.
  */
 export async function readInParts({ first, last }: BlockSpan, work: SpanWork): Promise<void> {
-  const { read, report, signal, longestPauseSeconds, budget } = work;
-  const began = budget?.now() ?? 0;
+  const { read, report, signal, longestPauseSeconds, budget, pause = wait } = work;
+  const watch = budget && watchPace(budget, last - first + 1);
   let next = first;
   let size: number = FIRST_SIZE;
   let parts = 0; // Since the size has changed.
   let patience = FIRST_PATIENCE;
   let refused = Number.POSITIVE_INFINITY;
   let blocks = 0;
+  let isGivenUp = false;
   await Promise.all(Array.from({ length: WORKERS }, readNext));
 
   async function readNext(): Promise<void> {
@@ -68,7 +60,7 @@ export async function readInParts({ first, last }: BlockSpan, work: SpanWork): P
     try {
       await readPatiently(span);
     } catch (error) {
-      if (!isRefusal(error) || span.first === span.last) throw error;
+      if (isGivenUp || !isRefusal(error) || span.first === span.last) throw error;
       const length = span.last - span.first + 1;
       const smaller = SIZES.find((each) => each < length) ?? 1;
       if (smaller < size) [size, parts, patience] = [smaller, 0, Math.min(2 * patience, LARGEST_PATIENCE)];
@@ -83,7 +75,7 @@ export async function readInParts({ first, last }: BlockSpan, work: SpanWork): P
     if (parts >= patience) [size, parts] = [Math.min(2 * size, LARGEST_SIZE), 0];
     blocks += length;
     report(blocks);
-    checkPace();
+    watch?.check(blocks);
   }
 
   async function readPatiently(span: BlockSpan): Promise<void> {
@@ -91,20 +83,16 @@ export async function readInParts({ first, last }: BlockSpan, work: SpanWork): P
       try {
         return await read(span);
       } catch (error) {
-        const pause = pauseOf(error);
-        if (pause === undefined || pause > longestPauseSeconds || pauses === MOST_PAUSES) throw error;
-        await sleep(pause * 1000, undefined, { signal });
+        isGivenUp = watch?.isOver(blocks) ?? false;
+        const seconds = pauseOf(error);
+        if (isGivenUp || seconds === undefined || seconds > longestPauseSeconds || pauses === MOST_PAUSES) throw error;
+        await pause(seconds * 1000, signal);
       }
     }
   }
-
-  function checkPace(): void {
-    if (!budget) return;
-    const elapsed = budget.now() - began;
-    const isTooSlow = elapsed > WARM_UP_MS && (elapsed / blocks) * (last - first + 1) > budget.ms;
-    if (isTooSlow) throw budget.toTooSlow(Math.floor((blocks / elapsed) * budget.ms));
-  }
 }
+
+const wait = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal });
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof Problem && error.code === "upstream-failed" && pauseOf(error) === undefined;

@@ -94,6 +94,7 @@ async function write(request: ReportRequest, call: Call, deps: ReportDeps): Prom
   const account = await readLedger(query, {
     node: deps.node,
     registry: deps.registry,
+    clock: deps.clock,
     signal: call.signal,
     most: MOST_TRANSFERS,
     longestPauseSeconds: LONGEST_PAUSE_SECONDS,

@@ -81,8 +81,31 @@ describe("a long span of blocks", () => {
     };
     const error = await readMonth(slow, { budget: { ms: 45_000, now: () => now, toTooSlow } }).catch((error) => error);
     expect(error).to.have.property("code", "invalid-input");
-    expect(now, "milliseconds until it is refused").to.be.within(4000, 6000);
+    expect(now, "milliseconds until it is refused").to.be.within(8000, 10_000);
     expect(readable).to.be.within(300_000, 460_000);
+  });
+
+  it("is refused when pauses and failures use up its budget: with what was read, or as the node has failed", async () => {
+    for (const readable of [0, 40]) {
+      let now = 0;
+      let asked = 0;
+      const read = async (span: { first: number; last: number }): Promise<void> => {
+        asked++;
+        now += 100;
+        if (asked > readable) throw tooMany(4);
+        await allow(10_000)(span);
+      };
+      const pause = async (ms: number): Promise<void> => {
+        now += ms;
+      };
+      const toTooSlow = (blocks: number): Problem => new Problem("invalid-input", `${blocks > 0}`);
+      const budget = { ms: 45_000, now: () => now, toTooSlow };
+      const error = await readMonth(read, { budget, pause }).catch((error: unknown) => error);
+      expect(error).to.include(
+        readable === 0 ? { code: "upstream-failed" } : { code: "invalid-input", message: "true" },
+      );
+      expect(now).to.be.at.most(45_000 + 6 * 4100);
+    }
   });
 
   it("is not refused when the pace is enough", async () => {
