@@ -1,14 +1,16 @@
+import { resolve } from "node:path";
 import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { Problem } from "../api/problem.ts";
 import { addCallCommand } from "./commands/call.ts";
-import { ROOT } from "./commands/directory.ts";
+import { findShop, ROOT } from "./commands/directory.ts";
 import { addMcpProxyCommand } from "./commands/mcp-proxy.ts";
 import { addPeerCommands } from "./commands/peer.ts";
 import { addRefundCommands } from "./commands/refunds.ts";
 import { addRegistryCommands } from "./commands/registry.ts";
 import { addServerCommands } from "./commands/serve.ts";
 import { addSetCommands } from "./commands/set.ts";
+import { enterShop } from "./config/config.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
 
 const EXIT_CODES = `
@@ -34,6 +36,12 @@ function createProgram(): Command {
     .description(packageJson.description)
     .version(packageJson.version)
     .exitOverride()
+    .option("--env-file <file>", "variables that the environment lacks (default: .env in the shop's folder)")
+    .hook("preAction", (_, command) => {
+      const { dir, envFile } = command.optsWithGlobals<{ dir?: string; envFile?: string }>();
+      const shop = dir === undefined || dir === ROOT ? findShop() : resolve(dir);
+      enterShop(shop, envFile);
+    })
     .addHelpText("after", EXIT_CODES);
   addServerCommands(program);
   addSetCommands(program);

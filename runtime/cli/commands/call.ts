@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { loadConfig } from "../config/config.ts";
 import { openTerminal } from "../terminal.ts";
 import { isIdentifier, toIdentifier, toOrigin, toPrice, toSeconds } from "./arguments.ts";
-import { dirOption } from "./directory.ts";
+import { railsOption } from "./directory.ts";
 
 const CALL_HELP = `
 <service> is an id from the seller's catalogue, a path like /v1/roll, or a URL.
@@ -51,7 +51,7 @@ export function addCallCommand(program: Command): void {
       "ask again for an earlier result: the file of its payment, or with the same service and input, its identifier",
     )
     .option("--id <identifier>", "your own name for this purchase: naming it again is not charged again", toIdentifier)
-    .addOption(dirOption("its manifests/_site.yaml names the rails that are paid on"))
+    .addOption(railsOption("that are paid on"))
     .addHelpText("after", CALL_HELP)
     .action(async (service: string | undefined, input: string | undefined, options: CallFlags, command: Command) => {
       if (!service && !options.resume) command.error("error: name a service, or give --resume <file>");

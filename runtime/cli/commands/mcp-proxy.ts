@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { loadConfig } from "../config/config.ts";
 import { openTerminal } from "../terminal.ts";
 import { toPrice, toWebUrl } from "./arguments.ts";
-import { dirOption } from "./directory.ts";
+import { railsOption } from "./directory.ts";
 
 const HELP = `
 An MCP client starts this command and speaks with it over standard input and output. Tools, arguments and results are the
@@ -33,7 +33,7 @@ export function addMcpProxyCommand(program: Command): void {
     .option("--max-usd-per-call <amount>", "refuse a call that costs more", toPrice, "0.1")
     .option("--max-usd-per-day <amount>", "refuse what would cost more in one day (UTC)", toPrice, "1")
     .option("--spending <folder>", "where the days' payments are noted")
-    .addOption(dirOption("its manifests/_site.yaml names the rails that are paid on"))
+    .addOption(railsOption("that are paid on"))
     .addHelpText("after", HELP)
     .action(async (url: string, { dir, maxUsdPerCall, maxUsdPerDay, spending }: Flags) => {
       const [{ runMcpProxy }, { defaultSpendingDir }] = await Promise.all([

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { loadConfig } from "../config/config.ts";
-import { dirOption } from "./directory.ts";
+import { railsOption } from "./directory.ts";
 
 const REFUNDS_HELP = `
 "pending": the treasury pays it back automatically (USDC on Base); the reason says why that is not done yet.
@@ -20,7 +20,7 @@ export function addRefundCommands(program: Command): void {
     .command("refunds")
     .description("list the refunds of failed jobs that are not paid yet")
     .option("--json", "print a JSON list")
-    .addOption(dirOption("its manifests/_site.yaml names the rails that were paid on"))
+    .addOption(railsOption("that were paid on"))
     .addHelpText("after", REFUNDS_HELP)
     .action(async ({ dir, json = false }: { dir: string; json?: boolean }) => {
       const { listRefunds } = await import("../refunds/refunds.ts");

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { dirOption, SERVED } from "./directory.ts";
+import { shopOption, toShop } from "./directory.ts";
 
 const SERVER_HELP = `
 PORT and HOST say where it listens (default: 4021 and 127.0.0.1; PORT=0 takes any free port), PAYPHONE_DATA_DIR where it
-keeps its state (default: .payphone). runtime/docs/operations.md lists all variables.
+keeps its state (default: .payphone in the shop's folder). runtime/docs/operations.md lists all variables.
 `;
 
 /** `sandbox` and `serve`. */
@@ -12,18 +12,18 @@ export function addServerCommands(program: Command): void {
     .command("sandbox")
     .description("sell the services for play money: chains, facilitator and a funded buyer are embedded, all offline")
     .option("--online", "let services read live sources instead of recordings; the money stays play money")
-    .addOption(dirOption(SERVED))
+    .addOption(shopOption())
     .addHelpText("after", SERVER_HELP)
-    .action(async ({ dir, online = false }: { dir: string; online?: boolean }) =>
-      (await import("../sandbox/sandbox.ts")).runSandbox({ dir, online }),
+    .action(async ({ dir, online = false }: { dir?: string; online?: boolean }) =>
+      (await import("../sandbox/sandbox.ts")).runSandbox({ dir: toShop(dir), online }),
     );
   program
     .command("serve")
     .description("sell the services for real money; lists everything that the environment lacks before it starts")
     .option("--renamed", "take over the data directory or Redis of this shop's earlier name")
-    .addOption(dirOption(SERVED))
+    .addOption(shopOption())
     .addHelpText("after", SERVER_HELP)
-    .action(async ({ dir, renamed = false }: { dir: string; renamed?: boolean }) =>
-      (await import("../serve/serve.ts")).runServe({ dir, renamed }),
+    .action(async ({ dir, renamed = false }: { dir?: string; renamed?: boolean }) =>
+      (await import("../serve/serve.ts")).runServe({ dir: toShop(dir), renamed }),
     );
 }

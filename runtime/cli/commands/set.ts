@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { Problem } from "../../api/problem.ts";
 import { loadConfig, loadEnv } from "../config/config.ts";
 import { EXIT } from "../exit-code.ts";
-import { dirOption, ROOT, SERVED } from "./directory.ts";
+import { findShop, shopOption, toShop } from "./directory.ts";
 
 /** The commands about a set that sell nothing: `check`, `types` and `record`. */
 export function addSetCommands(program: Command): void {
@@ -16,8 +16,9 @@ function addCheck(program: Command): void {
     .command("check")
     .description("find every fault of the manifests, schemas and plugins")
     .option("--discovery", "check documents, challenges and probes as the directories that list services do")
-    .addOption(dirOption(SERVED))
-    .action(async ({ dir, discovery = false }: { dir: string; discovery?: boolean }) => {
+    .addOption(shopOption())
+    .action(async ({ dir: given, discovery = false }: { dir?: string; discovery?: boolean }) => {
+      const dir = toShop(given);
       if (discovery) return lookAsDirectories(dir);
       const { checkDir, toFaultReport } = await import("../set/check.ts");
       const faults = await checkDir(dir, loadEnv());
@@ -53,11 +54,12 @@ function addTypes(program: Command): void {
     .command("types")
     .description("write the types of handlers from manifests and schemas")
     .option("--check", "write nothing; fail when a file is not current")
-    .addOption(dirOption(SERVED))
-    .action(async ({ dir, check = false }: { dir: string; check?: boolean }) => {
+    .addOption(shopOption())
+    .action(async ({ dir: given, check = false }: { dir?: string; check?: boolean }) => {
+      const dir = toShop(given);
       const { writeTypes } = await import("../set/types.ts");
       const stale = await writeTypes(dir, { check });
-      const command = dir === ROOT ? "payphone types" : `payphone types --dir ${dir}`;
+      const command = dir === findShop() ? "payphone types" : `payphone types --dir ${dir}`;
       for (const file of stale) console.log(check ? `${file} is not current: run "${command}"` : `${file} written`);
       if (stale.length === 0) console.log("all current");
       process.exitCode = check && stale.length > 0 ? EXIT.failed : EXIT.ok;
@@ -70,8 +72,9 @@ function addRecord(program: Command): void {
     .description("repeat the recorded requests against the live sources, and report answers whose shape changed")
     .argument("[upstreams...]", "ids of the sources; all by default")
     .option("--check", "compare, and write nothing")
-    .addOption(dirOption(SERVED))
-    .action(async (ids: string[], { dir, check = false }: { dir: string; check?: boolean }) => {
+    .addOption(shopOption())
+    .action(async (ids: string[], { dir: given, check = false }: { dir?: string; check?: boolean }) => {
+      const dir = toShop(given);
       const { runRecord } = await import("../record/record.ts");
       const { report, hasFailed } = await runRecord({ dir, ids, check, env: loadEnv() });
       console.log(report);

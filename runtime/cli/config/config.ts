@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { LlmEndpoint } from "../../drivers/llm/llm.ts";
@@ -90,6 +90,21 @@ export type PeerConfig = Pick<Config, "dataDir" | "identityKeys" | "publicBaseUr
 
 /** The environment of this process. Nothing else reads it. */
 export const loadEnv = (): Env => process.env;
+
+/**
+ * Adds to this process's environment what a shop's folder says: its `.env`, or the file that is named instead, and the
+ * place of its state. What the environment says already wins.
+ * @throws Problem `bad-request` when the named file cannot be read.
+ */
+export function enterShop(dir: string | undefined, envFile: string | undefined): void {
+  const file = envFile ?? (dir && join(dir, ".env"));
+  try {
+    if (file !== undefined && (envFile !== undefined || existsSync(file))) process.loadEnvFile(file);
+  } catch (error) {
+    throw new Problem("bad-request", `The variables cannot be read: ${(error as Error).message}`);
+  }
+  if (dir !== undefined) process.env.PAYPHONE_DATA_DIR ||= join(dir, ".payphone");
+}
 
 /** The configuration of this process. */
 export const loadConfig = (): Config => readConfig(loadEnv());

@@ -1,0 +1,68 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { edit, makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
+import { sharedSandbox } from "../support/chains/chains.ts";
+import { createDataDir } from "../support/sellers/seller.ts";
+
+const LAUNCHER = join(import.meta.dirname, "../../runtime/cli/payphone.js");
+
+/** A command as it is typed in a folder. */
+function type(cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const { PATH = "" } = process.env;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], {
+    cwd,
+    env: { PATH, ...env },
+    encoding: "utf8",
+  });
+  return { status, said: stdout + stderr };
+}
+
+describe("a command", () => {
+  after(removeDirectories);
+
+  it("looks at the shop that one stands in, also in a folder below, and finds its faults", async () => {
+    const shop = await makeDirectory(edit(TOSS, "manifests/_site.yaml", "name: corner-shop", "name: CORNER SHOP"));
+    await mkdir(join(shop, "docs/deep"), { recursive: true });
+    for (const folder of [shop, join(shop, "manifests"), join(shop, "docs/deep")]) {
+      const { status, said } = type(folder, ["check"]);
+      expect(status, said).to.equal(1);
+      expect(said).to.include("_site.yaml").and.to.include("CORNER SHOP");
+    }
+    expect(type(await makeDirectory(TOSS), ["check"])).to.deep.include({ status: 0 });
+  });
+
+  it("never falls back on payphone's own set: outside of a shop it says where it has looked", () => {
+    const empty = createDataDir();
+    for (const name of ["check", "types", "record", "serve", "sandbox"]) {
+      const { status, said } = type(empty.path, [name]);
+      expect(status, said).to.equal(2);
+      expect(said).to.match(/^payphone: There is no folder manifests\/ here \(.+\) or in any folder above\. Change to/);
+    }
+    empty.remove();
+  });
+
+  it("reads the variables of the shop's .env, of which the environment's own win", async () => {
+    const shop = await makeDirectory(TOSS);
+    await writeFile(join(shop, ".env"), "PORT=one\nLOG_LEVEL=loud\n");
+    const { status, said } = type(shop, ["serve"], { LOG_LEVEL: "warn" });
+    expect(status).to.equal(2);
+    expect(said).to.include("PORT").and.not.to.include("LOG_LEVEL");
+    await writeFile(join(shop, "other.env"), "HOST=!\n");
+    const other = type(shop, ["serve", "--env-file", "other.env"]);
+    expect(other.said).to.include("HOST").and.not.to.include("PORT must");
+  });
+
+  it("keeps the shop's state in the shop's folder, wherever it is started", async () => {
+    const shop = await makeDirectory(TOSS);
+    const elsewhere = createDataDir();
+    const { env } = await sharedSandbox();
+    const given = Object.fromEntries(Object.entries({ ...env, PORT: "0" }).filter(([, value]) => value !== undefined));
+    const { said } = type(elsewhere.path, ["refunds", "--dir", shop], given as Record<string, string>);
+    expect(said).to.include(join(shop, ".payphone"));
+    expect(existsSync(join(elsewhere.path, ".payphone"))).to.equal(false);
+    elsewhere.remove();
+  });
+});
