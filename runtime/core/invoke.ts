@@ -5,6 +5,7 @@ import type { Invocation, Outcome } from "./call.ts";
 import { createDeadline } from "./deadline.ts";
 import type { Jobs } from "./jobs/jobs.ts";
 import type { Credits } from "./payments/credits.ts";
+import { explainOffer } from "./payments/explain-offer.ts";
 import type { Exposure } from "./payments/exposure.ts";
 import type { Identifiers } from "./payments/identifiers.ts";
 import type { Offers } from "./payments/offers.ts";
@@ -23,6 +24,7 @@ import type { Standing } from "./payments/standing.ts";
 import { explainTime, leastSecondsOf } from "./payments/validity.ts";
 import { perform, prepare, readValidInput } from "./perform.ts";
 import { isJobService, type Service } from "./service.ts";
+import { explainPayment } from "./x402/explain-payment.ts";
 import type { Rail } from "./x402/rails.ts";
 import { type Refusal, readPayment, toPayload, toRefusal } from "./x402/read-payment.ts";
 import type { SettleResponse } from "./x402/x402.ts";
@@ -67,12 +69,16 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (service.manifest.price === undefined) return serveFree(service, invocation);
     if (invocation.payment === undefined) return refuse(service, invocation);
     const payment = readPayment(invocation.payment, networks);
-    if (typeof payment === "string") return refuse(service, invocation, payment);
+    if (typeof payment === "string")
+      return refuse(service, invocation, payment, explainPayment(payment, invocation.payment, networks));
     const key = `${payment.network}:${payment.authorization.id}`;
     const offer =
       explainTime(payment, clock.now(), leastSecondsOf(service)) ?? (await offers.match(service, payment, invocation));
     const record = typeof offer === "string" ? await reservations.read(key) : undefined;
-    if (typeof offer === "string" && !record) return refuse(service, invocation, offer);
+    if (typeof offer === "string" && !record) {
+      const held = { offers: offers.of(service), invocation, now: Math.floor(clock.now() / 1000) };
+      return refuse(service, invocation, offer, explainOffer(offer, payment, held));
+    }
     const input = await readValidInput(service, invocation);
     // An expired offer buys nothing new, but what was bought with it can still be fetched.
     const terms = typeof offer === "string" ? (record as PaymentRecord).payment.accepted : offer;
@@ -224,7 +230,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     raw?: string,
     receipt?: SettleResponse,
   ): Outcome {
-    const error = (raw ?? refusal) === refusal ? refusal : `${refusal}: ${toBrief(raw as string)}`;
+    const error =
+      (raw ?? refusal) === refusal ? refusal : `${refusal}: ${toBrief(raw as string, receipt ? undefined : 240)}`;
     const challenge = offers.challenge(service, resource, { error, networks });
     return { kind: "challenge", challenge, ...(receipt && { receipt }) };
   }

@@ -169,8 +169,8 @@ function toReceipt({ success, transaction, network, ...texts }: SettleResponse):
 }
 
 /** A foreign text, short enough for headers and logs. */
-export const toBrief = (text: string): string =>
-  text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+export const toBrief = (text: string, longest = LONGEST_TEXT): string =>
+  text.length > longest ? `${text.slice(0, longest)}…` : text;
 
 const failure = (offer: PaymentRequirements, errorReason: string, errorMessage?: string): SettleResponse => ({
   success: false,

@@ -37,7 +37,7 @@ const isHex = (value: unknown, bytes?: number): value is Hex =>
   (bytes === undefined || value.length === 2 + 2 * bytes);
 
 /** Decimal text without leading zeros; some clients send a safe integer instead. */
-function toUint256(value: unknown): string | undefined {
+export function toUint256(value: unknown): string | undefined {
   const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
   if (typeof text !== "string" || !/^\d{1,78}$/.test(text)) return undefined;
   const number = BigInt(text);

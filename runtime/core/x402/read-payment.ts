@@ -65,7 +65,7 @@ const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
  * (MCP, A2A). V1 networks (`base`) are translated to CAIP-2 by `networks`.
  */
 export function readPayment(raw: string | object, networks: ReadonlyMap<string, string>): Payment | Refusal {
-  const value = typeof raw === "string" ? parseHeader(raw) : raw;
+  const value = parsePayment(raw);
   if (!isObject(value) || !isObject(value.payload)) return "invalid_payload";
   if (value.x402Version !== 1 && value.x402Version !== 2) return "unsupported_version";
   const accepted = value.x402Version === 2 ? value.accepted : undefined;
@@ -119,10 +119,12 @@ export function toRefusal(reason: string | undefined): Refusal {
   return "payment_rejected";
 }
 
-function parseHeader(text: string): unknown {
-  if (!BASE64.test(text)) return undefined;
+/** The JSON of a payment, unchecked; undefined where there is none. */
+export function parsePayment(raw: string | object): unknown {
+  if (typeof raw !== "string") return raw;
+  if (!BASE64.test(raw)) return undefined;
   try {
-    return JSON.parse(Buffer.from(text, "base64").toString("utf8"));
+    return JSON.parse(Buffer.from(raw, "base64").toString("utf8"));
   } catch {
     return undefined; // The caller names the fault: invalid_payload.
   }

@@ -35,12 +35,26 @@ describe("a payment that fits no offer", () => {
     "names a longer time": changed({ maxTimeoutSeconds: 301 }),
     "names another offer": { change: (offer) => ({ ...offer, extra: { ...offer.extra, offerId: "0".repeat(16) } }) },
   };
+  const reasons: Readonly<Record<string, RegExp>> = {
+    "is signed to a foreign recipient": /: the signed recipient is 0x(?:f0){20}, the offer says 0x\w{40}$/,
+    "names a foreign recipient": /: payTo is 0x(?:f0){20}, the offer says 0x\w{40}$/,
+    "names a foreign recipient, and is signed to it": /: payTo is 0x(?:f0){20}, the offer says 0x\w{40}$/,
+    "is signed for less": /: the signed amount is 999, the offer says 1000$/,
+    "is signed for more": /: the signed amount is 1001, the offer says 1000$/,
+    "names another amount": /: amount is 999, the offer says 1000$/,
+    "names another asset": /: asset is 0x(?:f0){20}, the offer says 0x\w{40}$/,
+    "names another scheme": /: scheme is upto, the offer says exact$/,
+    "names another network": /: accepted.network is eip155:1, taken are eip155:8453$/,
+    "names a longer time": /: maxTimeoutSeconds is 301, the offer says 300$/,
+    "names another offer": /: extra.offerId is 0{16}, the offer says [0-9a-f]{16}$/,
+  };
   for (const [what, options] of Object.entries(wrong))
     it(`is refused, and shown to nobody, because it ${what}`, async () => {
       const response = await sent(options);
       expect(response.status).to.equal(402);
-      const error = what === "names another network" ? "unsupported_network" : "no_matching_offer";
-      expect(await response.json()).to.have.property("error", error);
+      const { error } = (await response.json()) as { error: string };
+      expect(error).to.match(what === "names another network" ? /^unsupported_network: / : /^no_matching_offer: /);
+      expect(error).to.match(reasons[what] as RegExp);
       expect([shop.executions, shop.rail.asked.verify, shop.rail.asked.settle]).to.deep.equal([0, 0, 0]);
     });
 
@@ -48,7 +62,9 @@ describe("a payment that fits no offer", () => {
     for (const options of [{ signedTo: FOREIGN }, { value: "999" }]) {
       const response = await shop.post("/v1/roll", ROLL, { "x-payment": await shop.payV1("/v1/roll", options) });
       expect(response.status).to.equal(402);
-      expect(await response.json()).to.include({ x402Version: 1, error: "no_matching_offer" });
+      const { x402Version, error } = (await response.json()) as { x402Version: number; error: string };
+      expect(x402Version).to.equal(1);
+      expect(error).to.match(/^no_matching_offer: the signed (?:amount is 999|recipient is 0xf0\w+), the offer says/);
     }
     expect([shop.executions, shop.rail.asked.verify]).to.deep.equal([0, 0]);
   });

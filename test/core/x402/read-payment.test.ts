@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { readPayment, toRefusal } from "../../../runtime/core/x402/read-payment.ts";
+import { explainPayment } from "../../../runtime/core/x402/explain-payment.ts";
+import { type Refusal, readPayment, toRefusal } from "../../../runtime/core/x402/read-payment.ts";
 
 const NETWORKS = new Map([
   ["base", "eip155:8453"],
@@ -135,6 +136,57 @@ describe("reading a payment", () => {
   it("reads a resource only where it names a URL", () => {
     for (const resource of [undefined, null, "https://api.test/v1/roll", {}, { url: 7 }])
       expect(readPayment({ ...payment, resource }, NETWORKS)).to.have.property("resourceUrl", undefined);
+  });
+
+  it("says which field is at fault, and what would be right", () => {
+    const evm = (changes: object): object => ({
+      ...payment,
+      payload: { ...EVM, authorization: { ...EVM.authorization, ...changes } },
+    });
+    const legacy = { x402Version: 1, scheme: "exact", network: "base", payload: EVM };
+    const cases: readonly [string | object, string][] = [
+      ["!!!", "it is not base64 of a JSON object"],
+      [header([]), "it is not base64 of a JSON object"],
+      [{ ...payment, payload: undefined }, "payload is missing; it must be an object"],
+      [{ ...payment, x402Version: 3 }, "x402Version is not 2, or the deprecated 1"],
+      [{ ...payment, accepted: undefined }, "accepted is missing; it must be the offer that is paid, an object"],
+      [{ ...payment, accepted: { ...ACCEPTED, amount: 1000 } }, "accepted.amount is not a text"],
+      [{ ...legacy, scheme: undefined }, "scheme is missing; it must be a text"],
+      [{ ...legacy, network: "dogecoin" }, `network is dogecoin, taken are ${[...NETWORKS.keys()].join(", ")}`],
+      [
+        { ...payment, accepted: { ...ACCEPTED, network: "eip155:1" } },
+        `accepted.network is eip155:1, taken are ${[...NETWORKS.values()].join(", ")}`,
+      ],
+      [{ ...payment, payload: { ...EVM, signature: "0xzz" } }, "payload.signature is not hex"],
+      [evm({ nonce: "0x12" }), "payload.authorization.nonce is not 32 bytes of hex"],
+      [evm({ from: undefined }), "payload.authorization.from is missing; it must be 20 bytes of hex"],
+      [evm({ value: "-1" }), "payload.authorization.value is not an unsigned integer in decimal text"],
+      [
+        { ...payment, extensions: { "payment-identifier": { info: { id: "short" } } } },
+        'extensions.payment-identifier.info.id is not 16 to 128 letters, digits, "-" and "_"',
+      ],
+    ];
+    for (const [raw, reason] of cases) {
+      const refusal = readPayment(raw, NETWORKS);
+      expect(refusal, reason).to.be.a("string");
+      expect(explainPayment(refusal as Refusal, raw, NETWORKS)).to.equal(reason);
+    }
+  });
+
+  it("has a reason for whatever it refuses, however odd, and one that fits a header", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.object(), fc.base64String(), fc.record({ x402Version: fc.constant(2), payload: fc.object() })),
+        (raw) => {
+          const refusal = readPayment(raw, NETWORKS);
+          if (typeof refusal === "string")
+            expect(explainPayment(refusal, raw, NETWORKS))
+              .to.be.a("string")
+              .with.length.below(240);
+        },
+      ),
+      { numRuns: 500 },
+    );
   });
 
   it("survives 10 000 mutated headers without ever throwing", () => {

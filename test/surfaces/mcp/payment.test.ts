@@ -18,7 +18,9 @@ describe("a paid tool", () => {
     expect(status).to.equal(200);
     const { result } = body;
     expect(result.isError).to.equal(true);
-    expect(result.structuredContent).to.include({ x402Version: 2, error });
+    expect(result.structuredContent.x402Version).to.equal(2);
+    expect(result.structuredContent.error.split(":")[0]).to.equal(error.split(":")[0]);
+    expect(result.structuredContent.error).to.include(error);
     expect(result.content).to.deep.equal([{ type: "text", text: JSON.stringify(result.structuredContent) }]);
     expect(result._meta["x402/error"]).to.deep.equal(result.structuredContent);
     expect(headers).not.to.have.property("payment-required");

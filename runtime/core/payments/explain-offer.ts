@@ -1,0 +1,54 @@
+import type { Invocation } from "../call.ts";
+import { show } from "../x402/explain-payment.ts";
+import type { Payment, Refusal } from "../x402/read-payment.ts";
+import type { PaymentRequirements } from "../x402/x402.ts";
+
+/** What a payment was held against. */
+export interface Held {
+  readonly offers: readonly PaymentRequirements[];
+  readonly invocation: Pick<Invocation, "resource" | "networks">;
+  /** Unix seconds. */
+  readonly now: number;
+}
+
+/** Why a payment fits no offer: the first field that differs, and both values. Undefined where none does. */
+export function explainOffer(
+  refusal: Refusal,
+  payment: Payment,
+  { offers, invocation, now }: Held,
+): string | undefined {
+  const { authorization, network, resourceUrl } = payment;
+  const { validAfter, validBefore } = authorization;
+  if (refusal === "payment_not_yet_valid")
+    return `payload.authorization.validAfter is ${validAfter}, and now is ${now}`;
+  if (refusal === "payment_expired" || refusal === "payment_valid_too_long")
+    return validBefore === undefined
+      ? undefined
+      : `payload.authorization.validBefore is ${validBefore}, and now is ${now}`;
+  if (refusal === "unsupported_network")
+    return `network is ${network}, taken here are ${(invocation.networks ?? []).join(", ")}`;
+  if (refusal === "wrong_resource")
+    return resourceUrl === undefined || resourceUrl === invocation.resource
+      ? "neither resource.url nor accepted.extra.offerId says which service is paid for"
+      : `resource.url is ${show(resourceUrl)}, this is ${invocation.resource}`;
+  return refusal === "no_matching_offer" ? explainTerms(payment, offers) : undefined;
+}
+
+function explainTerms(payment: Payment, offers: readonly PaymentRequirements[]): string | undefined {
+  const { accepted, authorization, scheme, network } = payment;
+  const [offer] = offers.filter((one) => one.network === network);
+  if (!offer) return `network ${network} is not offered now`;
+  const terms: readonly (readonly [name: string, given: unknown, offered: unknown])[] = [
+    ["scheme", scheme, offer.scheme],
+    ...(["amount", "asset", "payTo", "maxTimeoutSeconds"] as const).map(
+      (key) => [key, accepted?.[key], offer[key]] as const,
+    ),
+    ["the signed amount", authorization.amount, BigInt(offer.amount)],
+    ["the signed recipient", authorization.payTo, offer.payTo.toLowerCase()],
+    ["extra.offerId", accepted?.extra?.offerId, offer.extra.offerId],
+  ];
+  const differing = terms.find(([, given, offered]) => given !== undefined && given !== offered);
+  if (!differing) return undefined;
+  const [name, given, offered] = differing.map((part) => (typeof part === "bigint" ? String(part) : part));
+  return `${name} is ${show(given)}, the offer says ${offered}`;
+}

@@ -1,0 +1,82 @@
+import { isObject } from "../json.ts";
+import { toUint256 } from "./eip3009.ts";
+import { parsePayment, type Refusal } from "./read-payment.ts";
+
+/** A field of a payment, by its path from the outside in, and what it must be. */
+type Rule = readonly [path: string, must: string, holds: (value: unknown) => boolean];
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isHexOf = (bytes: number) => (value: unknown) =>
+  typeof value === "string" && new RegExp(`^0x[0-9a-fA-F]{${2 * bytes}}$`).test(value);
+const isUint256 = (value: unknown): boolean => toUint256(value) !== undefined;
+
+const HEAD: readonly Rule[] = [
+  ["payload", "an object", isObject],
+  ["x402Version", "2, or the deprecated 1", (value) => value === 1 || value === 2],
+];
+
+const ACCEPTED: readonly Rule[] = [
+  ["accepted", "the offer that is paid, an object", isObject],
+  ...["scheme", "network", "asset", "amount", "payTo"].map((name): Rule => [`accepted.${name}`, "a text", isText]),
+  ["accepted.maxTimeoutSeconds", "a number", (value) => typeof value === "number"],
+  ["accepted.extra", "an object", (value) => value === undefined || isObject(value)],
+];
+
+const EVM: readonly Rule[] = [
+  ["payload.signature", "hex", (value) => isText(value) && /^0x(?:[0-9a-fA-F]{2})+$/.test(value as string)],
+  ["payload.authorization", "an object", isObject],
+  ...["from", "to"].map((name): Rule => [`payload.authorization.${name}`, "20 bytes of hex", isHexOf(20)]),
+  ["payload.authorization.nonce", "32 bytes of hex", isHexOf(32)],
+  ...["value", "validAfter", "validBefore"].map(
+    (name): Rule => [`payload.authorization.${name}`, "an unsigned integer in decimal text", isUint256],
+  ),
+];
+
+const LEGACY: readonly Rule[] = ["scheme", "network"].map((name) => [name, "a text", isText]);
+
+const SOLANA: readonly Rule[] = [
+  ["payload.transaction", "a whole Solana transaction of at most 1232 bytes in base64", () => false],
+];
+
+/**
+ * Why `readPayment` has refused a payment: the first field that is not what it must be. Undefined where there is no more
+ * to say than the refusal does.
+ */
+export function explainPayment(
+  refusal: Refusal,
+  raw: string | object,
+  networks: ReadonlyMap<string, string>,
+): string | undefined {
+  if (refusal === "invalid_identifier")
+    return 'extensions.payment-identifier.info.id is not 16 to 128 letters, digits, "-" and "_"';
+  const value = parsePayment(raw);
+  if (!isObject(value)) return "it is not base64 of a JSON object";
+  const fault = firstFault(value, [...HEAD, ...(value.x402Version === 2 ? ACCEPTED : LEGACY)]);
+  if (fault !== undefined) return fault;
+  const isCurrent = value.x402Version === 2;
+  const place = isCurrent ? "accepted." : "";
+  const network = at(value, `${place}network`);
+  const caip = (isCurrent ? undefined : networks.get(String(network))) ?? String(network);
+  const taken = [...networks].map(([name, id]) => (isCurrent ? id : name));
+  if (![...networks.values()].includes(caip))
+    return `${place}network is ${show(network)}, taken are ${taken.join(", ")}`;
+  return firstFault(value, caip.startsWith("solana:") ? SOLANA : EVM);
+}
+
+/** A client's value, short enough for a header. */
+export function show(value: unknown): string {
+  const text = typeof value === "string" && /^[\w:./-]+$/.test(value) ? value : (JSON.stringify(value) ?? "missing");
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+const LONGEST = 64;
+
+function firstFault(value: Readonly<Record<string, unknown>>, rules: readonly Rule[]): string | undefined {
+  const rule = rules.find(([path, , holds]) => !holds(at(value, path)));
+  if (!rule) return undefined;
+  const [path, must] = rule;
+  return at(value, path) === undefined ? `${path} is missing; it must be ${must}` : `${path} is not ${must}`;
+}
+
+const at = (value: unknown, path: string): unknown =>
+  path.split(".").reduce((inner: unknown, name) => (isObject(inner) ? inner[name] : undefined), value);
