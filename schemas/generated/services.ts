@@ -1131,6 +1131,14 @@ export interface Registry {
      */
     category?: "x402" | "other_transfer";
     /**
+     * Where the recipients are stated: a page, or what has answered with them.
+     */
+    source?: string;
+    /**
+     * When they were last stated there: `2026-11-22`.
+     */
+    as_of?: string;
+    /**
      * Addresses on Base, in lower case.
      */
     recipients: string[];

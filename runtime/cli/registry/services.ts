@@ -5,6 +5,9 @@ export interface RegistryService {
   readonly id: string;
   readonly label: string;
   readonly category: "x402" | "other_transfer";
+  /** Where and when the recipients were stated; a day, as in `2026-11-22`. */
+  readonly source?: string;
+  readonly as_of?: string;
   /** In lower case, sorted. */
   readonly recipients: readonly string[];
 }
@@ -44,8 +47,8 @@ export function toSorted(services: readonly RegistryService[]): RegistryService[
   const recipients = Map.groupBy(owners.keys(), (recipient) => owners.get(recipient)?.id ?? "");
   const byId = new Map(services.map((service) => [service.id, service]));
   return [...recipients.keys()].sort().map((id) => {
-    const { label, category } = byId.get(id) as RegistryService; // Every owner is one of them.
-    return { id, label, category, recipients: (recipients.get(id) ?? []).toSorted() };
+    const service = byId.get(id) as RegistryService; // Every owner is one of them.
+    return { ...service, recipients: (recipients.get(id) ?? []).toSorted() };
   });
 }
 

@@ -119,7 +119,8 @@ describe("payphone registry import", () => {
 
   it("lets what a later source says of an address count", async () => {
     const items = [1, 2].map((number) => resource("https://api.example.com/", toAddress(number)));
-    const own = { id: "mine", label: "My own", category: "other_transfer", recipients: [toAddress(2)] };
+    const stated = { source: "its own page", as_of: "2026-11-22" };
+    const own = { id: "mine", label: "My own", category: "other_transfer", ...stated, recipients: [toAddress(2)] };
     const { services } = await from(
       await file("bazaar.json", items),
       await file("own.json", { version: "1", services: [own] }),
@@ -187,5 +188,30 @@ describe("the registry that is built in", () => {
     const { services } = await importRegistry([path], NOW, new AbortController().signal);
     const { default: builtin } = await import("../../../plugins/ledger/registry.json", { with: { type: "json" } });
     expect(services).to.deep.equal(builtin.services);
+  });
+
+  it("says of every seller where and when its addresses were stated", async () => {
+    const { default: builtin } = await import("../../../plugins/ledger/registry.json", { with: { type: "json" } });
+    const sellers = builtin.services.filter(({ category }) => category === "x402");
+    expect(sellers).to.have.length.of.at.least(15);
+    for (const { id, source, as_of } of sellers) {
+      expect(source, id).to.be.a("string");
+      expect(as_of, id).to.match(/^2026-\d\d-\d\d$/);
+    }
+  });
+
+  it("knows sellers of the public directories by each of their addresses", async () => {
+    const { loadRegistry } = await import("../../../plugins/ledger/registry.ts");
+    const { find } = loadRegistry(undefined, { id: "own", label: "Own", recipient: undefined });
+    for (const recipient of [
+      "0x271189c860db25bc43173b0335784ad68a680908",
+      "0x3c5f3a6ce224bb89d72f5eb4232ecc27f67b3eea",
+    ])
+      expect(find(recipient)).to.deep.equal({
+        id: "pro-api.coinmarketcap.com",
+        label: "CoinMarketCap",
+        category: "x402",
+      });
+    expect(find("0x6d6e695b09861467c7d462f5aaf31cf3540b9192")?.label).to.equal("Exa");
   });
 });
