@@ -14,6 +14,8 @@ const CALLS: Readonly<Record<string, readonly [service: string, input: object]>>
   solana: ["resolve_name", { name: "bonfida.sol" }],
 };
 const IDS = Object.keys(CALLS);
+/** The rail reads balances and settlements from the Base node, too. */
+const ASKED_BY_SERVICES = IDS.filter((id) => id !== "base");
 
 describe("a source that is dead for a while", () => {
   let scene: Scene;
@@ -37,9 +39,9 @@ describe("a source that is dead for a while", () => {
     for (const { id, reason } of upstreams)
       if (IDS.includes(id)) expect(reason).to.match(/ has failed several times in a row$/);
 
-    const asked = IDS.map((id) => scene.source(id).asked());
+    const asked = ASKED_BY_SERVICES.map((id) => scene.source(id).asked());
     const refused = await callAll();
-    expect(IDS.map((id) => scene.source(id).asked())).to.deep.equal(asked);
+    expect(ASKED_BY_SERVICES.map((id) => scene.source(id).asked())).to.deep.equal(asked);
     for (const [at, id] of IDS.entries()) {
       expect([200, 502], id).to.include(refused[at]?.status);
       if (id !== "goplus") expect(Number(refused[at]?.headers.get("retry-after"))).to.be.within(1, 15);
