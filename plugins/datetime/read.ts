@@ -12,7 +12,7 @@ import { takeZone } from "./zones/zones.ts";
  * @throws Problem `unparseable-input` when any part of the text is not understood or names what does not exist.
  */
 export function read(input: string, base: Temporal.ZonedDateTime): Reading {
-  const text = input.trim().replaceAll(/\s+/g, " ");
+  const text = unquote(input.trim().replaceAll(/\s+/g, " "));
   try {
     return readMachine(text, base) ?? readEnglish(toPlainSpelling(text), base);
   } catch (error) {
@@ -20,6 +20,10 @@ export function read(input: string, base: Temporal.ZonedDateTime): Reading {
     throw error;
   }
 }
+
+/** The text without the quotes or brackets around it. */
+const unquote = (text: string): string =>
+  /^(?:"(.+)"|'(.+)'|`(.+)`|“(.+)”|\[(\d.+)\])$/.exec(text)?.slice(1).find(Boolean) ?? text;
 
 const readMachine = (text: string, base: Temporal.ZonedDateTime): Reading | undefined =>
   readDigits(text, base.timeZoneId) ?? readIso(text, base.timeZoneId) ?? readProgram(text, base);

@@ -1,12 +1,12 @@
 import { Temporal } from "temporal-polyfill";
-import { type Grounds, MACHINE, type Reading, toExactReading, toReading } from "../reading.ts";
-import { toWall } from "./wall.ts";
+import { type Grounds, MACHINE, type Reading, toExactReading, unclear } from "../reading.ts";
+import { readCompact } from "./compact.ts";
 
 const COUNT = /^(@)?([-−]?)(\d{1,20})(?:\.(\d{1,9}))?$/;
-/** Python's `%Y%m%d%H%M%S%f` and its shorter forms, with or without a mark between date and time. */
-const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:[ _-]?(\d\d)(\d\d)(\d\d)?(?:[.,]?(\d{3}|\d{6}|\d{9}))?)$/;
-/** WMI and CIM: `20270217140509.000000+060`, the offset in minutes. */
-const CIM = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\.(\d{6})([+-])(\d{3})$/;
+/** A count that says what it counts. */
+const NAMED_COUNT =
+  /^(?:(?:(?:unix|epoch|posix)(?: (?:time(?:stamp)?|epoch|seconds?))?|timestamp) ?[:=]? ?)(\d{9,20}(?:\.\d{1,9})?)$/i;
+const COUNT_WITH_UNIT = /^(\d{9,20}) ?(s|secs?|seconds?|ms|milliseconds?|us|µs|μs|microseconds?|ns|nanoseconds?)$/i;
 
 /** A unit and an epoch in which programs count. `low` and `high` bound the plausible counts. */
 interface Scale {
@@ -34,49 +34,38 @@ const OLD_SCALES: readonly Scale[] = [
 const RECENT = { since: 946_684_800n * SECOND, until: 4_102_444_800n * SECOND } as const; // 2000 to 2100
 
 /**
- * Reads digits by plausibility: compact dates with times (`20270217140509`), and Unix time in seconds (decimals allowed),
- * milliseconds, microseconds or nanoseconds. `@` in front makes it seconds. Undefined for fewer than five digits, which
- * could be a year or an hour. @throws RangeError beyond the calendar.
+ * Reads digits by plausibility: compact dates with and without times (`20270217140509`), and Unix time in seconds (decimals
+ * allowed), milliseconds, microseconds or nanoseconds. `@` in front makes it seconds. Undefined for fewer than five digits,
+ * which could be a year or an hour. @throws RangeError beyond the calendar; Problem `unparseable-input` for what begins
+ * like a date that does not exist.
  */
 export function readDigits(text: string, zone: string): Reading | undefined {
-  return readCim(text, zone) ?? readCompact(text, zone) ?? readCount(text, zone);
+  return readCompact(text, zone) ?? readNamed(text, zone) ?? readCount(text, zone);
 }
 
-function readCim(text: string, zone: string): Reading | undefined {
-  const [, year, month, day, hour = "", minute, second, fraction, sign, minutes] = CIM.exec(text) ?? [];
-  if (minutes === undefined) return undefined;
-  const date = Temporal.PlainDate.from(toNumbers({ year, month, day }), { overflow: "reject" });
-  const utc = toWall(date, { hour, minute, second, fraction }).toZonedDateTime("UTC");
-  return toExactReading(utc.subtract({ minutes: Number(`${sign}${minutes}`) }).toInstant(), zone);
+/** Counts that say that they are Unix time, or in what unit. */
+function readNamed(text: string, zone: string): Reading | undefined {
+  const [, count] = NAMED_COUNT.exec(text) ?? [];
+  if (count !== undefined) return readCount(count, zone);
+  const [, digits, unit = ""] = COUNT_WITH_UNIT.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  const scale =
+    SCALES[["s", "m", "u", "n"].indexOf(unit.toLowerCase().replace(/^[µμ]/, "u").replace("micro", "u").slice(0, 1))];
+  if (!scale) return undefined;
+  const grounds = isRecent(BigInt(digits), scale) ? MACHINE : toGuess(digits, scale);
+  return toExactReading(Temporal.Instant.fromEpochNanoseconds(BigInt(digits) * scale.nanoseconds), zone, grounds);
 }
-
-/** Undefined when the digits are no date in 1970 to 2100: then they are a count. */
-function readCompact(text: string, zone: string): Reading | undefined {
-  const [, year, month, day, hour = "", minute, second, fraction] = COMPACT.exec(text) ?? [];
-  if (minute === undefined || Number(year) < 1970 || Number(year) > 2100) return undefined;
-  try {
-    const date = Temporal.PlainDate.from(toNumbers({ year, month, day }), { overflow: "reject" });
-    const wall = toWall(date, { hour, minute, second, fraction });
-    return toReading(wall.toPlainDate(), wall.toPlainTime(), zone, MACHINE);
-  } catch {
-    return undefined;
-  }
-}
-
-const toNumbers = ({ year, month, day }: Readonly<Record<"year" | "month" | "day", string | undefined>>) => ({
-  year: Number(year),
-  month: Number(month),
-  day: Number(day),
-});
 
 function readCount(text: string, zone: string): Reading | undefined {
   const [, at, sign, digits = "", decimals] = COUNT.exec(text) ?? [];
   const isMarked = Boolean(at || sign) || text === "0";
   if (digits === "" || (!isMarked && digits.length < (decimals ? 9 : 5))) return undefined;
   if (!isMarked && (digits.length === 7 || digits.length === 8)) {
-    // An ordinal or a calendar date is likelier.
-    if (/^(?:19[7-9]\d|20\d\d)(?:(?:0\d|1[0-2])(?:[0-2]\d|3[01])|[0-3]\d\d)$/.test(digits)) return undefined;
+    // An ordinal or a calendar date is likelier; databases write 9999 for "never".
+    if (/^(?:19\d\d|20\d\d|9999)(?:(?:0\d|1[0-2])(?:[0-2]\d|3[01])|[0-3]\d\d)$/.test(digits)) return undefined;
   }
+  if (!isMarked && !decimals && /^(?:19|20)(?:\d{6}|\d{10}|\d{12})$/.test(digits))
+    throw unclear(`${digits} begins like a date, and there is no such date`);
   const scale = at || decimals !== undefined ? SECONDS : toScale(digits);
   const fraction = BigInt((decimals ?? "").padEnd(9, "0"));
   const count = BigInt(digits) * scale.nanoseconds + (sign ? -1n : 1n) * scale.epoch + fraction;
@@ -84,14 +73,15 @@ function readCount(text: string, zone: string): Reading | undefined {
   return toExactReading(instant, zone, toGrounds(digits, scale, isMarked));
 }
 
+function isRecent(count: bigint, { nanoseconds, epoch }: Scale): boolean {
+  const at = count * nanoseconds + epoch;
+  return at >= RECENT.since && at < RECENT.until;
+}
+
 /** The scale that puts the count between 2000 and 2100, or else the one that its number of digits suggests. */
 function toScale(digits: string): Scale {
-  const count = BigInt(digits);
-  const isRecent = ({ nanoseconds, epoch }: Scale): boolean => {
-    const at = count * nanoseconds + epoch;
-    return at >= RECENT.since && at < RECENT.until;
-  };
-  const old = digits.length === 17 || digits.length === 18 ? OLD_SCALES.find(isRecent) : undefined;
+  const isFit = (scale: Scale): boolean => isRecent(BigInt(digits), scale);
+  const old = digits.length === 17 || digits.length === 18 ? OLD_SCALES.find(isFit) : undefined;
   const [seconds, milliseconds, microseconds, nanoseconds] = SCALES as [Scale, Scale, Scale, Scale];
   const byLength =
     digits.length <= 10
@@ -101,12 +91,16 @@ function toScale(digits: string): Scale {
         : digits.length <= 16
           ? microseconds
           : nanoseconds;
-  return old ?? SCALES.find(isRecent) ?? byLength;
+  return old ?? SCALES.find(isFit) ?? byLength;
 }
 
 /** Nine digits of seconds are 1973 and later; all other scales are sure only with the digits that they have since 2001. */
 function toGrounds(digits: string, { name, epoch }: Scale, isMarked: boolean): Grounds {
   const isUsual = [9, 10, 13, 16, 19].includes(digits.length) && epoch === 0n;
-  if (isMarked || isUsual) return MACHINE;
-  return { isMachine: true, assumptions: [`${digits} is read as ${name}`] };
+  return isMarked || isUsual ? MACHINE : toGuess(digits, { name });
 }
+
+const toGuess = (digits: string, { name }: Pick<Scale, "name">): Grounds => ({
+  isMachine: true,
+  assumptions: [`${digits} is read as ${name}`],
+});

@@ -30,17 +30,22 @@ const FORMS: readonly RegExp[] = [
     `(?<year>\\d{4})-(?<number>\\d\\d)-(?<day>\\d\\d)[_t-](?<hour>\\d\\d)-(?<minute>\\d\\d)(?:-(?<second>\\d\\d))?(?<zone>z)?`,
   ), // file names
   form(`(?<day>\\d\\d)(?<hour>\\d\\d)(?<minute>\\d\\d)(?<zone>z) ?${MONTH} ?(?<year>\\d{4}|\\d\\d)`), // date-time group
+  form(`(?<year>\\d{4})年(?<number>\\d\\d?)月(?<day>\\d\\d?)日(?: ?${TIME})?`), // Chinese and Japanese
 ];
 
-/** RFC 3164: no year. */
-const SYSLOG = form(`(?:<\\d{1,3}>)?${MONTH} (?<day>\\d{1,2}) ${TIME}`);
+/** RFC 3164 and glog: no year. */
+const LOGGED: readonly RegExp[] = [
+  form(`(?:<\\d{1,3}>)?${MONTH} (?<day>\\d{1,2}) ${TIME}`),
+  form(`[iwef](?<number>\\d\\d)(?<day>\\d\\d) ${TIME}`),
+];
 const PYTHON =
-  /^(?:datetime\.)?(?:datetime|date)\((?<year>\d{4}), ?(?<number>\d\d?), ?(?<day>\d\d?)(?:, ?(?<hour>\d\d?), ?(?<minute>\d\d?)(?:, ?(?<second>\d\d?)(?:, ?(?<micro>\d{1,6}))?)?)?(?:, ?tzinfo=(?<zone>(?:datetime\.)?(?:timezone\.)?utc))?\)$/i;
+  /^(?:datetime\.)?(?:datetime|date)\((?<year>\d{4}), ?(?<number>\d\d?), ?(?<day>\d\d?)(?:, ?(?<hour>\d\d?), ?(?<minute>\d\d?)(?:, ?(?<second>\d\d?)(?:, ?(?<micro>\d{1,6}))?)?)?(?:, ?tzinfo=(?<zone>(?:datetime\.)?(?:timezone\.)?(?:utc|UTC)))?\)$/;
 /** A text or a count in the notation of a program or a protocol. */
 const WRAPPED: readonly RegExp[] = [
   /^\/?Date\((\d{9,14})\)\/?$/, // ASP.NET
   /^new Date\((\d{9,14})\)$/,
-  /^(?:new Date|Timestamp|ISODate|Date)\(["']([^"']+)["']\)$/,
+  /^(?:new Date|(?:pd\.)?Timestamp|ISODate|Date|(?:np\.|numpy\.)?datetime64)\(["']([^"']+)["']\)$/,
+  /^<\d{1,3}>1 (\S+)$/, // RFC 5424
   /^<t:(\d{9,11})(?::[tTdDfFR])?>$/, // Discord
 ];
 
@@ -59,8 +64,8 @@ export function readProgram(text: string, base: Temporal.ZonedDateTime): Reading
   }
   const python = PYTHON.exec(text)?.groups;
   if (python) return toMoment({ ...python, fraction: python.micro?.padStart(6, "0") }, base);
-  const syslog = SYSLOG.exec(text)?.groups;
-  if (syslog?.second !== undefined) return toLogged(syslog, base);
+  const logged = LOGGED.map((pattern) => pattern.exec(text)?.groups).find(Boolean);
+  if (logged?.second !== undefined) return toLogged(logged, base);
   return readWrapped(text, base);
 }
 

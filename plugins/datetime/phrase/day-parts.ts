@@ -1,4 +1,4 @@
-import { takeMatch } from "../vocabulary.ts";
+import { MONTH, takeMatch } from "../vocabulary.ts";
 
 /** A part of the day: the hour that stands for it, and its first and last hour (0 to 23). */
 export interface DayPart {
@@ -17,7 +17,9 @@ const PARTS: readonly DayPart[] = [
 ];
 
 /** "9 at night", "5 o'clock in the morning": without the part, "9" alone would be no time. */
-const AFTER_HOUR = /\b(?:at )?(\d{1,2}(?:[:.]\d\d)?)(?: o'clock)? (?:in the|at) (morning|afternoon|evening|night)\b/;
+const AFTER_HOUR = new RegExp(
+  `(?<!${MONTH} )\\b(?:at )?(\\d{1,2}(?:[:.]\\d\\d)?)(?: o'clock)? (?:in the|at) (morning|afternoon|evening|night)\\b`,
+);
 const PLAIN = /,? ?\b(?:(?:in|at|during|around) )?(?:the )?(morning|lunchtime|afternoon|evening|night)\b/;
 /** "8 tonight", "tonight 8", "tomorrow morning 9:30". */
 const BARE_HOUR = /^(\d{1,2})(?= (?:today|tomorrow|yesterday)\b)|(?<=◇ )(\d{1,2})$/;

@@ -4,6 +4,7 @@ type Unit = "years" | "months" | "days" | "hours" | "minutes" | "seconds";
 
 /** The words for each unit, and the unit that Temporal counts it in. */
 const UNITS: readonly (readonly [words: string, unit: Unit, factor: number])[] = [
+  ["centur(?:y|ies)", "years", 100],
   ["decades?", "years", 10],
   ["years?|yrs?|y", "years", 1],
   ["quarters?", "months", 3],

@@ -65,6 +65,7 @@ const HOLIDAYS: readonly Holiday[] = [
   { names: "pi day", ofYear: fixed(3, 14) },
   { names: "(?:st\\.?|saint) (?:patrick|paddy)'?s?(?: day)?", ofYear: fixed(3, 17) },
   { names: "april fool'?s?'?(?: day)?", ofYear: fixed(4, 1) },
+  { names: "anzac day", ofYear: fixed(4, 25) },
   { names: "earth day", ofYear: fixed(4, 22) },
   { names: "shrove tuesday|pancake day|mardi gras", ofYear: easter(-47) },
   { names: "ash wednesday", ofYear: easter(-46) },
@@ -107,7 +108,7 @@ const HOLIDAYS: readonly Holiday[] = [
 ];
 
 const WHICH = "(?:(?<which>this|this coming|next|last|the next|the last|the) )?";
-const YEAR = "(?:,? (?:of |in )?(?<year>\\d{4}(?![:\\d])|(?:this|next|last) year)| ?'(?<short>\\d\\d))?";
+const YEAR = "(?:(?: ?◇)?,? (?:of |in )?(?<year>\\d{4}(?![:\\d])|(?:this|next|last) year)| ?'(?<short>\\d\\d))?";
 
 /** Named days, with the country's rule among the assumptions. Without a year: the next one that is not over. */
 export const HOLIDAY_RULES: readonly DayRule[] = HOLIDAYS.map(({ names, ofYear, rule }) => [

@@ -40,7 +40,12 @@ const REPLACEMENTS: readonly Replacement[] = [
   [/(?<=\d) ?([ap])\b\.?(?!\.?m|[a-z'-])/g, "$1m"],
   [/\b(1[0-2]|[1-9]) ([1-5]\d|0[1-9])(?= ?[ap]m\b)/g, "$1:$2"],
   [/(?<=\d[ap]m) (?:sharp|exactly|precisely|on the dot)\b/g, ""],
-  [/(?<=\d) (?:sharp|on the dot)\b/g, ""],
+  [/(?<=\d|o'clock) (?:sharp|on the dot)\b/g, ""],
+  [/\b(?:exactly|precisely) (?=\d|an? |12:00|midnight)/g, ""],
+  [
+    /\b(1[0-2]|[1-9]) ([1-5]\d|0[1-9])(?=(?: (?:in the|today|tomorrow|yesterday|this))? (?:morning|afternoon|evening|night)\b)/g,
+    "at $1:$2",
+  ],
   [new RegExp(`\\b(${MONTH}|${WEEKDAY})\\.(?= |,|\\d|$)`, "g"), "$1"],
   [new RegExp(`\\b(${MONTH})'s\\b`, "g"), "$1"],
   [/\bo ?' ?clock\b/g, "o'clock"],
@@ -67,6 +72,9 @@ const REPLACEMENTS: readonly Replacement[] = [
   [/\b(?:at|@) ?([01]\d|2[0-3])([0-5]\d)(?: ?(?:hrs|hours|h))?(?![\d:])/g, "at $1:$2"],
   [/\b([01]\d|2[0-3])([0-5]\d) ?(?:hrs|hours|hr|h)\b/g, "$1:$2"],
   [/@ ?/g, "at "],
+  [/\bat (1[0-2]|[1-9]) ([1-5]\d|0[1-9])(?![\d:/.]| [a-z]*(?:days?|hours?|minutes?|past|to)\b)/g, "at $1:$2"],
+  [/(?<=[a-z]),(?=\d)/g, ", "],
+  [/\b(?:a )?(half|quarter) (to|till|before|past|after) (midnight|12:00pm)\b/g, toMinutes],
   [new RegExp(`\\bhalf (?:past |after )${HOUR}`, "g"), "$1:30"],
   [new RegExp(`\\bhalf ${HOUR}(?! (?:years?|months?|weeks?|days?|hours?|minutes?))`, "g"), "$1:30"],
   [new RegExp(`\\b(?:a )?quarter (?:past|after) ${HOUR}`, "g"), "$1:15"],
@@ -102,6 +110,10 @@ const apply = (text: string, replacements: readonly Replacement[]): string =>
 /** One spelling for many: lower case, single spaces, numbers and times of day in digits. */
 export const toPlainSpelling = (text: string): string =>
   apply(toDigits(apply(text.normalize("NFKC").toLowerCase().trim(), BEFORE_DIGITS)), REPLACEMENTS);
+
+function toMinutes(_: string, part = "", side = "", time = ""): string {
+  return `${part === "half" ? 30 : 15} minutes ${/past|after/.test(side) ? "after" : "before"} ${time}`;
+}
 
 function minutesTo(minutes: number, hour: string): string {
   if (minutes === 0) return `${hour}:00`;

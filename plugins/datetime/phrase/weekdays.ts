@@ -49,7 +49,7 @@ export const WEEKDAY_RULES: readonly DayRule[] = [
 /** A weekday beside another day: "the Monday after Christmas". */
 export const WEEKDAY_BESIDE_RULE: DayRule = [
   new RegExp(
-    `\\b${ON}(?:(?<nth>\\d{1,2})(?:st|nd|rd|th) |last |next )?(?<weekday>${WEEKDAY}) (?<side>after|following|before|preceding) (?!next\\b)(?<anchor>.+)$`,
+    `\\b${ON}(?:(?<nth>\\d{1,2})(?:st|nd|rd|th) |last |next )?(?<weekday>${WEEKDAY}) (?<side>after|following|before|preceding) (?!next\\b|last$)(?<anchor>.+)$`,
   ),
   beside,
 ];

@@ -45,6 +45,7 @@ const FORMS: readonly (readonly [RegExp, (...groups: readonly string[]) => Found
   ),
   ...[3, 2, 1].map((words) => [new RegExp(`\\bin ((?:[a-z]+ ){${words - 1}}[a-z]+)$`), toPlace] as const),
   [new RegExp(`(?<=\\d ?[ap]m|:\\d\\d|noon|midnight) (${WORDS})$`), toPlace],
+  [new RegExp(`(?<=\\b(?:today|tomorrow|yesterday|[a-z]+day)) (${WORDS})$`), toPlace],
   [new RegExp(`\\(?\\b(${SHORT})(?: time)?\\b\\)?`), toAbbreviated],
 ];
 

@@ -22,6 +22,7 @@ export const DAYS: Readonly<Record<string, Scene["rows"]>> = {
     ["second last Thursday of December 2026", "2026-12-24T00:00:00+00:00", "medium"],
     ["Monday the 4th", "2027-01-04T00:00:00+00:00", "low"],
     ["by 5pm on Monday", "2026-11-23T17:00:00+00:00", "low"],
+    ["the Friday before last", "2026-11-06T00:00:00+00:00", "low"],
   ],
   dates: [
     ["8pm today", "2026-11-20T20:00:00+00:00", "medium"],
@@ -42,6 +43,7 @@ export const DAYS: Readonly<Record<string, Scene["rows"]>> = {
     ["2027/06/15 08:00", "2027-06-15T08:00:00+00:00", "high"],
     ["first day of next year", "2027-01-01T00:00:00+00:00", "medium"],
     ["second Tuesday of January 2027", "2027-01-12T00:00:00+00:00", "medium"],
+    ["day 200 of 2027", "2027-07-19T00:00:00+00:00", "medium"],
     ["penultimate day of 2026", "2026-12-30T00:00:00+00:00", "medium"],
     ["on the 28th", "2026-11-28T00:00:00+00:00", "low"],
     ["8.15pm on 1 Dec 2026", "2026-12-01T20:15:00+00:00", "medium"],
@@ -125,6 +127,9 @@ export const DAYS: Readonly<Record<string, Scene["rows"]>> = {
     ["4th of July", "2027-07-04T00:00:00+00:00", "low"],
     ["the day after New Year's", "2027-01-02T00:00:00+00:00", "low"],
     ["two weeks before Halloween 2027", "2027-10-17T00:00:00+00:00", "medium"],
+    ["ANZAC Day 2027", "2027-04-25T00:00:00+00:00", "medium"],
+    ["Canada Day", "2027-07-01T00:00:00+00:00", "low"],
+    ["Christmas morning 2027", "2027-12-25T06:00:00+00:00", "low"],
     ["St. Patrick's Day 2027", "2027-03-17T00:00:00+00:00", "medium"],
   ],
   "business days and ends": [

@@ -97,4 +97,11 @@ export const REFUSED: readonly string[] = [
   "v2.1.0",
   "10.0.0.1",
   "tomorrow-ish",
+  "20271301",
+  "202713011200",
+  "20270217250000",
+  "31042027",
+  "Date(2027, 1, 17)", // JavaScript counts months from 0
+  "earlier today",
+  "later today",
 ];
