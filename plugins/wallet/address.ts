@@ -12,8 +12,31 @@ export interface WalletAddress {
   readonly chainId?: string;
 }
 
-const EVM = /^(?:0x)?([0-9a-f]{40})$/i;
-const CAIP_10 = /^([-a-z0-9]{3,8}):([-_a-zA-Z0-9]{1,32}):([-.%a-zA-Z0-9]{1,128})$/;
+/** `x` and `\\x` are how databases begin hex. */
+const EVM = /^(?:0x|\\?x)?(?:0{24})?([0-9a-f]{40})$/i;
+/** An EVM address inside of other text (`base:0x…`, `ethereum:0x…@8453`, `https://etherscan.io/address/0x…`), but no part of a name. */
+const EVM_INSIDE =
+  /(?:(?<![a-z0-9])([a-z0-9]{1,12}):(?:pay-)?)?(?<![a-z0-9])0x([0-9a-f]{40})(?![a-z0-9]|\.[a-z])(?:@([a-z0-9]{1,12}))?/gi;
+/** EIP-155 chains by the short names that stand before or after an address (EIP-3770, and what people write). */
+const CHAIN_IDS: ReadonlyMap<string, string> = new Map([
+  ["eth", "1"],
+  ["mainnet", "1"],
+  ["oeth", "10"],
+  ["optimism", "10"],
+  ["bnb", "56"],
+  ["bsc", "56"],
+  ["matic", "137"],
+  ["polygon", "137"],
+  ["base", "8453"],
+  ["arb1", "42161"],
+  ["arbitrum", "42161"],
+  ["avax", "43114"],
+  ["avalanche", "43114"],
+]);
+const CAIP_10 = /^(?:did:pkh:)?([-a-z0-9]{3,8}):([-_a-zA-Z0-9]{1,32}):([-.%a-zA-Z0-9]{1,128})$/i;
+/** BIP 21 and Solana Pay: `bitcoin:12Qt…?amount=1`. */
+const PAYMENT_URI = /^[a-z]{2,12}:(?!\/\/)([1-9A-HJ-NP-Za-km-z]{20,100})(?:\?.*)?$/i;
+const QUOTES = /^["'`“‘(<[{]+|["'`”’)>\]},;.]+$/g;
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const CASHADDR_PREFIX = /^bitcoincash:/i;
 /** Bech32 (BIP 173) and Bitcoin Cash addresses without prefix: not case-sensitive. */
@@ -41,18 +64,47 @@ export function readChainAddress(
   throw new Problem("invalid-input", undefined, { issues: [toValueError(error, text, field)] });
 }
 
-/** Reads an address as sent by a caller or printed in a sanctions list. Surrounding white space is ignored; any text has a key. */
+/**
+ * Reads an address as sent by a caller or printed in a sanctions list. White space and quotes around it, invisible
+ * characters, and the notations that people copy it in do not matter: an address that is on a list must be found. Any text
+ * has a key.
+ */
 export function readAddress(text: string): WalletAddress {
-  const [, namespace, reference, account] = CAIP_10.exec(text.trim()) ?? [];
-  const written = account ?? text.trim();
-  const digits = EVM.exec(written)?.[1];
-  if (digits !== undefined)
-    return {
-      chain: "ethereum",
-      key: `0x${digits.toLowerCase()}`,
-      ...(namespace === "eip155" && reference !== undefined && { chainId: reference }),
-    };
-  if (BASE58.test(written) && base58.decode(written).length === 32) return { chain: "solana", key: written };
+  const clean = text
+    .normalize("NFKC")
+    .replace(/\p{Cf}/gu, "")
+    .trim()
+    .replace(QUOTES, "")
+    .trim();
+  const [, namespace, reference, account] = CAIP_10.exec(clean) ?? [];
+  const written = account ?? PAYMENT_URI.exec(clean)?.[1] ?? clean;
+  const digits = EVM.exec(written.replace(/\s/g, ""))?.[1];
+  if (digits !== undefined) return toEvm(digits, namespace?.toLowerCase() === "eip155" ? reference : undefined);
+  if (isSolanaKey(written)) return { chain: "solana", key: written };
+  return readInside(clean) ?? { chain: "unknown", key: toKey(written) };
+}
+
+const toEvm = (digits: string, chainId: string | undefined): WalletAddress => ({
+  chain: "ethereum",
+  key: `0x${digits.toLowerCase()}`,
+  ...(chainId !== undefined && { chainId }),
+});
+
+const isSolanaKey = (text: string): boolean => BASE58.test(text) && base58.decode(text).length === 32;
+
+/** The one EVM address in a text, or the one Solana key in a web address. */
+function readInside(text: string): WalletAddress | undefined {
+  const found = [...text.matchAll(EVM_INSIDE)];
+  const [, before, digits = "", after] = found[0] ?? [];
+  const isOne = new Set(found.map(([, , each = ""]) => each.toLowerCase())).size === 1;
+  if (isOne) return toEvm(digits, toChainId(after) ?? toChainId(before));
+  const keys = /^https?:/i.test(text) ? text.split(/[^1-9A-HJ-NP-Za-km-z]/).filter(isSolanaKey) : [];
+  return keys.length === 1 && keys[0] !== undefined ? { chain: "solana", key: keys[0] } : undefined;
+}
+
+const toChainId = (name = ""): string | undefined => (/^\d+$/.test(name) ? name : CHAIN_IDS.get(name.toLowerCase()));
+
+function toKey(written: string): string {
   const bare = written.replace(CASHADDR_PREFIX, "");
-  return { chain: "unknown", key: EITHER_CASE.test(bare) ? bare.toLowerCase() : bare };
+  return EITHER_CASE.test(bare) ? bare.toLowerCase() : bare;
 }

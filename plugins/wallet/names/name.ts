@@ -29,19 +29,28 @@ export interface AddressQuestion {
  * @throws Problem `invalid-input` for a name that its registry cannot have, and for a name without a suffix.
  */
 export function readName(given: string): NameQuestion {
-  const name = given.trim().replace(/\.$/, "");
+  const name = given.trim().replace(QUOTED, "$1$2").replace(/\.$/, "");
   const { chain, key } = readAddress(name);
   if (chain !== "unknown") return { kind: "address", registry: chain === "ethereum" ? "ENS" : "SNS", address: key };
   const tld = SUPPORTED_TLDS.find((suffix) => name.toLowerCase().endsWith(suffix));
   if (!tld && !name.includes(".")) throw toProblem(toAdvice(name), given);
   if (name.split(".").includes("")) throw toProblem("name must not have empty parts between its dots", given);
+  if (!tld && NOT_IN_NAMES.test(name)) throw toProblem(`name must be a name alone, ${ENDS}`, given);
   if (!tld) return { kind: "name", registry: null, name };
   return tld === ".eth"
     ? { kind: "name", registry: "ENS", name: toEnsName(name) }
     : { kind: "name", registry: "SNS", name: toSolName(name) };
 }
 
+const ENDS = `and end with ${SUPPORTED_TLDS.join(" or ")}`;
+const QUOTED = /^"([^"]*)"$|^'([^']*)'$/;
+const NOT_IN_NAMES = /[\s/:?#@"'<>()[\]{},;\\]|^[\d.]+$/;
+/** White space, and characters that nobody sees; the joiner (U+200D) is a part of emoji. */
+const INVISIBLE = /(?!\u200d)[\p{C}\p{Z}]/u;
+
 function toAdvice(name: string): string {
+  if (/^0x[0-9a-f]*$/i.test(name))
+    return `name must end with ${SUPPORTED_TLDS.join(" or ")}; an address has 40 hex digits`;
   const advice = /^[a-z0-9-]+$/i.test(name) ? `, such as ${name}${SUPPORTED_TLDS.join(` or ${name}`)}` : "";
   return `name must end with ${SUPPORTED_TLDS.join(" or ")}${advice}`;
 }
@@ -57,8 +66,9 @@ function toEnsName(name: string): string {
 
 /** .sol names are registered in lower case only. */
 function toSolName(name: string): string {
-  if (name.isWellFormed()) return name.toLowerCase();
-  throw toProblem("name must be well-formed Unicode: it holds a lone surrogate", name);
+  if (!name.isWellFormed()) throw toProblem("name must be well-formed Unicode: it holds a lone surrogate", name);
+  if (INVISIBLE.test(name)) throw toProblem("name must not hold white space or invisible characters", name);
+  return name.toLowerCase();
 }
 
 const toProblem = (error: string, given: string): Problem =>

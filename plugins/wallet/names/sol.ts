@@ -52,6 +52,10 @@ export function createSol({ clock, upstream }: Pick<Host, "clock" | "upstream">)
   };
 }
 
+/** .sol names are not normalized, as .eth names are. */
+const FOREIGN =
+  "Beware: the name holds letters that are not ASCII, which can look like others: it may imitate another name.";
+
 function toAgreement(name: string, [held, owned]: readonly [SolTarget, SolTarget]) {
   const refusals = new Set([held, owned].flatMap((target) => ("refusal" in target ? [target.refusal] : [])));
   if ("refusal" in held || "refusal" in owned) return unresolved(`${name} leads nowhere.`, ...refusals);
@@ -59,7 +63,7 @@ function toAgreement(name: string, [held, owned]: readonly [SolTarget, SolTarget
     return unresolved(`The Solana Record Service and SNS lead ${name} to different wallets, so no address is given.`);
   return {
     addresses: [{ chain: "solana" as const, address: held.wallet, ttl_hint_seconds: DEFAULT_TTL_SECONDS }],
-    notes: [],
+    notes: /^[\x21-\x7e]+$/.test(name) ? [] : [FOREIGN],
   };
 }
 

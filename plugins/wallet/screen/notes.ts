@@ -1,15 +1,35 @@
+import { keccak_256 } from "@noble/hashes/sha3";
 import type { ScreenFindings } from "./findings.ts";
 import { FLAGS } from "./flags.ts";
 
-/** The findings in sentences: first the sanctions list, then the reputation. */
+/** The findings in sentences: first the sanctions list, then the reputation, then what is odd about the address. */
 export const toScreenNotes = (findings: ScreenFindings): string =>
-  `${aboutSanctions(findings)} ${aboutReputation(findings)}`;
+  [aboutSanctions(findings), aboutReputation(findings), aboutSpelling(findings)].filter(Boolean).join(" ");
 
 function aboutSanctions({ listed: { entries, corpus, isCurrent } }: ScreenFindings): string {
   const names = entries.map(({ name }) => name).join(", ");
   if (names !== "") return `Sanctioned: OFAC's SDN list names this address as ${names}'s. Do not deal with it.`;
   if (isCurrent) return `Not on OFAC's SDN list of ${corpus.published}.`;
   return `Not on the sanctions list that was at hand (${corpus.version}), but OFAC's present list could not be read: look again later.`;
+}
+
+/** An address in mixed case carries a checksum (EIP-55), which a typing error breaks. */
+function aboutSpelling({ wallet, key, chain }: ScreenFindings): string {
+  if (chain === "unknown" && /\.(?:eth|sol)$/i.test(wallet.trim()))
+    return "It is a name: resolve it, and screen the address that it leads to.";
+  const digits = key.slice(2);
+  const [written = ""] = chain === "ethereum" ? (new RegExp(digits, "i").exec(wallet) ?? []) : [];
+  const isMixed = /[a-f]/.test(written) && /[A-F]/.test(written);
+  if (!isMixed || written === toChecksum(digits)) return "";
+  return "Its capital letters are not those of its checksum (EIP-55): it may hold a typing error.";
+}
+
+/** @param digits 40 hex digits in lower case. */
+function toChecksum(digits: string): string {
+  const hash = Buffer.from(keccak_256(digits)).toString("hex");
+  return digits.replace(/[a-f]/g, (digit, at: number) =>
+    /[89a-f]/.test(hash.charAt(at)) ? digit.toUpperCase() : digit,
+  );
 }
 
 function aboutReputation({ chain, reputation }: ScreenFindings): string {

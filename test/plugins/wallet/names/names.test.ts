@@ -26,8 +26,20 @@ describe("a name of another suffix", () => {
     expect(await faultsOf(resolve({ name: "vitalik" }))).to.deep.equal([
       "body.name: Value error, name must end with .eth or .sol, such as vitalik.eth or vitalik.sol",
     ]);
-    for (const name of ["eth.", ".", " ", "two words", "@alice"])
+    for (const name of ["eth.", ".", " ", "two words", "@alice", "0x123", '""'])
       expect(await faultsOf(resolve({ name })), name).to.have.length(1);
+  });
+
+  it("is refused when it is more than a name", async () => {
+    const resolve = await serve("resolve_name", wallet, createHost({}, { urls: { ethereum: DEAD, solana: DEAD } }));
+    for (const name of ["vitalik.eth/", "vitalik.eth?x=1", "vitalik.eth:", "https://example.com", "1.2.3.4", "a@b.com"])
+      expect(await faultsOf(resolve({ name })), name).to.deep.equal([
+        "body.name: Value error, name must be a name alone, and end with .eth or .sol",
+      ]);
+    for (const name of ["bon fida.sol", "bon\u200bfida.sol", "\u202ebonfida.sol"])
+      expect(await faultsOf(resolve({ name })), name).to.deep.equal([
+        "body.name: Value error, name must not hold white space or invisible characters",
+      ]);
   });
 
   it("is refused when it is empty, too long, or no text", async () => {

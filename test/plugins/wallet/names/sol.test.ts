@@ -58,6 +58,11 @@ describe("a .sol name", () => {
     });
   });
 
+  it("comes with a warning when its letters can look like others", async () => {
+    await sns.register("аlice", bob.address); // The first letter is Cyrillic.
+    expect((await resolve({ name: "аlice.sol" })).notes).to.match(/^Beware: .* may imitate another name\.$/);
+  });
+
   it("leads nowhere when it is not registered", async () => {
     expect(await leadOf("nobody.sol")).to.equal("nobody.sol is not registered.");
     const { domain, registration } = await toSolKeys("dusted");

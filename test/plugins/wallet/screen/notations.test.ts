@@ -1,0 +1,87 @@
+import { expect } from "chai";
+import wallet from "../../../../plugins/wallet/index.ts";
+import { createWorldClock } from "../../../support/world/clock.ts";
+import { openGoPlus } from "../../../support/world/goplus.ts";
+import type { WorldSource } from "../../../support/world/source.ts";
+import { createHost, type Serve, serve } from "../../host.ts";
+
+/** On the built-in list. */
+const DIGITS = "098B716B8Aaf21512996dC57EB0615e2383E2f96";
+const RONIN = `0x${DIGITS}`;
+const toFullWidth = (text: string): string =>
+  text.replace(/[!-~]/g, (character) => String.fromCharCode(character.charCodeAt(0) + 0xfee0));
+
+/** Notations of the listed address, and the chain that GoPlus is asked about. */
+const NOTATIONS: readonly (readonly [notation: string, chainId: string])[] = [
+  [DIGITS, "1"],
+  [`0X${DIGITS}`, "1"],
+  [`x${DIGITS}`, "1"],
+  [`\\x${DIGITS}`, "1"],
+  [`0x${"0".repeat(24)}${DIGITS}`, "1"],
+  [`"${RONIN}"`, "1"],
+  [`<${RONIN}>`, "1"],
+  [`${RONIN},`, "1"],
+  [`\t${RONIN}\n`, "1"],
+  [`0x${DIGITS.slice(0, 20)} ${DIGITS.slice(20)}`, "1"],
+  [`\u200b${RONIN.slice(0, 9)}\u00ad${RONIN.slice(9)}\ufeff`, "1"],
+  [toFullWidth(RONIN), "1"],
+  [`eip155:8453:${RONIN}`, "8453"],
+  [`EIP155:137:${RONIN}`, "137"],
+  [`did:pkh:eip155:10:${RONIN}`, "10"],
+  [`base:${RONIN}`, "8453"],
+  [`arb1:${RONIN}`, "42161"],
+  [`${RONIN}@polygon`, "137"],
+  [`ethereum:${RONIN}`, "1"],
+  [`ethereum:pay-${RONIN}@8453/transfer?value=1`, "8453"],
+  [`https://etherscan.io/address/${RONIN}#tokentxns`, "1"],
+  [`wallet ${RONIN} (Ronin)`, "1"],
+];
+
+describe("a sanctioned address in another notation", () => {
+  let goplus: WorldSource;
+  let screen: Serve;
+  beforeEach(async () => {
+    goplus = await openGoPlus({ clock: createWorldClock() });
+    screen = await serve("screen", wallet, createHost({}, { urls: { goplus: goplus.url } }));
+  });
+  afterEach(() => goplus.close());
+
+  for (const [notation, chainId] of NOTATIONS)
+    it(`is found as ${JSON.stringify(notation)}, and GoPlus is asked about it on eip155:${chainId}`, async () => {
+      expect(await screen({ wallet: notation })).to.include({
+        wallet: notation,
+        chain_inferred: "ethereum",
+        sanctions_match: true,
+        recommendation: "block",
+      });
+      const [asked] = goplus.asked;
+      expect(asked?.name).to.equal(`/address_security/${RONIN.toLowerCase()}`);
+      expect(asked?.query.get("chain_id")).to.equal(chainId);
+    });
+
+  it("is not taken out of a name, out of longer digits, or from among several", async () => {
+    const other = `0x${"1".repeat(40)}`;
+    for (const text of [`${RONIN}.eth`, `${RONIN}0`, RONIN.slice(0, -1), `${RONIN} ${other}`]) {
+      const answer = await screen({ wallet: text });
+      expect(answer, text).to.include({ chain_inferred: "unknown", recommendation: "review" });
+    }
+    expect(goplus.asked).to.deep.equal([]);
+  });
+
+  it("is a Solana key in a payment link, and in a web address", async () => {
+    const key = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
+    for (const text of [`solana:${key}?amount=1`, `https://solscan.io/account/${key}`])
+      expect((await screen({ wallet: text })).chain_inferred, text).to.equal("solana");
+  });
+
+  it("is told apart from a typing error by its checksum", async () => {
+    const typed = "0xd8da6BF26964aF9D7eEd9e03E53415D37aA96045";
+    expect((await screen({ wallet: typed })).notes).to.match(/typing error/);
+    expect((await screen({ wallet: "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045" })).notes).not.to.match(/typing/);
+    expect((await screen({ wallet: typed.toLowerCase() })).notes).not.to.match(/typing/);
+  });
+
+  it("is not looked for in a name, which the notes say to resolve", async () => {
+    expect((await screen({ wallet: "vitalik.eth" })).notes).to.match(/resolve it/);
+  });
+});
