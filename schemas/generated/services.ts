@@ -445,6 +445,10 @@ export interface DecodedCall {
    */
   value_wei: string | null;
   /**
+   * Whether the target's code runs on the caller's own storage (DELEGATECALL): its function then moves nothing of the target's.
+   */
+  delegatecall: boolean;
+  /**
    * The first 4 bytes of the call's data; null for a router's command, and for data that is shorter.
    */
   function_selector: string | null;

@@ -11,6 +11,7 @@ export type DecodedCall = {
   readonly target: string | null;
   /** Decimal text. */
   readonly value_wei: string | null;
+  readonly delegatecall: boolean;
   /** Null for a router's command. */
   readonly function_selector: string | null;
   readonly function_name: string | null;
@@ -46,7 +47,7 @@ export function createDecodeCalls(lookUp: LookUp) {
   }
 
   async function decodeInner(inner: InnerCall, depth: number): Promise<DecodedCall> {
-    const { target, wei, data, command } = inner;
+    const { target, wei, data, command, isDelegate = false } = inner;
     const bytes = Buffer.from(data.slice(2), "hex");
     const selector = command === undefined && bytes.length >= 4 ? data.slice(0, 10).toLowerCase() : null;
     const texts = command === undefined ? (selector === null ? [] : await signaturesOf(selector)) : [command];
@@ -55,6 +56,7 @@ export function createDecodeCalls(lookUp: LookUp) {
     return {
       target: await toChecksum(target),
       value_wei: wei === null ? null : String(wei),
+      delegatecall: isDelegate,
       function_selector: selector,
       ...shown,
       summary: summarize(shown.function_signature, read.values, inner),
@@ -65,7 +67,7 @@ export function createDecodeCalls(lookUp: LookUp) {
   async function decodeCalls({ shown, values }: Interpreted, target: string | null, depth = 1): Promise<DecodedCall[]> {
     const find = depth > MOST_DEPTH ? undefined : WRAPPERS[shown.function_signature ?? ""];
     const found: DecodedCall[] = [];
-    for (const inner of find?.(values, target) ?? []) {
+    for (const inner of (await find?.(values, target)) ?? []) {
       if (++calls > MOST_CALLS) break;
       found.push(await decodeInner(inner, depth));
     }

@@ -6,6 +6,8 @@ export interface InnerCall {
   readonly wei: bigint | null;
   /** The calldata, or the arguments of a named command. */
   readonly data: string;
+  /** A DELEGATECALL: the target's code runs on the caller's own storage, so a token's function moves no token. */
+  readonly isDelegate?: boolean;
   /** The signature of a router's command, which has no selector. */
   readonly command?: string;
 }

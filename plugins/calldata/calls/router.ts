@@ -1,5 +1,8 @@
 import type { InnerCall } from "./inner-call.ts";
 
+/** A command that has commands inside. */
+export const SUB_PLAN = "EXECUTE_SUB_PLAN(bytes,bytes[])";
+
 /** The commands of Uniswap's Universal Router (v1 and v2), with the types of their inputs. */
 const COMMANDS: Readonly<Record<number, string>> = {
   0: "V3_SWAP_EXACT_IN(address,uint256,uint256,bytes,bool)",
@@ -16,6 +19,7 @@ const COMMANDS: Readonly<Record<number, string>> = {
   12: "UNWRAP_WETH(address,uint256)",
   14: "BALANCE_CHECK_ERC20(address,address,uint256)",
   16: "V4_SWAP(bytes,bytes[])",
+  33: SUB_PLAN,
 };
 /** The highest bit allows the command to fail; the next one is reserved. */
 const COMMAND_BITS = 0x3f;

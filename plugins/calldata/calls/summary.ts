@@ -1,4 +1,5 @@
 import { formatUnits } from "viem/utils";
+import type { InnerCall } from "./inner-call.ts";
 import { tokenAt } from "./tokens.ts";
 
 type Values = readonly unknown[];
@@ -11,9 +12,31 @@ const UNLIMITED = 2n ** 159n;
 /** An amount in words: `1.5 USDC`. */
 function toAmount(token: unknown, units: unknown): string | undefined {
   const known = tokenAt(token);
-  if (!known || typeof units !== "bigint") return undefined;
-  return units >= UNLIMITED ? `unlimited ${known.symbol}` : `${formatUnits(units, known.decimals)} ${known.symbol}`;
+  return known && typeof units === "bigint" ? `${formatUnits(units, known.decimals)} ${known.symbol}` : undefined;
 }
+
+function toAllowance(token: unknown, units: unknown): string | undefined {
+  return typeof units === "bigint" && units >= UNLIMITED
+    ? say(tokenAt(token)?.symbol, (symbol) => `unlimited ${symbol}`)
+    : toAmount(token, units);
+}
+
+/** Uniswap's router takes this amount as all that it has. */
+const WHOLE_BALANCE = 2n ** 255n;
+
+function toRouterAmount(token: unknown, units: unknown): string | undefined {
+  return units === WHOLE_BALANCE
+    ? say(tokenAt(token)?.symbol, (symbol) => `all ${symbol} of the router`)
+    : toAmount(token, units);
+}
+
+/** Uniswap's router takes the addresses 1 and 2 as its caller and itself. */
+const toRecipient = (address: unknown): string =>
+  /^0x0{39}1$/.test(String(address))
+    ? "the caller"
+    : /^0x0{39}2$/.test(String(address))
+      ? "the router"
+      : String(address);
 
 const say = (amount: string | undefined, toText: (amount: string) => string): string | undefined =>
   amount === undefined ? undefined : toText(amount);
@@ -29,13 +52,15 @@ function toSwap(
   [paid, got]: readonly unknown[],
   [pay, get]: readonly [string, string],
 ) {
-  const [input, output] = [toAmount(from, paid), toAmount(to, got)];
+  const [input, output] = [toRouterAmount(from, paid), toAmount(to, got)];
   return input === undefined || output === undefined ? undefined : `swap ${pay}${input} for ${get}${output}`;
 }
 
 const listEnds = (list: unknown): readonly unknown[] => [(list as Values)[0], (list as Values).at(-1)];
 const IN = ["", "at least "] as const;
 const OUT = ["at most ", ""] as const;
+
+const isWeth = (token: unknown): boolean => tokenAt(token)?.symbol === "WETH";
 
 const SUMMARIES: Readonly<Record<string, Summarize>> = {
   "transfer(address,uint256)": ([to, units], token) =>
@@ -45,12 +70,12 @@ const SUMMARIES: Readonly<Record<string, Summarize>> = {
   "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)": authorized,
   "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)": authorized,
   "approve(address,uint256)": ([spender, units], token) =>
-    say(toAmount(token, units), (amount) => `allow ${spender} to spend ${amount}`),
+    say(toAllowance(token, units), (amount) => `allow ${spender} to spend ${amount}`),
   "permit(address,address,uint256,uint256,uint8,bytes32,bytes32)": ([owner, spender, units], token) =>
-    say(toAmount(token, units), (amount) => `allow ${spender} to spend ${amount} of ${owner}`),
-  "withdraw(uint256)": ([units], token) => say(toAmount(token, units), (amount) => `unwrap ${amount}`),
-  "deposit()": (_, token, wei) =>
-    tokenAt(token)?.symbol === "WETH" && wei !== null ? `wrap ${formatUnits(wei, 18)} ETH` : undefined,
+    say(toAllowance(token, units), (amount) => `allow ${spender} to spend ${amount} of ${owner}`),
+  "withdraw(uint256)": ([units], token) =>
+    isWeth(token) ? `unwrap ${formatUnits(units as bigint, 18)} WETH` : undefined,
+  "deposit()": (_, token, wei) => (isWeth(token) && wei !== null ? `wrap ${formatUnits(wei, 18)} ETH` : undefined),
   "V3_SWAP_EXACT_IN(address,uint256,uint256,bytes,bool)": ([, paid, got, path]) =>
     toSwap(endsOf(path), [paid, got], IN),
   "V3_SWAP_EXACT_OUT(address,uint256,uint256,bytes,bool)": ([, got, paid, path]) =>
@@ -60,22 +85,24 @@ const SUMMARIES: Readonly<Record<string, Summarize>> = {
   "V2_SWAP_EXACT_OUT(address,uint256,uint256,address[],bool)": ([, got, paid, path]) =>
     toSwap(listEnds(path), [paid, got], OUT),
   "TRANSFER(address,address,uint256)": ([token, to, units]) =>
-    say(toAmount(token, units), (amount) => `transfer ${amount} to ${to}`),
+    say(toRouterAmount(token, units), (amount) => `transfer ${amount} to ${toRecipient(to)}`),
   "SWEEP(address,address,uint256)": ([token, to, units]) =>
-    say(toAmount(token, units), (amount) => `send all, at least ${amount}, to ${to}`),
+    say(toAmount(token, units), (amount) => `send all, at least ${amount}, to ${toRecipient(to)}`),
   "PERMIT2_TRANSFER_FROM(address,address,uint160)": ([token, to, units]) =>
-    say(toAmount(token, units), (amount) => `transfer ${amount} to ${to}`),
-  "WRAP_ETH(address,uint256)": ([, units]) => `wrap ${formatUnits(units as bigint, 18)} ETH`,
-  "UNWRAP_WETH(address,uint256)": ([to, units]) => `unwrap at least ${formatUnits(units as bigint, 18)} WETH for ${to}`,
+    say(toAmount(token, units), (amount) => `transfer ${amount} of the caller to ${toRecipient(to)}`),
+  "WRAP_ETH(address,uint256)": ([, units]) =>
+    units === WHOLE_BALANCE ? "wrap all ETH of the router" : `wrap ${formatUnits(units as bigint, 18)} ETH`,
+  "UNWRAP_WETH(address,uint256)": ([to, units]) =>
+    `unwrap at least ${formatUnits(units as bigint, 18)} WETH for ${toRecipient(to)}`,
 };
 
 function authorized([from, to, units]: Values, token: string | null): string | undefined {
   return say(toAmount(token, units), (amount) => `transfer ${amount} from ${from} to ${to}`);
 }
 
-/** The call in words with its amounts; null for other functions and unknown tokens. */
+/** The call in words with its amounts; null for other functions, unknown tokens and a DELEGATECALL. */
 export const summarize = (
   signature: string | null,
   values: Values,
-  { target, wei }: { readonly target: string | null; readonly wei: bigint | null },
-): string | null => (signature === null ? null : (SUMMARIES[signature]?.(values, target, wei) ?? null));
+  { target, wei, isDelegate = false }: Pick<InnerCall, "target" | "wei" | "isDelegate">,
+): string | null => (signature === null || isDelegate ? null : (SUMMARIES[signature]?.(values, target, wei) ?? null));

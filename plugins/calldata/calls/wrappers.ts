@@ -1,16 +1,20 @@
-import { toSelector } from "../abi/signature.ts";
+import { decodeArguments, toBudget } from "../abi/decode.ts";
+import { type FunctionSignature, readSignature, toSelector } from "../abi/signature.ts";
 import type { InnerCall } from "./inner-call.ts";
-import { readCommands } from "./router.ts";
+import { readCommands, SUB_PLAN } from "./router.ts";
 
 type Values = readonly unknown[];
 /** Finds the inner calls. @param values as viem decodes them; their types are those of the signature. @param target the outer call's. */
-type FindCalls = (values: Values, target: string | null) => readonly InnerCall[];
+type FindCalls = (values: Values, target: string | null) => readonly InnerCall[] | Promise<readonly InnerCall[]>;
 
-const call = (target: unknown, data: unknown, wei: unknown = null): InnerCall => ({
+const call = (target: unknown, data: unknown, wei: unknown = null, operation: unknown = 0): InnerCall => ({
   target: target as string | null,
   data: data as string,
   wei: wei as bigint | null,
+  isDelegate: operation === DELEGATECALL,
 });
+/** Safe's Enum.Operation. */
+const DELEGATECALL = 1;
 const each = (list: unknown, toCall: (item: Values) => InnerCall): readonly InnerCall[] =>
   (list as Values[]).map(toCall);
 const multicall =
@@ -42,8 +46,11 @@ export const WRAPPERS: Readonly<Record<string, FindCalls>> = {
     target,
     wei,
     data,
-  ]) => [call(target, data, wei)],
-  "execTransactionFromModule(address,uint256,bytes,uint8)": ([target, wei, data]) => [call(target, data, wei)],
+    operation,
+  ]) => [call(target, data, wei, operation)],
+  "execTransactionFromModule(address,uint256,bytes,uint8)": ([target, wei, data, operation]) => [
+    call(target, data, wei, operation),
+  ],
   "multiSend(bytes)": ([packed]) => readMultiSend(packed as string),
   // Accounts (ERC-4337, ERC-7579) and timelocks
   "execute(address,uint256,bytes)": ([target, wei, data]) => [call(target, data, wei)],
@@ -52,6 +59,7 @@ export const WRAPPERS: Readonly<Record<string, FindCalls>> = {
   "executeBatch(address[],uint256[],bytes[])": ([targets, wei, data]) =>
     (targets as string[]).map((target, at) => call(target, (data as string[])[at] ?? "0x", (wei as bigint[])[at])),
   "executeBatch((address,uint256,bytes)[])": ([calls]) => each(calls, ([target, wei, data]) => call(target, data, wei)),
+  "execute(bytes32,bytes)": ([mode, data]) => readExecution(mode as string, data as string),
   "schedule(address,uint256,bytes,bytes32,bytes32,uint256)": ([target, wei, data]) => [call(target, data, wei)],
   "upgradeToAndCall(address,bytes)": ([, data], target) => [call(target, data)],
   [`handleOps(${USER_OPERATION_6}[],address)`]: userOperations,
@@ -59,6 +67,7 @@ export const WRAPPERS: Readonly<Record<string, FindCalls>> = {
   // Uniswap's Universal Router
   "execute(bytes,bytes[],uint256)": ([commands, inputs]) => readCommands(commands as string, inputs as string[]),
   "execute(bytes,bytes[])": ([commands, inputs]) => readCommands(commands as string, inputs as string[]),
+  [SUB_PLAN]: ([commands, inputs]) => readCommands(commands as string, inputs as string[]),
 };
 
 /** Functions of tokens that calls often lead to. */
@@ -81,17 +90,34 @@ export const KNOWN_SIGNATURES: ReadonlyMap<string, string> = new Map(
   [...TOKEN_FUNCTIONS, ...Object.keys(WRAPPERS)].map((signature) => [toSelector(signature), signature]),
 );
 
+const BATCH = readSignature("batch((address,uint256,bytes)[])") as FunctionSignature; // A valid text.
+
+/** An account's execution (ERC-7579): the mode's first byte says whether it is one call, several, or a DELEGATECALL. */
+async function readExecution(mode: string, data: string): Promise<readonly InnerCall[]> {
+  const kind = mode.slice(2, 4);
+  if (kind === "01") {
+    const bytes = Buffer.from(data.slice(2), "hex");
+    const decoded = await decodeArguments(BATCH, bytes, toBudget(bytes));
+    return each(decoded?.values[0] ?? [], ([target, wei, inner]) => call(target, inner, wei));
+  }
+  if (data.length < 2 + 2 * (20 + (kind === "00" ? 32 : 0))) return [];
+  const target = data.slice(0, 42);
+  if (kind === "00") return [call(target, `0x${data.slice(106)}`, BigInt(`0x${data.slice(42, 106)}`))];
+  return kind === "ff" ? [call(target, `0x${data.slice(42)}`, null, DELEGATECALL)] : [];
+}
+
 /** Safe's MultiSend packs its calls: operation (1 byte), target (20), value (32), length (32), data. */
 function readMultiSend(packed: string): InnerCall[] {
   const bytes = Buffer.from(packed.slice(2), "hex");
   const calls: InnerCall[] = [];
   for (let at = 0; at + 85 <= bytes.length; ) {
+    const operation = bytes[at];
     const target = `0x${bytes.toString("hex", at + 1, at + 21)}`;
     const wei = BigInt(`0x${bytes.toString("hex", at + 21, at + 53)}`);
     const length = BigInt(`0x${bytes.toString("hex", at + 53, at + 85)}`);
     if (length > BigInt(bytes.length - at - 85)) return [];
     const end = at + 85 + Number(length);
-    calls.push(call(target, `0x${bytes.toString("hex", at + 85, end)}`, wei));
+    calls.push(call(target, `0x${bytes.toString("hex", at + 85, end)}`, wei, operation));
     at = end;
   }
   return calls;

@@ -26,6 +26,8 @@ const ABI = parseAbi([
   "function execTransaction(address to, uint256 value, bytes data, uint8 operation, uint256 safeTxGas, uint256 baseGas, uint256 gasPrice, address gasToken, address refundReceiver, bytes signatures)",
   "function multiSend(bytes transactions)",
   "function execute(bytes commands, bytes[] inputs, uint256 deadline)",
+  "function execute(bytes32 mode, bytes executionCalldata)",
+  "function withdraw(uint256 amount)",
   "function executeBatch(address[] dest, uint256[] value, bytes[] func)",
   "function handleOps((address sender, uint256 nonce, bytes initCode, bytes callData, bytes32 accountGasLimits, uint256 preVerificationGas, bytes32 gasFees, bytes paymasterAndData, bytes signature)[] ops, address beneficiary)",
 ]);
@@ -61,6 +63,7 @@ describe("the calls inside of a call", () => {
     expect(calls[0]).to.deep.equal({
       target: USDC,
       value_wei: null,
+      delegatecall: false,
       function_selector: "0xa9059cbb",
       function_name: "transfer",
       function_signature: "transfer(address,uint256)",
@@ -135,6 +138,78 @@ describe("the calls inside of a call", () => {
       null,
     ]);
     expect(calls[2]?.decoded).to.equal(false);
+  });
+
+  it("say nothing of tokens where another contract's code runs on the caller's own storage", async () => {
+    const rest = [0n, 0n, 0n, VITALIK, VITALIK, "0x"] as const;
+    const [delegated] = await callsOf(encode("execTransaction", [USDC, 0n, TRANSFER, 1, ...rest]));
+    expect(delegated).to.include({ delegatecall: true, decoded: true, summary: null });
+    const pack = (operation: number): Hex =>
+      encodePacked(
+        ["uint8", "address", "uint256", "uint256", "bytes"],
+        [operation, USDC, 0n, BigInt(TRANSFER.length / 2 - 1), TRANSFER],
+      );
+    const calls = await callsOf(encode("multiSend", [concatHex([pack(0), pack(1)])]));
+    expect(calls.map(({ delegatecall, summary }) => [delegatecall, summary])).to.deep.equal([
+      [false, `transfer 1.5 USDC to ${VITALIK}`],
+      [true, null],
+    ]);
+  });
+
+  it("of an account (ERC-7579) are one, several or delegated, as its mode says", async () => {
+    const zeros = "00".repeat(31);
+    const one = encodePacked(["address", "uint256", "bytes"], [USDC, 0n, TRANSFER]);
+    const batch = encodeAbiParameters(parseAbiParameters("(address, uint256, bytes)[]"), [
+      [
+        [USDC, 0n, TRANSFER],
+        [WETH, 5n, "0x"],
+      ],
+    ]);
+    const read = async (kind: string, data: Hex) =>
+      (await callsOf(encode("execute", [`0x${kind}${zeros}`, data]))).map(({ target, summary, delegatecall }) => ({
+        target,
+        summary,
+        delegatecall,
+      }));
+    const transfer = { target: USDC, summary: `transfer 1.5 USDC to ${VITALIK}`, delegatecall: false };
+    expect(await read("00", one)).to.deep.equal([transfer]);
+    expect(await read("01", batch)).to.deep.equal([transfer, { target: WETH, summary: null, delegatecall: false }]);
+    const delegated = { ...transfer, summary: null, delegatecall: true };
+    expect(await read("ff", encodePacked(["address", "bytes"], [USDC, TRANSFER]))).to.deep.equal([delegated]);
+    for (const [kind, data] of [
+      ["00", "0x1234"],
+      ["01", one],
+      ["fe", one],
+    ] as const)
+      expect(await read(kind, data), kind).to.deep.equal([]);
+  });
+
+  it("have exact amounts, and are unlimited only where they allow spending", async () => {
+    const most = 2n ** 256n - 1n;
+    const calls = [encode("approve", [VITALIK, most]), encode("transfer", [VITALIK, most]), encode("withdraw", [5n])];
+    const [approved, transferred, withdrawn] = await callsOf(encode("multicall", [calls]), USDC);
+    expect(approved?.summary).to.equal(`allow ${VITALIK} to spend unlimited USDC`);
+    expect(transferred?.summary).to.match(/^transfer \d{72}\.\d{6} USDC to 0x/);
+    expect(withdrawn?.summary).to.equal(null); // Only WETH is unwrapped.
+    expect(summariesOf(await callsOf(encode("multicall", [calls.slice(2)]), WETH))).to.deep.equal([
+      "unwrap 0.000000000000000005 WETH",
+    ]);
+  });
+
+  it("of the Universal Router name its caller, itself and all that it has, and may have commands inside", async () => {
+    const one = `0x${"1".padStart(40, "0")}` as const;
+    const two = `0x${"2".padStart(40, "0")}` as const;
+    const all = 2n ** 255n;
+    const transfer = encodeAbiParameters(parseAbiParameters("address, address, uint256"), [USDC, one, all]);
+    const wrap = encodeAbiParameters(parseAbiParameters("address, uint256"), [two, all]);
+    const unwrap = encodeAbiParameters(parseAbiParameters("address, uint256"), [one, 10n ** 18n]);
+    const inner = encodeAbiParameters(parseAbiParameters("bytes, bytes[]"), ["0x050b", [transfer, wrap]]);
+    const [plan, last] = await callsOf(encode("execute", ["0x210c", [inner, unwrap], 1n]));
+    expect(summariesOf(plan?.calls ?? [])).to.deep.equal([
+      "transfer all USDC of the router to the caller",
+      "wrap all ETH of the router",
+    ]);
+    expect(last?.summary).to.equal("unwrap at least 1 WETH for the caller");
   });
 
   it("are at most 100, and ask directories about eight selectors at most", async () => {
