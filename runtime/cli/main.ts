@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { Problem } from "../api/problem.ts";
+import { addBackupCommands } from "./commands/backup.ts";
 import { addCallCommand } from "./commands/call.ts";
 import { findShop, ROOT } from "./commands/directory.ts";
 import { addMcpProxyCommand } from "./commands/mcp-proxy.ts";
@@ -49,6 +50,7 @@ function createProgram(): Command {
   addMcpProxyCommand(program);
   addPeerCommands(program);
   addRefundCommands(program);
+  addBackupCommands(program);
   addRegistryCommands(program);
   return program;
 }

@@ -46,6 +46,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "discovery",
     "refunds",
     "mcp-proxy",
+    "backup",
     "peer",
     "call",
     "registry",

@@ -1,0 +1,97 @@
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
+import { Problem } from "../../api/problem.ts";
+import { storeFileOf } from "../../drivers/store/open-store.ts";
+import { type BackupContents, copySqlite, inspectSqlite, unpackSqlite } from "../../drivers/store/sqlite-backup.ts";
+import type { Config } from "../config/config.ts";
+
+type Place = Pick<Config, "dataDir" | "redisUrl">;
+
+/** What was written. */
+export interface BackupReport {
+  readonly file: string;
+  readonly entries: number;
+  readonly bytes: number;
+  /** Whether it holds the agent's identity key. */
+  readonly hasIdentity: boolean;
+}
+
+const IDENTITY = "a2a-identity.json";
+const REDIS =
+  "The state is in Redis (REDIS_URL): back that Redis up with its own means (BGSAVE, or its append-only file)";
+
+/**
+ * Copies the state of a shop, which may be selling meanwhile, into one file that this user alone can read.
+ * @throws Problem `bad-request` when there is no state, or the file exists already; `unavailable` when it cannot be written.
+ */
+export function backUp({ dataDir, redisUrl }: Place, to: string): BackupReport {
+  if (redisUrl !== undefined) throw new Problem("bad-request", REDIS);
+  const file = resolve(to);
+  const store = storeFileOf(dataDir);
+  if (!existsSync(store)) throw new Problem("bad-request", `There is no state in ${dataDir}${WHERE}`);
+  if (existsSync(file)) throw new Problem("bad-request", `${file} exists already: name a new file`);
+  const identity = join(dataDir, IDENTITY);
+  const beside = existsSync(identity) ? readFileSync(identity, "utf8") : undefined;
+  const draft = `${file}.part`;
+  return attempt("The backup was not made", draft, () => {
+    rmSync(draft, { force: true });
+    writeFileSync(draft, "", { mode: 0o600 });
+    const { entries } = copySqlite(store, draft, beside);
+    renameSync(draft, file);
+    return { file, entries, bytes: statSync(file).size, hasIdentity: beside !== undefined };
+  });
+}
+
+/**
+ * Puts a backup in the place of a state that is not there.
+ * @throws Problem `bad-request` when there is a state already, or the file is no backup; `unavailable` otherwise.
+ */
+export function restore({ dataDir, redisUrl }: Place, from: string): BackupReport {
+  if (redisUrl !== undefined) throw new Problem("bad-request", REDIS);
+  const [file, store] = [resolve(from), storeFileOf(dataDir)];
+  const identity = join(dataDir, IDENTITY);
+  for (const taken of [store, identity])
+    if (existsSync(taken))
+      throw new Problem("bad-request", `${taken} exists already: stop the server and move ${dataDir} away first`);
+  refuseOthers(file);
+  const draft = `${store}.part`;
+  return attempt("Nothing was restored", draft, () => {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    copyFileSync(file, draft);
+    chmodSync(draft, 0o600);
+    const { entries, beside } = unpackSqlite(draft);
+    if (beside !== undefined) writeFileSync(identity, beside, { mode: 0o600 });
+    renameSync(draft, store);
+    return { file, entries, bytes: statSync(store).size, hasIdentity: beside !== undefined };
+  });
+}
+
+const WHERE = ": change to the shop's folder, or set PAYPHONE_DATA_DIR as the server has it";
+
+/** @throws Problem `bad-request` unless the file is a whole backup. */
+function refuseOthers(file: string): BackupContents {
+  try {
+    return inspectSqlite(file);
+  } catch (error) {
+    throw new Problem("bad-request", `${file} is no whole backup of payphone: ${(error as Error).message}`);
+  }
+}
+
+function attempt<T>(failure: string, draft: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw new Problem("unavailable", `${failure}: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,120 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { sharedSandbox } from "../../support/chains/chains.ts";
+import { eventually } from "../../support/eventually.ts";
+import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
+
+const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
+
+function type(dataDir: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const { PATH = "" } = process.env;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], {
+    env: { PATH, PAYPHONE_DATA_DIR: dataDir, ...env },
+    encoding: "utf8",
+  });
+  return { status, said: stdout + stderr };
+}
+
+describe("a backup", () => {
+  const places = ["sold", "restored", "files", "other"].map(() => createDataDir());
+  const [sold, restored, files, other] = places.map(({ path }) => path) as [string, string, string, string];
+  const file = join(files, "state.backup");
+  const payments: { header: string; answer: string }[] = [];
+  const sellers: Seller[] = [];
+  let dir: string;
+  let backedUp: number;
+
+  /** A buyer that notes each payment with its answer. */
+  async function openBuyer(): Promise<PayingFetch> {
+    const noting: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      const sent = input instanceof Request ? input.headers : new Headers(init?.headers);
+      const header = sent.get("payment-signature");
+      if (header && response.status === 200) payments.push({ header, answer: await response.clone().text() });
+      return response;
+    };
+    return stockFetch(await sharedSandbox(), "base", noting);
+  }
+
+  async function serve(dataDir: string): Promise<Seller> {
+    const seller = await startSeller({ sandbox: await sharedSandbox(), dataDir, dir });
+    sellers.push(seller);
+    return seller;
+  }
+
+  before(async () => {
+    dir = await makeDirectory(TOSS);
+    const seller = await serve(sold);
+    const pay = await openBuyer();
+    let isOver = false;
+    const buying = (async () => {
+      while (!isOver) await pay(`${seller.url}/v1/toss`, json({}));
+    })();
+    await eventually(() => payments.length >= 5);
+    backedUp = payments.length;
+    const made = type(sold, ["backup", file]);
+    expect(made.status, made.said).to.equal(0);
+    expect(made.said).to.match(/state\.backup: \d+ entries, \d+ bytes/);
+    await eventually(() => payments.length >= backedUp + 3);
+    isOver = true;
+    await buying;
+    expect(await seller.stop()).to.equal(0);
+  });
+  after(async () => {
+    await Promise.all(sellers.map((seller) => seller.kill()));
+    for (const { remove } of places) remove();
+    await removeDirectories();
+  });
+
+  it("that was made while the shop was selling is whole, and readable by its owner alone", () => {
+    expect(statSync(file).mode & 0o777).to.equal(0o600);
+    expect(existsSync(`${file}.part`)).to.equal(false);
+  });
+
+  it("brings everything back that was sold before it: the same payment gets the same answer", async () => {
+    const { status, said } = type(restored, ["restore", file]);
+    expect(status, said).to.equal(0);
+    const identity = "a2a-identity.json";
+    expect(existsSync(join(restored, identity))).to.equal(existsSync(join(sold, identity)));
+    if (existsSync(join(sold, identity)))
+      expect(readFileSync(join(restored, identity), "utf8")).to.equal(readFileSync(join(sold, identity), "utf8"));
+    const seller = await serve(restored);
+    for (const { header, answer } of payments.slice(0, backedUp)) {
+      const headers = { ...json({}).headers, "payment-signature": header };
+      const response = await fetch(`${seller.url}/v1/toss`, { ...json({}), headers });
+      expect(response.status).to.equal(200);
+      expect(await response.text()).to.equal(answer);
+    }
+    const pay = await openBuyer();
+    expect((await pay(`${seller.url}/v1/toss`, json({}))).status).to.equal(200);
+  });
+
+  it("never replaces anything: neither a file nor a state", () => {
+    expect(type(sold, ["backup", file])).to.deep.include({ status: 2 });
+    expect(type(sold, ["backup", file]).said).to.match(/exists already: name a new file/);
+    const over = type(sold, ["restore", file]);
+    expect(over.status).to.equal(2);
+    expect(over.said).to.match(/payphone\.sqlite exists already: stop the server and move .* away first/);
+  });
+
+  it("says what is wrong with what is no backup, and leaves nothing behind", () => {
+    const [cut, text] = [join(files, "cut"), join(files, "text")];
+    writeFileSync(cut, readFileSync(file));
+    truncateSync(cut, Math.floor(statSync(file).size / 2));
+    writeFileSync(text, "not a database, but a text that is long enough to be taken for one".repeat(20));
+    for (const wrong of [cut, text, join(files, "missing")]) {
+      const { status, said } = type(other, ["restore", wrong]);
+      expect(status, said).to.equal(2);
+      expect(said).to.match(/is no whole backup of payphone: /);
+    }
+    expect(existsSync(join(other, "payphone.sqlite"))).to.equal(false);
+    expect(type(other, ["backup", join(files, "x")]).said).to.match(
+      /There is no state in .*: change to the shop's folder/,
+    );
+    expect(type(other, ["backup", join(files, "x")], { REDIS_URL: "redis://127.0.0.1:9" }).said).to.include("BGSAVE");
+  });
+});
