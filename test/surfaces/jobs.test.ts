@@ -29,7 +29,12 @@ job:
   queue_limit: 100
   refund: true
 `;
-const ACCEPTED = { job_id: "3f0c7a52", status: "accepted", status_url: "https://x.example/1", eta_seconds: 120 };
+const ACCEPTED = {
+  job_id: "3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55",
+  status: "accepted",
+  status_url: "https://x.example/1",
+  eta_seconds: 120,
+};
 const NOTHING = {
   deliverable: null,
   eta_seconds: null,

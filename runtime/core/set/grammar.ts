@@ -73,9 +73,12 @@ function explainUrl(text: string): string | undefined {
   return /^https?:$/.test(protocol) ? undefined : 'write a whole URL, such as "https://example.com"';
 }
 
+const URI = /^(?:[\w.~:/?#[\]@!$&'()*+,;=-]|%[0-9a-f]{2})+$/i;
+
 function explainExplorer(text: string, name: "tx" | "address"): string | undefined {
   const parts = text.split(`{${name}}`);
-  if (parts.length === 2 && !explainUrl(parts.join(name))) return undefined;
+  // Answers contain these URLs, and are checked to be URIs (RFC 3986).
+  if (parts.length === 2 && !explainUrl(parts.join(name)) && URI.test(parts.join(name))) return undefined;
   return `write a URL with {${name}} in it once, such as "https://basescan.org/${name}/{${name}}"`;
 }
 

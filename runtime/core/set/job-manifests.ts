@@ -55,9 +55,9 @@ const ETA = "Seconds that are left, as far as can be told.";
 const toAcceptedSchema = ({ job: { eta_seconds, status_route } }: WithJob): object => ({
   type: "object",
   properties: {
-    job_id: { type: "string", description: `The job's id, for ${status_route}.` },
+    job_id: { type: "string", format: "uuid", description: `The job's id, for ${status_route}.` },
     status: { const: "accepted", description: "The job is paid for and in line." },
-    status_url: { type: "string", description: "Where the job is polled, free of charge: a whole URL." },
+    status_url: { type: "string", format: "uri", description: "Where the job is polled, free of charge: a whole URL." },
     eta_seconds: { type: "integer", default: eta_seconds, description: ETA },
   },
   required: ["job_id", "status_url"],

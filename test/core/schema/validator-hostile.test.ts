@@ -91,6 +91,18 @@ describe("a hostile body", () => {
     for (const { issues } of await check(checks)) expect(issues).to.have.length(1);
   });
 
+  it("is matched in time against a format when it is as long as it may be", async () => {
+    const texts = [...UNITS, "%41", "[::", "1.1.1.1", "a:", "//", "?", "a@"].flatMap((unit) =>
+      ["", "https://", "https://a@", "https://[", "2027-01-01T00:00:00", "!"].map((start) =>
+        JSON.stringify(`${start}${unit.repeat(2048)}`.slice(0, 2047).concat("!")),
+      ),
+    );
+    const checks = ["date-time", "date", "uri", "uuid"].flatMap((format) =>
+      texts.map((json) => ({ schema: { type: "string", format }, json })),
+    );
+    expect(await check(checks)).to.have.length(checks.length);
+  });
+
   it("that is nested too deeply is refused with that reason", () => {
     const { check: checkAnchor } = createCompiler(schemas)("AnchorRequest");
     const [issue, ...others] = checkAnchor({ data: JSON.parse(deep(400)) }, "body").issues;
