@@ -12,6 +12,7 @@ import type {
   Upstream,
   Web,
 } from "./capabilities.ts";
+import type { Purchases } from "./purchases.ts";
 import type { Reports } from "./reports.ts";
 
 export type {
@@ -40,6 +41,7 @@ export type {
   WebRequest,
 } from "./capabilities.ts";
 export { Problem, type ProblemCode, toValueError, type ValidationIssue } from "./problem.ts";
+export type { BoughtCall, Purchases } from "./purchases.ts";
 export type { ReportFigure, ReportFile, ReportPage, ReportResult, Reports } from "./reports.ts";
 
 /** What the runtime lends to a plugin at its setup. */
@@ -53,6 +55,8 @@ export interface Host {
   readonly evm: Evm;
   readonly llm: Llm;
   readonly log: Log;
+  /** What wallets have bought. Only services that say `sign_in: true` can tell whose it is. */
+  readonly purchases: Purchases;
   /** Publishes files for buyers. */
   readonly reports: Reports;
   readonly schedule: Schedule;
@@ -74,6 +78,11 @@ export interface Call {
   readonly payer: string | undefined;
   /** The CAIP-2 network of the payment; undefined on a free route. */
   readonly network: string | undefined;
+  /**
+   * The accounts of the wallet that has signed in, as `<CAIP-2>:<address>`. Only where the manifest says `sign_in: true`,
+   * and always there.
+   */
+  readonly accounts?: readonly string[];
   /**
    * Runs a part of the work under a unique name. In a job its JSON result is stored, and a job that resumes after a
    * crash gets the stored result instead of repeating the work. In a request the work just runs. The job's status shows

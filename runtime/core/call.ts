@@ -12,6 +12,8 @@ export interface Invocation {
   readonly input: () => Promise<GivenInput>;
   /** The payment as it arrived: the base64 text of a header, or an object. */
   readonly payment: string | object | undefined;
+  /** A wallet's proof that it signs in, as it arrived (x402 extension `sign-in-with-x`). */
+  readonly signIn?: string | object | undefined;
   /** The URL that challenges name and payments must name. */
   readonly resource: string;
   /** The networks (CAIP-2) on which the surface accepts payments; left out means all. */

@@ -1,14 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { Clock, Log } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import type { Invocation, Outcome } from "./call.ts";
 import { createDeadline } from "./deadline.ts";
-import type { Jobs } from "./jobs/jobs.ts";
-import type { Credits } from "./payments/credits.ts";
+import type { InvokeDeps } from "./invoke-deps.ts";
 import { explainOffer } from "./payments/explain-offer.ts";
-import type { Exposure } from "./payments/exposure.ts";
-import type { Identifiers } from "./payments/identifiers.ts";
-import type { Offers } from "./payments/offers.ts";
 import {
   type Bought,
   type Purchase,
@@ -17,10 +12,8 @@ import {
   toRecord,
   type VerifiedPurchase,
 } from "./payments/purchase.ts";
-import type { Reconciler } from "./payments/reconciler.ts";
-import type { PaymentRecord, Reservations } from "./payments/reservations.ts";
-import { type Settler, toBrief } from "./payments/settlement.ts";
-import type { Standing } from "./payments/standing.ts";
+import type { PaymentRecord } from "./payments/reservations.ts";
+import { toBrief } from "./payments/settlement.ts";
 import { explainTime, leastSecondsOf } from "./payments/validity.ts";
 import { perform, prepare, readValidInput } from "./perform.ts";
 import { isJobService, type Service } from "./service.ts";
@@ -32,49 +25,27 @@ import type { SettleResponse } from "./x402/x402.ts";
 /** The only road to a handler, whatever the surface. @throws Problem for everything that is not about payment. */
 export type Invoke = (service: Service, invocation: Invocation) => Promise<Outcome>;
 
-export interface InvokeDeps {
-  readonly rails: readonly Rail[];
-  readonly offers: Offers;
-  readonly jobs: Pick<Jobs, "reserve" | "begin">;
-  readonly reservations: Reservations;
-  readonly identifiers: Identifiers;
-  readonly settler: Settler;
-  readonly reconciler: Reconciler;
-  readonly credits: Credits;
-  readonly exposure: Exposure;
-  readonly standing: Standing;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Whether a success of the facilitator counts only once the chain shows it: decided by the service's price. */
-  readonly mustConfirm: (service: Service) => boolean;
-  /** @throws Problem `facilitator-unavailable` while a network's facilitator is not believed. */
-  readonly checkTrust: (network: string) => void;
-  /** @throws Problem `unavailable` when a service that is paid first is known to fail now. */
-  readonly checkReady: (service: Service) => void;
-  readonly verifyMs?: number;
-  /** Told of settled calls that named an exchange, each time before they are answered. */
-  readonly onSettled?: ((record: PaymentRecord) => Promise<void>) | undefined;
-}
-
 /**
  * The whole life of a call. The order of the lines is the promise to the payer (runtime/docs/decisions/order-of-money.md):
  * nobody is charged for what they did not get, and nobody gets what they did not pay for.
  */
 export function createInvoke(deps: InvokeDeps): Invoke {
-  const { rails, offers, jobs, reservations, settler, reconciler, credits, exposure, standing, clock, log } = deps;
+  const { members, rails, offers, jobs, reservations, settler, reconciler, credits, exposure, standing, clock, log } =
+    deps;
   const verifyDeadline = createDeadline(deps.verifyMs ?? 10_000);
   const networks = new Map(rails.map(({ manifest }) => [manifest.id, manifest.network]));
 
   return async (service, invocation) => {
-    if (service.manifest.price === undefined) return serveFree(service, invocation);
-    if (invocation.payment === undefined) return refuse(service, invocation);
+    const { price, sign_in: needsSignIn } = service.manifest;
+    if (price === undefined) return needsSignIn ? members.serve(service, invocation) : serveFree(service, invocation);
+    if (invocation.payment === undefined) return members.giveAway(service, invocation);
     const payment = readPayment(invocation.payment, networks);
     if (typeof payment === "string")
       return refuse(service, invocation, payment, explainPayment(payment, invocation.payment, networks));
     const key = `${payment.network}:${payment.authorization.id}`;
     const offer =
       explainTime(payment, clock.now(), leastSecondsOf(service)) ?? (await offers.match(service, payment, invocation));
-    const record = typeof offer === "string" ? await reservations.read(key) : undefined;
+    const record = typeof offer === "string" ? await reservations.recall(key) : undefined;
     if (typeof offer === "string" && !record) {
       const held = { offers: offers.of(service), invocation, now: Math.floor(clock.now() / 1000) };
       return refuse(service, invocation, offer, explainOffer(offer, payment, held));
@@ -102,7 +73,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const lease = await reservations.claimPayment(purchase.key);
     if (!lease) throw inProgress();
     try {
-      const record = await reservations.read(purchase.key);
+      const record = await reservations.recall(purchase.key);
       if (record) return await resume(purchase, record);
       const { service, invocation, payment } = purchase;
       if (!mayCharge) return refuse(service, invocation, "payment_expired");
@@ -185,7 +156,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (!begun) throw inProgress();
     // What begins after the settlement begins only once the chain shows it.
     const mustConfirm = "output" in bought && !bought.job ? deps.mustConfirm(service) : true;
-    const settlement = await settler.settle(listed, offer, { mustConfirm });
+    const [settlement] = await Promise.all([settler.settle(listed, offer, { mustConfirm }), deps.noteBought(purchase)]);
     return answer(purchase, await reconciler.conclusionOf(key, record, settlement));
   }
 
@@ -204,7 +175,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 
   async function answer({ service, invocation, key }: Purchase, known: PaymentRecord): Promise<Outcome> {
-    const record = known.state === "settled" ? await credits.deliver(key, known, NEVER) : known;
+    const record = known.state === "settled" ? await credits.deliver(key, known, new AbortController().signal) : known;
     const { state, output, receipt, owed } = record;
     if (owed && state === "settled") {
       reconciler.watch(key);
@@ -238,8 +209,6 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 }
 
 const inProgress = (): Problem => new Problem("payment-in-progress", undefined, { retryAfter: 1 });
-
-const NEVER = new AbortController().signal;
 
 /** How long a settlement may take. */
 const SETTLE_LIFE_MS = 60_000;

@@ -1,5 +1,6 @@
 import type { Clock, Log } from "../api/capabilities.ts";
-import { createInvoke, type Invoke, type InvokeDeps } from "./invoke.ts";
+import { createInvoke, type Invoke } from "./invoke.ts";
+import type { InvokeDeps } from "./invoke-deps.ts";
 import type { Jobs } from "./jobs/jobs.ts";
 import { createJobRecords } from "./jobs/records.ts";
 import { createCredits } from "./payments/credits.ts";
@@ -18,6 +19,10 @@ import type { Service } from "./service.ts";
 import type { SiteManifest } from "./set/manifest.ts";
 import { toAtomic } from "./set/price.ts";
 import type { Store } from "./store.ts";
+import { createFreeCalls } from "./wallets/free-calls.ts";
+import { createMembers } from "./wallets/members.ts";
+import { createPurchaseList } from "./wallets/purchases.ts";
+import type { SignIns } from "./wallets/sign-in.ts";
 import type { Rail } from "./x402/rails.ts";
 
 /** Everything that has to do with money, put together. */
@@ -48,6 +53,8 @@ export interface PaymentsDeps {
   readonly log: Log;
   /** What challenges say beyond the protocol. */
   readonly extensionsOf?: ExtensionsOf | undefined;
+  /** Left out: no wallet can sign in. */
+  readonly signIns?: SignIns | undefined;
   /** Told of settled calls that named an exchange between peers. */
   readonly onSettled?: InvokeDeps["onSettled"];
   /** How long facilitators and chains may take. */
@@ -58,19 +65,36 @@ export interface PaymentsDeps {
 
 export function createPayments(deps: PaymentsDeps): Payments {
   const { site, services, rails, jobs = NO_JOBS, store, clock, log, extensionsOf, onSettled, patience } = deps;
+  const { signIns = NO_SIGN_INS } = deps;
   const report = (event: string) => (error: unknown) => log.error(event, { error });
   const {
     offer_seconds: offerSeconds,
     calls_per_payer: mostCalls = 64,
     confirm_above_usd: confirmFrom = "1",
+    free_per_day: mostPerDay = 1000,
+    answers_minutes: answersMinutes = 0,
   } = site.limits;
   const history = createOfferHistory({ store, clock, offerSeconds, onError: report("offers.renewal-failed") });
-  const offers = createOffers({ site, services, rails, history, extensionsOf });
+  const offers = createOffers({
+    site,
+    services,
+    rails,
+    history,
+    extensionsOf,
+    declareSignIn: deps.signIns?.declare,
+  });
   const networks = rails.map(({ manifest }) => manifest.network);
   const trust = createFacilitatorTrust({ networks, store, clock, log, onChange: () => monitor.refresh() });
   const monitor = createRailMonitor({ rails, trust, onChange: offers.update, onError: report("rails.update-failed") });
-  const reservations = createReservations({ store, clock, onError: report("payment.lease-failed") });
-  const identifiers = createIdentifiers({ store, reservations, clock, onError: report("payment.lease-failed") });
+  const answersMs = answersMinutes * 60_000;
+  const reservations = createReservations({ store, clock, answersMs, onError: report("payment.lease-failed") });
+  const identifiers = createIdentifiers({
+    store,
+    reservations,
+    clock,
+    answersMs,
+    onError: report("payment.lease-failed"),
+  });
   const settler = createSettler({ rails, log, ...patience });
   const records = createJobRecords({ store, clock });
   const refunds = deps.refunds ?? createRefunds({ store, clock, log, screenRecipient: async () => "clear" });
@@ -84,7 +108,11 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const reconciler = createReconciler({ reservations, settler, credits, clock, log, beginJob, onClaim, ...patience });
   const exposure = createExposure({ rails, store, mostCalls, onError: report("payment.tally-failed") });
   const confirmAbove = toAtomic(confirmFrom, PRICE_DECIMALS);
+  const purchases = createPurchaseList({ store, clock });
+  const freeCalls = createFreeCalls({ store, clock, mostPerDay });
   const invoke = createInvoke({
+    members: createMembers({ signIns, freeCalls, offers }),
+    noteBought: (purchase) => purchases.note(purchase).catch(report("purchase.not-listed")),
     rails,
     offers,
     jobs,
@@ -120,6 +148,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
 
 /** More digits than any price has. */
 const PRICE_DECIMALS = 18;
+
+const NO_SIGN_INS: SignIns = { declare: () => ({}), verify: async () => "no wallet can sign in here" };
 
 const NO_JOBS: Pick<Jobs, "reserve" | "begin"> = {
   reserve: () => Promise.reject(new TypeError("no jobs are taken here")),

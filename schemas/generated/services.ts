@@ -1109,6 +1109,56 @@ export interface OracleResponse {
 }
 
 /**
+ * One purchase of the wallet that has signed in, as it stands.
+ */
+export interface Purchase {
+  /**
+   * Names the purchase, for its wallet alone.
+   */
+  id: string;
+  /**
+   * What was bought: the service's id.
+   */
+  service: string;
+  /**
+   * When it was charged, in UTC.
+   */
+  bought_at: string;
+  /**
+   * The account that paid.
+   */
+  payer: string;
+  /**
+   * Its network (CAIP-2).
+   */
+  network: string;
+  /**
+   * `settling`: the outcome of the payment is not known yet. `paid`: the work is still owed. `forgotten`: the answer is not kept any more.
+   */
+  state: "settling" | "paid" | "delivered" | "paid-back" | "forgotten";
+  /**
+   * The token that was paid.
+   */
+  asset: string | null;
+  /**
+   * Its atomic units.
+   */
+  amount: string | null;
+  /**
+   * The transaction that paid for it.
+   */
+  transaction: string | null;
+  /**
+   * The job, where one was bought; the answer has its status_url.
+   */
+  job_id: string | null;
+  /**
+   * The answer as it was sold, once it is delivered.
+   */
+  answer: {} | null;
+}
+
+/**
  * Which services receive USDC on Base at which addresses: what `payphone registry import` writes and LEDGER_REGISTRY names.
  */
 export interface Registry {
@@ -1562,6 +1612,31 @@ export interface TxDecodeResponse {
     | null;
 }
 
+export interface PurchaseInput {
+  /**
+   * The purchase's id in the list.
+   */
+  id: string;
+}
+
+export interface PurchasesInput {
+  /**
+   * How many are listed.
+   */
+  limit: number;
+  /**
+   * Whether the answers come with the list.
+   */
+  answers: boolean;
+}
+
+export interface PurchasesOutput {
+  /**
+   * The newest first.
+   */
+  purchases: Purchase[];
+}
+
 declare module "#plugin" {
   interface Plugins {
     anchor: {
@@ -1600,6 +1675,10 @@ declare module "#plugin" {
     };
     price: {
       token: { input: TokenPriceRequest; output: TokenPriceResponse };
+    };
+    purchases: {
+      read: { input: PurchaseInput; output: Purchase };
+      list: { input: PurchasesInput; output: PurchasesOutput };
     };
     roll: {
       roll: { input: RollRequest; output: RollResponse };

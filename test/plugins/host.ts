@@ -88,6 +88,7 @@ export function createHost(overrides: Partial<Host> = {}, reach: Reach = {}): Te
     },
     llm: { answer: () => Promise.reject(new Error("this test has brought no language model")) },
     log,
+    purchases: { list: async () => [], read: async () => undefined },
     reports: createReportPublisher({ publish: async (file) => publish(file, published) }, PAGES),
     schedule: { every: (name, _intervalMs, task) => void tasks.set(name, task) },
     site: { name: "payphone", baseUrl: "https://pay.test" },

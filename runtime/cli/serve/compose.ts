@@ -7,6 +7,8 @@ import { createExchanges, type Exchanges } from "../../core/peers/exchanges.ts";
 import { bindServices, type Service } from "../../core/service.ts";
 import type { Fault } from "../../core/set/faults.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
+import { createPurchaseList } from "../../core/wallets/purchases.ts";
+import { createSignIns } from "../../core/wallets/sign-in.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import { createApp } from "../../server/app.ts";
@@ -110,7 +112,8 @@ function setUpPlugins(options: ComposeOptions, { drivers, sources, reports: shel
   const { llm, schedule, web, cacheOf, upstreams } = sources;
   const reports = createReportPublisher(shelf, { site: set.site, baseUrl, isSandbox: sandbox !== undefined });
   const site = { name: set.site.name, baseUrl };
-  const host = { anchor, clock, evm, llm, log, reports, schedule, site, treasury, web };
+  const purchases = createPurchaseList({ store: options.store, clock });
+  const host = { anchor, clock, evm, llm, log, purchases, reports, schedule, site, treasury, web };
   return loadPlugins(set, { host, cacheOf, upstreams, env: config.env });
 }
 
@@ -140,7 +143,9 @@ async function openTill(
   const jobs = await engine.open(services);
   const exchanges = createExchanges({ store, clock, site });
   const extensionsOf = createExtensions({ services, schemas, baseUrl });
-  const hooks = { extensionsOf, onSettled: exchanges.observe };
+  const networks = rails.map(({ manifest }) => manifest.network);
+  const signIns = createSignIns({ baseUrl, networks, prove: drivers.proveWallet, store, clock });
+  const hooks = { extensionsOf, signIns, onSettled: exchanges.observe };
   const { refunds } = engine;
   const checkReady = ({ manifest }: Service): void => {
     const reason = sources.explain(manifest) ?? (manifest.charge === "first" ? sources.outage(manifest) : undefined);

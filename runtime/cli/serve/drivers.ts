@@ -4,6 +4,7 @@ import type { RefundRail } from "../../core/refunds/rail.ts";
 import { isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { toAtomic } from "../../core/set/price.ts";
 import type { Store } from "../../core/store.ts";
+import type { ProveWallet } from "../../core/wallets/sign-in.ts";
 import type { Rail } from "../../core/x402/rails.ts";
 import type { Facilitator, SettlementReader } from "../../core/x402/x402.ts";
 import { createAnchor } from "../../drivers/anchor.ts";
@@ -21,6 +22,7 @@ import { withReceiver } from "../../drivers/solana/receiver.ts";
 import { createSolanaSender } from "../../drivers/solana/sender.ts";
 import { createSolanaSettlements } from "../../drivers/solana/settlements.ts";
 import { createTreasury, missingKey } from "../../drivers/treasury.ts";
+import { createWalletProof } from "../../drivers/wallet-proof.ts";
 import type { Config } from "../config/config.ts";
 import { ANCHOR_RAILS, railVariables } from "../config/serve.ts";
 import type { WatchedRail } from "./address-watch.ts";
@@ -42,6 +44,8 @@ export interface Drivers {
   /** The chain of the rail `base`. */
   readonly evm: Evm;
   readonly treasury: Treasury;
+  /** Whether signatures are wallets' own. */
+  readonly proveWallet: ProveWallet;
   /** Pays refunds of failed jobs; undefined when the site has no automatic refunds. */
   readonly refundRail: RefundRail | undefined;
   close(): Promise<void>;
@@ -62,6 +66,7 @@ export function createDrivers({ config, site, store, clock, log }: DriverDeps): 
     anchor: toAnchor(),
     evm: toReads(),
     treasury,
+    proveWallet: createWalletProof(new Map([...evmChains].map(([network, { client }]) => [network, client]))),
     refundRail: toRefundRail(),
     async close() {
       for (const { sender } of evmChains.values()) sender.close();

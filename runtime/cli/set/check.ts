@@ -54,6 +54,7 @@ export function toIdleLent({ site }: ManifestSet): Omit<Lent, "env"> {
       evm: idle("evm"),
       llm: idle("llm"),
       log: silentLog,
+      purchases: idle("purchases"),
       reports: idle("reports"),
       schedule: { every() {} },
       site: { name: site.name ?? "payphone", baseUrl: "http://localhost" },

@@ -37,6 +37,8 @@ export interface IdentifiersDeps {
   readonly reservations: Pick<Reservations, "claimPayment" | "read">;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
+  /** How long answers are kept at least for wallets that prove themselves. */
+  readonly answersMs?: number;
   readonly leaseMs?: number;
 }
 
@@ -51,7 +53,7 @@ interface Named {
 }
 
 export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
-  const { store, reservations, clock, onError, leaseMs } = deps;
+  const { store, reservations, clock, onError, answersMs = 0, leaseMs } = deps;
   const leases = createLeases({ store, prefix: "lease:named:", onError, leaseMs });
 
   return {
@@ -107,7 +109,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
         const isDead = outcome.kind === "challenge" && (await reservations.read(key))?.isFinal === true;
         return isDead ? undefined : outcome;
       }
-      if (clock.now() - known.at >= KEEP_MS) throw new Problem("payment-conflict", FORGOTTEN);
+      if (clock.now() - known.at >= Math.max(KEEP_MS, answersMs)) throw new Problem("payment-conflict", FORGOTTEN);
       // A crash came before its record: nothing was settled, and it is the one that still may be.
       const { validBefore = Number.POSITIVE_INFINITY } = payment.authorization;
       if (validBefore * 1000 < clock.now()) return undefined;

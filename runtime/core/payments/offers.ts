@@ -5,7 +5,7 @@ import type { Service } from "../service.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 import { amountOn } from "../set/price.ts";
 import type { Challenge } from "../x402/challenge.ts";
-import { createChallenge, HEAD_BYTES, roomIn, toResource, UNPAID } from "../x402/challenge.ts";
+import { createChallenge, HEAD_BYTES, NOT_SIGNED_IN, roomIn, toResource, UNPAID } from "../x402/challenge.ts";
 import type { Rail, RailStatus } from "../x402/rails.ts";
 import type { Payment, Refusal } from "../x402/read-payment.ts";
 import type { PaymentRequired, PaymentRequirements } from "../x402/x402.ts";
@@ -46,6 +46,8 @@ export interface OffersDeps {
   readonly rails: readonly Rail[];
   readonly history: OfferHistory;
   readonly extensionsOf?: ExtensionsOf | undefined;
+  /** What challenges say about signing in: something new each time (x402 extension `sign-in-with-x`). */
+  readonly declareSignIn?: (() => Readonly<Record<string, unknown>>) | undefined;
 }
 
 /**
@@ -58,7 +60,8 @@ export type ExtensionsOf = (
   room?: number,
 ) => Readonly<Record<string, unknown>> | undefined;
 
-export function createOffers({ site, services, rails, history, extensionsOf }: OffersDeps): Offers {
+export function createOffers(deps: OffersDeps): Offers {
+  const { site, services, rails, history, extensionsOf, declareSignIn } = deps;
   let current: ReadonlyMap<string, readonly PaymentRequirements[]> = new Map();
   let cached = new Map<string, Challenge>();
   const of = (service: Service): readonly PaymentRequirements[] => current.get(service.manifest.id) ?? [];
@@ -84,16 +87,21 @@ export function createOffers({ site, services, rails, history, extensionsOf }: O
       const key = [service.manifest.id, resource, ...(networks ?? [])].join(" ");
       const known = error === undefined ? cached.get(key) : undefined;
       if (known) return known;
+      const { price, free, sign_in: needsSignIn } = service.manifest;
+      const fresh = (free || needsSignIn) && declareSignIn ? { "sign-in-with-x": declareSignIn() } : undefined;
       const accepts = of(service).filter(({ network }) => networks?.includes(network) ?? true);
-      if (accepts.length === 0) throw new Problem("unavailable", "No payment rail is up", { retryAfter: 10 });
-      const { resource: sold, ...more } = describe(service, resource);
-      const bare = { x402Version: 2 as const, error: error ?? UNPAID, resource: sold, accepts };
-      const lean = extensionsOf?.(service, resource, roomIn(site.limits.head_bytes ?? HEAD_BYTES, bare));
-      const challenge = createChallenge({ ...bare, ...more }, site.rails, {
+      if (accepts.length === 0 && price !== undefined)
+        throw new Problem("unavailable", "No payment rail is up", { retryAfter: 10 });
+      const { resource: sold, extensions } = describe(service, resource);
+      const why = error ?? (price === undefined ? NOT_SIGNED_IN : UNPAID);
+      const bare = { x402Version: 2 as const, error: why, resource: sold, accepts };
+      const room = roomIn(site.limits.head_bytes ?? HEAD_BYTES, bare) - (fresh ? JSON.stringify(fresh).length : 0);
+      const lean = extensionsOf?.(service, resource, room);
+      const challenge = createChallenge({ ...bare, extensions: { ...extensions, ...fresh } }, site.rails, {
         ...bare,
-        ...(lean && { extensions: lean }),
+        extensions: { ...lean, ...fresh },
       });
-      if (error === undefined) cached.set(key, challenge);
+      if (error === undefined && !fresh) cached.set(key, challenge);
       return challenge;
     },
     async match(service, payment, { resource, networks }) {

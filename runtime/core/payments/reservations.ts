@@ -36,6 +36,8 @@ export interface PaymentRecord {
   readonly payer?: string;
   /** The job that begins once the payment is settled. */
   readonly job?: string;
+  /** Until when a repetition of the payment gets the answer: Unix milliseconds. */
+  readonly repeatUntil?: number;
   /** The exchange between peers that the call named when it was paid; one named later does not count. */
   readonly exchange?: string;
 }
@@ -65,6 +67,11 @@ export interface Reservations {
   /** A lease, or undefined while another call holds it. */
   claimPayment(key: string): Promise<Lease | undefined>;
   read(key: string): Promise<PaymentRecord | undefined>;
+  /**
+   * The record for whoever repeats the payment. A settled one is told for a short time only: what is on chain, the signature
+   * included, is everybody's to copy. Later its wallet must prove itself by a new signature.
+   */
+  recall(key: string): Promise<PaymentRecord | undefined>;
   /** Whether a payment was settled whose record has expired: only where the payment itself has no expiry. */
   isSpent(key: string): Promise<boolean>;
   /** Puts the payment on record before the settlement; false when another call has done so. */
@@ -89,6 +96,8 @@ export interface ReservationsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
+  /** How long answers are kept at least for wallets that prove themselves. */
+  readonly answersMs?: number;
   readonly leaseMs?: number;
 }
 
@@ -102,7 +111,11 @@ export const UNATTENDED_MS = 24 * 60 * 60_000;
 /** How long work that was paid for is remembered until it is delivered or paid back, also while no process runs. */
 const OWED_MS = 30 * 24 * 60 * 60_000;
 
-export function createReservations({ store, clock, onError, leaseMs }: ReservationsDeps): Reservations {
+/** What is on record of a payment. */
+export const readRecord = (store: Pick<Store, "get">, key: string): Promise<PaymentRecord | undefined> =>
+  store.get<PaymentRecord>(`payment:${key}`);
+
+export function createReservations({ store, clock, onError, answersMs = 0, leaseMs }: ReservationsDeps): Reservations {
   const leases = createLeases({ store, prefix: "lease:", onError, leaseMs });
   /** How long an authorization can still be used. */
   const lifeOf = ({ validBefore = 0 }: PaymentRecord): number => Math.max(0, validBefore * 1000 - clock.now());
@@ -111,7 +124,11 @@ export function createReservations({ store, clock, onError, leaseMs }: Reservati
 
   return {
     claimPayment: leases.claim,
-    read: (key) => store.get<PaymentRecord>(`payment:${key}`),
+    read: (key) => readRecord(store, key),
+    async recall(key) {
+      const record = await readRecord(store, key);
+      return (record?.repeatUntil ?? Number.POSITIVE_INFINITY) < clock.now() ? undefined : record;
+    },
     isSpent: async (key) => (await store.get(`spent:${key}`)) !== undefined,
     async begin(key, record) {
       const ttlMs = openMsOf(record);
@@ -126,13 +143,15 @@ export function createReservations({ store, clock, onError, leaseMs }: Reservati
         throw new Problem("unavailable", "Another call may be settling this payment: its lease has lapsed here");
       const { state, owed } = record;
       const isOpen = state === "settling" || owed !== undefined;
-      const ttlMs = isOpen ? openMsOf(record) : Math.max(keepMs, lifeOf(record) + MARGIN_MS);
+      const repeatMs = Math.max(keepMs, lifeOf(record) + MARGIN_MS);
+      const ttlMs = isOpen ? openMsOf(record) : Math.max(repeatMs, state === "settled" ? answersMs : 0);
+      const kept = isOpen || ttlMs === repeatMs ? record : { ...record, repeatUntil: clock.now() + repeatMs };
       // A settlement is written lazily: if a crash takes it back to "settling", the chain brings it to its end again.
       const durability = state === "settled" ? "lazy" : "durable";
       const outlivesRecord = state === "settled" && record.validBefore === undefined;
       await Promise.all([
         outlivesRecord && store.set(`spent:${key}`, 1, SPENT_MS, durability),
-        store.set(`payment:${key}`, record, ttlMs, durability),
+        store.set(`payment:${key}`, kept, ttlMs, durability),
         state === "settling" && store.set(`open:${key}`, 1, ttlMs),
       ]);
     },

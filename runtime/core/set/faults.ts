@@ -16,6 +16,7 @@ export const FAULT_CODES = {
   "bad-route": "Not `GET /path` or `POST /path`.",
   "bad-schema": "No valid JSON Schema (2020-12).",
   "bad-schema-name": "A schema's name is not one capital letter followed by letters and digits.",
+  "bad-sign-in": "`free` where calls are not paid last, or `sign_in` where they are paid.",
   "bad-text": "Characters that have no place there: titles are printable ASCII, descriptions Latin-1.",
   "bad-url": "No absolute http(s) URL.",
   "bad-value": "None of the words that are allowed here.",

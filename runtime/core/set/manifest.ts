@@ -12,6 +12,10 @@ export interface Manifest {
   readonly price?: string;
   /** When the money moves: before the work, or (unless said) after it. */
   readonly charge?: "first" | "last";
+  /** What a wallet that signs in may call without paying; left out means nothing. */
+  readonly free?: { readonly calls: number; readonly per: "hour" | "day" };
+  /** Whether calls need a wallet that has signed in. */
+  readonly sign_in?: boolean;
   /** `plugin.handler`. */
   readonly handler: string;
   /** The name of a file in `schemas/`, or an inline schema. */
@@ -156,6 +160,10 @@ export interface SiteManifest {
     readonly unpaid_burst: number;
     /** How many unsettled calls of one payer may be worked on at once; 64 unless said otherwise. */
     readonly calls_per_payer?: number;
+    /** How long answers are kept for their payers, in minutes; 15 unless said otherwise. */
+    readonly answers_minutes?: number;
+    /** How many free calls all wallets together get in a day; 1000 unless said otherwise. */
+    readonly free_per_day?: number;
     /** From this price on, in US dollars, a settlement counts only once the chain shows it; 1 unless said otherwise. */
     readonly confirm_above_usd?: string;
   };

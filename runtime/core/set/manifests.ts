@@ -30,6 +30,7 @@ export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {
     ...checkParameters(draft, schemas),
     ...checkJob(draft, manifests),
     ...checkCharge(draft),
+    ...checkSignIn(draft),
     ...checkBody(draft, schemas, site?.data ?? {}),
     ...(site ? checkPrice(draft, site.data) : []),
     ...(site ? checkDeadline(draft, site.data) : []),
@@ -52,6 +53,23 @@ function checkCharge(draft: Draft): Fault[] {
     charge ? "charge" : "hints",
     "a service with `readOnly: false` leaves traces: it must say `charge: first`",
   );
+}
+
+/** Free calls are given away by services that can be sold; a wallet that has signed in pays for nothing else. */
+function checkSignIn(draft: Draft): Fault[] {
+  const { free, sign_in: needsSignIn, price, charge, job } = draft.data;
+  const fail = (key: "free" | "sign_in", complaint: string): Fault[] => [
+    faultAt(draft, [key], "bad-sign-in", complaint),
+  ];
+  if (needsSignIn && price !== undefined)
+    return fail("sign_in", "a service with a price is paid for: leave one of them out");
+  if (needsSignIn && job) return fail("sign_in", "a job's status is told to everybody who knows its id: leave it out");
+  if (!free) return [];
+  if (price === undefined) return fail("free", "a service without a price is free for everybody: leave it out");
+  if (job) return fail("free", "jobs are always paid for: leave it out");
+  return charge === "first"
+    ? fail("free", "a service with `charge: first` costs its seller on each run: leave it out")
+    : [];
 }
 
 function checkId(draft: Draft, all: readonly Draft[]): Fault[] {

@@ -17,6 +17,9 @@ export interface Challenge {
 /** The `error` of a challenge that refuses nothing. */
 export const UNPAID = "Payment required";
 
+/** The `error` of a challenge that asks for a signature alone. */
+export const NOT_SIGNED_IN = "A wallet must sign in";
+
 /** The largest head of a 402, in bytes, unless the site names another: nginx refuses more than 4096 by default. */
 export const HEAD_BYTES = 3900;
 /** What a head has beside the challenge, with a request id of 64 characters. */

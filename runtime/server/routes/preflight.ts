@@ -7,6 +7,7 @@ const REQUEST_HEADERS = [
   "authorization",
   "content-type",
   "payment-signature",
+  "sign-in-with-x",
   "x-a2a-exchange",
   "x-payment",
   "x-request-id",

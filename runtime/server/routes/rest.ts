@@ -5,7 +5,12 @@ import { toExchangeId } from "../../core/peers/exchanges.ts";
 import type { Service } from "../../core/service.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import type { Challenge } from "../../core/x402/challenge.ts";
-import { type BroughtPayment, readPaymentHeaders, toReceiptHeaders } from "../../surfaces/http/payment-headers.ts";
+import {
+  type BroughtPayment,
+  readPaymentHeaders,
+  readSignInHeader,
+  toReceiptHeaders,
+} from "../../surfaces/http/payment-headers.ts";
 import { toDataHeaders } from "../reply/headers.ts";
 import { type Reply, toJsonReply } from "../reply/reply.ts";
 import { contextOf, disconnectSignal, type RequestContext } from "../request/context.ts";
@@ -51,7 +56,8 @@ function toResponder(service: Service, { invoke, challenge, baseUrl, maxDepth, l
     context.service = service.manifest.id;
     const payment = readPaymentHeaders(request.headers);
     // HEAD shows no result: its payment would buy nothing.
-    if (!priced || (payment && request.method !== "HEAD")) return call(request, response, payment);
+    const isCall = payment ?? (service.manifest.free && readSignInHeader(request.headers));
+    if (!priced || (isCall && request.method !== "HEAD")) return call(request, response, payment);
     context.code = "payment-required";
     const due = challenge(service, resource);
     return isVersion1(request) ? toChallengeReply(due, due.v1()) : unpaid(due);
@@ -64,6 +70,7 @@ function toResponder(service: Service, { invoke, challenge, baseUrl, maxDepth, l
       id: context.id,
       input: () => readRequestInput(request, { maxBytes: service.bodyBytes, maxDepth, limits, context }),
       payment: priced ? payment?.value : undefined,
+      signIn: readSignInHeader(request.headers),
       resource,
       signal: disconnectSignal(response),
       exchange: toExchangeId(request.headers["x-a2a-exchange"]),

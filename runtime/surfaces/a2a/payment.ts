@@ -1,6 +1,7 @@
 import { isObject } from "../../core/json.ts";
 import type { Refusal } from "../../core/x402/read-payment.ts";
 import { type RequestHeaders, readHeader } from "../http/headers.ts";
+import type { RpcParams } from "../rpc/json-rpc.ts";
 
 /** The URIs of the x402 extension that clients use; all name the same protocol. */
 export const X402_EXTENSIONS = [
@@ -16,6 +17,15 @@ export const X402_KEYS = {
   receipts: "x402.payment.receipts",
   error: "x402.payment.error",
 } as const;
+
+const SIGN_IN_KEY = "x402.sign-in-with-x";
+
+/** A wallet's proof in a message's metadata: an object, or base64 text as in the header SIGN-IN-WITH-X. */
+export function readMessageSignIn({ message }: RpcParams): string | object | undefined {
+  const metadata = isObject(message) && isObject(message.metadata) ? message.metadata : {};
+  const value = metadata[SIGN_IN_KEY] ?? undefined;
+  return value === undefined || typeof value === "string" || isObject(value) ? value : {};
+}
 
 /** The codes of section 9.1. */
 const CODES: Readonly<Record<Refusal, string>> = {

@@ -3,6 +3,7 @@ import { isObject } from "../../core/json.ts";
 import type { Budget } from "../../core/peers/budget.ts";
 import { toExchangeId } from "../../core/peers/exchanges.ts";
 import { readHeader } from "../http/headers.ts";
+import { readSignInHeader } from "../http/payment-headers.ts";
 import type { DoorCall, DoorReply, DoorRequest, RpcDoor } from "../rpc/door.ts";
 import { parseJsonText, type RpcId, type RpcRequest, readMessage } from "../rpc/json-rpc.ts";
 import {
@@ -16,7 +17,7 @@ import {
   toTaskRefusal,
 } from "./errors.ts";
 import { checkVersion, findMethod } from "./methods.ts";
-import { readPaymentMessage, toActivated } from "./payment.ts";
+import { readMessageSignIn, readPaymentMessage, toActivated } from "./payment.ts";
 import { findPeerMethod, type PeerDoor } from "./peer.ts";
 import type { Standard } from "./standard.ts";
 
@@ -79,7 +80,8 @@ export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOpt
     if (unserved) return unserved;
     if ("refusal" in method) return method.refusal;
     const exchange = toExchangeId(readHeader(headers, "x-a2a-exchange"));
-    const answer = await tasks(method, params, { requestId, signal, exchange, bytes });
+    const signIn = readMessageSignIn(params) ?? readSignInHeader(headers);
+    const answer = await tasks(method, params, { requestId, signal, exchange, bytes, signIn });
     if (isRefusal(answer)) return answer;
     const { task, required, receipt, problem, isRepeat } = answer.step;
     const note = { ...(required && { challenge: required }), ...(receipt && { receipt }), ...(problem && { problem }) };

@@ -1,5 +1,6 @@
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
+import { toCost } from "../rpc/cost.ts";
 
 /** A service in an agent card: the fields that A2A 0.3 and 1.0 share (AgentSkill). */
 export interface Skill {
@@ -17,8 +18,8 @@ export const MODES = { input: ["application/json", "text/plain"], output: ["appl
 
 /** A service as a skill; its description names the price. */
 export function toSkill({ manifest, job }: Service): Skill {
-  const { id, title, description, price, tags, examples } = manifest;
-  const cost = price === undefined ? "Free." : `Costs ${price} USD a call, paid with x402.`;
+  const { id, title, description, tags, examples } = manifest;
+  const cost = toCost(manifest);
   const wait = job ? ` A job of about ${job.manifest.eta_seconds} s: its task is working until then.` : "";
   return {
     id,

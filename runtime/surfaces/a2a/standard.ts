@@ -50,7 +50,8 @@ export function createStandard({ services, book, calls, follow }: StandardOption
     const { service, input } = requested;
     checkMessageBytes(service, context.bytes);
     const head = book.draft(service.manifest.id, contextId);
-    if (service.manifest.price === undefined) return calls.run(head, service, input, context);
+    if (service.manifest.price === undefined && !service.manifest.sign_in)
+      return calls.run(head, service, input, context);
     const offered = await calls.offer(head, service, input, context);
     return typeof payment === "object" ? pay(offered.task, payment.payment, context) : offered;
   }
@@ -73,7 +74,12 @@ export function createStandard({ services, book, calls, follow }: StandardOption
         `The task is ${task.state} and takes no more messages; send a new one`,
       );
     if (payment === "rejected") return giveUp(task, context);
-    return payment && !task.job ? pay(task, payment.payment, context) : calls.show(task, context);
+    if (payment && !task.job) return pay(task, payment.payment, context);
+    const service = services.get(task.skill);
+    const isSignedIn = context.signIn !== undefined && task.state === "input-required" && service;
+    return isSignedIn && !(await book.claimed(id))
+      ? calls.offer(task, service, task.input, context)
+      : calls.show(task, context);
   }
 
   async function find(id: string, context: TaskContext): Promise<Task | undefined> {

@@ -14,6 +14,8 @@ export interface TaskContext {
   /** The size of the message. */
   readonly bytes: number;
   readonly signal: AbortSignal;
+  /** A wallet's proof that it signs in. */
+  readonly signIn?: string | object | undefined;
   /** The exchange between peers that a payment is for. */
   readonly exchange: string | undefined;
 }
@@ -30,7 +32,9 @@ export interface Step extends ShownTask {
 export interface TaskCalls {
   /** The task of a free service: it ends at once, or its job begins. */
   run(head: Head, service: Service, input: unknown, context: TaskContext): Promise<Step>;
-  /** The task of a paid service, waiting for its payment. @throws Problem `unavailable` when no rail is up. */
+  /**
+   * The task of a service that wants a payment or a signature: waiting for it, or done where the request brings a wallet's
+   * proof that counts. @throws Problem `unavailable` when no rail is up. */
   offer(head: Head, service: Service, input: unknown, context: TaskContext): Promise<Step>;
   /** A task as it is, with the current offers while it waits for a payment. */
   show(task: Task, context: TaskContext): Promise<Step>;
@@ -55,9 +59,9 @@ const UNTOUCHED: readonly ProblemCode[] = ["facilitator-unavailable"];
 
 export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsOptions): TaskCalls {
   const call = (service: Service, input: unknown, payment: string | object | undefined, context: TaskContext) => {
-    const { requestId: id, signal, exchange } = context;
+    const { requestId: id, signal, exchange, signIn } = context;
     const read = async () => ({ value: input, from: "body" as const });
-    return invoke(service, { id, input: read, payment, resource: endpoint, signal, exchange });
+    return invoke(service, { id, input: read, payment, signIn, resource: endpoint, signal, exchange });
   };
   /** The challenge of a task that waits for its payment. */
   const requiredFor = async (
@@ -66,7 +70,7 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
   ): Promise<ShownTask["required"]> => {
     const service = services.get(skill);
     if (state !== "input-required" || payment?.status === "payment-submitted" || !service) return undefined;
-    const outcome = await call(service, input, undefined, context);
+    const outcome = await call(service, input, undefined, { ...context, signIn: undefined });
     return outcome.kind === "challenge" ? outcome.challenge.required : undefined;
   };
   const show = async (task: Task, context: TaskContext): Promise<Step> => {
@@ -88,8 +92,14 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
     },
     async offer(head, service, input, context) {
       const outcome = await call(service, input, undefined, context);
-      const required = outcome.kind === "challenge" ? outcome.challenge.required : undefined;
-      const text = `Payment is required: ${service.manifest.price} USD, in one of the accepted ways.`;
+      if (outcome.kind === "result")
+        return { task: await book.write(head, toAnswered(service, outcome.output, "Done.")) };
+      const { required } = outcome.challenge;
+      const { price } = service.manifest;
+      const text =
+        price === undefined
+          ? `${required.error}: with x402's sign-in-with-x.`
+          : `Payment is required: ${price} USD, in one of the accepted ways.`;
       const payment = { status: "payment-required" as const, receipts: [] };
       return { task: await book.write(head, { state: "input-required", text, input, payment }), required };
     },

@@ -47,6 +47,10 @@ export interface CatalogEntry {
   readonly aliases: readonly string[];
   /** Decimal text; null means free. */
   readonly price_usd: string | null;
+  /** The calls that a wallet gets for nothing when it signs in; left out where there are none. */
+  readonly free?: { readonly calls: number; readonly per: string };
+  /** Set where a wallet must sign in. */
+  readonly sign_in?: true;
   /** Ids of the rails that it can be paid on, in the order of its offers. */
   readonly rails: readonly string[];
   readonly tags: readonly string[];
@@ -96,6 +100,8 @@ function toEntry({ manifest, routes, path }: Service, { baseUrl, rails, yen_tier
     url: `${baseUrl}${path}`,
     aliases: routes.slice(1).map((route) => `${route.method} ${route.path}`),
     price_usd: price ?? null,
+    ...(manifest.free && { free: manifest.free }),
+    ...(manifest.sign_in && { sign_in: true }),
     rails: payable.map((rail) => rail.id),
     tags,
     category: category ?? null,

@@ -72,14 +72,14 @@ function toHead({ manifest, path }: Service, { method }: Route, baseUrl: string)
   return { id, title, description, method, path, url: baseUrl + path, category: category ?? null, tags };
 }
 
-function toPrices({ manifest: { price = "" } }: Service, { rails, yen_tiers }: SiteManifest): Json {
+function toPrices({ manifest: { price = "", free } }: Service, { rails, yen_tiers }: SiteManifest): Json {
   const amounts = rails.flatMap((rail) => {
     const amount = amountOn(rail, price, yen_tiers);
     if (amount === undefined) return [];
     const { network, asset, symbol, decimals } = rail;
     return [{ network, asset, symbol, amount: amount.toString(), display: `${toDecimal(amount, decimals)} ${symbol}` }];
   });
-  return { price_usd: price, scheme: "exact", accepts: amounts };
+  return { price_usd: price, ...(free && { free_with_sign_in: free }), scheme: "exact", accepts: amounts };
 }
 
 function toPathParameters({ path }: Service): Json {

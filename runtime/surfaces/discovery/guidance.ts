@@ -19,9 +19,13 @@ export function toGuidance({ services, site: { title, rails }, baseUrl }: Guidan
     "A stock x402 client does both steps. An input that is refused (422) and a call that fails are never charged.",
     "After a broken connection or a 503 `settlement-unknown`, repeat the same request with the same payment: the answer is kept and you are charged once.",
     ...(services.some(isJobService) ? [JOBS] : []),
+    ...(services.some(({ manifest }) => manifest.sign_in || manifest.free) ? [WALLETS] : []),
     `The same services are tools of the MCP endpoint ${baseUrl}${PATHS.mcp} and skills of the A2A agent at ${baseUrl}${PATHS.agentCard}.`,
   ].join("\n");
 }
 
 const JOBS =
   "What takes longer answers a `job_id` and a `status_url` at once: ask there, free of charge, until the status is DELIVERED or FAILED.";
+
+const WALLETS =
+  "A wallet proves itself without paying by the header SIGN-IN-WITH-X, signed for the `sign-in-with-x` extension of the 402: to see its purchases, or for calls that are free to wallets.";

@@ -15,7 +15,10 @@ export interface LlmsTxtOptions {
 export function toLlmsTxt({ services, site, baseUrl, links }: LlmsTxtOptions): string {
   const line = ({ manifest, routes, path }: Service): string => {
     const methods = routes.map(({ method }) => method).join(" or ");
-    const price = manifest.price === undefined ? "free" : `${manifest.price} USD`;
+    const { free, sign_in: needsSignIn } = manifest;
+    const given = free ? `, ${free.calls} free calls a ${free.per} for a wallet that signs in` : "";
+    const asked = needsSignIn ? "free for a wallet that signs in" : "free";
+    const price = manifest.price === undefined ? asked : `${manifest.price} USD${given}`;
     return `- [${manifest.title}](${baseUrl}${path}): ${methods}, ${price}. ${manifest.description.replaceAll(/\s+/g, " ")}`;
   };
   const [paid, free] = [true, false].map((wanted) =>

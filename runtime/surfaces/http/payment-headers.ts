@@ -21,3 +21,7 @@ export function toReceiptHeaders(receipt: SettleResponse, legacy: boolean): Read
   const encoded = Buffer.from(JSON.stringify(receipt)).toString("base64");
   return { "payment-response": encoded, ...(legacy && { "x-payment-response": encoded }) };
 }
+
+/** The proof in SIGN-IN-WITH-X (x402 extension `sign-in-with-x`). An empty header is none. */
+export const readSignInHeader = (headers: RequestHeaders): string | undefined =>
+  readHeader(headers, "sign-in-with-x") || undefined;

@@ -12,6 +12,7 @@ export interface McpCall extends DoorCall {
 }
 
 const PAYMENT_KEY = "x402/payment";
+const SIGN_IN_KEY = "x402/sign-in-with-x";
 export const RECEIPT_KEY = "x402/payment-response";
 /** Cloudflare's `agents` client reads the challenge here and nowhere else. */
 const CHALLENGE_KEY = "x402/error";
@@ -22,6 +23,12 @@ export function metaPaymentOf({ _meta }: RpcParams): BroughtPayment | undefined 
   if (value === undefined) return undefined;
   // Anything else becomes an empty payment, which is refused as `invalid_payload`.
   return { value: typeof value === "string" || isObject(value) ? value : {}, legacy: false };
+}
+
+/** A wallet's proof in a call's `_meta`: an object, or base64 text as in the header. */
+export function metaSignInOf({ _meta }: RpcParams): string | object | undefined {
+  const value = (isObject(_meta) ? _meta[SIGN_IN_KEY] : undefined) ?? undefined;
+  return value === undefined || typeof value === "string" || isObject(value) ? value : {};
 }
 
 /**

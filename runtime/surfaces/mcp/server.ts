@@ -1,6 +1,6 @@
 import { Problem } from "../../api/problem.ts";
 import { type RequestHeaders, readHeader } from "../http/headers.ts";
-import { type BroughtPayment, readPaymentHeaders } from "../http/payment-headers.ts";
+import { type BroughtPayment, readPaymentHeaders, readSignInHeader } from "../http/payment-headers.ts";
 import type { DoorReply, DoorRequest, RpcDoor } from "../rpc/door.ts";
 import {
   parseJsonText,
@@ -14,7 +14,7 @@ import {
 } from "../rpc/json-rpc.ts";
 import { createAccessCheck, type McpAccess } from "./access.ts";
 import { createMcpMethods, type McpMethodsOptions } from "./methods.ts";
-import { type McpCall, metaPaymentOf, toPaymentHeaders } from "./payment.ts";
+import { type McpCall, metaPaymentOf, metaSignInOf, toPaymentHeaders } from "./payment.ts";
 import { checkNamedVersion, openRequest } from "./request.ts";
 import { isStateless, UNNAMED } from "./versions.ts";
 
@@ -103,7 +103,13 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
     if (message.kind !== "request") return accept(message, headers);
     const request = openRequest(message, headers);
     if ("error" in request) return { status: request.status, text: toErrorText(message.id, request.error) };
-    const answered = await dispatch(request, { payment: payment?.value, requestId, signal, bytes });
+    const answered = await dispatch(request, {
+      payment: payment?.value,
+      signIn: metaSignInOf(message.params) ?? readSignInHeader(headers),
+      requestId,
+      signal,
+      bytes,
+    });
     if ("error" in answered) return { status: answered.status, text: toErrorText(message.id, answered.error) };
     const { result, call } = answered;
     return { status: 200, text: toResultText(message.id, result), ...(call && { call }) };

@@ -1,5 +1,6 @@
 import type { Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
+import { toCost } from "../rpc/cost.ts";
 import type { InlineSchema } from "../schema/self-contained.ts";
 import { knows, type McpVersion } from "./versions.ts";
 
@@ -25,7 +26,7 @@ export function toTool(service: Service, { inline, payable, version }: ToolOptio
       // Clients may check every `structuredContent` against this, the challenge's too.
       outputSchema: {
         type: "object",
-        ...(price === undefined ? result : { anyOf: [result, PAYMENT_REQUIRED] }),
+        ...(price === undefined && !manifest.sign_in ? result : { anyOf: [result, PAYMENT_REQUIRED] }),
         ...($defs !== undefined && { $defs }),
       },
     }),
@@ -38,8 +39,9 @@ export function toTool(service: Service, { inline, payable, version }: ToolOptio
 }
 
 /** What the service does and costs, and where a job is polled. */
-function toDescription({ manifest: { id, description, price }, job }: Service, payable: string): string {
-  const cost = price === undefined ? "Free." : `Costs ${price} USD a call, paid with x402 in ${payable}.`;
+function toDescription({ manifest, job }: Service, payable: string): string {
+  const { id, description, price } = manifest;
+  const cost = toCost(manifest, ` in ${payable}`);
   if (!job) return `${description} ${cost}`;
   const { eta_seconds, refund } = job.manifest;
   const back = price !== undefined && refund ? " A job that fails is paid back." : "";

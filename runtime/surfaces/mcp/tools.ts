@@ -31,7 +31,9 @@ export interface ServiceToolsOptions {
 export function createServiceTools({ services, schemas, invoke, site, endpoint }: ServiceToolsOptions): Tools {
   const paid = services.filter(({ manifest }) => manifest.price !== undefined);
   const statusIds = paid.filter(isJobService).map(({ manifest }) => toStatusId(manifest.id));
-  const shown = services.filter((service) => paid.includes(service) || statusIds.includes(service.manifest.id));
+  const shown = services.filter(
+    (service) => paid.includes(service) || service.manifest.sign_in || statusIds.includes(service.manifest.id),
+  );
   const byName = new Map(shown.map((service) => [service.manifest.id, service]));
   const rails = site.rails.filter(({ currency }) => currency === "usd");
   const networks = rails.map(({ network }) => network);
@@ -45,7 +47,7 @@ export function createServiceTools({ services, schemas, invoke, site, endpoint }
       const service = byName.get(call.name);
       if (!service)
         return protocolError(RPC_CODES.invalidParams, `Unknown tool: ${JSON.stringify(call.name.slice(0, 80))}`);
-      const { args, payment, requestId, signal, bytes, version, write } = call;
+      const { args, payment, signIn, requestId, signal, bytes, version, write } = call;
       const input = async () => ({ value: args, from: "body" as const });
       try {
         checkMessageBytes(service, bytes);
@@ -53,6 +55,7 @@ export function createServiceTools({ services, schemas, invoke, site, endpoint }
           id: requestId,
           input,
           payment,
+          signIn,
           resource: endpoint,
           networks,
           signal,

@@ -39,12 +39,29 @@ function toHead({ manifest, routes }: Service): Json {
   return {
     operationId: id,
     summary: title,
-    description: [description, ...aliases].join(" "),
+    description: [description, ...toFree(manifest), ...aliases].join(" "),
     tags: [category ?? OTHER],
     security: [],
     ...(price !== undefined && { "x-payment-info": toPaymentInfo(price) }),
   };
 }
+
+const toFree = ({ free, sign_in: needsSignIn }: Service["manifest"]): string[] => [
+  ...(free
+    ? [`A wallet that signs in (header SIGN-IN-WITH-X) gets ${free.calls} calls free of charge each ${free.per}.`]
+    : []),
+  ...(needsSignIn ? ["A wallet must sign in (header SIGN-IN-WITH-X)."] : []),
+];
+
+/** How a wallet proves itself. */
+const SIGN_IN = {
+  name: "SIGN-IN-WITH-X",
+  in: "header",
+  description:
+    "Base64 of the JSON proof that a wallet signs in (x402 extension sign-in-with-x), for the nonce of the 402.",
+  required: false,
+  schema: { type: "string" },
+};
 
 /** The price for directories: dollars with at least six decimals. */
 function toPaymentInfo(price: string): Json {
@@ -58,12 +75,16 @@ function toInput({ manifest, routes, path }: Service, schema: Json, components: 
   const names = parametersOf(path);
   const { inPath, rest } = splitSchema(schema, names);
   const isPosted = routes[0]?.method === "POST";
-  const parameters = [...toParameters("path", inPath), ...(isPosted ? [] : toParameters("query", rest))];
+  const parameters = [
+    ...toParameters("path", inPath),
+    ...(isPosted ? [] : toParameters("query", rest)),
+    ...(manifest.sign_in || manifest.free ? [SIGN_IN] : []),
+  ];
   const examples = manifest.examples.map(({ input }) => splitInput(input as Json, names).rest);
-  const body = names.length > 0 ? rest : components.refer(manifest, "input");
+  const toBody = (): object => (names.length > 0 ? rest : components.refer(manifest, "input"));
   return {
     ...(parameters.length > 0 && { parameters }),
-    ...(isPosted && { requestBody: { required: true, content: toContent(body, examples) } }),
+    ...(isPosted && { requestBody: { required: true, content: toContent(toBody(), examples) } }),
   };
 }
 
@@ -93,7 +114,7 @@ function toAnswers({ manifest, routes, job }: Service, components: Components): 
         content: toContent(components.refer(manifest, "output"), shown),
         ...(job && { links: { status: toStatusLink(manifest.id) } }),
       },
-      ...toErrorResponses({ isPaid, isPosted: routes[0]?.method === "POST" }),
+      ...toErrorResponses({ isPaid, needsSignIn: manifest.sign_in === true, isPosted: routes[0]?.method === "POST" }),
     },
   };
 }

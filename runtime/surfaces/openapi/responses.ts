@@ -70,7 +70,7 @@ export const OWN_SCHEMAS: Json = {
       x402Version: { const: 2 },
       error: text,
       resource: { type: "object", properties: { url: text, description: text, mimeType: text }, required: ["url"] },
-      accepts: { type: "array", minItems: 1, items: { $ref: "#/components/schemas/PaymentRequirements" } },
+      accepts: { type: "array", items: { $ref: "#/components/schemas/PaymentRequirements" } },
       extensions: { type: "object" },
     },
     required: ["x402Version", "resource", "accepts"],
@@ -122,12 +122,26 @@ export const ERROR_RESPONSES: Json = {
   ...Object.fromEntries([...ANY, ...POSTED, ...PAID].sort().map((status) => [`Problem${status}`, problemOf(status)])),
 };
 
+const SIGN_IN_REQUIRED: Json = {
+  description: "A wallet must sign in: `extensions` has `sign-in-with-x` with a new nonce. Nothing is to be paid.",
+  headers: { "PAYMENT-REQUIRED": { description: "Base64 of the JSON PaymentRequired", schema: text } },
+  content: json("PaymentRequired"),
+};
+
+/** What decides the responses of an operation. */
+export interface ResponseTerms {
+  readonly isPaid: boolean;
+  readonly needsSignIn: boolean;
+  readonly isPosted: boolean;
+}
+
 /** The responses of an operation besides 200. */
-export function toErrorResponses({ isPaid, isPosted }: { isPaid: boolean; isPosted: boolean }): Json {
+export function toErrorResponses({ isPaid, needsSignIn, isPosted }: ResponseTerms): Json {
   const ref = (name: string): Json => ({ $ref: `#/components/responses/${name}` });
   const statuses = [...ANY, ...(isPosted ? POSTED : []), ...(isPaid ? PAID : [])].sort();
   return {
     ...(isPaid && { "402": ref("PaymentRequired") }),
+    ...(needsSignIn && { "402": SIGN_IN_REQUIRED }),
     "422": ref("ValidationError"),
     ...Object.fromEntries(statuses.map((status) => [String(status), ref(`Problem${status}`)])),
   };

@@ -18,7 +18,7 @@ export interface ServiceEntryOptions {
 /** One service in the explorer: a line that opens to show everything about it. */
 export function toServiceEntry(service: Service, { site, baseUrl, inline }: ServiceEntryOptions): Html {
   const { manifest, routes, path, input, output } = service;
-  const { id, title, description, price, tags } = manifest;
+  const { id, title, description, price, free, sign_in: needsSignIn, tags } = manifest;
   const [takes, gives] = [input, output].map(({ document }) => toFields(inline(document)));
   const method = routes[0]?.method ?? "POST";
   return html`<details class="service" id="${id}" data-search="${[id, title, description, path, ...tags].join(" ").toLowerCase()}">
@@ -26,7 +26,8 @@ export function toServiceEntry(service: Service, { site, baseUrl, inline }: Serv
 <div class="about">
 <p>${toProse(description)}</p>
 ${routes.slice(1).map((alias) => html`<p>Also answers <b class="method">${alias.method}</b>, with the same fields in the query.</p>`)}
-${price !== undefined && html`<p class="amounts">A call costs ${toAmounts(price, site)}.</p>`}
+${price !== undefined && html`<p class="amounts">A call costs ${toAmounts(price, site)}.${free && ` A wallet that signs in gets ${free.calls} calls free of charge each ${free.per}.`}</p>`}
+${needsSignIn && html`<p class="amounts">For a wallet that signs in; nothing is paid.</p>`}
 ${toTry(service, method)}
 <h3>Takes</h3>
 ${toTable(takes ?? [], "required")}

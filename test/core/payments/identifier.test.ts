@@ -86,7 +86,7 @@ describe("a payment with an identifier", () => {
     for (const identifier of ["short", "x".repeat(129), "spaces are not allowed"]) {
       const refused = await buy(identifier);
       expect(refused.status).to.equal(402);
-      expect(await refused.json()).to.have.property("error", "invalid_identifier");
+      expect(((await refused.json()) as { error: string }).error).to.match(/^invalid_identifier/);
     }
   });
 

@@ -9,7 +9,10 @@ import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import { bindServices } from "../../../runtime/core/service.ts";
 import type { Manifest, SiteManifest } from "../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { createPurchaseList } from "../../../runtime/core/wallets/purchases.ts";
+import { createSignIns } from "../../../runtime/core/wallets/sign-in.ts";
 import type { PaymentRequired, PaymentRequirements, SettleResponse } from "../../../runtime/core/x402/x402.ts";
+import { createWalletProof } from "../../../runtime/drivers/wallet-proof.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
 import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.ts";
@@ -35,6 +38,8 @@ export interface ShopOptions {
   readonly price?: string;
   readonly deadlineSeconds?: number;
   readonly limits?: Partial<SiteManifest["limits"]>;
+  /** The free calls of rolls. */
+  readonly free?: Manifest["free"];
   readonly extensionsOf?: ExtensionsOf;
   readonly log?: Log;
   readonly patience?: PaymentsDeps["patience"];
@@ -100,6 +105,15 @@ const manifest = (id: string, price: string): Manifest => ({
   tags: [],
   examples: [],
 });
+
+const { price: _, aliases: __, ...bare } = manifest("purchases", "0.001");
+const PURCHASES: Manifest = {
+  ...bare,
+  route: "GET /v1/purchases",
+  sign_in: true,
+  input: { type: "object", properties: {} },
+  output: { type: "object", properties: { purchases: { type: "array" } } },
+};
 
 const createTestClock = (): TestClock => {
   let shift = 0;
@@ -205,18 +219,24 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
       ...site,
       limits: { ...site.limits, deadline_seconds, calls_per_payer: callsPerPayer, ...options.limits },
     };
-    const services = bindServices(
-      [manifest("roll", price), { ...manifest("echo", "0.001"), hints: { readOnly: false }, charge: "first" as const }],
-      {
-        compile: createCompiler(new Map()),
-        handlers,
-        site: place,
-      },
-    );
-    const payments = createPayments({ site: place, services, rails, store, clock, log, extensionsOf, patience });
+    const bought = createPurchaseList({ store, clock });
+    handlers.set("dice.purchases", async (_input: unknown, { accounts = [] }: Call) => ({
+      purchases: await bought.list(accounts, 20),
+    }));
+    const roll = { ...manifest("roll", price), ...(options.free && { free: options.free }) };
+    const echo = { ...manifest("echo", "0.001"), hints: { readOnly: false }, charge: "first" as const };
+    const services = bindServices([roll, echo, PURCHASES], {
+      compile: createCompiler(new Map()),
+      handlers,
+      site: place,
+    });
+    const base = baseUrl ?? url;
+    const networks = rails.map((one) => one.manifest.network);
+    const signIns = createSignIns({ baseUrl: base, networks, prove: createWalletProof(new Map()), store, clock });
+    const terms = { site: place, services, rails, store, clock, log, extensionsOf, signIns, patience };
+    const payments = createPayments(terms);
     await payments.start();
     const { invoke, offers } = payments;
-    const base = baseUrl ?? url;
     const mcp = createMcp({ services, schemas: new Map(), invoke, site: place, baseUrl: base, loopback: true });
     server.on(
       "request",

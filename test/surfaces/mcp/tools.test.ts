@@ -127,6 +127,7 @@ describe("the MCP tools", () => {
         args: {},
         version,
         payment: undefined,
+        signIn: undefined,
         requestId: "r",
         bytes: 100,
         signal: new AbortController().signal,

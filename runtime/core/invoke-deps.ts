@@ -1,0 +1,42 @@
+import type { Clock, Log } from "../api/capabilities.ts";
+import type { Jobs } from "./jobs/jobs.ts";
+import type { Credits } from "./payments/credits.ts";
+import type { Exposure } from "./payments/exposure.ts";
+import type { Identifiers } from "./payments/identifiers.ts";
+import type { Offers } from "./payments/offers.ts";
+import type { VerifiedPurchase } from "./payments/purchase.ts";
+import type { Reconciler } from "./payments/reconciler.ts";
+import type { PaymentRecord, Reservations } from "./payments/reservations.ts";
+import type { Settler } from "./payments/settlement.ts";
+import type { Standing } from "./payments/standing.ts";
+import type { Service } from "./service.ts";
+import type { Members } from "./wallets/members.ts";
+import type { Rail } from "./x402/rails.ts";
+
+/** What `invoke` works with. */
+export interface InvokeDeps {
+  readonly rails: readonly Rail[];
+  readonly members: Members;
+  readonly offers: Offers;
+  readonly jobs: Pick<Jobs, "reserve" | "begin">;
+  readonly reservations: Reservations;
+  readonly identifiers: Identifiers;
+  /** Puts a purchase on its payer's list. Never rejects: the payment itself fetches the answer as well. */
+  readonly noteBought: (purchase: VerifiedPurchase) => Promise<void>;
+  readonly settler: Settler;
+  readonly reconciler: Reconciler;
+  readonly credits: Credits;
+  readonly exposure: Exposure;
+  readonly standing: Standing;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether a success of the facilitator counts only once the chain shows it: decided by the service's price. */
+  readonly mustConfirm: (service: Service) => boolean;
+  /** @throws Problem `facilitator-unavailable` while a network's facilitator is not believed. */
+  readonly checkTrust: (network: string) => void;
+  /** @throws Problem `unavailable` when a service that is paid first is known to fail now. */
+  readonly checkReady: (service: Service) => void;
+  readonly verifyMs?: number;
+  /** Told of settled calls that named an exchange, each time before they are answered. */
+  readonly onSettled?: ((record: PaymentRecord) => Promise<void>) | undefined;
+}

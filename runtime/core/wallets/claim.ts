@@ -1,0 +1,89 @@
+import { isObject } from "../json.ts";
+
+/** What a wallet has signed to sign in, as the header SIGN-IN-WITH-X says it (x402 extension `sign-in-with-x`). */
+export interface Claim {
+  readonly domain: string;
+  readonly address: string;
+  readonly uri: string;
+  readonly version: string;
+  /** CAIP-2. */
+  readonly chainId: string;
+  /** `eip191` or `ed25519`. */
+  readonly type: string;
+  readonly nonce: string;
+  /** ISO 8601; so are the other times. */
+  readonly issuedAt: string;
+  /** 0x hex on EVM, base58 on Solana. */
+  readonly signature: string;
+  readonly statement?: string;
+  readonly expirationTime?: string;
+  readonly notBefore?: string;
+  readonly requestId?: string;
+  readonly resources?: readonly string[];
+}
+
+const REQUIRED = ["domain", "address", "uri", "version", "chainId", "type", "nonce", "issuedAt", "signature"] as const;
+const OPTIONAL = ["statement", "expirationTime", "notBefore", "requestId"] as const;
+
+const MOST_CHARACTERS = 8192;
+const LONGEST_TEXT = 2048;
+const MOST_RESOURCES = 16;
+const NONCE = /^[A-Za-z0-9]{8,128}$/;
+/** Each member is a line of the signed text, or a part of one. */
+const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u;
+
+/** Reads a proof: base64 text of JSON, or an object. Gives a sentence when it is none. */
+export function readClaim(raw: string | object): Claim | string {
+  const value = typeof raw === "string" ? decode(raw) : raw;
+  if (!isObject(value)) return "it is not base64 of a JSON object";
+  const given: Record<string, unknown> = Object.fromEntries(
+    [...REQUIRED, ...OPTIONAL, "resources" as const].flatMap((key) => (value[key] == null ? [] : [[key, value[key]]])),
+  );
+  const missing = REQUIRED.find((key) => given[key] === undefined);
+  if (missing) return `${missing} is missing`;
+  const { resources = [], ...texts } = given;
+  const odd = Object.entries(texts).find(([, text]) => !isLine(text));
+  if (odd) return `${odd[0]} is not one line of text`;
+  if (!Array.isArray(resources) || resources.length > MOST_RESOURCES || !resources.every(isLine))
+    return `resources is not a list of at most ${MOST_RESOURCES} URLs`;
+  if (!NONCE.test(given.nonce as string)) return "nonce is not 8 to 128 letters and digits";
+  return given as unknown as Claim; // Every member was checked above.
+}
+
+/**
+ * The text that was signed: EIP-4361 on EVM; on Solana the same form, but for the empty lines around a statement
+ * (CAIP-122).
+ */
+export function toMessage(claim: Claim): string {
+  const { domain, address, statement, chainId, resources } = claim;
+  const [namespace, reference] = chainId.split(":");
+  const isEvm = namespace === "eip155";
+  const said = statement === undefined ? [] : [statement, ""];
+  return [
+    `${domain} wants you to sign in with your ${isEvm ? "Ethereum" : "Solana"} account:`,
+    address,
+    "",
+    ...(isEvm && statement === undefined ? [""] : said),
+    `URI: ${claim.uri}`,
+    `Version: ${claim.version}`,
+    `Chain ID: ${reference}`,
+    `Nonce: ${claim.nonce}`,
+    `Issued At: ${claim.issuedAt}`,
+    ...(claim.expirationTime === undefined ? [] : [`Expiration Time: ${claim.expirationTime}`]),
+    ...(claim.notBefore === undefined ? [] : [`Not Before: ${claim.notBefore}`]),
+    ...(claim.requestId === undefined ? [] : [`Request ID: ${claim.requestId}`]),
+    ...(resources && resources.length > 0 ? ["Resources:", ...resources.map((one) => `- ${one}`)] : []),
+  ].join("\n");
+}
+
+const isLine = (text: unknown): text is string =>
+  typeof text === "string" && text.length <= LONGEST_TEXT && ONE_LINE.test(text) && text.isWellFormed();
+
+function decode(text: string): unknown {
+  if (text.length > MOST_CHARACTERS || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return undefined;
+  try {
+    return JSON.parse(Buffer.from(text, "base64").toString("utf8"));
+  } catch {
+    return undefined; // The caller names the fault.
+  }
+}

@@ -1,0 +1,51 @@
+import type { Clock } from "../../api/capabilities.ts";
+import type { Service } from "../service.ts";
+import type { Store } from "../store.ts";
+import type { SignedInWallet } from "./sign-in.ts";
+
+/**
+ * The calls that a manifest gives away (`free`), counted in the store for all processes: by wallet, and for the whole site,
+ * since anybody can make any number of wallets.
+ */
+export interface FreeCalls {
+  /** Takes one; gives how to return it when the call fails, or why there is none left: a sentence. */
+  take(service: Service, wallet: SignedInWallet): Promise<(() => Promise<void>) | string>;
+}
+
+export interface FreeCallsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** How many calls of all services all wallets together get in a day. */
+  readonly mostPerDay: number;
+}
+
+const PERIOD_MS = { hour: 60 * 60_000, day: 24 * 60 * 60_000 } as const;
+/** Counters outlive their period, so that processes whose clocks differ count alike. */
+const MARGIN_MS = 60 * 60_000;
+
+export function createFreeCalls({ store, clock, mostPerDay }: FreeCallsDeps): FreeCalls {
+  /** The counter of the period that it is now, which begins at a whole hour or day (UTC). */
+  const countIn = (name: string, per: keyof typeof PERIOD_MS): ((by: number) => Promise<number>) => {
+    const key = `free:${name}:${Math.floor(clock.now() / PERIOD_MS[per])}`;
+    return (by) => store.incr(key, by, PERIOD_MS[per] + MARGIN_MS);
+  };
+
+  return {
+    async take({ manifest: { id, free } }, wallet) {
+      if (!free) return "this service has no free calls";
+      const { calls, per } = free;
+      const ofWallet = countIn(`${id}:${wallet.id}`, per);
+      if ((await ofWallet(1)) > calls) {
+        await ofWallet(-1);
+        return `the ${calls} free calls of this wallet are used until the next ${per} (UTC)`;
+      }
+      const ofSite = countIn("site", "day");
+      const giveBack = async (): Promise<void> => {
+        await Promise.all([ofWallet(-1), ofSite(-1)]);
+      };
+      if ((await ofSite(1)) <= mostPerDay) return giveBack;
+      await giveBack();
+      return "all free calls of this site are used until tomorrow (UTC)";
+    },
+  };
+}

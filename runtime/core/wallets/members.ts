@@ -1,0 +1,64 @@
+import type { Invocation, Outcome } from "../call.ts";
+import type { Offers } from "../payments/offers.ts";
+import { perform, readValidInput } from "../perform.ts";
+import type { Service } from "../service.ts";
+import type { FreeCalls } from "./free-calls.ts";
+import type { SignedInWallet, SignIns } from "./sign-in.ts";
+
+/** Calls of wallets that sign in instead of paying. */
+export interface Members {
+  /** A call of a service that only wallets may call (`sign_in`). @throws Problem as every call. */
+  serve(service: Service, invocation: Invocation): Promise<Outcome>;
+  /** A call without a payment of a service with a price: one of the wallet's free calls, or the challenge. */
+  giveAway(service: Service, invocation: Invocation): Promise<Outcome>;
+}
+
+export interface MembersDeps {
+  readonly signIns: SignIns;
+  readonly freeCalls: FreeCalls;
+  readonly offers: Pick<Offers, "challenge">;
+}
+
+export function createMembers({ signIns, freeCalls, offers }: MembersDeps): Members {
+  const challenge = (service: Service, { resource, networks }: Invocation, error?: string): Outcome => ({
+    kind: "challenge",
+    challenge: offers.challenge(service, resource, { error, networks }),
+  });
+
+  return {
+    async serve(service, invocation) {
+      if (invocation.signIn === undefined) return challenge(service, invocation);
+      const input = await readValidInput(service, invocation);
+      const wallet = await signIns.verify(invocation.signIn);
+      if (typeof wallet === "string") return challenge(service, invocation, toRefusal(wallet));
+      return run(service, invocation, input, wallet);
+    },
+    async giveAway(service, invocation) {
+      if (!service.manifest.free || invocation.signIn === undefined) return challenge(service, invocation);
+      const input = await readValidInput(service, invocation);
+      const wallet = await signIns.verify(invocation.signIn);
+      if (typeof wallet === "string") return challenge(service, invocation, toRefusal(wallet));
+      const giveBack = await freeCalls.take(service, wallet);
+      if (typeof giveBack === "string") return challenge(service, invocation, `free_calls_used: ${giveBack}`);
+      try {
+        return await run(service, invocation, input, wallet);
+      } catch (error) {
+        await giveBack().catch(() => {}); // The store is away: the call counts, and the failure is told.
+        throw error;
+      }
+    },
+  };
+}
+
+const toRefusal = (why: string): string => `sign_in_refused: ${why}`;
+
+async function run(
+  service: Service,
+  { id, signal }: Invocation,
+  input: unknown,
+  { address, accounts }: SignedInWallet,
+): Promise<Outcome> {
+  const whose = service.manifest.sign_in ? { accounts } : {};
+  const call = { id, signal, payer: address, network: undefined, ...whose };
+  return { kind: "result", output: await perform(service, input, call) };
+}

@@ -1,0 +1,109 @@
+import type { Clock } from "../../api/capabilities.ts";
+import type { BoughtCall, Purchases } from "../../api/purchases.ts";
+import { sha256 } from "../digest.ts";
+import { isObject } from "../json.ts";
+import { payerOf, type VerifiedPurchase } from "../payments/purchase.ts";
+import { type PaymentRecord, readRecord } from "../payments/reservations.ts";
+import type { Store } from "../store.ts";
+
+/** The list of what each account has bought. */
+export interface PurchaseList extends Purchases {
+  /** Puts a purchase on its payer's list. */
+  note(purchase: VerifiedPurchase): Promise<void>;
+}
+
+export interface PurchaseListDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/** An entry of a list. What was bought stands in the payment's record, for as long as that is kept. */
+interface Entry {
+  readonly key: string;
+  readonly service: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+/** A list shows today and the days before it. */
+const DAYS = 2;
+const ENTRY_MS = (DAYS + 1) * DAY_MS;
+const ID = /^(\d{5})-(\d{1,9})-([0-9a-f]{8})$/;
+
+export function createPurchaseList({ store, clock }: PurchaseListDeps): PurchaseList {
+  const today = (): number => Math.floor(clock.now() / DAY_MS);
+  const countKey = (account: string, day: number): string => `bought:${account}:${day}`;
+  const entryKey = (account: string, day: number, at: number): string => `bought:${account}:${day}:${at}`;
+
+  return {
+    async note({ payment, payer = payment.authorization.payer, offer, key, service }) {
+      if (payer === undefined) return;
+      const account = payerOf(payer, offer);
+      const day = today();
+      const at = await store.incr(countKey(account, day), 1, ENTRY_MS);
+      const entry: Entry = { key, service: service.manifest.id, at: clock.now() };
+      await store.set(entryKey(account, day, at), entry, ENTRY_MS, "lazy");
+    },
+    async list(accounts, limit) {
+      const lists = await Promise.all(accounts.map((account) => newest(account, limit)));
+      const shown = lists.flat().sort((a, b) => b.bought_at.localeCompare(a.bought_at));
+      return shown.slice(0, limit);
+    },
+    async read(accounts, id) {
+      const [, day = "", at = "", tag] = ID.exec(id) ?? [];
+      const account = accounts.find((one) => toTag(one) === tag);
+      return account === undefined ? undefined : show(account, Number(day), Number(at));
+    },
+  };
+
+  async function newest(account: string, limit: number): Promise<BoughtCall[]> {
+    const found: BoughtCall[] = [];
+    for (let day = today(); day > today() - 1 - DAYS; day -= 1) {
+      const count = (await store.get<number>(countKey(account, day))) ?? 0;
+      for (let at = count; at > 0 && at > count - MOST_READ && found.length < limit; at -= 1) {
+        const purchase = await show(account, day, at);
+        if (purchase) found.push(purchase);
+      }
+    }
+    return found;
+  }
+
+  /** What became of a purchase; undefined when nothing was bought. */
+  async function show(account: string, day: number, at: number): Promise<BoughtCall | undefined> {
+    const entry = await store.get<Entry>(entryKey(account, day, at));
+    const record = entry && (await readRecord(store, entry.key));
+    if (!entry || record?.state === "rejected") return undefined;
+    return {
+      id: `${day}-${at}-${toTag(account)}`,
+      service: entry.service,
+      bought_at: new Date(entry.at).toISOString(),
+      payer: account.slice(account.lastIndexOf(":") + 1),
+      network: account.slice(0, account.lastIndexOf(":")),
+      ...toState(record),
+    };
+  }
+}
+
+/** How many entries of one day are read for one list: those that were refused are not shown. */
+const MOST_READ = 200;
+
+const toTag = (account: string): string => sha256(account).slice(0, 8);
+
+function toState(
+  record: PaymentRecord | undefined,
+): Omit<BoughtCall, "id" | "service" | "bought_at" | "payer" | "network"> {
+  if (!record) return { state: "forgotten", asset: null, amount: null, transaction: null, job_id: null, answer: null };
+  const { state, output, owed, receipt, job, payment } = record;
+  const { asset, amount } = payment.accepted;
+  const isDelivered = state === "settled" && !owed;
+  const open = owed?.isPaidBack ? "paid-back" : "paid";
+  return {
+    state: isDelivered ? "delivered" : state === "settled" ? open : "settling",
+    asset,
+    amount,
+    transaction: receipt?.transaction || null,
+    job_id: isDelivered ? (job ?? null) : null,
+    answer: isDelivered && isObject(output) ? output : null,
+  };
+}

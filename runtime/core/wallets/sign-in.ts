@@ -1,0 +1,115 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../../api/capabilities.ts";
+import type { Store } from "../store.ts";
+import { type Claim, readClaim, toMessage } from "./claim.ts";
+
+/** A wallet that has proved itself by a signature, without paying. */
+export interface SignedInWallet {
+  readonly address: string;
+  /** Its accounts as `<CAIP-2>:<address>`: a key's on all networks of its kind, a contract's on its own alone. */
+  readonly accounts: readonly string[];
+  /** What counts as one wallet. */
+  readonly id: string;
+}
+
+/** Wallets that sign in (x402 extension `sign-in-with-x`; EIP-4361 and CAIP-122). */
+export interface SignIns {
+  /** What a challenge says about it: a new nonce each time. */
+  declare(): Readonly<Record<string, unknown>>;
+  /**
+   * Checks a proof, which counts once. Gives the wallet, or why it is refused: a sentence.
+   * @param raw the value of the header SIGN-IN-WITH-X (base64 of JSON), or the object itself
+   * @throws Problem `unavailable`, `upstream-failed` when nobody can tell.
+   */
+  verify(raw: string | object): Promise<SignedInWallet | string>;
+}
+
+/**
+ * Whether a signature over a text is a wallet's: `key` when its own key has made it, `contract` when the contract at the
+ * address takes it (ERC-1271). @throws Problem `upstream-failed` when the chain cannot be asked.
+ */
+export type ProveWallet = (claim: {
+  readonly network: string;
+  readonly address: string;
+  readonly message: string;
+  readonly signature: string;
+}) => Promise<"key" | "contract" | undefined>;
+
+export interface SignInsDeps {
+  /** The public base URL: proofs are for its host and origin. */
+  readonly baseUrl: string;
+  /** CAIP-2. */
+  readonly networks: readonly string[];
+  readonly prove: ProveWallet;
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/** How old a proof may be. */
+const LIFE_MS = 5 * 60_000;
+/** How far a wallet's clock may be ahead. */
+const SKEW_MS = 60_000;
+
+export function createSignIns({ baseUrl, networks, prove, store, clock }: SignInsDeps): SignIns {
+  const { host, origin } = new URL(baseUrl);
+  const supportedChains = networks.map((chainId) => ({ chainId, type: typeOf(chainId) }));
+
+  return {
+    declare: () => ({
+      info: {
+        domain: host,
+        uri: origin,
+        version: "1",
+        nonce: randomBytes(12).toString("hex"),
+        issuedAt: new Date(clock.now()).toISOString(),
+      },
+      supportedChains,
+    }),
+    async verify(raw) {
+      const claim = readClaim(raw);
+      if (typeof claim === "string") return claim;
+      const complaint = explain(claim);
+      if (complaint !== undefined) return complaint;
+      const { address, chainId: network, signature, nonce } = claim;
+      const kind = await prove({ network, address, signature, message: toMessage(claim) });
+      if (!kind) return "the signature is not the wallet's";
+      const wallet = toWallet(address, network, kind);
+      const isFirst = await store.putIfAbsent(`signed-in:${wallet.id}:${nonce}`, 1, LIFE_MS + 2 * SKEW_MS);
+      return isFirst ? wallet : "the nonce was used before: ask for a new challenge";
+    },
+  };
+
+  function explain({ domain, uri, version, chainId, type, ...times }: Claim): string | undefined {
+    if (domain !== host) return `domain is ${quote(domain)}, and must be ${quote(host)}`;
+    if (URL.parse(uri)?.origin !== origin) return `uri is ${quote(uri)}, and must be of ${quote(origin)}`;
+    if (version !== "1") return `version is ${quote(version)}, and must be "1"`;
+    if (!networks.includes(chainId)) return `chainId is ${quote(chainId)}, and must be one of ${networks.join(", ")}`;
+    if (type !== typeOf(chainId)) return `type is ${quote(type)}, and must be ${quote(typeOf(chainId))}`;
+    return explainTimes(times, clock.now());
+  }
+
+  function toWallet(address: string, network: string, kind: "key" | "contract"): SignedInWallet {
+    const [namespace = ""] = network.split(":");
+    const name = namespace === "eip155" ? address.toLowerCase() : address;
+    if (kind === "contract") return { address, accounts: [`${network}:${name}`], id: `${network}:${name}` };
+    const own = networks.filter((one) => one.startsWith(`${namespace}:`));
+    return { address, accounts: own.map((one) => `${one}:${name}`), id: `${namespace}:${name}` };
+  }
+}
+
+function explainTimes(
+  { issuedAt, expirationTime, notBefore }: Pick<Claim, "issuedAt" | "expirationTime" | "notBefore">,
+  now: number,
+): string | undefined {
+  const issued = Date.parse(issuedAt);
+  if (!(issued <= now + SKEW_MS)) return `issuedAt is ${quote(issuedAt)}, which is no time before now`;
+  if (issued < now - LIFE_MS)
+    return `issuedAt is ${quote(issuedAt)}: it may be ${LIFE_MS / 60_000} minutes old at most`;
+  if (expirationTime !== undefined && !(Date.parse(expirationTime) > now)) return "expirationTime is over";
+  if (notBefore !== undefined && !(Date.parse(notBefore) <= now + SKEW_MS)) return "notBefore is still to come";
+  return undefined;
+}
+
+const typeOf = (network: string): string => (network.startsWith("eip155:") ? "eip191" : "ed25519");
+
+const quote = (text: string): string => JSON.stringify(text.slice(0, 100));

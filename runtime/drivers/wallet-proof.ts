@@ -1,0 +1,88 @@
+import { createPublicKey, verify } from "node:crypto";
+import { base58 } from "@scure/base";
+import type { Hex } from "../api/capabilities.ts";
+import type { ProveWallet } from "../core/wallets/sign-in.ts";
+import type { EvmClient } from "./evm/client.ts";
+
+/** How long a wallet's contract may take to answer. */
+const CALL_MS = 5000;
+/** What a wallet's contract may use up on the node that is asked. */
+const CALL_GAS = 1_000_000n;
+/** A contract's signature may hold those of many owners. */
+const LONGEST_SIGNATURE = 8192;
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const HEX = /^0x(?:[0-9a-fA-F]{2})+$/;
+
+/**
+ * Proofs of wallets: EIP-191 signatures of keys, ERC-1271 of contracts that are deployed, and Ed25519 on Solana.
+ * @param chains the EVM chains, by their CAIP-2 names
+ */
+export function createWalletProof(chains: ReadonlyMap<string, EvmClient>): ProveWallet {
+  return async ({ network, address, message, signature }) => {
+    if (signature.length > LONGEST_SIGNATURE) return undefined;
+    if (!network.startsWith("eip155:")) return isSolana(address, message, signature) ? "key" : undefined;
+    if (!ADDRESS.test(address) || !HEX.test(signature)) return undefined;
+    const claim = { address: address.toLowerCase() as Hex, message, signature: signature as Hex };
+    if (await isKey(claim)) return "key";
+    const chain = chains.get(network);
+    return chain && (await isContract(chain, claim)) ? "contract" : undefined;
+  };
+}
+
+interface EvmClaim {
+  readonly address: Hex;
+  readonly message: string;
+  readonly signature: Hex;
+}
+
+async function isKey({ address, message, signature }: EvmClaim): Promise<boolean> {
+  const { recoverMessageAddress } = await import("viem");
+  const signer = await recoverMessageAddress({ message, signature }).catch(() => undefined); // It is no signature of a key.
+  return signer?.toLowerCase() === address;
+}
+
+/** ERC-1271, `isValidSignature`. */
+const ABI = [
+  {
+    type: "function",
+    name: "isValidSignature",
+    stateMutability: "view",
+    inputs: [
+      { name: "hash", type: "bytes32" },
+      { name: "signature", type: "bytes" },
+    ],
+    outputs: [{ name: "magicValue", type: "bytes4" }],
+  },
+] as const;
+const MAGIC = "0x1626ba7e";
+
+async function isContract({ ask }: EvmClient, { address, message, signature }: EvmClaim): Promise<boolean> {
+  const { BaseError, hashMessage } = await import("viem");
+  const args = [hashMessage(message), signature] as const;
+  const call = { address, abi: ABI, functionName: "isValidSignature", args, gas: CALL_GAS } as const;
+  return ask((chain) => chain.readContract(call), AbortSignal.timeout(CALL_MS)).then(
+    (answer) => answer === MAGIC,
+    (error: unknown) => {
+      if (error instanceof BaseError) return false; // The contract's answer: it reverts, or there is none.
+      throw error;
+    },
+  );
+}
+
+/** The DER prefix of an Ed25519 public key (RFC 8410, section 4). */
+const ED25519 = Buffer.from("302a300506032b6570032100", "hex");
+
+function isSolana(address: string, message: string, signature: string): boolean {
+  const [key, signed] = [address, signature].map(fromBase58);
+  if (key?.length !== 32 || signed?.length !== 64) return false;
+  const publicKey = createPublicKey({ key: Buffer.concat([ED25519, key]), format: "der", type: "spki" });
+  return verify(null, Buffer.from(message), publicKey, signed);
+}
+
+function fromBase58(text: string): Uint8Array | undefined {
+  try {
+    return text.length <= 128 ? base58.decode(text) : undefined;
+  } catch {
+    return undefined; // The only throw is "no base58".
+  }
+}

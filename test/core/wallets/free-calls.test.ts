@@ -1,0 +1,97 @@
+import { createSIWxClientExtension } from "@x402/extensions/sign-in-with-x";
+import { wrapFetchWithPayment, x402Client, x402HTTPClient } from "@x402/fetch";
+import { expect } from "chai";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
+import { openShop, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
+
+const ROLL = { low: 1, high: 6 };
+const BODY = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(ROLL) };
+
+describe("free calls", () => {
+  let shop: Shop;
+  const open = async (options: ShopOptions = {}): Promise<void> => {
+    await shop?.close();
+    shop = await openShop({ free: { calls: 2, per: "day" }, ...options });
+  };
+  beforeEach(() => open());
+  afterEach(() => shop.close());
+
+  /** The stock client of a new wallet, which signs in and has nothing to pay with; gives the last answer. */
+  function newVisitor(): () => Promise<Response> {
+    const account = privateKeyToAccount(generatePrivateKey());
+    const client = new x402Client().registerExtension(createSIWxClientExtension({ signers: [account] }));
+    let last: Response | undefined;
+    const keeping: typeof fetch = async (input, init) => {
+      last = await fetch(input, init);
+      return last.clone();
+    };
+    const ask = wrapFetchWithPayment(keeping, new x402HTTPClient(client) as never);
+    return () => ask(`${shop.url}/v1/roll`, BODY).catch(() => last as Response);
+  }
+  const errorOf = async (response: Response): Promise<string> => {
+    expect(response.status).to.equal(402);
+    return ((await response.json()) as PaymentRequired).error;
+  };
+
+  it("are given to a wallet that signs in, by the stock client, as many as the manifest says", async () => {
+    const visit = newVisitor();
+    expect(await (await visit()).json()).to.include({ value: 1 });
+    expect((await visit()).status).to.equal(200);
+    expect(await errorOf(await visit())).to.match(/^free_calls_used: the 2 free calls of this wallet are used/);
+    expect((await newVisitor()()).status, "another wallet").to.equal(200);
+    expect(shop.executions).to.equal(3);
+    expect(shop.rail.asked).to.include({ verify: 0, settle: 0 });
+  });
+
+  it("are there again on the next day", async () => {
+    const visit = newVisitor();
+    await visit();
+    await visit();
+    expect((await visit()).status).to.equal(402);
+    shop.clock.advance(24 * 60 * 60_000);
+    expect((await visit()).status).to.equal(200);
+  });
+
+  it("are counted across restarts, and once for each of many calls at the same moment", async () => {
+    const visit = newVisitor();
+    const answers = await Promise.all(Array.from({ length: 20 }, visit));
+    expect(answers.filter(({ status }) => status === 200)).to.have.length(2);
+    await shop.restart();
+    expect((await visit()).status).to.equal(402);
+  });
+
+  it("are bounded for all wallets together", async () => {
+    await open({ limits: { free_per_day: 3 } });
+    const statuses: number[] = [];
+    for (let wallet = 0; wallet < 5; wallet += 1) statuses.push((await newVisitor()()).status);
+    expect(statuses).to.deep.equal([200, 200, 200, 402, 402]);
+    expect(await errorOf(await newVisitor()())).to.match(/^free_calls_used: all free calls of this site are used/);
+  });
+
+  it("do not count when the service fails", async () => {
+    const visit = newVisitor();
+    shop.handler = () => {
+      throw new Error("broken");
+    };
+    for (let turn = 0; turn < 4; turn += 1) expect((await visit()).status).to.equal(500);
+    shop.handler = undefined;
+    expect((await visit()).status).to.equal(200);
+  });
+
+  it("are offered in the challenge's header and body, and only where there are any", async () => {
+    const declared = async (path: string): Promise<boolean[]> => {
+      const response = await fetch(shop.url + path, { method: "POST" });
+      const header = JSON.parse(atob(response.headers.get("payment-required")!)) as PaymentRequired;
+      const body = (await response.json()) as PaymentRequired;
+      return [header, body].map(({ extensions = {} }) => "sign-in-with-x" in extensions);
+    };
+    expect(await declared("/v1/roll")).to.deep.equal([true, true]);
+    expect(await declared("/v1/echo")).to.deep.equal([false, false]);
+  });
+
+  it("leave paying as it was", async () => {
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+});

@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import type { Hex } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import type { Problem } from "../../runtime/api/problem.ts";
+import { createEvmClient } from "../../runtime/drivers/evm/client.ts";
+import { createWalletProof } from "../../runtime/drivers/wallet-proof.ts";
+import { type EvmChain, startEvmChain } from "../../runtime/sandbox/evm/chain.ts";
+
+const NETWORK = "eip155:8453";
+const WALLET = "0x00000000000000000000000000000000000A11e7";
+/** A contract that answers every call with this word. */
+const says = (word: string): Hex => `0x7f${word.padEnd(64, "0")}60005260206000f3`;
+/** A contract that loops until its gas is used up. */
+const ENDLESS: Hex = "0x5b600056";
+
+describe("a wallet's proof", () => {
+  let chain: EvmChain;
+  const account = privateKeyToAccount(generatePrivateKey());
+  const message = "a text";
+  before(async () => {
+    chain = await startEvmChain({ chainId: 8453 });
+  });
+  after(() => chain.stop());
+
+  const openProof = (url: string) =>
+    createWalletProof(new Map([[NETWORK, createEvmClient({ url, chainId: 8453, retries: 0 })]]));
+  const prove = async (address: string, signature: string, network = NETWORK): Promise<unknown> =>
+    openProof(chain.url)({ network, address, message, signature });
+
+  it("is the key's own signature, without asking the chain", async () => {
+    const signature = await account.signMessage({ message });
+    const proof = openProof("http://127.0.0.1:9");
+    expect(await proof({ network: NETWORK, address: account.address, message, signature })).to.equal("key");
+  });
+
+  it("is what the wallet's contract takes (ERC-1271), and nothing else", async () => {
+    const signature = await account.signMessage({ message });
+    const verdicts: Record<string, Hex> = {
+      takes: says("1626ba7e"),
+      refuses: says("ffffffff"),
+      is: "0x",
+      loops: ENDLESS,
+    };
+    const said: Record<string, unknown> = {};
+    for (const [what, code] of Object.entries(verdicts)) {
+      await chain.rpc("anvil_setCode", [WALLET, code]);
+      said[what] = await prove(WALLET, signature);
+    }
+    expect(said).to.deep.equal({ takes: "contract", refuses: undefined, is: undefined, loops: undefined });
+  });
+
+  it("is not told when the chain cannot be asked", async () => {
+    const signature = await account.signMessage({ message });
+    const proof = openProof("http://127.0.0.1:9")({ network: NETWORK, address: WALLET, message, signature });
+    expect(await proof.catch((error: unknown) => (error as Problem).code)).to.equal("upstream-failed");
+  });
+
+  it("is no text that is no signature", async () => {
+    for (const signature of ["0x", "0x12", "", "x", `0x${"ff".repeat(65)}`, `0x${"00".repeat(5000)}`])
+      expect(await prove(account.address, signature), signature.slice(0, 10)).to.equal(undefined);
+    const solana = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
+    for (const address of ["", "0", "1".repeat(32), account.address])
+      expect(await prove(address, "1".repeat(64), solana), address).to.equal(undefined);
+  });
+});
