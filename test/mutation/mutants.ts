@@ -52,7 +52,7 @@ export function findMutants(root: string, files: readonly string[]): Mutant[] {
 function mutantsOf(file: string, text: string, source: SourceFile): Mutant[] {
   const found: Mutant[] = [];
   const visit = (node: Node): void => {
-    if (isTypeNode(node) || isLog(node, text)) return;
+    if (isTypeNode(node) || isLog(isExpressionStatement(node) ? node.expression : node, text)) return;
     for (const [kind, part, after] of changesOf(node, text)) {
       const [start, end] = [part.getStart(source), part.end];
       const line = text.slice(0, start).split("\n").length;
@@ -90,7 +90,9 @@ function changesOf(node: Node, text: string): Change[] {
   if (isConditionalExpression(node)) return constants("condition", node.condition);
   if (isExpressionStatement(node) && isCall(node.expression)) return [["drop call", node, ";"]];
   if (isThrowStatement(node)) return [["drop throw", node, ";"]];
-  if (isReturnStatement(node) && node.expression) return [["return nothing", node.expression, "undefined"]];
+  // For most callers `false` is nothing; that it becomes `true` is another mutant.
+  if (isReturnStatement(node) && node.expression && node.expression.kind !== SyntaxKind.FalseKeyword)
+    return [["return nothing", node.expression, "undefined"]];
   if (isNumericLiteral(node)) return [["constant", node, node.text === "0" ? "1" : "0"]];
   if (isPropertyAccessExpression(node) && METHODS.has(node.name.text))
     return [["method", node.name, METHODS.get(node.name.text) ?? ""]];

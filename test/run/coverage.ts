@@ -3,22 +3,11 @@
  * executed, in whatever process: servers and workers that end by themselves count, those that were killed do not.
  */
 import { spawnSync } from "node:child_process";
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
-
-/** V8's report of one script. A function's first range is the whole of it; an inner range overrules an outer one. */
-interface Script {
-  readonly url: string;
-  readonly functions: readonly { readonly ranges: readonly Range[] }[];
-}
-interface Range {
-  readonly startOffset: number;
-  readonly endOffset: number;
-  readonly count: number;
-}
+import { dirname, join } from "node:path";
+import { isExecuted, readReports } from "./executed.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const MEASURED = globSync("{runtime,plugins}/**/*.ts", { cwd: ROOT });
@@ -27,23 +16,18 @@ const folder = mkdtempSync(join(tmpdir(), "payphone-coverage-"));
 const env = { ...process.env, NODE_V8_COVERAGE: folder, NODE_DISABLE_COMPILE_CACHE: "1" };
 const main = join(import.meta.dirname, "main.ts");
 const { status } = spawnSync(process.execPath, [main, ...process.argv.slice(2)], { stdio: "inherit", env });
-print(readReports());
+print(measure());
 rmSync(folder, { recursive: true });
 process.exitCode = status ?? 1;
 
 /** The lines of code of a file, by the offsets of their first characters, and whether a process has executed them. */
 type Lines = Map<number, boolean>;
 
-function readReports(): Map<string, Lines> {
+function measure(): Map<string, Lines> {
   const files = new Map(MEASURED.map((file) => [file, toLines(file)]));
-  for (const name of readdirSync(folder)) {
-    const { result } = JSON.parse(readFileSync(join(folder, name), "utf8")) as { result: Script[] };
-    for (const script of result) {
-      const file = script.url.startsWith("file:") ? relative(ROOT, fileURLToPath(script.url)) : "";
-      const lines = files.get(file) ?? new Map<number, boolean>();
-      const ranges = script.functions.flatMap((one) => one.ranges);
-      for (const [offset, done] of lines) if (!done) lines.set(offset, isExecuted(ranges, offset));
-    }
+  for (const report of readReports(folder, ROOT)) {
+    const lines = files.get(report.file) ?? new Map<number, boolean>();
+    for (const [offset, done] of lines) if (!done) lines.set(offset, isExecuted(report, offset));
   }
   return files;
 }
@@ -54,11 +38,6 @@ function toLines(file: string): Lines {
   return new Map(
     [...code.matchAll(/^ *(?![ /*\n]|[\])};,]+$)/gm)].map(({ 0: { length }, index }) => [index + length, false]),
   );
-}
-
-function isExecuted(ranges: readonly Range[], offset: number): boolean {
-  const inner = ranges.findLast(({ startOffset, endOffset }) => startOffset <= offset && offset < endOffset);
-  return inner !== undefined && inner.count > 0;
 }
 
 function print(files: ReadonlyMap<string, Lines>): void {

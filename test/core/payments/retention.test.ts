@@ -1,0 +1,126 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { eventually } from "../../support/eventually.ts";
+import { openShop, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+import { noteLives } from "../../support/store/note-lives.ts";
+
+const ROLL = { low: 1, high: 6 };
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** How long the authorizations of this shop are valid, unless a test says otherwise. */
+const VALID = 5 * MINUTE;
+const PAYER = "eip155:8453:0x1111111111111111111111111111111111111111";
+
+describe("how long a shop remembers", () => {
+  let shop: Shop;
+  /** What was written, by the first word of its key: the lives, in milliseconds. */
+  let lives: Map<string, number[]>;
+  afterEach(() => shop.close());
+
+  /** A shop whose clock stands still, at a whole second. */
+  const open = async (options: ShopOptions = {}): Promise<void> => {
+    const clock = { now: () => 1_800_000_000_000, advance: () => {} };
+    const store = createMemoryStore(clock.now);
+    lives = noteLives(store);
+    shop = await openShop({ ...options, store, clock });
+    lives.delete("lease");
+  };
+  const send = (payment: string, path = "/v1/roll"): Promise<Response> =>
+    shop.post(path, ROLL, { "payment-signature": payment });
+  const refuse = (): void => {
+    shop.rail.script.settle = (_payment, { network }) => ({
+      ...{ success: false, errorReason: "insufficient_funds", transaction: "", network },
+    });
+  };
+
+  it("a set of offers for as long as they may be paid, and two minutes", async () => {
+    await open();
+    expect(lives.get("offers")).to.deep.equal([VALID + 2 * MINUTE]);
+  });
+
+  it("an open settlement for a day beyond its authorization, and its answer for a quarter of an hour", async () => {
+    await open();
+    expect((await send(await shop.pay("/v1/roll"))).status).to.equal(200);
+    expect(lives.get("payment")).to.deep.equal([VALID + DAY, 15 * MINUTE]);
+    expect(lives.get("open")).to.deep.equal([VALID + DAY]);
+    expect(lives.get("in-flight"), "20 seconds of work, and a minute for the settlement").to.deep.equal([80 * SECOND]);
+    expect(lives.get("lease")?.[0]).to.equal(2 * SECOND);
+    expect(lives.get("spent"), "an authorization with an expiry is refused by itself").to.equal(undefined);
+  });
+
+  it("the answer for a minute longer than a long authorization could be used", async () => {
+    await open();
+    await send(await shop.pay("/v1/roll", { validForSeconds: 3600 }));
+    expect(lives.get("payment")).to.deep.equal([HOUR + DAY, HOUR + MINUTE]);
+  });
+
+  it("the answer for a day when it was settled while nobody asked", async () => {
+    await open();
+    shop.rail.script.settle = () => Promise.reject(new Problem("facilitator-unavailable"));
+    expect((await send(await shop.pay("/v1/roll"))).status).to.equal(503);
+    delete shop.rail.script.settle;
+    await eventually(() => lives.get("payment")?.includes(DAY) ?? false);
+  });
+
+  it("that a payment without an expiry was spent for an hour more than a day, for which the chain is searched", async () => {
+    const network = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
+    await open({ rail: createScriptedRail({ id: "solana", network }) });
+    const { accepts } = (await (await shop.post("/v1/roll", {})).json()) as { accepts: [object] };
+    const data = Buffer.from([12, 232, 3, 0, 0, 0, 0, 0, 0, 6]); // 1000 atomic units
+    const head = [1, ...Buffer.alloc(64), 1, 0, 0, 1, ...Buffer.alloc(64), 1, 0, 0, data.length, ...data];
+    const payload = { transaction: Buffer.from(head).toString("base64") };
+    const paid = Buffer.from(JSON.stringify({ x402Version: 2, accepted: accepts[0], payload })).toString("base64");
+    expect((await send(paid)).status).to.equal(200);
+    expect(lives.get("spent")).to.deep.equal([25 * HOUR]);
+    expect(lives.get("payment")).to.deep.equal([DAY, 15 * MINUTE]);
+  });
+
+  it("work that was paid for and not delivered for 30 days beyond the authorization, and how it ended for 30 days", async () => {
+    await open();
+    shop.handler = () => {
+      throw new Problem("upstream-failed", "The dice fell off the table");
+    };
+    const payment = await shop.pay("/v1/echo");
+    expect((await send(payment, "/v1/echo")).status).to.equal(502);
+    expect(new Set([...(lives.get("payment") ?? []), ...(lives.get("open") ?? [])])).to.deep.equal(
+      new Set([VALID + 30 * DAY]),
+    );
+    shop.handler = undefined;
+    expect((await shop.retry("/v1/echo", ROLL, payment)).status).to.equal(200);
+    expect(lives.get("owed-end")).to.deep.equal([30 * DAY]);
+    expect(lives.get("payment")?.at(-1)).to.equal(15 * MINUTE);
+  });
+
+  it("for a day who did not pay for work, and for an hour who left it", async () => {
+    await open();
+    refuse();
+    expect((await send(await shop.pay("/v1/roll"))).status).to.equal(402);
+    expect(lives.get("pays-first")).to.deep.equal([DAY]);
+    const leaving = new AbortController();
+    await shop.store.delete(`pays-first:${PAYER}`);
+    shop.handler = () => {
+      leaving.abort();
+      return new Promise(() => {});
+    };
+    const payment = await shop.pay("/v1/roll");
+    await shop.post("/v1/roll", ROLL, { "payment-signature": payment }, leaving.signal).catch(() => {});
+    await eventually(() => lives.has("left"));
+    expect(lives.get("left")).to.deep.equal([HOUR]);
+  });
+
+  it("for a day that a facilitator has lied", async () => {
+    await open({ patience: { confirmAfterMs: 10, claimMs: 0 } });
+    shop.rail.script.settle = (_payment, { network }) => ({
+      success: true,
+      transaction: `0x${"fe".repeat(32)}`,
+      network,
+    });
+    expect((await send(await shop.pay("/v1/roll"))).status).to.equal(200);
+    await eventually(() => lives.has("untrusted"));
+    expect(lives.get("untrusted")).to.deep.equal([DAY]);
+  });
+});

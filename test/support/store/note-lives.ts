@@ -1,0 +1,25 @@
+import type { Store } from "../../../runtime/core/store.ts";
+
+/**
+ * Notes from now on how long what is written lives, in milliseconds (Infinity: for ever), in the order of writing, by the
+ * first word of its key.
+ */
+export function noteLives(store: Store): Map<string, number[]> {
+  const lives = new Map<string, number[]>();
+  const noting = <A extends readonly unknown[], T>(at: number, write: (...args: A) => T): ((...args: A) => T) => {
+    return (...args) => {
+      const word = String(args[0]).split(":", 1)[0] as string;
+      const ttlMs = (args[at] as number | undefined) ?? Number.POSITIVE_INFINITY; // As Store has it at this place.
+      lives.set(word, [...(lives.get(word) ?? []), ttlMs]);
+      return write(...args);
+    };
+  };
+  const { set, putIfAbsent, incr, join } = store;
+  Object.assign(store, {
+    set: noting(2, set),
+    putIfAbsent: noting(2, putIfAbsent),
+    incr: noting(2, incr),
+    join: noting(3, join),
+  });
+  return lives;
+}
