@@ -1,7 +1,13 @@
+import { mock } from "node:test";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { createRailMonitor, type RailMonitor } from "../../../runtime/core/payments/rail-monitor.ts";
+import {
+  createRailMonitor,
+  type RailMonitor,
+  type RailMonitorDeps,
+} from "../../../runtime/core/payments/rail-monitor.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 
 describe("a rail", () => {
   const rail = createScriptedRail();
@@ -12,14 +18,17 @@ describe("a rail", () => {
       throw new Problem(code, "no");
     };
   };
-  beforeEach(() => {
-    delete rail.script.supported;
-    monitor = createRailMonitor({
+  const create = (parts: Partial<RailMonitorDeps> = {}): RailMonitor =>
+    createRailMonitor({
       rails: [rail],
       trust: { reasonAgainst: () => undefined, refresh: async () => {} },
       onChange: async () => {},
       onError: () => {},
+      ...parts,
     });
+  beforeEach(() => {
+    delete rail.script.supported;
+    monitor = create();
   });
   afterEach(() => monitor.close());
 
@@ -38,5 +47,113 @@ describe("a rail", () => {
     delete rail.script.supported;
     await monitor.start();
     expect(state()).to.equal("up");
+  });
+
+  it("that supports another version, scheme or network alone is down, and says so", async () => {
+    const others = [{ x402Version: 1 }, { scheme: "upto" }, { network: "eip155:1" }];
+    for (const other of others) {
+      const kind = { x402Version: 2, scheme: "exact", network: "eip155:8453", ...other };
+      const stranger = { ...rail, facilitator: { ...rail.facilitator, supported: async () => [kind] } };
+      const strange = create({ rails: [stranger] });
+      await strange.start();
+      const reason = 'The facilitator does not support "exact" on eip155:8453';
+      expect(strange.statuses().get("base"), JSON.stringify(other)).to.deep.equal({ state: "down", reason });
+      strange.close();
+    }
+  });
+
+  it("is down while its facilitator is not believed, and is not even asked about", async () => {
+    const doubted = create({ trust: { reasonAgainst: () => "It lied", refresh: async () => {} } });
+    const before = rail.asked.supported;
+    await doubted.start();
+    expect(doubted.statuses().get("base")).to.deep.equal({ state: "down", reason: "It lied" });
+    expect(rail.asked.supported).to.equal(before);
+    doubted.close();
+  });
+
+  it("changes only once its change is on record, which is told once", async () => {
+    const errors: unknown[] = [];
+    const told: unknown[] = [];
+    let gone = true;
+    const strict = create({
+      onError: (error) => errors.push(error),
+      onChange: async (statuses) => {
+        if (gone) throw new Error("the store is gone");
+        told.push(statuses.get("base")?.state);
+      },
+    });
+    await strict.start();
+    expect(strict.statuses().get("base")).to.deep.equal({
+      state: "down",
+      reason: "The facilitator has not answered yet",
+    });
+    expect(errors).to.have.length(1);
+    gone = false;
+    await strict.start();
+    await strict.start();
+    expect([told, strict.statuses().get("base")?.state]).to.deep.equal([["up"], "up"]);
+    strict.close();
+  });
+
+  it("has three seconds to be told about by its facilitator", async () => {
+    const timeouts = mock.method(AbortSignal, "timeout");
+    await monitor.start();
+    expect(timeouts.mock.calls.map(({ arguments: [ms] }) => ms)).to.deep.equal([3000]);
+    timeouts.mock.restore();
+  });
+
+  describe("in the background", () => {
+    let time: FrozenTime;
+    beforeEach(() => {
+      time = freezeTime();
+    });
+    afterEach(() => time.thaw());
+    /** How long after the last one the next question comes. */
+    const untilAsked = async (stepMs: number): Promise<number> => {
+      const before = rail.asked.supported;
+      for (let waitedMs = stepMs; waitedMs <= 400_000; waitedMs += stepMs) {
+        await time.pass(stepMs);
+        if (rail.asked.supported > before) return waitedMs;
+      }
+      return expect.fail("nobody asks any more");
+    };
+
+    it("is asked about after 1, 2, 4, 8, 16 and then 32 seconds while it is down, and every 5 minutes while up", async () => {
+      fail("unavailable");
+      await monitor.start();
+      const waits: number[] = [];
+      for (let round = 0; round < 7; round += 1) waits.push(await untilAsked(500));
+      expect(waits).to.deep.equal([1000, 2000, 4000, 8000, 16_000, 32_000, 32_000]);
+      delete rail.script.supported;
+      expect(await untilAsked(500)).to.equal(32_000);
+      expect(state()).to.equal("up");
+      fail("unavailable");
+      expect(await untilAsked(10_000)).to.equal(300_000);
+      expect(await untilAsked(500), "it is down again").to.equal(1000);
+    });
+
+    it("is asked about at once when something has changed, and never after the end", async () => {
+      await monitor.start();
+      const before = rail.asked.supported;
+      monitor.refresh();
+      await time.pass(20);
+      expect(rail.asked.supported).to.equal(before + 1);
+      monitor.close();
+      monitor.refresh();
+      await time.pass(1_000_000);
+      expect(rail.asked.supported).to.equal(before + 1);
+    });
+
+    it("is not asked about again by a round that was under way at the end", async () => {
+      const answered = Promise.withResolvers<void>();
+      const slow = create({ trust: { reasonAgainst: () => undefined, refresh: () => answered.promise } });
+      const round = slow.start();
+      slow.close();
+      answered.resolve();
+      await round;
+      const before = rail.asked.supported;
+      await time.pass(1_000_000);
+      expect(rail.asked.supported).to.equal(before);
+    });
   });
 });

@@ -1,0 +1,206 @@
+import { mock } from "node:test";
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { createReconciler } from "../../../runtime/core/payments/reconciler.ts";
+import { createReservations, type PaymentRecord } from "../../../runtime/core/payments/reservations.ts";
+import { createSettler, type Settler } from "../../../runtime/core/payments/settlement.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { createScriptedRail, move, type ScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
+import { openShop, type Shop } from "../../support/sellers/shop.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+const ROLL = { low: 1, high: 6 };
+const OFFER = {
+  ...{ scheme: "exact", network: "eip155:8453", asset: "0x1", amount: "1000", payTo: "0x2" },
+  ...{ maxTimeoutSeconds: 300, extra: {} },
+};
+const PAYMENT = { x402Version: 2 as const, accepted: OFFER, payload: { authorization: { nonce: "0x1", from: "0x3" } } };
+
+describe("how long a shop waits", () => {
+  let shop: Shop;
+  let bounds: number[];
+  beforeEach(async () => {
+    shop = await openShop();
+    bounds = [];
+    const { timeout } = AbortSignal;
+    mock.method(AbortSignal, "timeout", (ms: number) => {
+      bounds.push(ms);
+      return timeout.call(AbortSignal, ms);
+    });
+  });
+  afterEach(async () => {
+    mock.restoreAll();
+    await shop.close();
+  });
+
+  it("for a facilitator: 10 seconds for a verification, 40 for a settlement, and up to a tenth more", async () => {
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    expect(bounds.slice(0, 2)).to.deep.equal([11_000, 44_000]);
+  });
+
+  it("for a chain: 10 seconds for each look, and 10 for what a facilitator says has happened", async () => {
+    expect((await shop.buy("/v1/echo", ROLL)).status).to.equal(200);
+    expect(bounds.slice(2)).to.deep.equal([10_000, 10_000]);
+  });
+
+  it("for a balance: 5 seconds, at the second call at once", async () => {
+    const gate = Promise.withResolvers<object>();
+    shop.handler = () => gate.promise;
+    const first = shop.buy("/v1/roll", ROLL);
+    await eventually(() => shop.executions === 1);
+    const second = shop.buy("/v1/roll", ROLL);
+    await eventually(() => shop.executions === 2);
+    expect(bounds.filter((ms) => ms === 5000)).to.deep.equal([5000]);
+    gate.resolve({ value: 1 });
+    expect([(await first).status, (await second).status]).to.deep.equal([200, 200]);
+  });
+
+  it("and tells callers when to come back: after 10 seconds to a shop without rails, after one where a call is under way", async () => {
+    const answer = Promise.withResolvers<void>();
+    shop.rail.script.verify = async () => {
+      await answer.promise;
+      return { isValid: true };
+    };
+    const payment = await shop.pay("/v1/roll");
+    const send = (): Promise<Response> => shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+    const first = send();
+    await eventually(() => shop.rail.asked.verify === 1);
+    const second = await send();
+    expect([second.status, second.headers.get("retry-after")]).to.deep.equal([409, "1"]);
+    answer.resolve();
+    expect((await first).status).to.equal(200);
+    shop.rail.script.supported = () => {
+      throw new Problem("unavailable", "no");
+    };
+    await shop.restart();
+    const down = await shop.post("/v1/roll", {});
+    expect([down.status, down.headers.get("retry-after")]).to.deep.equal([503, "10"]);
+  });
+});
+
+describe("a settlement that is waited for", () => {
+  let time: FrozenTime;
+  let rail: ScriptedRail;
+  let settler: Settler;
+  beforeEach(() => {
+    time = freezeTime();
+    rail = createScriptedRail();
+    settler = createSettler({ rails: [rail], log: silentLog });
+  });
+  afterEach(() => time.thaw());
+
+  it("is looked for on the chain after five seconds of silence, and then every second until it shows", async () => {
+    rail.script.settle = () => new Promise(() => {});
+    const settled = settler.settle(PAYMENT, OFFER, { mustConfirm: false });
+    await time.pass(4990);
+    expect(rail.asked.find).to.equal(0);
+    await time.pass(20);
+    expect(rail.asked.find).to.equal(1);
+    await time.pass(980);
+    expect(rail.asked.find).to.equal(1);
+    move(rail, PAYMENT, OFFER);
+    await time.pass(20);
+    expect(rail.asked.find).to.equal(2);
+    expect(await settled).to.deep.include({ state: "settled", isFinal: true });
+  });
+
+  it("is not looked for any more once the facilitator has answered", async () => {
+    await settler.settle(PAYMENT, OFFER, { mustConfirm: false });
+    await time.pass(60_000);
+    expect(rail.asked.find).to.equal(0);
+  });
+
+  it("names only who the facilitator says has paid", async () => {
+    rail.script.settle = (_payment, { network }) => ({ success: true, transaction: "0x1", network });
+    rail.script.find = () => ({ state: "settled", transaction: "0x1" });
+    const { receipt } = await settler.settle(PAYMENT, OFFER, { mustConfirm: true });
+    expect(receipt).to.have.all.keys("success", "transaction", "network");
+    expect((await settler.look(PAYMENT, OFFER)).receipt).to.have.all.keys("success", "transaction", "network");
+  });
+
+  it("is refused for good once the chain shows that nothing can move any more", async () => {
+    rail.script.find = () => ({ state: "dead" });
+    for (const mustConfirm of [true, false]) {
+      rail.script.settle = (_payment, { network }) => ({ success: mustConfirm, transaction: "0x1", network });
+      const seen = await settler.settle(PAYMENT, OFFER, { mustConfirm });
+      expect(seen).to.deep.include({ state: "rejected", isFinal: true, isReadable: true });
+      expect(seen.receipt.success).to.equal(false);
+    }
+  });
+
+  it("is not tried on a rail that is not there any more", async () => {
+    const lost = createSettler({ rails: [], log: silentLog });
+    const seen = await lost.settle(PAYMENT, OFFER, { mustConfirm: true });
+    expect(seen).to.deep.include({ state: "unknown", isFinal: false, isReadable: false });
+    expect(seen.receipt.errorReason).to.equal("rail_not_configured");
+  });
+
+  it("is unknown where a facilitator names another network, another amount or no transaction", async () => {
+    const good = { success: true, transaction: "0x1", network: "eip155:8453" };
+    for (const other of [{ network: "eip155:1" }, { transaction: "" }, { transaction: "0x 1" }, { amount: "999" }]) {
+      rail.script.settle = () => ({ ...good, ...other });
+      const seen = await settler.settle(PAYMENT, OFFER, { mustConfirm: false });
+      expect(seen.state, JSON.stringify(other)).to.equal("unknown");
+    }
+    rail.script.settle = () => ({ ...good, amount: "1000" });
+    expect(await settler.settle(PAYMENT, OFFER, { mustConfirm: false })).to.deep.include({ state: "settled" });
+  });
+
+  it("is not called refused by a facilitator that names a transaction, or while the chain cannot be read", async () => {
+    const refusal = { success: false, errorReason: "insufficient_funds", transaction: "", network: "eip155:8453" };
+    rail.script.settle = () => refusal;
+    expect(await settler.settle(PAYMENT, OFFER, { mustConfirm: false })).to.deep.include({ state: "rejected" });
+    rail.script.find = () => Promise.reject(new Error("the node is away"));
+    expect(await settler.settle(PAYMENT, OFFER, { mustConfirm: false })).to.deep.include({ state: "unknown" });
+    delete rail.script.find;
+    rail.script.settle = () => ({ ...refusal, transaction: "0x1" });
+    expect(await settler.settle(PAYMENT, OFFER, { mustConfirm: false })).to.deep.include({ state: "unknown" });
+  });
+});
+
+describe("a payment whose outcome is open", () => {
+  const NOW = 1_800_000_000;
+  const clock = { now: () => NOW * 1000 };
+  const receipt = { success: false, transaction: "", network: "eip155:8453" };
+  const settle = mock.fn<Settler["settle"]>(async () => ({ state: "unknown", receipt, isFinal: false }));
+  const settler: Settler = { settle, look: async () => ({ state: "unknown", receipt, isFinal: false }) };
+  const never = (): never => expect.fail("nobody is to be asked");
+  const reservations = createReservations({ store: createMemoryStore(clock.now), clock, onError: never });
+  const reconciler = createReconciler({
+    ...{ reservations, settler, clock, log: silentLog, beginJob: never, onClaim: never },
+    credits: { deliver: never, explain: never },
+  });
+  const toRecord = (state: PaymentRecord["state"], secondsLeft?: number): PaymentRecord => ({
+    ...{ state, request: "r", fingerprint: "f", service: "roll", payment: PAYMENT },
+    ...(secondsLeft !== undefined && { validBefore: NOW + secondsLeft }),
+  });
+  beforeEach(() => settle.mock.resetCalls());
+  after(() => {
+    reconciler.close();
+    reservations.close();
+  });
+
+  it("is not settled again unless its authorization lives for more than six seconds", async () => {
+    for (const [secondsLeft, times] of [
+      [-10, 0],
+      [0, 0],
+      [6, 0],
+      [7, 1],
+    ] as const) {
+      settle.mock.resetCalls();
+      expect(await reconciler.conclude("k", toRecord("settling", secondsLeft))).to.have.property("state", "settling");
+      expect(settle.mock.callCount(), `${secondsLeft} s`).to.equal(times);
+    }
+  });
+
+  it("is settled again as one that may have succeeded, unless it was refused: then it is open on record first", async () => {
+    await reconciler.conclude("one", toRecord("settling"));
+    expect(settle.mock.calls[0]?.arguments[2]).to.deep.equal({ isAgain: true, mustConfirm: true });
+    expect(await reservations.read("one")).to.equal(undefined);
+    await reconciler.conclude("two", toRecord("rejected"));
+    expect(settle.mock.calls[1]?.arguments[2]).to.deep.equal({ isAgain: false, mustConfirm: true });
+    expect(await reservations.read("two")).to.have.property("state", "settling");
+  });
+});
