@@ -1,0 +1,195 @@
+import { expect } from "chai";
+import { type Abi, decodeFunctionData, type Hex, type PublicClient, parseAbi } from "viem";
+import type { EvmInclusion, EvmSender, EvmSubmission } from "../../../runtime/drivers/evm/sender.ts";
+import type { GasBudget, GasPlace } from "../../../runtime/drivers/facilitator/gas-budget.ts";
+import { createLocalSigner, readGasTerms, type Trace } from "../../../runtime/drivers/facilitator/local-signer.ts";
+import { eventually } from "../../support/eventually.ts";
+import { never, thrown } from "./stage.ts";
+
+const TREASURY: Hex = "0x1111111111111111111111111111111111111111";
+const PAYER: Hex = "0xAbCdEf0000000000000000000000000000000001";
+const TOKEN: Hex = "0x2222222222222222222222222222222222222222";
+const OTHER: Hex = "0x3333333333333333333333333333333333333333";
+const HASH: Hex = `0x${"ab".repeat(32)}`;
+const abi = parseAbi(["function pay(uint256 amount)", "function transferWithAuthorization(uint256 amount)"]);
+
+/** What the chain, the sender and the budget say; a test changes a word of it. */
+interface World {
+  code: Hex | undefined;
+  balance: bigint;
+  estimate: bigint | Error;
+  submit: Error | undefined;
+  hasPlace: boolean;
+  inclusion: Promise<EvmInclusion>;
+}
+
+describe("the signer of a settlement", () => {
+  let world: World;
+  let trace: Trace;
+  let did: string[];
+  let asked: Record<string, unknown>[];
+  let sent: Parameters<EvmSender["submit"]>[0][];
+  beforeEach(() => {
+    world = {
+      ...{ code: undefined, balance: 10n ** 18n, estimate: 100_000n, submit: undefined, hasPlace: true },
+      inclusion: Promise.resolve(toInclusion("success")),
+    };
+    [trace, did, asked, sent] = [{}, [], [], []];
+  });
+
+  const toInclusion = (status: EvmInclusion["status"]): EvmInclusion =>
+    ({ status, hash: HASH, logs: [], feeWei: 7n }) as unknown as EvmInclusion; // No other member is read here.
+  const chain = {
+    getCode: async ({ address }: { address: Hex }) => (address === OTHER ? "0x0e" : world.code),
+    getBalance: async () => world.balance,
+    readContract: async (call: Record<string, unknown>) => void asked.push(call),
+    async estimateGas(call: Record<string, unknown>) {
+      asked.push(call);
+      if (world.estimate instanceof Error) throw world.estimate;
+      return world.estimate;
+    },
+    waitForTransactionReceipt: async ({ hash }: { hash: Hex }) => ({ status: "success", hash, logs: ["of the chain"] }),
+  } as unknown as PublicClient; // As much of a client as the signer uses.
+  const sender = {
+    market: async () => ({ baseFee: 101n, tip: 3n }),
+    async submit(transaction: Parameters<EvmSender["submit"]>[0]) {
+      if (world.submit) throw world.submit;
+      sent.push(transaction);
+      return { hash: HASH, included: () => world.inclusion } as unknown as EvmSubmission;
+    },
+  } as unknown as EvmSender;
+  const place: GasPlace = {
+    release: async () => void did.push("release"),
+    lose: async ({ hash, feeWei }) => void did.push(`lose ${hash} ${feeWei}`),
+  };
+  const budget = {
+    reserve: async () => (world.hasPlace ? place : undefined),
+    trust: async () => void did.push("trust"),
+  } as unknown as GasBudget;
+  const read = () => readGasTerms(chain, { payer: PAYER, treasury: TREASURY }, sender, never);
+  const open = async () => {
+    const fixed = { confirmationMs: 1000, signal: never, trace, authorization: "once" };
+    return createLocalSigner({
+      ...fixed,
+      ...{ chain, sender, budget, address: TREASURY, assets: new Set([TOKEN]), terms: await read() },
+    });
+  };
+  const write = async () => (await open()).writeContract({ address: TOKEN, abi, functionName: "pay", args: [5n] });
+
+  it("may use 150 000 gas for an ordinary account and 400 000 for a contract, at a base fee a quarter above this one", async () => {
+    const fees = { maxFeePerGas: 129n, maxPriorityFeePerGas: 3n };
+    const address = PAYER.toLowerCase();
+    expect(await read()).to.deep.equal({ payer: { address, isContract: false }, code: "0x", mostGas: 150_000n, fees });
+    world.code = "0x00";
+    expect(await read()).to.deep.equal({ payer: { address, isContract: true }, code: "0x00", mostGas: 400_000n, fees });
+  });
+
+  it("is not had while the treasury could not pay for that", async () => {
+    world.balance = 150_000n * 129n;
+    expect(await read()).to.have.property("mostGas", 150_000n);
+    world.balance -= 1n;
+    expect(await thrown(read())).to.have.property("code", "unavailable");
+  });
+
+  it("simulates a transfer as it would be sent, and reads everything else as anybody", async () => {
+    const signer = await open();
+    for (const functionName of ["transferWithAuthorization", "pay"])
+      await signer.readContract({ address: TOKEN, abi, functionName, args: [5n] });
+    const terms = { account: TREASURY, gas: 150_000n, maxFeePerGas: 129n, maxPriorityFeePerGas: 3n };
+    expect(asked[0]).to.deep.include(terms);
+    expect(asked[1]).to.have.all.keys("address", "abi", "functionName", "args");
+  });
+
+  it("knows the code of tokens and of the payer without asking again, and of nobody else", async () => {
+    world.code = "0x0a";
+    const signer = await open();
+    const codeOf = (address: Hex) => signer.getCode?.({ address });
+    expect(await codeOf(TOKEN)).to.equal("0x01");
+    world.code = "0x0b";
+    expect(await codeOf(PAYER)).to.equal("0x0a");
+    expect(await codeOf(OTHER)).to.equal("0x0e");
+  });
+
+  it("sends with a fifth more gas than estimated, and never with more than it may use", async () => {
+    for (const [estimate, gas] of [
+      [100_000n, 120_000n],
+      [125_000n, 150_000n],
+      [149_999n, 150_000n],
+      [150_000n, 150_000n],
+    ] as const) {
+      world.estimate = estimate;
+      expect(await write()).to.equal(HASH);
+      expect(sent.at(-1)).to.include({ to: TOKEN, gas, id: "once" });
+      expect(asked.at(-1)).to.deep.include({ account: TREASURY, to: TOKEN, maxFeePerGas: 129n });
+      const { functionName, args } = decodeFunctionData({ abi: abi as Abi, data: sent.at(-1)?.data as Hex });
+      expect([functionName, args]).to.deep.equal(["pay", [5n]]);
+    }
+  });
+
+  it("sends nothing that would take more, and blames the payment", async () => {
+    world.estimate = 150_001n;
+    expect(await thrown(write()))
+      .to.be.an("error")
+      .with.property("message")
+      .that.matches(/150001 gas/);
+    expect([sent, did, trace]).to.deep.equal([[], ["release"], {}]);
+  });
+
+  it("sends nothing that the token refuses, and blames the payment; an outage is no refusal", async () => {
+    const reverted = Object.assign(new Error("no"), { name: "ExecutionRevertedError" });
+    world.estimate = new Error("reverted", { cause: reverted });
+    expect(await thrown(write())).to.equal(world.estimate);
+    expect([sent, did, trace]).to.deep.equal([[], ["release"], {}]);
+    for (const outage of [new Error("away"), new Error("away", { cause: new Error("timeout") })]) {
+      world.estimate = outage;
+      expect(await thrown(write())).to.equal(outage);
+      expect(trace.failure).to.equal(outage);
+    }
+    expect(did).to.deep.equal(["release", "release", "release"]);
+  });
+
+  it("sends nothing for a payer who has burned too much gas, and says so", async () => {
+    world.hasPlace = false;
+    expect(await thrown(write())).to.be.an("error");
+    expect([sent, did, trace, asked]).to.deep.equal([[], [], { isSpent: true }, []]);
+  });
+
+  it("gives the place back when the sender could not send", async () => {
+    world.submit = new Error("the store is gone");
+    expect(await thrown(write())).to.equal(world.submit);
+    expect([did, trace.failure, trace.submission]).to.deep.equal([["release"], world.submit, undefined]);
+  });
+
+  it("gives the place back once the transaction has succeeded, and remembers its payer", async () => {
+    const included = Promise.withResolvers<EvmInclusion>();
+    world.inclusion = included.promise;
+    await write();
+    expect(did).to.deep.equal([]);
+    included.resolve(toInclusion("success"));
+    await eventually(() => did.length === 2);
+    expect(did).to.have.members(["release", "trust"]);
+  });
+
+  it("counts what a reverted transaction has cost against its payer", async () => {
+    world.inclusion = Promise.resolve(toInclusion("reverted"));
+    await write();
+    await eventually(() => did.length > 0);
+    expect(did).to.deep.equal([`lose ${HASH} 7`]);
+  });
+
+  it("waits for its own transaction through the sender, and for others at the chain", async () => {
+    const signer = await open();
+    const of = (hash: Hex) => signer.waitForTransactionReceipt({ hash });
+    expect(await of(HASH)).to.deep.include({ logs: ["of the chain"] });
+    await signer.writeContract({ address: TOKEN, abi, functionName: "pay", args: [5n] });
+    expect(await of(HASH)).to.deep.equal({ status: "success", logs: [] });
+    expect(trace.inclusion).to.deep.include({ status: "success" });
+    expect(await of(`0x${"cd".repeat(32)}`)).to.deep.include({ logs: ["of the chain"] });
+  });
+
+  it("deploys no account for a payer", async () => {
+    const signer = await open();
+    expect(await thrown(signer.sendTransaction({ to: TOKEN, data: "0x" }))).to.have.property("code", "internal");
+    expect(signer.getAddresses()).to.deep.equal([TREASURY]);
+  });
+});
