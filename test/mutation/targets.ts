@@ -14,7 +14,7 @@ export const SOURCES: readonly string[] = [
  */
 export const TESTS: readonly string[] = [
   "test/core/{payments,x402,jobs,refunds}/!(*crash).test.ts",
-  "test/core/sweeper.test.ts",
+  "test/core/*.test.ts",
   "test/drivers/{facilitator,solana,store}/*.test.ts",
   "test/drivers/evm/{evm,settlements}.test.ts",
   "test/drivers/queue/store.test.ts",

@@ -1,0 +1,155 @@
+import { expect } from "chai";
+import { createLeases, type Leases, type LeasesOptions } from "../../runtime/core/leases.ts";
+import { type FrozenTime, freezeTime } from "../support/frozen-time.ts";
+import { createMemoryStore } from "../support/store/memory-store.ts";
+
+describe("a lease", () => {
+  let time: FrozenTime;
+  let store: ReturnType<typeof createMemoryStore>;
+  let errors: unknown[];
+  const opened: Leases[] = [];
+  const open = (options: Partial<LeasesOptions> = {}): Leases => {
+    const leases = createLeases({ store, prefix: "lease:", onError: (error) => errors.push(error), ...options });
+    opened.push(leases);
+    return leases;
+  };
+  beforeEach(() => {
+    time = freezeTime();
+    store = createMemoryStore(() => performance.now());
+    errors = [];
+  });
+  afterEach(() => {
+    for (const leases of opened.splice(0)) leases.close();
+    time.thaw();
+  });
+
+  it("is had by one holder at a time, who says so, and by the next one after its release", async () => {
+    const [one, other] = [open(), open()];
+    const lease = await one.claim("k");
+    expect([one.holds("k"), other.holds("k"), one.holds("another")]).to.deep.equal([true, false, false]);
+    expect(await other.claim("k")).to.equal(undefined);
+    expect(await one.claim("k"), "not even twice by one process").to.equal(undefined);
+    await lease?.release();
+    expect(one.holds("k")).to.equal(false);
+    expect(await other.claim("k")).not.to.equal(undefined);
+    await lease?.release();
+    expect(await one.claim("k"), "a second release releases nothing").to.equal(undefined);
+  });
+
+  it("is renewed five times in its life of two seconds, until its process closes", async () => {
+    const leases = open();
+    await leases.claim("k");
+    let renewals = 0;
+    const { set } = store;
+    store.set = async (...args) => {
+      renewals += 1;
+      return set(...args);
+    };
+    await time.pass(399);
+    expect(renewals).to.equal(0);
+    await time.pass(3601);
+    expect(renewals).to.equal(10);
+    leases.close();
+    await time.pass(2100);
+    expect(renewals).to.equal(10);
+    expect(leases.holds("k")).to.equal(false);
+    expect(await open().claim("k")).not.to.equal(undefined);
+  });
+
+  it("is none when the store took longer to give it than it lives", async () => {
+    const { putIfAbsent } = store;
+    store.putIfAbsent = async (...args) => {
+      const done = await putIfAbsent(...args);
+      time.stall(2000);
+      return done;
+    };
+    const leases = open();
+    expect(await leases.claim("k")).to.equal(undefined);
+    expect(leases.holds("k")).to.equal(false);
+  });
+
+  it("is lost, and says so, when it cannot be renewed for as long as it lives", async () => {
+    const leases = open();
+    const lease = await leases.claim("k");
+    const failure = new Error("the store is gone");
+    store.set = () => Promise.reject(failure);
+    await time.pass(1900);
+    expect([lease?.lost.aborted, leases.holds("k")]).to.deep.equal([false, true]);
+    expect(errors).to.deep.equal([failure, failure, failure, failure]);
+    await time.pass(600);
+    expect([lease?.lost.aborted, leases.holds("k")]).to.deep.equal([true, false]);
+    expect(lease?.lost.reason).to.have.property("code", "unavailable");
+    const taken = await open().claim("k");
+    expect(taken).not.to.equal(undefined);
+    await lease?.release();
+    expect(await open().claim("k"), "its release does not touch the next one's").to.equal(undefined);
+  });
+
+  it("is not released in the store once it may have lapsed: it may be another's by then", async () => {
+    const lease = await open().claim("k");
+    time.stall(2000);
+    let deletions = 0;
+    store.delete = async () => {
+      deletions += 1;
+    };
+    await lease?.release();
+    expect(deletions).to.equal(0);
+  });
+
+  describe("of work that may be done twice", () => {
+    it("is claimed again after a stall, unless another process has it by then", async () => {
+      const [one, other] = [open({ reclaims: true }), open()];
+      const [kept, lost] = [await one.claim("kept"), await one.claim("lost")];
+      time.stall(2100);
+      await other.claim("lost");
+      await time.pass(400);
+      expect([kept?.lost.aborted, one.holds("kept")]).to.deep.equal([false, true]);
+      expect(await other.claim("kept")).to.equal(undefined);
+      expect([lost?.lost.aborted, one.holds("lost")]).to.deep.equal([true, false]);
+    });
+
+    it("is kept when its renewals have come through after all, and only their answers were lost", async () => {
+      const leases = open({ reclaims: true });
+      const lease = await leases.claim("k");
+      const { set } = store;
+      store.set = async (...args) => {
+        await set(...args);
+        throw new Error("the connection broke off");
+      };
+      await time.pass(1900);
+      store.set = set;
+      await time.pass(200);
+      expect([lease?.lost.aborted, leases.holds("k")]).to.deep.equal([false, true]);
+      expect(errors).to.have.length(4);
+    });
+
+    it("is lost when the store fails the claim", async () => {
+      const leases = open({ reclaims: true });
+      const lease = await leases.claim("k");
+      const failure = new Error("the store is gone");
+      store.putIfAbsent = () => Promise.reject(failure);
+      time.stall(2100);
+      await time.pass(400);
+      expect([lease?.lost.aborted, leases.holds("k"), errors]).to.deep.equal([true, false, [failure]]);
+    });
+
+    it("is free when it was released while it was claimed again", async () => {
+      const leases = open({ reclaims: true });
+      const lease = await leases.claim("k");
+      const { putIfAbsent } = store;
+      const proceed = Promise.withResolvers<void>();
+      store.putIfAbsent = async (...args) => {
+        await proceed.promise;
+        return putIfAbsent(...args);
+      };
+      time.stall(2100);
+      await time.pass(400);
+      await lease?.release();
+      proceed.resolve();
+      await time.pass(20);
+      store.putIfAbsent = putIfAbsent;
+      expect(lease?.lost.aborted).to.equal(false);
+      expect(await open().claim("k")).not.to.equal(undefined);
+    });
+  });
+});

@@ -1,0 +1,148 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { createExposure, type Exposure, type UnsettledCall } from "../../../runtime/core/payments/exposure.ts";
+import { createScriptedRail, type ScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+const PAYER = "0xAbCdEf0000000000000000000000000000000001";
+const NETWORK = "eip155:8453";
+
+describe("what a payer has in flight", () => {
+  let time: FrozenTime;
+  let rail: ScriptedRail;
+  let exposure: Exposure;
+  let held: bigint;
+  let nonce = 0;
+  /** Ends all calls that were begun. */
+  let end: () => void;
+  let ended: Promise<void>;
+  beforeEach(() => {
+    time = freezeTime();
+    open(6);
+  });
+  afterEach(() => time.thaw());
+
+  function open(decimals: number, mostCalls = 64): void {
+    rail = createScriptedRail({ decimals });
+    held = 10n ** 24n;
+    rail.script.balance = () => held;
+    const fail = (error: unknown): never => expect.fail(String(error));
+    exposure = createExposure({ rails: [rail], store: createMemoryStore(), mostCalls, onError: fail });
+    ({ promise: ended, resolve: end } = Promise.withResolvers<void>());
+  }
+  const toCall = (amount: string, more: Partial<UnsettledCall> = {}): UnsettledCall => ({
+    ...{ key: String(++nonce), payer: PAYER, lifeMs: 60_000 },
+    offer: { scheme: "exact", network: NETWORK, asset: "0x1", amount, payTo: "0x2", maxTimeoutSeconds: 300, extra: {} },
+    ...more,
+  });
+  /** Begins a call: how it ended, unless it goes on. */
+  const begin = async (amount: string, more?: Partial<UnsettledCall>): Promise<string> => {
+    const call = exposure.during(toCall(amount, more), async () => {
+      await ended;
+      return "done";
+    });
+    const failed = call.then(
+      () => "done",
+      (error: Problem) => `${error.code} ${error.options.retryAfter}`,
+    );
+    await time.pass(1);
+    return Promise.race([failed, time.pass(1).then(() => "in flight")]);
+  };
+
+  it("is not asked about while it is one call", async () => {
+    held = 0n;
+    expect(await begin("1000")).to.equal("in flight");
+    expect(rail.asked.balance).to.equal(0);
+  });
+
+  it("costs together at most what the payer holds, to the last unit", async () => {
+    held = 3000n;
+    expect(await begin("1000")).to.equal("in flight");
+    expect(await begin("2000")).to.equal("in flight");
+    expect(await begin("1")).to.equal("rate-limited 2");
+    held = 0n;
+    end();
+  });
+
+  it("is read at most every three seconds for a payer", async () => {
+    await begin("1");
+    await begin("1");
+    const at = performance.now();
+    await begin("1");
+    time.stall(3000 - (performance.now() - at));
+    expect(rail.asked.balance).to.equal(1);
+    time.stall(10);
+    await begin("1");
+    expect(rail.asked.balance).to.equal(2);
+  });
+
+  it("counts what was settled since the balance was read against it", async () => {
+    held = 3000n;
+    await begin("1000");
+    await begin("1000");
+    exposure.spent(PAYER, toCall("1000").offer);
+    expect(await begin("1"), "2001 of 3000 - 1000").to.equal("rate-limited 2");
+    exposure.spent("0x99", toCall("1000").offer);
+  });
+
+  it("is one account's, however its address is written, and each asset's alone", async () => {
+    held = 1000n;
+    expect(await begin("1000")).to.equal("in flight");
+    expect(await begin("1", { payer: PAYER.toLowerCase() })).to.equal("rate-limited 2");
+    expect(await begin("1000", { offer: { ...toCall("1000").offer, asset: "0x9" } })).to.equal("in flight");
+    expect(await begin("1000", { payer: "0x99" })).to.equal("in flight");
+  });
+
+  it("is rounded up, and the balance down, where a token has more than six decimals", async () => {
+    open(18);
+    held = 3n * 10n ** 12n - 1n; // Not quite three millionths.
+    expect(await begin("1")).to.equal("in flight");
+    expect(await begin("1000000000000")).to.equal("in flight");
+    expect(await begin("1")).to.equal("rate-limited 2");
+    end();
+    await time.pass(10);
+    open(18);
+    held = 2n * 10n ** 12n;
+    expect(await begin("1000000000001"), "two millionths").to.equal("in flight");
+    expect(await begin("1")).to.equal("rate-limited 2");
+  });
+
+  it("is exact where a token has fewer than six decimals", async () => {
+    open(2);
+    held = 3n;
+    expect(await begin("1")).to.equal("in flight");
+    expect(await begin("2")).to.equal("in flight");
+    expect(await begin("1")).to.equal("rate-limited 2");
+  });
+
+  it("has no sum that loses units, however large its amounts are", async () => {
+    for (const decimals of [2, 6, 18]) {
+      open(decimals);
+      held = 10n ** 60n;
+      expect(await begin(String(10n ** 50n))).to.equal("in flight");
+      expect(await begin("1"), "no balance covers more than is counted exactly").to.equal("rate-limited 2");
+    }
+  });
+
+  it("is not added to while the balance cannot be read, and is read again at the next call", async () => {
+    rail.script.balance = () => Promise.reject(new Error("the node is away"));
+    expect(await begin("1")).to.equal("in flight");
+    expect(await begin("1")).to.equal("unavailable 2");
+    rail.script.balance = () => 100n;
+    expect(await begin("1")).to.equal("in flight");
+    expect(rail.asked.balance).to.equal(2);
+  });
+
+  it("is at most so many calls, and leaves when it ends, unless its outcome is not known", async () => {
+    open(6, 2);
+    const failing = (error: Error): Promise<unknown> =>
+      exposure.during(toCall("1"), () => Promise.reject(error)).catch((caught: unknown) => caught);
+    for (const error of [new Error("no"), new Problem("upstream-failed"), new Problem("deadline-exceeded")])
+      expect(await failing(error)).to.equal(error);
+    expect(await exposure.during(toCall("1"), async () => 7)).to.equal(7);
+    await failing(new Problem("settlement-unknown"));
+    expect(await begin("1"), "the second").to.equal("in flight");
+    expect(await begin("1"), "the third").to.equal("rate-limited 2");
+  });
+});
