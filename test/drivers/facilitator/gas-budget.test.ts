@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { createGasBudget, type GasBudget, type GasPayer } from "../../../runtime/drivers/facilitator/gas-budget.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
+import { noteLives } from "../../support/store/note-lives.ts";
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -100,5 +101,22 @@ describe("the budget of lost gas", () => {
     expect(await budget.total()).to.deep.equal({ transactions: 2, gwei: 8 });
     now += DAY_MS;
     expect(await budget.total()).to.equal(undefined);
+  });
+
+  it("remembers a place for an hour, a loss for a day and a contract that has paid for thirty", async () => {
+    const store = createMemoryStore(() => now);
+    const lives = noteLives(store);
+    budget = createGasBudget(store, "eip155:8453");
+    const payer = contract("0xa");
+    await (await budget.reserve(payer, never))?.lose(loss());
+    expect(lives.get("gas-place")).to.deep.equal([HOUR_MS, DAY_MS]);
+    expect(lives.get("gas-loss")).to.deep.equal([DAY_MS]);
+    expect(lives.get("gas-lost")).to.deep.equal([DAY_MS, DAY_MS, DAY_MS]);
+    await budget.trust(payer);
+    await budget.trust(account);
+    expect(lives.get("gas-trust")).to.deep.equal([30 * DAY_MS]);
+    await budget.lose(account, loss());
+    expect(lives.get("gas-lost"), "an ordinary account's loss is no contract's").to.have.length(5);
+    expect(lives.get("gas-place")?.slice(2)).to.deep.equal([DAY_MS]);
   });
 });

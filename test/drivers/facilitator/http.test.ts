@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { PaymentPayload, PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
 import { createHttpFacilitator, type HttpFacilitator } from "../../../runtime/drivers/facilitator/http.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const OFFER: PaymentRequirements = {
   scheme: "exact",
@@ -154,5 +155,109 @@ describe("a facilitator over HTTP", () => {
     const nobody = createHttpFacilitator({ url: "http://127.0.0.1:1" });
     await isOutage(nobody.verify(PAYMENT, OFFER, never), "a closed port");
     await nobody.close();
+  });
+
+  describe("is told apart from others that answer almost the same:", () => {
+    const said = (promise: Promise<unknown>): Promise<Problem> =>
+      promise.then(
+        (value) => expect.fail(`taken for an answer: ${JSON.stringify(value)}`),
+        (error: unknown) => error as Problem,
+      );
+
+    it("it gets the whole payment and offer, below its base URL with its query", async () => {
+      const seen: unknown[] = [];
+      respond = ({ url: path, headers }, response, body) => {
+        seen.push([path, headers["content-type"], headers.accept, body && JSON.parse(body)]);
+        response.end('{"isValid":true,"success":true,"transaction":"","network":"","kinds":[]}');
+      };
+      const keyed = createHttpFacilitator({ url: `${url()}/?key=1` });
+      await keyed.verify(PAYMENT, OFFER, never);
+      await keyed.settle(PAYMENT, OFFER, never);
+      await keyed.supported(never);
+      const request = { x402Version: 2, paymentPayload: PAYMENT, paymentRequirements: OFFER };
+      expect(seen).to.deep.equal([
+        ["/x402/verify?key=1", "application/json", "application/json", request],
+        ["/x402/settle?key=1", "application/json", "application/json", request],
+        ["/x402/supported?key=1", undefined, "application/json", ""],
+      ]);
+      await keyed.close();
+    });
+
+    it("it says what is wrong: our credentials, or its answer, with the status", async () => {
+      for (const status of [401, 403]) {
+        answer(status, "no");
+        const { message, options } = await said(verify());
+        expect(message).to.equal(`The facilitator does not accept our credentials for verify (status ${status})`);
+        expect(options.retryAfter).to.equal(5);
+      }
+      answer(402, "no");
+      expect((await said(settle())).message).to.equal("The facilitator's answer to settle (status 402) makes no sense");
+      respond = (request) => request.socket.destroy();
+      expect((await said(settle())).message).to.equal("The facilitator did not answer to settle");
+    });
+
+    it("a refusal counts below status 500, a success with 200 alone", async () => {
+      const refusal = '"transaction":"","network":"eip155:8453"';
+      answer(499, `{"isValid":false,"success":false,${refusal}}`);
+      expect(await verify()).to.have.property("isValid", false);
+      expect(await settle()).to.have.property("success", false);
+      answer(500, `{"isValid":false,"success":false,${refusal}}`);
+      await isOutage(verify(), "500");
+      await isOutage(settle(), "500");
+      for (const status of [201, 400]) {
+        answer(status, `{"isValid":true,"success":true,"transaction":"0x1","network":"eip155:8453","kinds":[]}`);
+        await isOutage(verify(), `verify ${status}`);
+        await isOutage(settle(), `settle ${status}`);
+        await isOutage(facilitator.supported(never), `supported ${status}`);
+      }
+    });
+
+    it("texts that it leaves out or sets to null are none; of another type they make no sense", async () => {
+      const settled = { success: true, transaction: "0x1", network: "eip155:8453" };
+      for (const none of [null, undefined]) {
+        answer(200, JSON.stringify({ ...settled, errorReason: none, isValid: true, invalidReason: none, payer: none }));
+        expect(await verify()).to.have.property("isValid", true);
+        expect(await settle()).to.have.property("success", true);
+      }
+      for (const wrong of [{ success: 1 }, { transaction: 1 }, { network: null }, { errorReason: 1 }]) {
+        answer(200, JSON.stringify({ ...settled, ...wrong }));
+        await isOutage(settle(), JSON.stringify(wrong));
+      }
+    });
+
+    it("kinds that are none are left out", async () => {
+      const kind = { x402Version: 2, scheme: "exact", network: "eip155:8453" };
+      answer(
+        200,
+        JSON.stringify({ kinds: [null, {}, { scheme: 1, network: "a" }, { scheme: "a", network: 1 }, kind] }),
+      );
+      expect(await facilitator.supported(never)).to.deep.equal([kind]);
+    });
+
+    it("256 KiB is the most that is read", async () => {
+      const text = '{"isValid":true}';
+      answer(200, text + " ".repeat(256 * 1024 - text.length));
+      expect(await verify()).to.deep.equal({ isValid: true });
+      answer(200, text + " ".repeat(256 * 1024 - text.length + 1));
+      expect((await said(verify())).message).to.equal("The facilitator's answer is larger than 262144 bytes");
+    });
+
+    it("64 requests at once are on their way, the others wait", async () => {
+      const held: ServerResponse[] = [];
+      respond = (_request, response) => void held.push(response);
+      const answers = Array.from({ length: 70 }, () => verify());
+      await eventually(() => held.length === 64);
+      for (const response of held.splice(0)) response.end('{"isValid":true}');
+      await eventually(() => held.length === 6);
+      for (const response of held) response.end('{"isValid":true}');
+      expect(await Promise.all(answers)).to.have.length(70);
+    });
+
+    it("a fault of our own headers is our own", async () => {
+      const fault = new Problem("internal", "no key");
+      const keyless = createHttpFacilitator({ url: url(), headers: () => Promise.reject(fault) });
+      expect(await said(keyless.verify(PAYMENT, OFFER, never))).to.equal(fault);
+      await keyless.close();
+    });
   });
 });

@@ -1,0 +1,289 @@
+import { expect } from "chai";
+import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
+import { Problem, type ProblemOptions } from "../../../runtime/api/problem.ts";
+import { createJobs, type Jobs } from "../../../runtime/core/jobs/jobs.ts";
+import { createOrphanWatch, type OrphanWatch } from "../../../runtime/core/jobs/orphans.ts";
+import type { JobQueue, QueuedJob, TurnResult } from "../../../runtime/core/jobs/queue.ts";
+import { createJobRecords, type JobRecords } from "../../../runtime/core/jobs/records.ts";
+import type { RefundCase } from "../../../runtime/core/refunds/records.ts";
+import { createCompiler } from "../../../runtime/core/schema/validator.ts";
+import { bindServices, type JobService } from "../../../runtime/core/service.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
+import { toSite } from "../../support/sellers/dice.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+const HOUR = 60 * 60_000;
+const PAYMENT = { network: "eip155:8453", asset: "0x1", amount: "1000", payer: "0x9", transaction: "0x2" };
+const never = new AbortController().signal;
+
+describe("a turn of a job", () => {
+  let now: number;
+  let store: ReturnType<typeof createMemoryStore>;
+  let records: JobRecords;
+  let jobs: Jobs;
+  let queued: QueuedJob[];
+  let refunds: RefundCase[];
+  let work: (input: unknown, call: Call) => unknown;
+  let take: (job: QueuedJob, signal: AbortSignal) => Promise<TurnResult>;
+  let waiting: number;
+  let search: JobService;
+  const clock = { now: () => now };
+
+  beforeEach(() => {
+    [now, queued, refunds, waiting] = [1_800_000_000_000, [], [], 0];
+    store = createMemoryStore(clock.now);
+    records = createJobRecords({ store, clock });
+    open();
+  });
+  afterEach(() => jobs.close());
+
+  function open(retryMs?: number): void {
+    const handler: AnyHandler = (input: unknown, call: Call) => work(input, call);
+    const object = { type: "object" } as const;
+    const services = bindServices(
+      [
+        {
+          ...{ id: "search", title: "search", description: "It searches.", route: "POST /v1/search" },
+          ...{ price: "0.001", handler: "work.search", input: object, output: object, tags: [], examples: [] },
+          job: {
+            ...{ status_route: "GET /v1/search/{job_id}", eta_seconds: 120, deadline_seconds: 30, attempts: 20 },
+            ...{ concurrency: 2, queue_limit: 2, refund: true },
+          },
+        },
+      ],
+      {
+        ...{ site: toSite([createScriptedRail()]), compile: createCompiler(new Map()) },
+        handlers: new Map([["work.search", handler]]),
+        statusOf: () => () => Promise.reject(new Error("not asked")),
+      },
+    );
+    search = services[0] as JobService;
+    const queue: JobQueue = {
+      add: async (job) => void queued.push(job),
+      count: async () => waiting,
+      start: (taken) => {
+        take = taken;
+      },
+      services: async () => [],
+      adopt() {},
+      abandon: async () => {},
+      close: async () => {},
+    };
+    const refunder = {
+      ...{ start() {}, close: async () => {}, status: async () => ({ refund_tx: null, refund_pending: null }) },
+      open: async (refund: RefundCase) => void refunds.push(refund),
+    };
+    jobs = createJobs({
+      ...{ services, records, queue, refunds: refunder, clock, log: silentLog, baseUrl: "https://shop.test" },
+      ...(retryMs !== undefined && { retryMs }),
+    });
+    jobs.start();
+  }
+  const begin = async (service = "search"): Promise<QueuedJob> => {
+    const { id } = await records.reserve({ service, input: {}, refund: true });
+    await jobs.begin(id, PAYMENT);
+    return { id, service, at: now };
+  };
+  const fail = (code: Problem["code"], options: ProblemOptions = {}): void => {
+    work = () => {
+      throw new Problem(code, "no", options);
+    };
+  };
+
+  it("that failed is followed by one after 5, 10, 20 … seconds, and five minutes at most", async () => {
+    const job = await begin();
+    fail("upstream-failed");
+    const waits: TurnResult[] = [];
+    for (let turn = 0; turn < 9; turn += 1) waits.push(await take(job, never));
+    const seconds = [5, 10, 20, 40, 80, 160, 300, 300, 300];
+    expect(waits).to.deep.equal(seconds.map((wait) => ({ retryInMs: wait * 1000 })));
+  });
+
+  it("is followed by one when its source has said, within five minutes; at once is no time", async () => {
+    const job = await begin();
+    for (const [retryAfter, seconds] of [
+      [7, 7],
+      [300, 300],
+      [301, 300],
+      [0, 40],
+    ] as const) {
+      fail("rate-limited", { retryAfter });
+      expect(await take(job, never), String(retryAfter)).to.deep.equal({ retryInMs: seconds * 1000 });
+    }
+  });
+
+  it("is the last one after 25 that broke off without a word, and its price is paid back", async () => {
+    const job = await begin();
+    fail("upstream-failed");
+    for (let turn = 0; turn < 25; turn += 1) {
+      const stopping = new AbortController();
+      work = () => {
+        stopping.abort();
+        throw new Problem("unavailable");
+      };
+      expect(await take(job, stopping.signal), String(turn)).to.deep.equal({ retryInMs: 0 });
+    }
+    expect(await take(job, never)).to.equal("done");
+    expect(await records.readEnd(job.id)).to.include({ state: "FAILED", error: "The work broke off again and again" });
+    expect(refunds).to.deep.equal([{ id: job.id, service: "search", payment: PAYMENT }]);
+  });
+
+  it("shows at first that it is under way, and says nothing yet", async () => {
+    const job = await begin();
+    expect(await records.progress(job.id)).to.equal(undefined);
+    work = () => ({});
+    await take(job, never);
+    expect(await records.progress(job.id)).to.deep.equal({ step: null, at: now });
+    expect(await records.readEnd(job.id)).to.deep.equal({ state: "DELIVERED", at: now, deliverable: {} });
+    expect(await take(job, never), "there is nothing left to do").to.equal("done");
+    expect(refunds).to.deep.equal([]);
+  });
+
+  it("of a job that is only reserved, or unknown, does nothing", async () => {
+    work = () => expect.fail("it is not paid");
+    const { id } = await records.reserve({ service: "search", input: {}, refund: true });
+    for (const unknown of [id, "none"])
+      expect(await take({ id: unknown, service: "search", at: now }, never)).to.equal("done");
+    const begun = await jobs.begin("none", null).catch((error: unknown) => error);
+    expect(begun).to.have.property("code", "internal");
+  });
+
+  it("begins once, however often it is begun, and not again when it is over", async () => {
+    const job = await begin();
+    now += 1000;
+    await jobs.begin(job.id, null);
+    expect(queued).to.deep.equal([job, job]);
+    expect((await records.read(job.id))?.begun).to.deep.equal({ at: job.at, payment: PAYMENT });
+    work = () => ({});
+    await take(job, never);
+    await jobs.begin(job.id, PAYMENT);
+    expect(queued).to.have.length(2);
+  });
+
+  it("of a service that is not offered here waits five seconds, and an hour at most", async () => {
+    const job = await begin("other");
+    expect(await take(job, never)).to.deep.equal({ retryInMs: 5000 });
+    now += HOUR - 1;
+    expect(await take(job, never)).to.deep.equal({ retryInMs: 5000 });
+    now += 1;
+    expect(await take(job, never)).to.equal("done");
+    expect(await records.readEnd(job.id)).to.include({ state: "FAILED", error: "The service is not offered any more" });
+  });
+
+  it("is not sold where the line is full, counting those that are being paid", async () => {
+    waiting = 1;
+    const settled = Promise.withResolvers<string>();
+    const first = jobs.reserve(search, {}, () => settled.promise);
+    const refused = (await jobs.reserve(search, {}, async () => "sold").catch((error: unknown) => error)) as Problem;
+    expect([refused.code, refused.options.retryAfter]).to.deep.equal(["unavailable", 60]);
+    expect(refused.message).to.match(/^2 jobs are in line/);
+    settled.resolve("first");
+    expect(await first).to.equal("first");
+    const accepted = await jobs.reserve(search, {}, async (job) => job);
+    expect(accepted).to.deep.include({ status: "accepted", eta_seconds: 120 });
+    expect(accepted.status_url).to.equal(`https://shop.test/v1/search/${accepted.job_id}`);
+    await jobs.reserve(search, {}, () => Promise.reject(new Error("no"))).catch(() => {});
+    expect(await jobs.reserve(search, {}, async () => "its place is free again")).to.be.a("string");
+    waiting = 2;
+    expect(await jobs.reserve(search, {}, async () => 1).catch(({ code }: Problem) => code)).to.equal("unavailable");
+  });
+});
+
+describe("services that nobody offers any more", () => {
+  let time: FrozenTime;
+  let records: JobRecords;
+  let inLine: string[];
+  let did: string[];
+  const opened: OrphanWatch[] = [];
+  const clock = { now: () => Date.now() };
+  const open = (offered: readonly string[]): OrphanWatch => {
+    const queue = {
+      services: async () => inLine,
+      adopt: (service: string) => void did.push(`adopt ${service}`),
+      abandon: async (service: string) => void did.push(`abandon ${service}`),
+    };
+    const watch = createOrphanWatch({
+      ...{ queue, records, offered: new Set(offered), clock, log: silentLog, everyMs: 20_000 },
+    });
+    opened.push(watch);
+    return watch;
+  };
+  beforeEach(() => {
+    time = freezeTime();
+    records = createJobRecords({ store: createMemoryStore(clock.now), clock });
+    [inLine, did] = [["old"], []];
+  });
+  afterEach(() => {
+    for (const watch of opened.splice(0)) watch.close();
+    time.thaw();
+  });
+  const minutes = async (count: number): Promise<void> => {
+    for (let minute = 0; minute < count; minute += 1) await time.pass(60_000);
+  };
+
+  it("have their jobs adopted after an hour, once, and given back when somebody offers them again", async () => {
+    open(["new"]).start();
+    await minutes(59);
+    expect(did).to.deep.equal([]);
+    await minutes(3);
+    expect(did).to.deep.equal(["adopt old"]);
+    inLine = [];
+    const other = open(["old"]);
+    other.start();
+    await minutes(1);
+    expect(did).to.deep.equal(["adopt old", "abandon old"]);
+    await minutes(90);
+    expect(did, "it is offered").to.have.length(2);
+  });
+
+  it("are not taken for such while a process offers them, nor within 80 seconds of its last mark", async () => {
+    const offering = open(["old"]);
+    offering.start();
+    const watching = open([]);
+    watching.start();
+    await minutes(120);
+    expect([did, await watching.isOrphaned("old")]).to.deep.equal([[], false]);
+    offering.close();
+    await minutes(61);
+    expect(did, "the mark has outlived its process").to.deep.equal([]);
+    await minutes(2);
+    expect(did).to.deep.equal(["adopt old"]);
+  });
+
+  it("are not taken for such by a process that has just started: others may be starting too", async () => {
+    expect(await open([]).isOrphaned("old")).to.equal(false);
+    time.stall(2 * HOUR);
+    const watch = open([]);
+    expect(await watch.isOrphaned("old")).to.equal(false);
+    time.stall(79_999);
+    expect(await watch.isOrphaned("old")).to.equal(false);
+    time.stall(1);
+    expect(await watch.isOrphaned("old")).to.equal(true);
+  });
+
+  it("are looked for every 20 seconds, also after a failure, and never after the end", async () => {
+    let looks = 0;
+    const queue = {
+      services: async () => {
+        looks += 1;
+        throw new Error("the store is gone");
+      },
+      adopt() {},
+      abandon: async () => {},
+    };
+    const watch = createOrphanWatch({
+      ...{ queue, records, offered: new Set<string>(), clock, log: silentLog, everyMs: 20_000 },
+    });
+    watch.start();
+    await time.pass(1);
+    await time.pass(19_900);
+    expect(looks).to.equal(1);
+    await time.pass(100);
+    expect(looks).to.equal(2);
+    watch.close();
+    await time.pass(200_000);
+    expect(looks).to.equal(2);
+  });
+});
