@@ -44,14 +44,12 @@ export async function searchMessage(node: Connection, message: VersionedMessage,
   }
 }
 
-const MEMO_PROGRAMS = new Set([
-  "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVddwDQDwFMNo",
-  "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr",
-]);
+/** SPL Memo. */
+const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 
 /** The memo with which x402 clients make each payment unlike any other. */
 function memoOf({ compiledInstructions, staticAccountKeys }: VersionedMessage): string | undefined {
-  const isMemo = (index: number): boolean => MEMO_PROGRAMS.has(staticAccountKeys[index]?.toBase58() ?? "");
+  const isMemo = (index: number): boolean => staticAccountKeys[index]?.toBase58() === MEMO_PROGRAM;
   const instruction = compiledInstructions.find(({ programIdIndex }) => isMemo(programIdIndex));
   return instruction && Buffer.from(instruction.data).toString("utf8");
 }
