@@ -203,4 +203,21 @@ describe("a payment whose outcome is open", () => {
     expect(settle.mock.calls[1]?.arguments[2]).to.deep.equal({ isAgain: false, mustConfirm: true });
     expect(await reservations.read("two")).to.have.property("state", "settling");
   });
+
+  it("is struck off the list, and nobody is asked, once it is done", async () => {
+    const store = createMemoryStore(clock.now);
+    const list = createReservations({ store, clock, onError: never });
+    const done = { ...toRecord("settled"), isFinal: true, receipt };
+    await list.begin("done", done);
+    const idle = createReconciler({
+      ...{ reservations: list, clock, log: silentLog, beginJob: never, onClaim: never, firstMs: 1 },
+      settler: { settle: never, look: never },
+      credits: { deliver: never, explain: never },
+    });
+    idle.start();
+    await eventually(async () => (await store.get("open:done")) === undefined);
+    expect(await list.read("done")).to.deep.equal(done);
+    idle.close();
+    list.close();
+  });
 });

@@ -81,12 +81,7 @@ describe("the attempts at a refund", () => {
   it("screen, check, sign, put on record, look, send and look, in this order", async () => {
     await refunds.open(toCase());
     await time.pass(10);
-    expect(did).to.deep.equal([
-      "screen",
-      `check ${PAYER} 1000`,
-      `sign one ${PAYER} 1000`,
-      ...["find", "send", "find"],
-    ]);
+    expect(did).to.deep.equal(["screen", `check ${PAYER} 1000`, `sign one ${PAYER} 1000`, ...["find", "send", "find"]]);
     expect(await records.readWay("one")).to.deep.equal({ signed: SIGNED });
     expect(await records.read("one")).to.include({ reason: "The transfer was sent, and is in no block yet" });
     expect(logged).to.deep.equal(["info refund.opened", "warn refund.delayed"]);
@@ -107,7 +102,8 @@ describe("the attempts at a refund", () => {
       waits.push(Math.round(waitedMs / 1000));
     }
     const wanted = [2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600];
-    for (const [at, wait] of waits.entries()) expect(wait, String(at)).to.be.within((wanted[at] ?? 0) - 1, (wanted[at] ?? 0) + 1);
+    for (const [at, wait] of waits.entries())
+      expect(wait, String(at)).to.be.within((wanted[at] ?? 0) - 1, (wanted[at] ?? 0) + 1);
   });
 
   it("tell of the transfer as soon as it is in a block, and watch it for a minute before they are over", async () => {
@@ -199,12 +195,16 @@ describe("the attempts at a refund", () => {
   it("take a minute at most, and say so", async () => {
     let given: AbortSignal | undefined;
     await refunds.close();
-    open({ attemptMs: 0, screenRecipient: (_address, signal) => new Promise((_resolve, reject) => {
-      given = signal;
-      const stop = (): void => reject(signal.reason);
-      signal.addEventListener("abort", stop);
-      if (signal.aborted) stop();
-    }) });
+    open({
+      attemptMs: 0,
+      screenRecipient: (_address, signal) =>
+        new Promise((_resolve, reject) => {
+          given = signal;
+          const stop = (): void => reject(signal.reason);
+          signal.addEventListener("abort", stop);
+          if (signal.aborted) stop();
+        }),
+    });
     await refunds.open(toCase());
     while (!given?.aborted) await new Promise((done) => setImmediate(done));
     await time.pass(10);

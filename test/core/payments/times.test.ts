@@ -1,0 +1,67 @@
+import { expect } from "chai";
+import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { openShop, type Shop } from "../../support/sellers/shop.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+const ROLL = { low: 1, high: 6 };
+const NOW = 1_800_000_000;
+const DAY = 24 * 60 * 60;
+
+describe("the time of an authorization", () => {
+  let shop: Shop;
+  beforeEach(async () => {
+    const clock = { now: () => NOW * 1000 + 999, advance: () => {} };
+    shop = await openShop({ clock, store: createMemoryStore(clock.now) });
+  });
+  afterEach(() => shop.close());
+
+  /** What a payment is answered that is valid for so long from now on. */
+  const buy = async (path: string, validForSeconds: number): Promise<string> => {
+    const response = await shop.post(path, ROLL, { "payment-signature": await shop.pay(path, { validForSeconds }) });
+    return response.status === 200 ? "sold" : ((await response.json()) as { error: string }).error;
+  };
+
+  it("must last for the work, which may take 20 seconds, and for six more", async () => {
+    expect(await buy("/v1/roll", 26)).to.equal("sold");
+    expect(await buy("/v1/roll", 25)).to.equal("payment_expired");
+  });
+
+  it("must last for six seconds where the money moves first", async () => {
+    expect(await buy("/v1/echo", 6)).to.equal("sold");
+    expect(await buy("/v1/echo", 5)).to.equal("payment_expired");
+  });
+
+  it("must not last for more than a day", async () => {
+    expect(await buy("/v1/roll", DAY)).to.equal("sold");
+    expect(await buy("/v1/roll", DAY + 1)).to.equal("payment_valid_too_long");
+    expect(shop.rail.asked).to.include({ verify: 1, settle: 1 });
+  });
+
+  it("must have begun", async () => {
+    const send = async (seconds: number): Promise<Response> => {
+      const header = JSON.parse(Buffer.from(await shop.pay("/v1/roll"), "base64").toString());
+      header.payload.authorization.validAfter = String(NOW + seconds);
+      const payment = Buffer.from(JSON.stringify(header)).toString("base64");
+      return shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+    };
+    expect(await (await send(1)).json()).to.have.property("error", "payment_not_yet_valid");
+    expect((await send(0)).status).to.equal(200);
+  });
+});
+
+describe("a price from which the chain must show the transfer", () => {
+  const CHECKED = { limits: { confirm_above_usd: "0.5" } };
+  for (const [price, limits, looks] of [
+    ["0.999999", {}, 0],
+    ["1", {}, 1],
+    ["0.499999", CHECKED, 0],
+    ["0.5", CHECKED, 1],
+  ] as const)
+    it(`is ${"limits" in limits ? "what the site says" : "one dollar"}: ${price} is ${looks ? "" : "not "}looked up before the answer`, async () => {
+      const rail = createScriptedRail();
+      const shop = await openShop({ rail, price, ...limits, patience: { confirmAfterMs: 60_000 } });
+      expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+      expect(rail.asked.find).to.equal(looks);
+      await shop.close();
+    });
+});
