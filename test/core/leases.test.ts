@@ -45,9 +45,9 @@ describe("a lease", () => {
       renewals += 1;
       return set(...args);
     };
-    await time.pass(399);
+    await time.pass(380);
     expect(renewals).to.equal(0);
-    await time.pass(3601);
+    await time.pass(3640);
     expect(renewals).to.equal(10);
     leases.close();
     await time.pass(2100);

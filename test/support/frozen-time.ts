@@ -11,21 +11,57 @@ export interface FrozenTime {
   thaw(): void;
 }
 
-/** Stops the clocks of this process. Not for what waits for other processes or for a socket. */
+interface Timer {
+  at: number;
+  readonly ms: number;
+  readonly repeats: boolean;
+  readonly work: () => void;
+  unref(): Timer;
+}
+
+const STEPS = 20;
+
+/**
+ * Stops the clocks of this process. Not for what waits for other processes or for a socket. The timers are not those of
+ * `node:test`, which lose their order when somebody clears or refreshes a timer of an earlier frozen time.
+ */
 export function freezeTime(): FrozenTime {
-  let elapsedMs = performance.now();
+  let elapsedMs = Math.ceil(performance.now()); // Whole milliseconds add up exactly.
   const began = Date.now() - elapsedMs;
-  mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
-  const clocks = [
+  const timers = new Set<unknown>();
+  const { clearTimeout: clear } = globalThis;
+  const start = (repeats: boolean) => (work: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
+    const wait = Math.max(1, Number(ms) || 1);
+    const timer: Timer = {
+      ...{ at: elapsedMs + wait, ms: wait, repeats, work: () => work(...args) },
+      unref: () => timer,
+    };
+    timers.add(timer);
+    return timer as unknown as NodeJS.Timeout; // As much of one as is used here.
+  };
+  const stop = (timer: unknown): void => {
+    if (!timers.delete(timer)) clear(timer as NodeJS.Timeout);
+  };
+  const mocks = [
+    mock.method(globalThis, "setTimeout", start(false) as unknown as typeof setTimeout),
+    mock.method(globalThis, "setInterval", start(true) as unknown as typeof setInterval),
+    mock.method(globalThis, "clearTimeout", stop),
+    mock.method(globalThis, "clearInterval", stop),
     mock.method(performance, "now", () => elapsedMs),
     mock.method(Date, "now", () => Math.floor(began + elapsedMs)),
   ];
-  const STEPS = 20;
+  const next = (): Timer | undefined =>
+    ([...timers] as Timer[]).filter(({ at }) => at <= elapsedMs).sort((one, other) => one.at - other.at)[0];
+
   return {
     async pass(ms) {
       for (let step = 0; step < STEPS; step += 1) {
         elapsedMs += ms / STEPS;
-        mock.timers.tick(ms / STEPS);
+        for (let timer = next(); timer; timer = next()) {
+          timer.at += timer.ms;
+          if (!timer.repeats) timers.delete(timer);
+          timer.work();
+        }
         for (let turns = 0; turns < 5; turns += 1) await turn();
       }
     },
@@ -33,8 +69,7 @@ export function freezeTime(): FrozenTime {
       elapsedMs += ms;
     },
     thaw() {
-      mock.timers.reset();
-      for (const clock of clocks) clock.mock.restore();
+      for (const one of mocks) one.mock.restore();
     },
   };
 }

@@ -50,7 +50,8 @@ describe("the offers of a service", () => {
   ]);
   const first = (): PaymentRequirements => offers.of(roll)[0] as PaymentRequirements;
   const toPayment = (accepted: PaymentRequirements | undefined, more: Partial<Payment> = {}): Payment => ({
-    ...{ x402Version: accepted ? 2 : 1, scheme: "exact", network: BASE, accepted, resourceUrl: undefined, payload: {} },
+    ...{ x402Version: accepted ? 2 : 1, scheme: "exact", network: BASE, accepted, resourceUrl: undefined },
+    ...{ payload: {}, identifier: undefined },
     authorization: {
       ...{ id: "1", fingerprint: "f", amount: 1000n, payer: "0x1", payTo: PAY_TO },
       ...{ validAfter: 0, validBefore: 1 },

@@ -18,7 +18,9 @@ describe("the time of an authorization", () => {
   /** What a payment is answered that is valid for so long from now on. */
   const buy = async (path: string, validForSeconds: number): Promise<string> => {
     const response = await shop.post(path, ROLL, { "payment-signature": await shop.pay(path, { validForSeconds }) });
-    return response.status === 200 ? "sold" : ((await response.json()) as { error: string }).error;
+    if (response.status === 200) return "sold";
+    const { error } = (await response.json()) as { error: string };
+    return error.split(":", 1)[0] as string;
   };
 
   it("must last for the work, which may take 20 seconds, and for six more", async () => {
@@ -44,7 +46,9 @@ describe("the time of an authorization", () => {
       const payment = Buffer.from(JSON.stringify(header)).toString("base64");
       return shop.post("/v1/roll", ROLL, { "payment-signature": payment });
     };
-    expect(await (await send(1)).json()).to.have.property("error", "payment_not_yet_valid");
+    expect(await (await send(1)).json())
+      .to.have.property("error")
+      .that.matches(/^payment_not_yet_valid/);
     expect((await send(0)).status).to.equal(200);
   });
 });
