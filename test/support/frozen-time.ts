@@ -30,15 +30,17 @@ export function freezeTime(): FrozenTime {
   const began = Date.now() - elapsedMs;
   const timers = new Set<unknown>();
   const { clearTimeout: clear } = globalThis;
-  const start = (repeats: boolean) => (work: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
-    const wait = Math.max(1, Number(ms) || 1);
-    const timer: Timer = {
-      ...{ at: elapsedMs + wait, ms: wait, repeats, work: () => work(...args) },
-      unref: () => timer,
+  const start =
+    (repeats: boolean) =>
+    (work: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
+      const wait = Math.max(1, Number(ms) || 1);
+      const timer: Timer = {
+        ...{ at: elapsedMs + wait, ms: wait, repeats, work: () => work(...args) },
+        unref: () => timer,
+      };
+      timers.add(timer);
+      return timer as unknown as NodeJS.Timeout; // As much of one as is used here.
     };
-    timers.add(timer);
-    return timer as unknown as NodeJS.Timeout; // As much of one as is used here.
-  };
   const stop = (timer: unknown): void => {
     if (!timers.delete(timer)) clear(timer as NodeJS.Timeout);
   };
