@@ -44,7 +44,7 @@ const TONES: Readonly<Record<string, ReportResult["tone"]>> = {
 
 function toResults({ evidence, assessment }: Report): readonly ReportResult[] {
   const { verdict, score, failedSources } = assessment;
-  const tone = TONES[verdict];
+  const tone = failedSources > 0 && verdict === "low" ? "fair" : TONES[verdict];
   return [
     { label: failedSources === 0 ? "Verdict" : "Verdict (provisional)", value: verdict, tone },
     { label: "Risk score of 100", value: String(score), tone, meter: score },

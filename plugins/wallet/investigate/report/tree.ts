@@ -102,9 +102,9 @@ const toBrief = (amount: string): string => BRIEF.format(Number(amount));
 function drawLegend(top: number): string {
   const marks = Object.entries(MARKS).map(([mark, words], at) => drawEntry(drawMark(mark as Mark, 7), words, [20, at]));
   const lines = Object.entries(LINES).map(([direction, words], at) => {
-    return drawEntry(`<path class="line ${direction}" stroke-width="2" d="M-12 0H12"/>`, words, [232, at]);
+    return drawEntry(`<path class="line ${direction}" stroke-width="2" d="M-12 0H12"/>`, words, [206, at]);
   });
-  return `<g transform="translate(0 ${top})">${[...marks, ...lines].join("")}</g>`;
+  return `<g class="legend" transform="translate(0 ${top})">${[...marks, ...lines].join("")}</g>`;
 }
 
 const drawEntry = (sign: string, words: string, [x, at]: readonly [number, number]): string =>

@@ -79,12 +79,25 @@ export function toJob({ job_id, status_url }, receipt) {
     if (isDelivered) {
       about.remove();
       told.remove();
-      section.append(toLinkedBox(job.deliverable));
+      section.append(...toFiles(job.deliverable), toLinkedBox(job.deliverable));
     } else {
       about.textContent = "Refund";
       told.replaceChildren(toRefund(job, receipt));
     }
   }
+}
+
+/**
+ * Links to the files that were delivered, by their names.
+ * @param {unknown} deliverable
+ */
+function toFiles(deliverable) {
+  const links = Object.values(deliverable ?? {}).flatMap((value) => {
+    const url = typeof value === "string" ? URL.parse(value) : null;
+    const name = url?.origin === location.origin ? url.pathname.split("/").at(-1) : "";
+    return name ? [h("li", {}, h("a", { href: value, target: "_blank" }, name))] : [];
+  });
+  return links.length === 0 ? [] : [h("ul", { class: "files" }, links)];
 }
 
 /** @param {JobStatus} job */

@@ -45,5 +45,6 @@ function toColumn(title: string, cells: readonly string[], isRight: boolean): Co
   const isNumeric = isRight || (filled.length > 0 && amounts.every((read) => read !== undefined));
   const plain = amounts.map((read) => (read?.length === 1 && !read[0]?.symbol ? read[0] : undefined));
   const isPlain = plain.length > 0 && plain.every((amount): amount is Amount => amount !== undefined);
-  return { title, isNumeric, decimals: isPlain ? Math.max(...plain.map(toDecimals)) : undefined };
+  const most = isPlain ? Math.max(...plain.map(toDecimals)) : undefined;
+  return { title, isNumeric, decimals: most === 1 ? 2 : most };
 }

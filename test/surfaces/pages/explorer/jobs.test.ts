@@ -80,6 +80,8 @@ withBrowser.describe("a job that was bought in the explorer", () => {
     const { report_markdown_url, report_csv_url, report_html_url } = deliverable;
     expect(addresses).to.include.members([report_markdown_url, report_csv_url, report_html_url]);
     for (const address of addresses) expect((await fetch(address ?? "")).status, address ?? "").to.equal(200);
+    const files = await job().locator(".files a").allInnerTexts();
+    expect(files).to.have.members(["report.md", "report.html", "transfers.csv"]);
     expect(await findFaint(page)).to.deep.equal([]);
   });
 

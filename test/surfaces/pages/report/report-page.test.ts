@@ -40,6 +40,13 @@ describe("the page of a report", () => {
     expect(render(toReport())).to.include('<data value="1234.567891" title="1234.567891 USDC">1,234.57 USDC</data>');
   });
 
+  it("shows no amount with a single decimal in a column", () => {
+    const markdown = "# T\n\n| Asset | Received |\n| --- | --- |\n| ETH | 5 |\n| USDC | 2810.5 |\n";
+    expect(toMain(render(toReport({ markdown }))))
+      .to.include(">5.00</data>")
+      .and.include(">2,810.50</data>");
+  });
+
   it("shows each picture once, under its heading, for broad and for narrow screens", () => {
     const page = render(toReport());
     expect(page.match(/class="own"/g)).to.have.length(1);
