@@ -105,7 +105,9 @@ describe("a payment", () => {
     const tooLong = await shop.pay("/v1/roll", { validForSeconds: 100_000 });
     const response = await shop.post("/v1/roll", ROLL, { "payment-signature": tooLong });
     expect(response.status).to.equal(402);
-    expect(await response.json()).to.have.property("error", "payment_valid_too_long");
+    expect(await response.json())
+      .to.have.property("error")
+      .that.matches(/^payment_valid_too_long: /);
     const aDay = await shop.pay("/v1/roll", { validForSeconds: 86_000 });
     await shop.post("/v1/roll", ROLL, { "payment-signature": aDay });
     shop.clock.advance(85_000_000);

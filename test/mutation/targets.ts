@@ -5,7 +5,7 @@ export const SOURCES: readonly string[] = [
   "runtime/drivers/facilitator/*.ts",
   "runtime/drivers/evm/settlements.ts",
   "runtime/drivers/solana/settlements*.ts",
-  "runtime/drivers/store/*.ts",
+  "runtime/drivers/store/!(cache|redis-limiter).ts",
 ];
 
 /**
@@ -22,6 +22,6 @@ export const TESTS: readonly string[] = [
   "test/drivers/solana/settlements*.test.ts",
   "test/surfaces/mcp/payment.test.ts",
   "test/server/{rest,polls,reports,reports-served}.test.ts",
-  "test/attacks/{background,disconnect,gas,lies,replay,settlement,solana,store,terms,unpaid-work}.test.ts",
+  "test/attacks/{background,gas,lies,replay,settlement,solana,store,terms,unpaid-work}.test.ts",
   "test/cli/refunds/*.test.ts",
 ];
