@@ -1,0 +1,97 @@
+import { expect } from "chai";
+import { createRedisHealth, type RedisHealth } from "../../../runtime/drivers/store/redis-health.ts";
+import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
+
+const LOSES = "Redis may lose the newest payments when it crashes";
+const SOUND = {
+  memory: "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:allkeys-lru\r\n",
+  persistence: "# Persistence\r\naof_enabled:1\r\n",
+  replication: "# Replication\r\nrole:master\r\n",
+};
+
+describe("the health of a Redis", () => {
+  let time: FrozenTime;
+  let info: Record<string, string>;
+  let fsync: string | Error;
+  let asked: number;
+  let logged: string[];
+  let health: RedisHealth;
+  beforeEach(() => {
+    time = freezeTime();
+    [info, fsync, asked, logged] = [{ ...SOUND }, "always", 0, []];
+    const write = (event: string, { reason, warning }: Readonly<Record<string, unknown>> = {}): void =>
+      void logged.push(`${event} ${reason ?? warning}`);
+    health = createRedisHealth({
+      redis: {
+        async info(section) {
+          asked += 1;
+          return info[section] ?? "";
+        },
+        async configGet() {
+          if (fsync instanceof Error) throw fsync;
+          return { appendfsync: fsync };
+        },
+      },
+      log: { info: write, warn: write, error: write },
+    });
+  });
+  afterEach(() => {
+    health.close();
+    time.thaw();
+  });
+  const examined = async (): Promise<string | undefined> =>
+    health.examine().then(
+      () => undefined,
+      ({ message }: Error) => message,
+    );
+
+  it("is sound where it evicts nothing, is a master and writes everything down at once", async () => {
+    expect([await examined(), health.fault(), health.warnings(), logged]).to.deep.equal([undefined, undefined, [], []]);
+    info.memory = "maxmemory:100\r\nmaxmemory_policy:noeviction\r\n";
+    expect(await examined()).to.equal(undefined);
+    info = {}; // Where it is hosted, it may say nothing.
+    expect([await examined(), health.warnings()]).to.deep.equal([undefined, []]);
+  });
+
+  it("is broken where it may evict payments, or takes no writes: then nothing may be sold", async () => {
+    info.memory = "maxmemory:100\r\nmaxmemory_policy:volatile-lru\r\n";
+    const evicts = "Redis may forget payments: its maxmemory-policy is volatile-lru, set it to noeviction";
+    expect(await examined()).to.equal(evicts);
+    expect(health.fault()).to.include({ code: "unavailable", message: evicts });
+    expect(health.fault()?.options.retryAfter).to.equal(5);
+    info = { ...SOUND, replication: "role:slave\r\n" };
+    expect(await examined()).to.match(/is a replica and takes no writes/);
+  });
+
+  it("is doubtful where a crash may lose what was written last", async () => {
+    fsync = "everysec";
+    expect(await examined()).to.equal(undefined);
+    expect(health.warnings()).to.deep.equal([`${LOSES}: its appendfsync is everysec, set it to always`]);
+    fsync = new Error("NOPERM");
+    await examined();
+    expect(health.warnings()).to.deep.equal([]);
+    info.persistence = "aof_enabled:0\r\n";
+    await examined();
+    expect(health.warnings()).to.deep.equal([`${LOSES}: set its appendonly to yes and its appendfsync to always`]);
+  });
+
+  it("is looked at every five seconds until the end, and each change is logged once", async () => {
+    info.replication = "role:slave\r\n";
+    fsync = "no";
+    await time.pass(4900);
+    expect(asked).to.equal(0);
+    await time.pass(200);
+    await time.pass(5100);
+    await time.pass(5100);
+    expect(asked).to.equal(9);
+    expect(logged.map((line) => line.split(" ", 1)[0])).to.deep.equal(["store.unsafe", "store.warning"]);
+    info.replication = "role:master\r\n";
+    fsync = "always";
+    await time.pass(5100);
+    expect(logged.slice(2).map((line) => line.split(" ", 1)[0])).to.deep.equal(["store.mended", "store.mended"]);
+    expect(health.fault()).to.equal(undefined);
+    health.close();
+    await time.pass(60_000);
+    expect(asked).to.equal(12);
+  });
+});
