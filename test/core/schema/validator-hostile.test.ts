@@ -16,12 +16,14 @@ interface Result {
   readonly issues: readonly string[];
   /** The length of the issues as JSON. */
   readonly answer: number;
+  /** The CPU time of the quickest run, in microseconds. */
+  readonly cpu: number;
 }
 
 /** Checks in a thread, so that an endless check fails one test and does not hang the run. */
-async function check(checks: readonly { schema: string | object; json: string }[]): Promise<Result[]> {
+async function check(checks: readonly { schema: string | object; json: string }[], runs = 1): Promise<Result[]> {
   const worker = new Worker(new URL("./check-worker.ts", import.meta.url), {
-    workerData: { schemas, checks },
+    workerData: { schemas, checks, runs },
   });
   const { promise, resolve, reject } = Promise.withResolvers<Result[]>();
   worker.once("message", resolve).once("error", reject);
@@ -53,20 +55,43 @@ const hostile = (size: number): string[] => [
   "-0",
 ];
 
+/** CPU time of this thread, in microseconds. */
+function cpuOf(work: () => unknown): number {
+  const before = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(before);
+  return user + system;
+}
+
+/** Every schema with every hostile value, as the whole body and in each of its fields. */
+const CHECKS = [...schemas].flatMap(([schema, document]) => {
+  const names = Object.keys((document as { properties: object }).properties);
+  const inEach = hostile(SIZE / names.length);
+  const everywhere = inEach.map((json) => `{${names.map((name) => `"${name}":${json}`).join()}}`);
+  return [...hostile(SIZE), ...everywhere].map((json) => ({ schema, json }));
+});
+
 describe("a hostile body", () => {
   it("causes no exception with any schema, and gets a short answer", async () => {
-    const checks = [...schemas].flatMap(([schema, document]) => {
-      const names = Object.keys((document as { properties: object }).properties);
-      const inEach = hostile(SIZE / names.length);
-      const everywhere = inEach.map((json) => `{${names.map((name) => `"${name}":${json}`).join()}}`);
-      return [...hostile(SIZE), ...everywhere].map((json) => ({ schema, json }));
-    });
-    const results = await check(checks);
-    expect(results).to.have.length(checks.length);
+    const results = await check(CHECKS);
+    expect(results).to.have.length(CHECKS.length);
     for (const { issues, answer } of results) {
       expect(issues.length).to.be.at.most(100);
       expect(answer).to.be.below(SIZE);
     }
+  });
+
+  it("costs no schema of a request more than a few times what the worst JSON of its size costs to parse", async () => {
+    const worst = JSON.stringify(Object.fromEntries(Array.from({ length: SIZE / 11 }, (_, at) => [`k${at}`, 1])));
+    const parse = Math.min(...Array.from({ length: 20 }, () => cpuOf(() => JSON.parse(worst))));
+    const ofRequests = CHECKS.filter(({ schema }) => schema.endsWith("Request"));
+    const findDear = async (checks: typeof CHECKS, runs: number): Promise<typeof CHECKS> => {
+      const results = await check(checks, runs);
+      return checks.filter((_, at) => (results[at]?.cpu ?? 0) > 5 * parse);
+    };
+    const dear = await findDear(await findDear(ofRequests, 3), 20);
+    expect(ofRequests).to.have.length.above(100);
+    expect(dear.map(({ schema, json }) => `${schema}: ${json.slice(0, 60)}`)).to.deep.equal([]);
   });
 
   it("is not matched against a pattern when it is longer than its schema allows", async () => {
