@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import express, { type ErrorRequestHandler, type RequestHandler } from "express";
+import express, { type ErrorRequestHandler, type Request, type RequestHandler } from "express";
 import type { Clock, Log } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import type { ReportShelf } from "../core/jobs/reports.ts";
@@ -16,7 +16,7 @@ import { createSend, type Send, toJsonReply } from "./reply/reply.ts";
 import { contextOf, openContext } from "./request/context.ts";
 import { createLimits, type Limits } from "./request/limits.ts";
 import { checkHost, checkTarget, toOriginForm, toPattern } from "./request/target.ts";
-import { createDocuments } from "./routes/documents.ts";
+import { createDocuments, toDocumentReply } from "./routes/documents.ts";
 import { toOptionsReply } from "./routes/preflight.ts";
 import { createReports } from "./routes/reports.ts";
 import { type HandlerOptions, type Methods, toHandler } from "./routes/resource.ts";
@@ -34,6 +34,8 @@ export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challen
   readonly ready: () => Promise<ReadyReport>;
   /** By path. One at `/` replaces the catalogue. */
   readonly documents?: ReadonlyMap<string, Document>;
+  /** The page for browsers where there is nothing; left out, they get a problem document as everybody else. */
+  readonly notFound?: Document;
   /** JSON-RPC endpoints by path: MCP, A2A. */
   readonly doors?: ReadonlyMap<string, RpcDoor>;
   /** Published files. */
@@ -70,7 +72,7 @@ export function createApp(deps: AppDeps): RequestListener {
   if (deps.reports) mount(createReports(deps.reports, site.baseUrl), () => "unpaid");
   if (deps.sandbox) mount(toSandbox(deps.sandbox), () => "free");
   app.use(answerNowhere(limits, send));
-  app.use(answerProblems(send, fail));
+  app.use(answerProblems(send, fail, deps.notFound));
   return app;
 }
 
@@ -107,12 +109,24 @@ function answerNowhere(limits: Limits, send: Send): RequestHandler {
 }
 
 /** The one place where errors become answers. Causes of failures on our side are logged, never shown. */
-function answerProblems(send: Send, logFailure: (id: string, error: unknown) => void): ErrorRequestHandler {
-  return (error, _request, response, _next) => {
+function answerProblems(
+  send: Send,
+  logFailure: (id: string, error: unknown) => void,
+  notFound: Document | undefined,
+): ErrorRequestHandler {
+  const page = notFound && toDocumentReply(notFound, 404);
+  return (error, request, response, _next) => {
     const context = contextOf(response);
     const problem = toRequestProblem(error);
     context.code = problem.code;
     if (problem.status >= 500) logFailure(context.id, problem.options.cause ?? problem);
-    if (!response.headersSent) send(response, toProblemReply(problem, context.id));
+    if (response.headersSent) return;
+    const isPage = problem.code === "not-found" && wantsPage(request);
+    send(response, isPage && page ? page : toProblemReply(problem, context.id));
   };
 }
+
+/** Whether a browser asks: whoever takes anything gets JSON. */
+const wantsPage = (request: Request): boolean =>
+  ["GET", "HEAD"].includes(request.method) &&
+  request.accepts(["application/problem+json", "application/json", "text/html"]) === "text/html";

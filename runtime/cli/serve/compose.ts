@@ -13,6 +13,7 @@ import type { OpenStore } from "../../drivers/store/keyv.ts";
 import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import { createApp } from "../../server/app.ts";
 import { createExtensions } from "../../surfaces/discovery/extensions.ts";
+import { toNotFoundPage } from "../../surfaces/pages/not-found.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { Config } from "../config/config.ts";
 import { type LoadedPlugins, loadPlugins, type ManifestSet } from "../set/load.ts";
@@ -184,6 +185,7 @@ function toListener(options: ComposeOptions, { outside, till, surfaces }: Parts)
     reports,
     doors: surfaces.doors,
     documents: surfaces.documents,
+    notFound: toNotFoundPage({ site: set.site, baseUrl, isSandbox: sandbox !== undefined }),
     site: { ...set.site, baseUrl },
     limits: set.site.limits,
     createLimiter: store.createLimiter,

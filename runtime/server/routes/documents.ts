@@ -44,6 +44,13 @@ function toReplies(headers: readonly string[]): { unchanged: Reply; full: (body:
   return { unchanged: { status: 304, headers }, full: (body) => ({ status: 200, headers, body }) };
 }
 
+/** A document for everybody, whatever the request says. */
+export const toDocumentReply = ({ type, body, headers = {} }: Document, status: number): Reply => ({
+  status,
+  headers: override(toDataHeaders(type, "no-store"), headers),
+  body,
+});
+
 function override(usual: readonly string[], own: Readonly<Record<string, string>>): readonly string[] {
   const names = new Set(Object.keys(own).map((name) => name.toLowerCase()));
   const kept = usual.flatMap((name, at) =>

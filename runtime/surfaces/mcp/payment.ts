@@ -1,6 +1,7 @@
 import { isObject } from "../../core/json.ts";
-import type { Challenge } from "../../core/x402/challenge.ts";
-import type { SettleResponse } from "../../core/x402/x402.ts";
+import type { Manifest } from "../../core/set/manifest.ts";
+import { type Challenge, NOT_SIGNED_IN, UNPAID } from "../../core/x402/challenge.ts";
+import type { PaymentRequired, SettleResponse } from "../../core/x402/x402.ts";
 import { type BroughtPayment, toReceiptHeaders } from "../http/payment-headers.ts";
 import type { DoorCall } from "../rpc/door.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
@@ -31,18 +32,49 @@ export function metaSignInOf({ _meta }: RpcParams): string | object | undefined 
   return value === undefined || typeof value === "string" || isObject(value) ? value : {};
 }
 
+/** What a challenge is about, in words. */
+export interface Sold {
+  readonly manifest: Manifest;
+  /** The titles of rails by network. */
+  readonly titles: ReadonlyMap<string, string>;
+}
+
 /**
- * A challenge as a tool's result, in every form that clients read. `structuredContent` is there in all versions, also in
- * those whose other results have none: every version allows results to hold unknown fields.
+ * A challenge as a tool's result: a sentence for models, and the challenge once for clients that pay, in
+ * `structuredContent` (x402 transport MCP). That is there in all versions, also in those whose other results have none:
+ * every version allows results to hold unknown fields.
  */
-export function toChallengeResult({ lean }: Challenge, receipt?: SettleResponse): object {
+export function toChallengeResult({ lean }: Challenge, sold: Sold, receipt?: SettleResponse): object {
+  const { extensions, ...bare } = lean;
+  const { bazaar: _bazaar, ...echoed } = extensions ?? {};
   return {
-    content: [{ type: "text", text: JSON.stringify(lean) }],
+    content: [{ type: "text", text: toSentence(lean, sold) }],
     structuredContent: lean,
     isError: true,
-    _meta: { [CHALLENGE_KEY]: lean, ...(receipt && { [RECEIPT_KEY]: receipt }) },
+    _meta: {
+      [CHALLENGE_KEY]: extensions ? { ...bare, extensions: echoed } : bare,
+      ...(receipt && { [RECEIPT_KEY]: receipt }),
+    },
   };
 }
+
+function toSentence({ error, accepts }: PaymentRequired, { manifest: { price, free }, titles }: Sold): string {
+  if (price === undefined) {
+    const refused = error === NOT_SIGNED_IN ? "" : `The proof was not accepted (${error}). `;
+    return `${refused}This tool is free for a wallet that signs in. Your client has to ${SIGN}. ${WITHOUT_WALLET}`;
+  }
+  const ways = [...new Set(accepts.map(({ network }) => titles.get(network) ?? network))].join(" or ");
+  const refused = error === UNPAID ? "" : `The payment was not accepted (${error}). `;
+  const quota = free ? ` ${free.calls} calls a ${free.per} are free for a wallet that signs in: ${SIGN}.` : "";
+  return (
+    `${refused}This tool costs ${price} USD a call; nothing was charged. Your client has to pay with x402, in ${ways}: ` +
+    "sign one of `accepts` in structuredContent, and repeat the identical call with the payment in " +
+    `_meta["${PAYMENT_KEY}"].${quota} ${WITHOUT_WALLET}`
+  );
+}
+
+const SIGN = `sign extensions["sign-in-with-x"] in structuredContent, and repeat the call with it in _meta["${SIGN_IN_KEY}"]`;
+const WITHOUT_WALLET = "If it has no wallet, tell your user that a client which pays with x402 is needed.";
 
 /** A service's output as a tool's result, with the receipt where the call was paid. */
 export function toPaidResult(output: unknown, receipt: SettleResponse | undefined, version: McpVersion): object {

@@ -1,6 +1,8 @@
 import type { Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
 import { toCost } from "../rpc/cost.ts";
+import { withSingleTypes } from "../schema/any-of.ts";
+import { toOutline } from "../schema/lean.ts";
 import type { InlineSchema } from "../schema/self-contained.ts";
 import { knows, type McpVersion } from "./versions.ts";
 
@@ -11,26 +13,27 @@ export interface ToolOptions {
   readonly version: McpVersion;
 }
 
+/** Models pay for what a list says in tokens. */
+const OUTPUT_DEPTH = 1;
+
 /** A service as a tool of this version, with its price in the three places where clients look for it. */
 export function toTool(service: Service, { inline, payable, version }: ToolOptions): object {
   const { manifest, input, output } = service;
   const { id, title, price } = manifest;
-  const { $schema } = input.document;
-  const { $defs, ...result } = inline(output.document);
+  const { type: _object, ...result } = toOutline(inline(output.document), OUTPUT_DEPTH);
   return {
     name: id,
     ...(knows(version, "structure") && { title }),
     description: toDescription(service, payable),
-    inputSchema: { ...($schema !== undefined && { $schema }), ...inline(input.document) },
+    inputSchema: withSingleTypes(inline(input.document)),
     ...(knows(version, "structure") && {
-      // Clients may check every `structuredContent` against this, the challenge's too.
+      // Clients may check every `structuredContent` against this, the challenge's too. openapi.json has all details.
       outputSchema: {
         type: "object",
         ...(price === undefined && !manifest.sign_in ? result : { anyOf: [result, PAYMENT_REQUIRED] }),
-        ...($defs !== undefined && { $defs }),
       },
     }),
-    annotations: toAnnotations(manifest),
+    annotations: { ...(!knows(version, "structure") && { title }), ...toHints(manifest) },
     ...(price !== undefined &&
       knows(version, "structure") && {
         _meta: { "agents-x402/paymentRequired": true, "agents-x402/priceUSD": Number(price) },
@@ -49,10 +52,9 @@ function toDescription({ manifest, job }: Service, payable: string): string {
 }
 
 /** All four hints, since two of them default to true. Hints that the manifest lacks get the protocol's defaults. */
-function toAnnotations({ title, hints = {} }: Service["manifest"]): object {
+function toHints({ hints = {} }: Service["manifest"]): object {
   const { readOnly = false, destructive = !readOnly, idempotent = false, openWorld = true } = hints;
   return {
-    title,
     readOnlyHint: readOnly,
     destructiveHint: destructive,
     idempotentHint: idempotent,
@@ -61,16 +63,4 @@ function toAnnotations({ title, hints = {} }: Service["manifest"]): object {
 }
 
 /** The fields of a challenge by which clients recognize it (x402 version 2, PaymentRequired). */
-const PAYMENT_REQUIRED = {
-  title: "PaymentRequired",
-  description: "What an unpaid call, or one whose payment was refused, is answered with (x402 version 2).",
-  type: "object",
-  properties: {
-    x402Version: { const: 2 },
-    error: { type: "string", description: "Why payment is required, or why it was refused." },
-    resource: { type: "object", description: "What is paid for." },
-    accepts: { type: "array", items: { type: "object" }, description: "The payments that are accepted; one suffices." },
-    extensions: { type: "object" },
-  },
-  required: ["x402Version", "resource", "accepts"],
-};
+const PAYMENT_REQUIRED = { required: ["x402Version", "accepts"] };

@@ -1,7 +1,6 @@
 import { Problem } from "../../api/problem.ts";
 import type { Invoke } from "../../core/invoke.ts";
-import { isJobService, type Service } from "../../core/service.ts";
-import { toStatusId } from "../../core/set/job-manifests.ts";
+import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { Challenge } from "../../core/x402/challenge.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
@@ -9,7 +8,7 @@ import { checkMessageBytes } from "../rpc/door.ts";
 import { RPC_CODES } from "../rpc/json-rpc.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 import type { ToolCall, Tools } from "./methods.ts";
-import { RECEIPT_KEY, toChallengeResult, toPaidResult } from "./payment.ts";
+import { RECEIPT_KEY, type Sold, toChallengeResult, toPaidResult } from "./payment.ts";
 import { protocolError } from "./request.ts";
 import { toTool } from "./tool.ts";
 import type { McpVersion } from "./versions.ts";
@@ -24,25 +23,18 @@ export interface ServiceToolsOptions {
   readonly endpoint: string;
 }
 
-/**
- * Every paid service as a tool, and the status services of their jobs. Other free services are no tools: plain HTTP
- * serves them. Only rails that count dollars take payments here.
- */
+/** Every service as a tool. Only rails that count dollars take payments here. */
 export function createServiceTools({ services, schemas, invoke, site, endpoint }: ServiceToolsOptions): Tools {
-  const paid = services.filter(({ manifest }) => manifest.price !== undefined);
-  const statusIds = paid.filter(isJobService).map(({ manifest }) => toStatusId(manifest.id));
-  const shown = services.filter(
-    (service) => paid.includes(service) || service.manifest.sign_in || statusIds.includes(service.manifest.id),
-  );
-  const byName = new Map(shown.map((service) => [service.manifest.id, service]));
+  const byName = new Map(services.map((service) => [service.manifest.id, service]));
   const rails = site.rails.filter(({ currency }) => currency === "usd");
   const networks = rails.map(({ network }) => network);
+  const titles = new Map(rails.map(({ network, title }) => [network, title]));
   const payable = rails.map(({ title }) => title).join(" or ");
-  const inline = createSchemaInliner(shown, schemas);
+  const inline = createSchemaInliner(services, schemas);
   const writeChallenge = createChallengeWriter();
 
   return {
-    list: (version) => shown.map((service) => toTool(service, { inline, payable, version })),
+    list: (version) => services.map((service) => toTool(service, { inline, payable, version })),
     async call(call) {
       const service = byName.get(call.name);
       if (!service)
@@ -67,7 +59,10 @@ export function createServiceTools({ services, schemas, invoke, site, endpoint }
           return { result, call: { ...note, ...(isRepeat && { isRepeat }) } };
         }
         const { challenge, receipt } = outcome;
-        const result = receipt ? write(toChallengeResult(challenge, receipt)) : writeChallenge(challenge, call);
+        const sold = { manifest: service.manifest, titles };
+        const result = receipt
+          ? write(toChallengeResult(challenge, sold, receipt))
+          : writeChallenge(challenge, sold, call);
         return { result, call: { ...note, challenge } };
       } catch (error) {
         const problem = Problem.from(error);
@@ -80,11 +75,11 @@ export function createServiceTools({ services, schemas, invoke, site, endpoint }
 }
 
 /** Writes each challenge once per version. */
-function createChallengeWriter(): (challenge: Challenge, call: ToolCall) => string {
+function createChallengeWriter(): (challenge: Challenge, sold: Sold, call: ToolCall) => string {
   const written = new WeakMap<Challenge, Map<McpVersion, string>>();
-  return (challenge, { version, write }) => {
+  return (challenge, sold, { version, write }) => {
     const texts = written.get(challenge) ?? new Map<McpVersion, string>();
-    const text = texts.get(version) ?? write(toChallengeResult(challenge));
+    const text = texts.get(version) ?? write(toChallengeResult(challenge, sold));
     written.set(challenge, texts.set(version, text));
     return text;
   };

@@ -25,6 +25,15 @@ export const toLean = (schema: SchemaObject): SchemaObject => toLoose(schema, to
 export const toTypes = (schema: SchemaObject): SchemaObject =>
   toLoose(schema, toTypes, (keyword) => TYPES.includes(keyword));
 
+/** Names and types down to some depth; what is below is of any form. */
+export function toOutline(schema: SchemaObject, depth: number): SchemaObject {
+  const entries = Object.entries(toTypes(schema));
+  const kept = entries.filter(([keyword]) => depth > 0 || ["type", "enum", "const", "anyOf"].includes(keyword));
+  return mapSubschemas(Object.fromEntries(kept), (part, keyword) =>
+    toOutline(part, keyword === "anyOf" ? depth : depth - 1),
+  );
+}
+
 const isLean = (keyword: string): boolean => ![...PROSE, ...DETAILS, ...EXACT].includes(keyword);
 
 /** `oneOf` becomes `anyOf`: alternatives that have lost their details may no longer exclude each other. */

@@ -21,8 +21,11 @@ describe("a paid tool", () => {
     expect(result.structuredContent.x402Version).to.equal(2);
     expect(result.structuredContent.error.split(":")[0]).to.equal(error.split(":")[0]);
     expect(result.structuredContent.error).to.include(error);
-    expect(result.content).to.deep.equal([{ type: "text", text: JSON.stringify(result.structuredContent) }]);
-    expect(result._meta["x402/error"]).to.deep.equal(result.structuredContent);
+    expect(result.content).to.have.length(1);
+    expect(result.content[0].text).to.match(/This tool costs [\d.]+ USD a call; nothing was charged\. /);
+    expect(result.content[0].text).not.to.include("{");
+    const { extensions: _extensions, ...terms } = result.structuredContent;
+    expect(result._meta["x402/error"]).to.deep.include(terms);
     expect(headers).not.to.have.property("payment-required");
     return result;
   };
@@ -31,6 +34,19 @@ describe("a paid tool", () => {
     it("is challenged in every form that payers read, in every version, and never with HTTP 402", async () => {
       for (const version of VERSIONS) isChallenge(await stall.call("roll", INPUT, { version }), "Payment required");
       expect(stall.executions).to.equal(0);
+    });
+
+    it("tells a model in words what it costs, where it is paid and what the client needs", async () => {
+      const { content } = isChallenge(await stall.call("roll"), "Payment required");
+      expect(content[0].text).to.equal(
+        "This tool costs 0.001 USD a call; nothing was charged. Your client has to pay with x402, in USDC on Base or USDC " +
+          "on Solana: sign one of `accepts` in structuredContent, and repeat the identical call with the payment in " +
+          '_meta["x402/payment"]. If it has no wallet, tell your user that a client which pays with x402 is needed.',
+      );
+      const { content: refused } = isChallenge(await paidBy("!!!"), "invalid_payload");
+      expect(refused[0].text).to.match(
+        /^The payment was not accepted \(invalid_payload: it is not base64 of a JSON object\)\. This tool costs 0.001 USD/,
+      );
     });
 
     it("is challenged whatever its arguments are", async () => {

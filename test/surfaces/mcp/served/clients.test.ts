@@ -46,7 +46,7 @@ describe("the official client", () => {
 
       it("reads our tools, with schemas that it can compile and what they cost", async () => {
         const { tools } = await client.listTools();
-        expect(tools.map((tool: Loose) => tool.name)).to.deep.equal(["roll", "echo", "seal"]);
+        expect(tools.map((tool: Loose) => tool.name)).to.deep.equal(["roll", "echo", "seal", "free"]);
         expect(tools[0].annotations).to.include({ readOnlyHint: true, openWorldHint: false });
         if (version > "2025-03-26") expect(tools[2]._meta).to.include({ "agents-x402/priceUSD": 1.77 });
       });
@@ -55,7 +55,7 @@ describe("the official client", () => {
         await client.listTools();
         const result = await client.callTool({ name: "roll", arguments: { low: 1, high: 6 } });
         expect(result.isError).to.equal(true);
-        expect(JSON.parse(result.content[0].text)).to.deep.equal(result._meta["x402/error"]);
+        expect(result.content[0].text).to.match(/^This tool costs 0.001 USD a call; nothing was charged\. /);
         expect(result.structuredContent).to.deep.equal(result._meta["x402/error"]);
         expect(result.structuredContent.accepts).to.have.length(2);
       });

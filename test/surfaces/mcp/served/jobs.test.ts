@@ -25,7 +25,12 @@ for (const { name, version, connect } of CONFIGURATIONS)
 
     it("is listed with the free tool that follows it, and each says how to go on", async () => {
       const { tools } = await client.listTools();
-      expect(tools.map((tool: Loose) => tool.name)).to.deep.equal(["search", "search_status"]);
+      expect(tools.map((tool: Loose) => tool.name)).to.deep.equal([
+        "search",
+        "search_status",
+        "errand",
+        "errand_status",
+      ]);
       const [search, status] = tools;
       expect(search.description).to.match(
         /Costs 0\.35 USD .* ask search_status for it, free of charge, .* 120 s\. A job that fails is paid back\.$/,

@@ -1,0 +1,31 @@
+import { PATHS } from "../../core/paths.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+import type { Document } from "../http/document.ts";
+import { html } from "./html.ts";
+import { PAGE_POLICY, toPage } from "./page.ts";
+
+export interface NotFoundOptions {
+  readonly site: Pick<SiteManifest, "title">;
+  /** The public base URL, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly isSandbox: boolean;
+}
+
+/** What browsers get where there is nothing. It is the same page everywhere: nothing of the request is in it. */
+export function toNotFoundPage({ site, baseUrl, isSandbox }: NotFoundOptions): Document {
+  const { markup } = toPage({
+    title: `Nothing here: ${site.title}`,
+    description: `There is nothing at this address of ${site.title}.`,
+    url: `${baseUrl}/`,
+    site: site.title,
+    isSandbox,
+    main: html`<div class="hero">
+<h1>There is nothing at this address</h1>
+<p class="lead">It may have been mistyped, or what was here is not kept any more.</p>
+<p><a class="button" href="${PATHS.explorer}">See the services</a></p>
+<p><a href="${PATHS.front}">The front page</a> lists everything that is here.</p>
+</div>`,
+  });
+  const headers = { "Content-Security-Policy": PAGE_POLICY, Vary: "Accept" };
+  return { type: "text/html; charset=utf-8", body: Buffer.from(markup), headers };
+}
