@@ -37,8 +37,22 @@ function findBySymbol({ symbol }: SymbolToken, read: Reader): Find[] {
     ...(id === undefined
       ? []
       : [async () => (await read.markets({ ids: id })).find((coin) => coin.id === id)?.quote ?? null]),
-    async () => (await read.search(symbol))[0]?.quote ?? null,
+    async () => {
+      const coins = await read.search(symbol);
+      const [largest] = coins;
+      const quote = largest ? choose(largest.quote, largest, coins) : null;
+      return quote && (known || id) ? assuming(quote, `CoinGecko lists ${known?.contract ?? id} no more`) : quote;
+    },
   ];
+}
+
+/** Says that the coin was chosen by its market cap, or takes its price away where no market cap tells the coins apart. */
+function choose(quote: Quote | null, { quote: listed }: FoundCoin, coins: readonly FoundCoin[]): Quote | null {
+  if (!quote || coins.length < 2) return quote;
+  const several = `${coins.length} coins have the symbol ${quote.symbol}`;
+  if (listed.market_cap_usd === null)
+    return { ...quote, usd: null, refusal: `${several}, and nothing tells them apart: give a contract` };
+  return { ...quote, assumptions: [`${several}: the one with the highest market cap is taken`] };
 }
 
 /** The coin must be the chain's own or have a contract there. */
@@ -49,11 +63,17 @@ function findOnChain({ symbol }: SymbolToken, chain: TokenChain, read: Reader): 
     ...(known?.chain === chain ? [() => read.byContract(toContractToken(known))] : []),
     ...(id === undefined ? [] : [() => read.onChain(id, chain)]),
     async () => {
-      const candidates = (await read.search(symbol)).slice(0, MOST_CANDIDATES);
-      return firstFound(candidates.filter((coin) => coin.id !== id).map((coin) => () => read.onChain(coin.id, chain)));
+      const coins = await read.search(symbol);
+      const others = coins.slice(0, MOST_CANDIDATES).filter((coin) => coin.id !== id);
+      return firstFound(others.map((coin) => async () => choose(await read.onChain(coin.id, chain), coin, coins)));
     },
   ];
 }
+
+const assuming = (quote: Quote, why: string): Quote => ({
+  ...quote,
+  assumptions: [`${why}: the coin was found by its symbol`, ...(quote.assumptions ?? [])],
+});
 
 const toContractToken = ({ chain, contract }: { chain: TokenChain; contract: string }): ContractToken => ({
   kind: "contract",
@@ -81,9 +101,11 @@ interface Reader {
 function createReader(coingecko: Upstream, signal: AbortSignal): Reader {
   const markets: Reader["markets"] = async (which) => {
     const query = { vs_currency: "usd", precision: "full", ...which };
-    const rows = toJson(await coingecko.get("/coins/markets", { query, signal }));
+    const answer = await coingecko.get("/coins/markets", { query, signal });
+    const rows = toJson(answer);
     if (!Array.isArray(rows)) throw unreadable("no list of coins");
-    return rows.map((row) => ({ id: String(toMembers(row).id), quote: fromMarkets(toMembers(row)) }));
+    const date = dateOf(answer);
+    return rows.map((row) => ({ id: String(toMembers(row).id), quote: fromMarkets(toMembers(row), date) }));
   };
   return {
     markets,
@@ -97,7 +119,11 @@ function createReader(coingecko: Upstream, signal: AbortSignal): Reader {
 
     async byContract({ chain, address }) {
       const answer = await coingecko.get(`/coins/${PLATFORMS[chain]}/contract/${address}`, { signal });
-      return answer.status === 404 ? null : { ...fromCoin(toMembers(toJson(answer))), contract: address };
+      if (answer.status === 404) return null;
+      const coin = toMembers(toJson(answer));
+      const found = contractOn(coin, chain);
+      if (found !== null && found.toLowerCase() !== address.toLowerCase()) throw unreadable("another token's price");
+      return { ...fromCoin(coin, dateOf(answer)), contract: address };
     },
 
     async onChain(id, chain) {
@@ -106,7 +132,7 @@ function createReader(coingecko: Upstream, signal: AbortSignal): Reader {
       const coin = toMembers(toJson(answer));
       const contract = contractOn(coin, chain);
       if (contract === null && NATIVE_IDS[chain] !== id) return null;
-      return { ...fromCoin(coin), contract };
+      return { ...fromCoin(coin, dateOf(answer)), contract };
     },
   };
 }
@@ -120,5 +146,7 @@ function toJson(answer: UpstreamAnswer): unknown {
   if (answer.status === 200) return answer.json();
   throw new Problem("upstream-failed", `CoinGecko answered with ${answer.status}`);
 }
+
+const dateOf = ({ headers }: UpstreamAnswer): string | null => headers.get("date");
 
 const capOf = ({ market_cap_usd }: Quote): number => market_cap_usd ?? -1;

@@ -19,11 +19,12 @@ export default definePlugin("price", ({ cache, clock, upstream }) => {
         );
         const quote = kept.value;
         if (!quote) throw new Problem("nothing-found", `CoinGecko knows no ${toWords(input)}`);
-        const { usd } = quote;
-        if (usd === null) throw new Problem("nothing-found", `CoinGecko lists ${quote.name} without a price`);
+        const { usd, refusal, ...found } = quote;
+        if (usd === null)
+          throw new Problem("nothing-found", refusal ?? `CoinGecko lists ${quote.name} without a price`);
         const fetched_at = Math.floor(kept.storedAt / 1000);
         return {
-          ...quote,
+          ...found,
           usd,
           chain: input.chain ?? null,
           contract: input.contract ?? quote.contract,

@@ -10,19 +10,38 @@ export interface Quote {
   readonly market_cap_usd: number | null;
   /** The contract on the chain that was asked for; null without a chain, and for a chain's own coin. */
   readonly contract: string | null;
+  /** What was assumed, in sentences; absent when nothing was. */
+  readonly assumptions?: string[];
+  /** Why there is no price, where that is not simply so. */
+  readonly refusal?: string;
 }
+
+/** Longer ago, a price is that of a market that is gone: CoinGecko shows the last one for ever. */
+const LONGEST_STILL_MS = 24 * 60 * 60 * 1000;
 
 /** The members of a JSON object from CoinGecko, not yet checked. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Reads one item of `/coins/markets`. */
-export const fromMarkets = (coin: Members): Quote =>
-  toQuote(coin, coin.current_price, coin.price_change_percentage_24h, coin.market_cap);
+/** Reads one item of `/coins/markets`. @param date of the answer. */
+export const fromMarkets = (coin: Members, date: string | null): Quote =>
+  refuseStill(
+    toQuote(coin, coin.current_price, coin.price_change_percentage_24h, coin.market_cap),
+    coin.last_updated,
+    date,
+  );
 
-/** Reads the answer of `/coins/{platform}/contract/{address}` and of `/coins/{id}`. */
-export function fromCoin(coin: Members): Quote {
+/** Reads the answer of `/coins/{platform}/contract/{address}` and of `/coins/{id}`. @param date of the answer. */
+export function fromCoin(coin: Members, date: string | null): Quote {
   const { current_price, price_change_percentage_24h, market_cap } = toMembers(coin.market_data);
-  return toQuote(coin, toMembers(current_price).usd, price_change_percentage_24h, toMembers(market_cap).usd);
+  const quote = toQuote(coin, toMembers(current_price).usd, price_change_percentage_24h, toMembers(market_cap).usd);
+  return refuseStill(quote, coin.last_updated, date);
+}
+
+/** Takes the price away that was last updated long before the answer's own date: by CoinGecko's clock, not by ours. */
+function refuseStill(quote: Quote, updated: unknown, date: string | null): Quote {
+  const isStill = typeof updated === "string" && Date.parse(date ?? "") - Date.parse(updated) > LONGEST_STILL_MS;
+  if (!isStill) return quote;
+  return { ...quote, usd: null, refusal: `CoinGecko has no price of ${quote.name} since ${updated.slice(0, 10)}` };
 }
 
 /** The members of a JSON value; none when it is not an object. */

@@ -1486,6 +1486,10 @@ export interface TokenPriceResponse {
    * Seconds from `fetched_at` to this answer; at most 60.
    */
   age_seconds: number;
+  /**
+   * What was assumed, in sentences: which of several coins with the symbol is meant. Absent when nothing was.
+   */
+  assumptions?: string[];
 }
 
 /**

@@ -43,10 +43,12 @@ describe("what CoinGecko says of a price", () => {
   });
 
   it("is read of the same coin, in whatever order the coins are listed", async () => {
-    const caps = fc.constantFrom(null, 0, 10, 10.5, 2e12);
+    const caps = fc.constantFrom(10, 10.5, 2e12);
     await fc.assert(
       fc.asyncProperty(
-        fc.array(caps, { minLength: 1, maxLength: 6 }),
+        fc
+          .array(fc.oneof(caps, fc.constantFrom(null, 0)), { maxLength: 5 })
+          .chain((some) => caps.map((cap) => [...some, cap])),
         fc.infiniteStream(fc.nat()),
         async (given, chance) => {
           const coins = given.map((market_cap, index) => ({ id: `coin-${index}`, market_cap }));
@@ -55,11 +57,23 @@ describe("what CoinGecko says of a price", () => {
             .map((coin) => ({ coin, at: chance.next().value as number }))
             .sort((a, b) => a.at - b.at);
           answers(shuffled.map(({ coin }) => toCoin(coin.id, coin)));
-          expect(await ask()).to.include({ name: `Coin ${best.id}`, market_cap_usd: best.market_cap || null });
+          const { assumptions, ...answer } = await ask();
+          expect(answer).to.include({ name: `Coin ${best.id}`, market_cap_usd: best.market_cap });
+          const several = `${coins.length} coins have the symbol DUP: the one with the highest market cap is taken`;
+          expect(assumptions).to.deep.equal(coins.length > 1 ? [several] : undefined);
         },
       ),
       { numRuns: 60 },
     );
+  });
+
+  it("is not chosen where several coins have the symbol and none a market cap", async () => {
+    answers([toCoin("one", { market_cap: null }), toCoin("two", { market_cap: 0 })]);
+    const { code, message } = await problemOf(ask());
+    expect(code).to.equal("nothing-found");
+    expect(message).to.equal("2 coins have the symbol DUP, and nothing tells them apart: give a contract");
+    answers([toCoin("one", { market_cap: null })]);
+    expect(await ask()).to.include({ name: "Coin one", market_cap_usd: null });
   });
 
   it("is not read of a coin with another symbol", async () => {
@@ -92,7 +106,13 @@ describe("what CoinGecko says of a price", () => {
     expect(await ask({ symbol: "JPYC" })).to.deep.include({ name: "JPYC", usd: 0.0067, contract: null, chain: null });
     expect(asked()[0]?.pathname).to.equal("/coins/polygon-pos/contract/0xe7c3d8c9a439fede00d2600032d5db0be71c3c29");
     source.script({ status: 404, body: "{}" }, JSON.stringify([toCoin("jpyc-new", { symbol: "jpyc" })]));
-    expect(await ask({ symbol: "JPYC" })).to.include({ name: "Coin jpyc-new" });
+    const found = await ask({ symbol: "JPYC" });
+    expect(found).to.deep.include({
+      name: "Coin jpyc-new",
+      assumptions: [
+        "CoinGecko lists 0xe7c3d8c9a439fede00d2600032d5db0be71c3c29 no more: the coin was found by its symbol",
+      ],
+    });
   });
 
   const onPolygon = { symbol: "dup", name: "Found", market_data: { current_price: { usd: 3 } } };

@@ -21,9 +21,11 @@ export interface WorldSource {
 /** A JSON-RPC error in place of a result. */
 export class RpcRefusal extends Error {
   readonly code: number;
-  constructor(code: number, message: string) {
+  readonly data: unknown;
+  constructor(code: number, message: string, data?: unknown) {
     super(message);
     this.code = code;
+    this.data = data;
   }
 }
 
@@ -91,11 +93,13 @@ const toJsonLine = (value: unknown): Line =>
     ? { status: 404, body: JSON.stringify({ message: "Not found" }) }
     : { headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
 
+const toMembers = ({ code, message, data }: RpcRefusal) => ({ code, message, ...(data !== undefined && { data }) });
+
 function toRpcLine(id: unknown, work: () => unknown): Line {
   try {
     return toJsonLine({ jsonrpc: "2.0", id, result: work() });
   } catch (error) {
     if (!(error instanceof RpcRefusal)) throw error;
-    return toJsonLine({ jsonrpc: "2.0", id, error: { code: error.code, message: error.message } });
+    return toJsonLine({ jsonrpc: "2.0", id, error: toMembers(error) });
   }
 }
