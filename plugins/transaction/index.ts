@@ -1,4 +1,4 @@
-import { definePlugin, Problem } from "#plugin";
+import { definePlugin, Problem, type Upstream } from "#plugin";
 import { readEvm } from "./evm.ts";
 import { readSolana } from "./solana.ts";
 import { toTransactionId } from "./transaction-id.ts";
@@ -17,14 +17,19 @@ export default definePlugin("transaction", ({ upstream }) => {
         const found = await (chain === "solana"
           ? readSolana(solana, tx_hash, signal)
           : readEvm(chain === "base" ? base : ethereum, tx_hash, signal));
-        if (!found) throw new Problem("nothing-found", `There is no transaction ${tx_hash} on ${NAMES[chain]}`);
+        if (!found) throw toUnknown({ base, ethereum, solana }[chain], tx_hash);
         return { chain, tx_hash, ...NOTHING, ...found };
       },
     },
   };
 });
 
-const NAMES = { base: "Base", ethereum: "Ethereum", solana: "Solana" };
+/** A node forgets old transactions, and learns of new ones late: it cannot say that there is none. */
+const toUnknown = ({ title }: Upstream, hash: string): Problem =>
+  new Problem(
+    "nothing-found",
+    `The ${title} knows no transaction ${hash}: it may be too new, or too old for its history`,
+  );
 
 const NOTHING = {
   block_number: null,
