@@ -28,15 +28,19 @@ export function createEvmFindings({ base, ethereum, names, gather }: EvmOptions)
     return {
       chain_inferred: "ethereum",
       balances: { ...NO_BALANCES, base_eth, eth_eth, base_usdc },
-      activity: { base_tx_count, has_history: toHasHistory([base_tx_count, eth_tx_count]) },
+      activity: {
+        base_tx_count,
+        has_history: toHasHistory([base_tx_count, eth_tx_count], [base_eth, eth_eth, base_usdc]),
+      },
       identity: { ens_name, sns_name: null },
       ...rest,
     };
   };
 }
 
-/** True when any chain has a sent transaction; null when none has and a chain failed. */
-function toHasHistory(counts: readonly (number | null)[]): boolean | null {
+/** True when any chain has a sent transaction, or the wallet was ever sent what it has; null when one of them failed. */
+function toHasHistory(counts: readonly (number | null)[], balances: readonly (string | null)[]): boolean | null {
   if (counts.some((count) => count !== null && count > 0)) return true;
-  return counts.includes(null) ? null : false;
+  if (balances.some((balance) => balance !== null && balance !== "0")) return true;
+  return [...counts, ...balances].includes(null) ? null : false;
 }

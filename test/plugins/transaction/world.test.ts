@@ -35,7 +35,7 @@ describe("a transaction, and nodes as they are in the world", () => {
     for (const chain of CHAINS)
       nodes.set(
         chain,
-        await openRecordedNode({ clock, file: `plugins/transaction/recordings/${chain}/transactions.json` }),
+        await openRecordedNode({ clock, files: [`plugins/transaction/recordings/${chain}/transactions.json`] }),
       );
     ask = await start();
   });

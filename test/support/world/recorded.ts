@@ -7,12 +7,12 @@ const ROOT = join(import.meta.dirname, "../../..");
 
 export interface RecordedNodeOptions extends Omit<WorldSourceOptions, "answer"> {
   /** Relative to the repository: `plugins/transaction/recordings/base/transactions.json`. */
-  readonly file: string;
+  readonly files: readonly string[];
 }
 
 /** A node over HTTP that knows what is recorded of one. The result of any other call is null. */
-export function openRecordedNode({ file, ...rest }: RecordedNodeOptions): Promise<WorldSource> {
-  const exchanges = loadRecordings(ROOT, [file])
+export function openRecordedNode({ files, ...rest }: RecordedNodeOptions): Promise<WorldSource> {
+  const exchanges = loadRecordings(ROOT, files)
     .flatMap((recording) => recording.exchanges)
     .filter(isAnswering);
   return openWorldSource({

@@ -1,0 +1,77 @@
+import { expect } from "chai";
+import wallet from "../../../../plugins/wallet/index.ts";
+import { createWorldClock } from "../../../support/world/clock.ts";
+import { openGoPlus } from "../../../support/world/goplus.ts";
+import { askForPause } from "../../../support/world/manners.ts";
+import { openRecordedNode } from "../../../support/world/recorded.ts";
+import type { WorldSource } from "../../../support/world/source.ts";
+import { createHost, problemOf, type Reach, type Serve, serve } from "../../host.ts";
+import { FAULTS } from "../faults.ts";
+import { BONFIDA, type Bundle, DEAD, NODES, SOURCES, VITALIK } from "./sources.ts";
+
+const CHAINS = ["base", "ethereum", "solana"] as const;
+
+describe("wallet intelligence from sources as they are in the world", () => {
+  const clock = createWorldClock();
+  const nodes = new Map<string, WorldSource>();
+  let ask: Serve;
+  beforeEach(async () => {
+    for (const chain of CHAINS) {
+      const names = chain === "base" ? [] : [`plugins/wallet/recordings/${chain}/names.json`];
+      nodes.set(
+        chain,
+        await openRecordedNode({ clock, files: [`plugins/wallet/recordings/${chain}/wallet.json`, ...names] }),
+      );
+    }
+    nodes.set("goplus", await openGoPlus({ clock }));
+    ask = await start();
+  });
+  afterEach(() => Promise.all([...nodes.values()].map((node) => node.close())));
+  const nodeOf = (id: string): WorldSource => nodes.get(id) as WorldSource;
+  const gather = async (address: string): Promise<Bundle> => (await ask({ wallet: address })) as Bundle;
+
+  function start(reach: Reach = {}): Promise<Serve> {
+    const urls = { ...Object.fromEntries([...nodes].map(([id, { url }]) => [id, url])), ofac: DEAD };
+    return serve("intel_wallet", wallet, createHost({ clock }, { urls, pause: clock.pause, ...reach }));
+  }
+
+  const sourcesOf = (chain: string): string[] => SOURCES.filter((source) => NODES[source] === chain);
+
+  for (const chain of ["base", "ethereum"])
+    for (const [what, line] of Object.entries(FAULTS))
+      it(`names what ${chain} knows as missing when its node gives ${what}`, async () => {
+        ask = await start({ timeoutMs: 1000, retries: 0 });
+        nodeOf(chain).behave({ fault: () => line });
+        const { errors, balances, activity, identity } = await gather(VITALIK);
+        expect(errors.map(({ source }) => source)).to.have.members(sourcesOf(chain));
+        const values: Record<string, unknown> = { ...balances, ...activity, ...identity };
+        for (const source of sourcesOf(chain)) expect(values[source] ?? null, source).to.equal(null);
+        expect(activity.has_history).to.equal(true); // The other chain shows one.
+      });
+
+  for (const [what, line] of Object.entries(FAULTS))
+    it(`fails when the only node gives ${what}`, async () => {
+      ask = await start({ timeoutMs: 200, retries: 0 });
+      nodeOf("solana").behave({ fault: () => line });
+      expect((await problemOf(gather(BONFIDA))).code).to.equal("upstream-failed");
+    });
+
+  it("is whole when every node allows four calls a second of each method", async () => {
+    const limit = { perSecond: 4, burst: 4 };
+    const methods = ["eth_call", "eth_getBalance", "eth_getTransactionCount", "getMultipleAccounts", "getBalance"];
+    for (const chain of CHAINS)
+      nodeOf(chain).behave({
+        rates: Object.fromEntries(methods.map((method) => [method, limit])),
+        refusal: askForPause(1),
+      });
+    for (const address of [VITALIK, BONFIDA]) expect((await gather(address)).errors, address).to.deep.equal([]);
+  });
+
+  it("says that the screening is provisional while GoPlus gives parts, and no more when it is whole", async () => {
+    nodeOf("goplus").behave({
+      fault: ({ times }) => (times < 1 ? JSON.stringify({ code: 2, result: {} }) : undefined),
+    });
+    expect((await gather(VITALIK)).sanctions.partial).to.equal(true);
+    expect((await gather(VITALIK)).sanctions.partial).to.equal(false);
+  });
+});
