@@ -47,6 +47,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "refunds",
     "mcp-proxy",
     "backup",
+    "live",
     "peer",
     "call",
     "registry",

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { EXIT } from "../exit-code.ts";
 import { shopOption, toShop } from "./directory.ts";
 
 const SERVER_HELP = `
@@ -20,10 +21,22 @@ export function addServerCommands(program: Command): void {
   program
     .command("serve")
     .description("sell the services for real money; lists everything that the environment lacks before it starts")
+    .option("--check", "look at nodes, facilitators, treasury, sources and the public address, and sell nothing")
+    .option("--json", "with --check: print a JSON list")
     .option("--renamed", "take over the data directory or Redis of this shop's earlier name")
     .addOption(shopOption())
     .addHelpText("after", SERVER_HELP)
-    .action(async ({ dir, renamed = false }: { dir?: string; renamed?: boolean }) =>
-      (await import("../serve/serve.ts")).runServe({ dir: toShop(dir), renamed }),
-    );
+    .action(async ({ dir: given, renamed = false, check = false, json = false }: ServeFlags) => {
+      const dir = toShop(given);
+      if (!check) return (await import("../serve/serve.ts")).runServe({ dir, renamed });
+      const { runServeCheck } = await import("../live/check.ts");
+      process.exitCode = (await runServeCheck(dir, { json })) ? EXIT.ok : EXIT.failed;
+    });
+}
+
+interface ServeFlags {
+  readonly dir?: string;
+  readonly renamed?: boolean;
+  readonly check?: boolean;
+  readonly json?: boolean;
 }

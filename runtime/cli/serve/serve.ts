@@ -29,7 +29,7 @@ export async function runServe({ dir, renamed }: ServeCommand): Promise<void> {
 }
 
 /** Throws everything that is wrong at once. Plugins are tried only when something else is wrong: `run` loads them anyway. */
-async function refuseFaults(set: ManifestSet, config: Config, malformed: readonly string[]): Promise<void> {
+export async function refuseFaults(set: ManifestSet, config: Config, malformed: readonly string[]): Promise<void> {
   const { site, drafts, faults } = set;
   const manifests = drafts.map(({ data }) => data);
   const isMissing = (capabilities: ReadonlySet<string>): readonly string[] =>

@@ -1,0 +1,104 @@
+import type { Hex } from "../../api/capabilities.ts";
+import { isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
+import { toAtomic, toDecimal } from "../../core/set/price.ts";
+import { createEvmClient, type EvmClient } from "../../drivers/evm/client.ts";
+import { checkToken } from "../../drivers/facilitator/local-token.ts";
+import { createSolanaClient, type SolanaClient } from "../../drivers/solana/client.ts";
+import { createTreasury } from "../../drivers/treasury.ts";
+import type { Config } from "../config/config.ts";
+import { ANCHOR_RAILS, railVariables } from "../config/serve.ts";
+import { type Found, type LiveFinding, probe } from "./probe.ts";
+
+/** A chain whose newest block is older lags behind, or its node does. */
+const LAG_MS = 120_000;
+/** The treasury should be able to pay for so many transactions at the highest fee. */
+const TRANSACTIONS = 20n;
+const SOLANA_FEE_LAMPORTS = 5000n;
+
+/** Each rail's node, chain and token. */
+export function probeRails(config: Config, { rails }: SiteManifest): Promise<LiveFinding>[] {
+  return rails.flatMap((rail) => {
+    if (!isEvm(rail)) {
+      const client = openSolana(config, rail);
+      return [probe(`${rail.title}: node`, (signal) => lookAtSolana(client, signal))];
+    }
+    const client = openEvm(config, rail);
+    const { asset, domain, decimals } = rail;
+    return [
+      probe(`${rail.title}: node`, (signal) => lookAtEvm(client, signal)),
+      ...(domain
+        ? [
+            probe(`${rail.title}: token`, async (signal): Promise<Found> => {
+              const difference = await checkToken(client, { asset, ...domain, decimals }, signal);
+              return difference ? { state: "failed", found: difference } : `${asset} is as _site.yaml says`;
+            }),
+          ]
+        : []),
+    ];
+  });
+}
+
+/** Whether the treasury can pay for its transactions. @param capabilities what plugins take of the host. */
+export function probeTreasury(
+  config: Config,
+  { rails, refunds }: SiteManifest,
+  capabilities: ReadonlySet<string>,
+): Promise<LiveFinding>[] {
+  const anchors = capabilities.has("anchor") && rails.some(({ id }) => id === ANCHOR_RAILS.base);
+  const treasury = createTreasury(config.treasury);
+  return rails.flatMap((rail) => {
+    const isAnchored = anchors && (rail.id === ANCHOR_RAILS.base || rail.id === ANCHOR_RAILS.solana);
+    const sends = rail.facilitator === "in-process" || rail.id === refunds?.rail || isAnchored;
+    if (!sends || (!isEvm(rail) && !isAnchored)) return [];
+    return [
+      probe(`${rail.title}: treasury`, async (signal) => {
+        if (!isEvm(rail)) {
+          const { PublicKey } = await import("@solana/web3.js");
+          const address = treasury.solanaAddress;
+          const client = openSolana(config, rail);
+          const balance = await client.ask((chain) => chain.getBalance(new PublicKey(address)), signal);
+          return toGas(address, BigInt(balance), { decimals: 9, least: SOLANA_FEE_LAMPORTS * TRANSACTIONS });
+        }
+        const address = await treasury.evmAddress();
+        const balance = await openEvm(config, rail).ask(
+          (chain) => chain.getBalance({ address: address as Hex }),
+          signal,
+        );
+        return toGas(address, balance, { decimals: 18, least: toAtomic(rail.max_fee ?? "0.001", 18) * TRANSACTIONS });
+      }),
+    ];
+  });
+}
+
+function toGas(address: string, balance: bigint, { decimals, least }: { decimals: number; least: bigint }): Found {
+  const found = `${address} has ${toDecimal(balance, decimals)} of the chain's coin for fees`;
+  if (balance === 0n) return { state: "failed", found: `${found}: send it ${toDecimal(least, decimals)}` };
+  if (balance >= least) return found;
+  return {
+    state: "warning",
+    found: `${found}; with ${toDecimal(least, decimals)}, ${TRANSACTIONS} transactions are sure`,
+  };
+}
+
+async function lookAtEvm(client: EvmClient, signal: AbortSignal): Promise<Found> {
+  const { number, timestamp } = await client.ask((chain) => chain.getBlock(), signal);
+  return toAge(`chain ${client.chainId}, block ${number}`, Number(timestamp) * 1000);
+}
+
+async function lookAtSolana(client: SolanaClient, signal: AbortSignal): Promise<Found> {
+  const slot = await client.ask((chain) => chain.getSlot(), signal);
+  const time = await client.ask((chain) => chain.getBlockTime(slot), signal).catch(() => null); // Some slots have none.
+  return time === null ? `slot ${slot}` : toAge(`slot ${slot}`, time * 1000);
+}
+
+function toAge(what: string, at: number): Found {
+  const ageMs = Math.max(0, Date.now() - at);
+  const found = `${what}, ${Math.round(ageMs / 1000)} s old`;
+  return ageMs <= LAG_MS ? found : { state: "warning", found: `${found}: the node lags behind its chain` };
+}
+
+const openEvm = (config: Config, rail: RailManifest): EvmClient =>
+  createEvmClient({ url: railVariables(config, rail).rpc, chainId: Number(rail.network.slice("eip155:".length)) });
+
+const openSolana = (config: Config, rail: RailManifest): SolanaClient =>
+  createSolanaClient({ url: railVariables(config, rail).rpc, network: rail.network });

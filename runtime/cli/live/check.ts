@@ -1,0 +1,28 @@
+import { silentLog } from "../../core/silent-log.ts";
+import { openStore } from "../../drivers/store/open-store.ts";
+import { examineConfig, loadEnv } from "../config/config.ts";
+import { createDrivers } from "../serve/drivers.ts";
+import { refuseFaults } from "../serve/serve.ts";
+import { tryPlugins } from "../set/check.ts";
+import { loadSet } from "../set/load.ts";
+import { lookAtWorld, toFindingTable } from "./live.ts";
+
+/**
+ * Looks at everything that a complete configuration names, and sells nothing. @returns whether nothing has failed.
+ * @throws Problem `bad-request` with every fault of the set, its plugins and the environment.
+ */
+export async function runServeCheck(dir: string, { json }: { readonly json: boolean }): Promise<boolean> {
+  const { config, faults } = examineConfig(loadEnv());
+  const set = await loadSet(dir);
+  await refuseFaults(set, config, faults);
+  const { capabilities } = await tryPlugins(set, config.env);
+  await using opened = new AsyncDisposableStack();
+  const store = await openStore(config);
+  opened.defer(() => store.close());
+  const { site } = set;
+  const drivers = createDrivers({ config, site, store, clock: { now: Date.now }, log: silentLog });
+  opened.defer(() => drivers.close());
+  const findings = await lookAtWorld({ config, set, rails: drivers.rails, store, capabilities });
+  console.log(json ? JSON.stringify(findings, null, 2) : toFindingTable(findings));
+  return findings.every(({ state }) => state !== "failed");
+}

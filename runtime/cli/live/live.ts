@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { Problem } from "../../api/problem.ts";
+import type { Rail } from "../../core/x402/rails.ts";
+import { toEndpoint } from "../../drivers/http/endpoint.ts";
+import type { OpenStore } from "../../drivers/store/keyv.ts";
+import { openServer } from "../../server/listen.ts";
+import { toColumns } from "../columns.ts";
+import type { Config } from "../config/config.ts";
+import type { ManifestSet } from "../set/load.ts";
+import { probeRails, probeTreasury } from "./chains.ts";
+import { type Found, type LiveFinding, probe } from "./probe.ts";
+
+export interface LiveParts {
+  readonly config: Config;
+  readonly set: ManifestSet;
+  readonly rails: readonly Rail[];
+  readonly store: Pick<OpenStore, "ping" | "warnings">;
+  /** What plugins take of the host. */
+  readonly capabilities: ReadonlySet<string>;
+}
+
+/** Looks at everything outside that a complete configuration names. Nothing is sold, signed or sent. */
+export async function lookAtWorld({ config, set, rails, store, capabilities }: LiveParts): Promise<LiveFinding[]> {
+  const { site } = set;
+  return Promise.all([
+    probe("state", async (): Promise<Found> => {
+      await store.ping();
+      const warnings = store.warnings();
+      return warnings.length > 0 ? { state: "warning", found: warnings.join("; ") } : "can be read and written";
+    }),
+    ...probeRails(config, site),
+    ...rails.map(({ manifest: { title, network }, facilitator }) =>
+      probe(`${title}: facilitator`, async (signal): Promise<Found> => {
+        const kinds = await facilitator.supported(signal);
+        const isThere = kinds.some((kind) => kind.scheme === "exact" && kind.network === network);
+        if (isThere) return `takes "exact" on ${network}`;
+        return { state: "failed", found: `does not take "exact" on ${network}` };
+      }),
+    ),
+    ...probeTreasury(config, site, capabilities),
+    ...probeSources(config, set),
+    probe("public address", (signal) => lookFromOutside(config, signal)),
+  ]);
+}
+
+/** Whether what services read answers at all. A status says nothing here: each source has its own paths. */
+function probeSources(config: Config, { site, drafts }: ManifestSet): Promise<LiveFinding>[] {
+  const used = new Set(drafts.flatMap(({ data }) => data.upstreams ?? []));
+  const nodes = new Set(site.rails.map(({ rpc }) => rpc));
+  const sources = (site.upstreams ?? []).flatMap(({ id, title, url: usual, variable }) => {
+    const url = (variable && config.env[variable]) || usual;
+    return used.has(id) && url && !(variable && nodes.has(variable)) ? [{ what: `source: ${title}`, url }] : [];
+  });
+  if (config.llm && drafts.some(({ data }) => data.llm))
+    sources.push({ what: "language model", url: config.llm.baseUrl });
+  return sources.map(({ what, url }) =>
+    probe(what, async (signal) => {
+      const { url: address, headers } = toEndpoint(url);
+      const response = await fetch(address, { headers, signal, redirect: "manual" });
+      await response.body?.cancel();
+      if (response.status < 500) return `${address.host} answers`;
+      return { state: "warning", found: `${address.host} answers ${response.status}` };
+    }),
+  );
+}
+
+/** Asks the public address for something that only this process can answer; a running server is asked for its health. */
+async function lookFromOutside({ host, port, publicBaseUrl = "" }: Config, signal: AbortSignal): Promise<Found> {
+  const token = randomUUID();
+  const server = await openServer({ host, port }).catch((error: unknown) => {
+    if (error instanceof Problem) return undefined; // The port is taken: the shop is open.
+    throw error;
+  });
+  try {
+    server?.attach((_, response) => response.end(token));
+    const asked = `${publicBaseUrl}/health`;
+    const response = await fetch(asked, { signal, redirect: "manual" });
+    const text = await response.text();
+    const isOurs = server ? text === token : response.status === 200 && text.includes('"service"');
+    if (isOurs) return `${publicBaseUrl} leads to ${server ? "this process" : "a running server"}`;
+    const found = `${asked} answers ${response.status}, but not from ${host}:${port}: check the proxy and PUBLIC_BASE_URL`;
+    return { state: "failed", found };
+  } finally {
+    await server?.close({ graceMs: 0 });
+  }
+}
+
+/** The findings as a table. */
+export const toFindingTable = (findings: readonly LiveFinding[]): string =>
+  toColumns(findings.map(({ what, state, found }) => [MARKS[state], what, found])).join("\n");
+
+const MARKS: Readonly<Record<LiveFinding["state"], string>> = { ok: "ok", warning: "!", failed: "FAILED" };

@@ -1,0 +1,96 @@
+import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
+import { ROOT, removeDirectories } from "../../core/set/served-directory.ts";
+import { sharedSandbox } from "../../support/chains/chains.ts";
+import { findFreePort } from "../../support/free-port.ts";
+import { createDataDir, startSeller } from "../../support/sellers/seller.ts";
+
+describe("payphone serve --check", () => {
+  const data = createDataDir();
+  let port: number;
+  before(async () => {
+    port = await findFreePort();
+  });
+  after(async () => {
+    data.remove();
+    await removeDirectories();
+  });
+
+  /** What it finds, by what it has looked at. */
+  async function check(
+    changes: Readonly<Record<string, string>> = {},
+    flags: readonly string[] = ["--json"],
+  ): Promise<{ code: number; said: string; states: Record<string, string>; found: Record<string, string> }> {
+    const { env } = await sharedSandbox();
+    const settings = {
+      PATH: process.env.PATH,
+      ETHEREUM_RPC_URL: env.BASE_RPC_URL,
+      ...env,
+      PORT: String(port),
+      PAYPHONE_DATA_DIR: data.path,
+      PUBLIC_BASE_URL: `http://127.0.0.1:${port}`,
+      ...changes,
+    };
+    const { promise, resolve } = Promise.withResolvers<{ code: number; said: string }>();
+    const args = [`${ROOT}/runtime/cli/payphone.js`, "serve", "--check", ...flags];
+    execFile(process.execPath, args, { cwd: ROOT, env: settings, timeout: 100_000 }, (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), said: out + err }),
+    );
+    const { code, said } = await promise;
+    const findings = said.startsWith("[") ? (JSON.parse(said) as LiveFinding[]) : [];
+    const by = (field: "state" | "found") => Object.fromEntries(findings.map((one) => [one.what, one[field]]));
+    return { code, said, states: by("state"), found: by("found") };
+  }
+
+  it("finds nodes, tokens, facilitators, treasury and the public address as they should be", async () => {
+    const { states, found, said } = await check();
+    const rails = ["USDC on Base", "USDC on Solana", "JPYC on Polygon"];
+    for (const rail of rails)
+      expect(states, said).to.include({ [`${rail}: node`]: "ok", [`${rail}: facilitator`]: "ok" });
+    for (const what of ["USDC on Base: token", "JPYC on Polygon: token", "public address", "state"])
+      expect(states, said).to.include({ [what]: "ok" });
+    expect(states["JPYC on Polygon: treasury"], said).to.be.oneOf(["ok", "warning"]);
+    expect(found["public address"]).to.match(/leads to this process$/);
+  });
+
+  it("names what is wrong with each, and fails", async () => {
+    const { env } = await sharedSandbox();
+    const { code, states, found, said } = await check({
+      BASE_RPC_URL: env.POLYGON_RPC_URL ?? "",
+      SOLANA_RPC_URL: "http://127.0.0.1:9",
+      FACILITATOR_URL: "http://127.0.0.1:9",
+      TREASURY_EVM_KEY: `0x${"5e".repeat(32)}`,
+    });
+    expect(code, said).to.equal(1);
+    expect(found["USDC on Base: node"]).to.match(/leads to chain 137 instead of 8453/);
+    for (const what of ["USDC on Solana: node", "USDC on Base: facilitator", "JPYC on Polygon: treasury"])
+      expect(states, said).to.include({ [what]: "failed" });
+    expect(found["JPYC on Polygon: treasury"]).to.match(
+      /^0x\w{40} has 0\S* of the chain's coin for fees: send it [\d.]+$/,
+    );
+  });
+
+  it("notices a public address that leads elsewhere, and one that leads to the shop that is open", async () => {
+    const other = createServer((_, response) => response.end("hello")).listen(0, "127.0.0.1");
+    await new Promise((resolve) => other.once("listening", resolve));
+    const elsewhere = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const { found } = await check({ PUBLIC_BASE_URL: elsewhere });
+    expect(found["public address"]).to.match(/answers 200, but not from 127\.0\.0\.1:\d+: check the proxy/);
+    other.close();
+    const open = createDataDir();
+    const seller = await startSeller({ sandbox: await sharedSandbox(), dataDir: open.path, port });
+    expect((await check()).found["public address"]).to.match(/leads to a running server$/);
+    expect(await seller.stop()).to.equal(0);
+    open.remove();
+  });
+
+  it("prints a table for people, and first of all what the configuration lacks", async () => {
+    expect((await check({}, [])).said).to.match(/^(ok|!) +state +can be read/m);
+    const { code, said } = await check({ PUBLIC_BASE_URL: "", PORT: "one" });
+    expect(code).to.equal(2);
+    expect(said).to.include("PUBLIC_BASE_URL is not set").and.to.include("PORT");
+  });
+});
