@@ -32,15 +32,15 @@ export function toDecimals({ whole, fraction }: Amount): number {
 
 /**
  * The amount as people read it: grouped, and rounded half up to so many decimals; what is more than nothing never becomes
- * nothing. Where that differs from the exact value, that is shown on hover.
+ * nothing. Where digits were lost, the exact value is shown on hover.
  */
 export function toAmount(amount: Amount, decimals: number): Html {
   const { whole, fraction, symbol } = amount;
-  const exact = `${whole}${fraction === "" ? "" : `.${fraction}`}`;
   const unit = symbol === undefined ? "" : ` ${symbol}`;
-  const shown = round(amount, decimals);
-  if (shown === exact) return html`${shown}${unit}`;
-  return html`<data value="${exact}" title="${exact}${unit}">${shown}${unit}</data>`;
+  const shown = `${round(amount, decimals)}${unit}`;
+  if (!/[1-9]/.test(fraction.slice(decimals))) return html`${shown}`;
+  const exact = `${whole}.${fraction}`;
+  return html`<data value="${exact}" title="${exact}${unit}">${shown}</data>`;
 }
 
 function round({ whole, fraction }: Amount, decimals: number): string {

@@ -27,7 +27,11 @@ export function toReportBody(markdown: string, { toReference, figures }: ReportB
   const head = tokens.find((token): token is Tokens.Heading => token.type === "heading");
   const placed = new Set<string>();
   const blocks = tokens.filter((token) => token !== head).map(toBlock);
-  return { title: head ? toInlines(head.tokens) : html``, plainTitle: toPlain(head?.tokens ?? []), blocks };
+  return {
+    title: head ? toInlines(head.tokens) : html``,
+    plainTitle: toPlain(head?.tokens ?? []).replaceAll(ZERO_WIDTH_SPACE, ""),
+    blocks,
+  };
 
   function toBlock(token: Token): Html {
     switch (token.type) {
@@ -96,6 +100,9 @@ const toPlain = (tokens: readonly Token[]): string =>
   tokens.map((token) => ("tokens" in token && token.tokens ? toPlain(token.tokens) : toSource(token))).join("");
 
 const toSource = (token: Token): string => ("text" in token ? String(token.text) : token.raw);
+
+/** Stands where a text would become a link. */
+const ZERO_WIDTH_SPACE = /\u200b/g;
 
 /** An inline text: its character references (`&#8203;`) are the markdown's own and stay; everything else is escaped. */
 function toText(token: Token): Html {

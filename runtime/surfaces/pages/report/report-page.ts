@@ -6,6 +6,7 @@ import { toBrand, toSandboxNotice } from "../page.ts";
 import { readAmounts, toAmount, toDecimals } from "./amounts.ts";
 import { toReportBody } from "./markdown.ts";
 import { createToReference, toCopy, toOutsideLink } from "./references.ts";
+import { isDay } from "./table.ts";
 
 export interface ReportPageOptions {
   readonly site: Pick<SiteManifest, "title" | "rails" | "contact">;
@@ -85,7 +86,7 @@ function toResult({ label, value, tone, meter }: ReportResult): Html {
   const bar =
     meter !== undefined &&
     html`<svg class="meter" viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label="${meter} of 100"><rect class="all" width="100" height="6" rx="3"/><rect class="part" width="${meter}" height="6" rx="3"/></svg>`;
-  return html`<div${tone !== undefined && html` class="${tone}"`}><dt>${label}</dt><dd>${amounts ?? value}${bar}</dd></div>`;
+  return html`<div${tone !== undefined && html` class="${tone}"`}><dt>${label}</dt><dd${isDay(value) && html` class="word"`}>${amounts ?? value}${bar}</dd></div>`;
 }
 
 function toFigure({ svg, narrow, caption }: ReportFigure): Html {

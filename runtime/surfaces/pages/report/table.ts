@@ -30,7 +30,8 @@ export function toTable({ header, rows, align }: Tokens.Table, { toInlines, toPl
       return html`${index > 0 && html`<br>`}${toAmount(amount, decimals ?? toDecimals(amount))}`;
     });
     const label = columns.length > MOST_COLUMNS && html` data-label="${title}"`;
-    return html`<td${isNumeric && html` class="number"`}${label}>${shown ?? toInlines(tokens)}</td>`;
+    const kind = isNumeric ? "number" : isDay(toPlain(tokens)) ? "word" : undefined;
+    return html`<td${kind && html` class="${kind}"`}${label}>${shown ?? toInlines(tokens)}</td>`;
   };
   const titles = columns.map(({ title, isNumeric }) => {
     return html`<th scope="col"${isNumeric && html` class="number"`}>${title}</th>`;
@@ -38,6 +39,9 @@ export function toTable({ header, rows, align }: Tokens.Table, { toInlines, toPl
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table${columns.length > MOST_COLUMNS && html` class="cards"`}><thead><tr>${titles}</tr></thead><tbody>
 ${rows.map((row) => html`<tr>${row.map(toCell)}</tr>\n`)}</tbody></table></div>\n`;
 }
+
+/** Whether it is a day, `2026-11-22`, which stays on one line. */
+export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text);
 
 function toColumn(title: string, cells: readonly string[], isRight: boolean): Column {
   const filled = cells.filter((cell) => cell !== "");

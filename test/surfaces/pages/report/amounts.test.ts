@@ -29,11 +29,12 @@ describe("an amount in a report", () => {
       expect(toText(show(exact))).to.equal(shown);
     });
 
-  it("shows the exact value on hover where it was rounded or grouped, and nothing else", () => {
+  it("shows the exact value on hover where it was rounded, and only there", () => {
     expect(show("1234.567891 USDC")).to.equal(
       '<data value="1234.567891" title="1234.567891 USDC">1,234.57 USDC</data>',
     );
     expect(show("0.25 USDC")).to.equal("0.25 USDC");
+    expect(show("1234.50")).to.equal("1,234.5");
   });
 
   it("is read alone or in a list, and never from a text that says more", () => {

@@ -43,8 +43,13 @@ describe("the page of a report", () => {
   it("shows no amount with a single decimal in a column", () => {
     const markdown = "# T\n\n| Asset | Received |\n| --- | --- |\n| ETH | 5 |\n| USDC | 2810.5 |\n";
     expect(toMain(render(toReport({ markdown }))))
-      .to.include(">5.00</data>")
-      .and.include(">2,810.50</data>");
+      .to.include(">5.00</td>")
+      .and.include(">2,810.50</td>");
+  });
+
+  it("has a title of plain words, whatever breaks up a link in the markdown", () => {
+    const page = parse(render(toReport({ markdown: "# A :&#8203;// b \\& `c`\n" })));
+    expect(page.querySelector("title")?.textContent).to.equal("A :// b & c - payphone");
   });
 
   it("shows each picture once, under its heading, for broad and for narrow screens", () => {
