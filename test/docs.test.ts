@@ -3,9 +3,14 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { createWalletClient, erc20Abi, type Hex, http, publicActions } from "viem";
+import { toCoinbaseSmartAccount } from "viem/account-abstraction";
+import { privateKeyToAccount } from "viem/accounts";
+import { base } from "viem/chains";
 import packageJson from "../package.json" with { type: "json" };
 import { readConfig } from "../runtime/cli/config/config.ts";
 import { loadSet } from "../runtime/cli/set/load.ts";
+import type { SandboxDescription } from "../runtime/sandbox/open-sandbox.ts";
 import { startSandboxServer } from "./support/sellers/sandbox-server.ts";
 
 const run = promisify(execFile);
@@ -59,6 +64,16 @@ function missingIn(file: string): string[] {
   return texts.filter((text) => !EXAMPLES.includes(text) && !isKnown(text));
 }
 
+/** Gives the smart wallet of the sandbox's buyer, as `wallet.mjs` opens it, a dollar. */
+async function fundSmartWallet({ buyer, rpc, tokens }: SandboxDescription): Promise<void> {
+  const account = privateKeyToAccount(buyer.evm.private_key);
+  const client = createWalletClient({ account, chain: base, transport: http(rpc.base) }).extend(publicActions);
+  const { address } = await toCoinbaseSmartAccount({ client, owners: [account], version: "1.1" });
+  const call = { address: tokens.base as Hex, abi: erc20Abi, functionName: "transfer" } as const;
+  const hash = await client.writeContract({ ...call, args: [address, 1_000_000n] });
+  await client.waitForTransactionReceipt({ hash, pollingInterval: 50 });
+}
+
 /** Files that only examples name. */
 const EXAMPLES = ["plugins/roll.ts"];
 
@@ -103,18 +118,25 @@ describe("the documents", () => {
     let sandbox: Awaited<ReturnType<typeof startSandboxServer>>;
     before(async () => {
       sandbox = await startSandboxServer();
+      await fundSmartWallet(sandbox.description);
     });
     after(() => sandbox.stop());
 
     const SAID: Record<string, RegExp> = {
       "buy.mjs": /scheme: ["']eip191["']/,
+      "wallet.mjs": /^200 [\s\S]*eip191/m,
       "name.mjs": /^\[ (\d+) \] \[ \1 \]$/m,
     };
     for (const [name, said] of Object.entries(SAID))
       it(name, async () => {
         const [, code = ""] = read("runtime/docs/clients.md").split(`\`\`\`js ${name}\n`);
         const script = code.split("\n```")[0]!.replace("http://127.0.0.1:4021", sandbox.url);
-        const env = { PATH: process.env.PATH, BUYER_EVM_KEY: sandbox.description.buyer.evm.private_key };
+        const { buyer, rpc } = sandbox.description;
+        const env = {
+          PATH: process.env.PATH,
+          BUYER_EVM_KEY: buyer.evm.private_key,
+          BASE_RPC_URL: rpc.base,
+        };
         const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", script], { cwd: ROOT, env });
         expect(stdout).to.match(said);
       });

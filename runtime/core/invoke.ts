@@ -92,8 +92,9 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const payload = toPayload(payment, offer, invocation.resource);
     const listed = { ...payload, ...offers.describe(service, invocation.resource) };
     const { facilitator } = rails.find(({ manifest }) => manifest.network === offer.network) as Rail;
-    const { isValid, invalidReason, payer } = await facilitator.verify(listed, offer, verifyDeadline());
-    if (!isValid) return refuse(service, invocation, toRefusal(invalidReason), invalidReason);
+    const verdict = await facilitator.verify(listed, offer, verifyDeadline());
+    const { isValid, invalidReason, invalidMessage, payer } = verdict;
+    if (!isValid) return refuse(service, invocation, toRefusal(invalidReason), join(invalidReason, invalidMessage));
     const request = requestOf(purchase);
     const verified = { ...purchase, payer: payer ?? payment.authorization.payer, listed, request };
     return deps.identifiers.once(verified, { buy, finish });
@@ -187,7 +188,13 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       return { kind: "result", output, ...(receipt && { receipt }) };
     }
     if (state === "rejected")
-      return refuse(service, invocation, toRefusal(receipt?.errorReason), receipt?.errorReason, receipt);
+      return refuse(
+        service,
+        invocation,
+        toRefusal(receipt?.errorReason),
+        join(receipt?.errorReason, receipt?.errorMessage),
+        receipt,
+      );
     reconciler.watch(key);
     const detail =
       "The payment may have been sent; its outcome is not known yet. Repeat this request with the same payment; do not pay again.";
@@ -207,6 +214,10 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     return { kind: "challenge", challenge, ...(receipt && { receipt }) };
   }
 }
+
+/** A facilitator's reason and its sentence, as far as there are any; some write null. */
+const join = (...texts: readonly (string | null | undefined)[]): string | undefined =>
+  texts.filter(Boolean).join(": ") || undefined;
 
 const inProgress = (): Problem => new Problem("payment-in-progress", undefined, { retryAfter: 1 });
 

@@ -17,6 +17,7 @@ import PQueue from "p-queue";
 import { createWalletClient, defineChain, http, publicActions } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { EvmChain } from "./evm/chain.ts";
+import { SMART_WALLET_FACTORIES } from "./evm/smart-wallets.ts";
 import type { SvmChain } from "./svm/chain.ts";
 
 /** The chains of a facilitator by their names in x402 version 1: `base`, `solana` … */
@@ -34,8 +35,8 @@ export async function createSchemes(
   for (const [name, chain] of Object.entries(chains)) {
     if ("chainId" in chain) {
       const signer = await createEvmSigner(chain, confirmationTimeoutMs);
-      facilitator.register(`eip155:${chain.chainId}`, new ExactEvmScheme(signer));
-      facilitator.registerV1(name as V1Network, new ExactEvmSchemeV1(signer));
+      facilitator.register(`eip155:${chain.chainId}`, new ExactEvmScheme(signer, WALLETS));
+      facilitator.registerV1(name as V1Network, new ExactEvmSchemeV1(signer, WALLETS));
     } else {
       const signer = await createSvmSigner(chain, confirmationTimeoutMs);
       const settled = new SettlementCache();
@@ -50,6 +51,8 @@ export async function createSchemes(
 type V1Network = Extract<Parameters<x402Facilitator["registerV1"]>[0], string>;
 
 const POLLING_MS = 10;
+/** It deploys what the sandbox's own factories make (ERC-6492). */
+const WALLETS = { eip6492AllowedFactories: [...SMART_WALLET_FACTORIES] };
 
 async function createEvmSigner(evm: EvmChain, confirmationTimeoutMs: number): Promise<FacilitatorEvmSigner> {
   const account = privateKeyToAccount(generatePrivateKey());
@@ -70,6 +73,8 @@ async function createEvmSigner(evm: EvmChain, confirmationTimeoutMs: number): Pr
     address: account.address,
     writeContract: (args: Parameters<typeof client.writeContract>[0]) =>
       broadcasts.add(() => client.writeContract(args)),
+    sendTransaction: (args: Parameters<typeof client.sendTransaction>[0]) =>
+      broadcasts.add(() => client.sendTransaction(args)),
   };
   return toFacilitatorEvmSigner(signer as unknown as Parameters<typeof toFacilitatorEvmSigner>[0], {
     confirmationTimeoutMs,

@@ -1,11 +1,12 @@
 import type { RailManifest } from "../core/set/manifest.ts";
 import { toAtomic } from "../core/set/price.ts";
 import type { EvmChain } from "./evm/chain.ts";
+import { placeSmartWalletFactories } from "./evm/smart-wallets.ts";
 import { placeToken, type Token } from "./evm/tokens.ts";
 import type { SvmChain } from "./svm/chain.ts";
 import type { SandboxWallets } from "./wallet.ts";
 
-/** Places the rail's token on its chain, mints plenty to the buyer, and gives everybody gas. */
+/** Places the rail's token and the wallets' factories on its chain, mints plenty to the buyer, and gives everybody gas. */
 export async function fundEvmRail(
   chain: EvmChain,
   { asset, symbol, decimals, currency, domain }: RailManifest,
@@ -13,6 +14,7 @@ export async function fundEvmRail(
 ): Promise<Token> {
   const [token] = await Promise.all([
     placeToken(chain, { address: asset, symbol, decimals, ...domain! }), // schemas/site.json: every EVM rail has one.
+    placeSmartWalletFactories(chain),
     chain.setBalance(buyer.evm.address, GAS_WEI),
     chain.setBalance(treasury.evm.address, GAS_WEI),
   ]);

@@ -99,11 +99,12 @@ export function createDrivers({ config, site, store, clock, log }: DriverDeps): 
   }
 
   function toFacilitator(manifest: RailManifest, payTo: string): Facilitator {
-    const { facilitator, network, asset, symbol, domain, decimals } = manifest;
+    const { facilitator, network, asset, symbol, domain, decimals, smart_wallets: smartWallets } = manifest;
     const chain = evmChains.get(network);
     if (facilitator === "in-process" && chain && domain) {
       const tokens = [{ asset, ...domain, decimals }];
-      return createLocalFacilitator({ network: network as `eip155:${string}`, ...chain, treasury, store, tokens });
+      const terms = { treasury, store, tokens, smartWallets };
+      return createLocalFacilitator({ network: network as `eip155:${string}`, ...chain, ...terms });
     }
     if (!remote) throw new Problem("bad-request", "No facilitator is configured");
     const client = solanaClients.get(network);

@@ -46,7 +46,7 @@ export interface SettlerDeps {
  * what a token says when it is asked beforehand. Other sentences are about the facilitator's own troubles.
  */
 const REFUSED =
-  /^\w*(?:insufficient|balance|invalid|mismatch|simulation|unsupported|blacklist|paused)\w*$|\breverted\b/i;
+  /^\w*(?:insufficient|balance|invalid|mismatch|simulation|unsupported|blacklist|paused|not_allowed|deployment_failed)\w*$|\breverted\b/i;
 /** … unless it is because the money has moved, which our node may not know yet. */
 const SPENT = /used|already|duplicate/i;
 const TRANSACTION = /^\w{1,128}$/;

@@ -4,7 +4,7 @@ import type { Path } from "../schema/nodes.ts";
 export const FAULT_CODES = {
   "alias-path-differs": "An alias has another path than the route; an alias is the same path with the other method.",
   "bad-amount": "No plain decimal number above zero, written as text: `price`, and both sides of `yen_tiers`.",
-  "bad-asset": "The token's address is not of the kind that the rail's network uses.",
+  "bad-asset": "An address is not of the kind that the rail's network uses.",
   "bad-charge": "`charge` where nothing is charged so, or a service that leaves traces and is not paid first.",
   "bad-example": "An example does not fit the schema, or the handler's own rules refuse it.",
   "bad-explorer": "No http(s) URL with `{tx}` in it, once (or `{address}`, for the page of an address).",

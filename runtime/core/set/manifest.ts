@@ -128,6 +128,16 @@ export interface RailManifest {
    * The highest fee of one transaction of the treasury on this chain, in its native coin, decimal text. EVM rails only.
    */
   readonly max_fee?: string;
+  /** Wallets that payphone deploys with their first payment (ERC-6492); left out: none. In-process rails only. */
+  readonly smart_wallets?: SmartWalletsManifest;
+}
+
+/** Which smart wallets are deployed for payers, and how many. */
+export interface SmartWalletsManifest {
+  /** The contracts that may be called to deploy one: EVM addresses. */
+  readonly factories: readonly string[];
+  /** The most within 24 hours; each costs the treasury gas. */
+  readonly per_day: number;
 }
 
 /** `manifests/_site.yaml`: what holds for all services. */

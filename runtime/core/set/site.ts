@@ -62,7 +62,18 @@ function checkRail(site: SiteDraft, rail: RailManifest, path: Path): Fault[] {
     faults.push(
       faultAt(site, [...path, "facilitator"], "bad-value", "payphone settles by itself on EVM networks only"),
     );
-  return faults;
+  return [...faults, ...checkSmartWallets(site, rail, path)];
+}
+
+function checkSmartWallets(site: SiteDraft, { facilitator, smart_wallets }: RailManifest, path: Path): Fault[] {
+  if (!smart_wallets) return [];
+  const at = [...path, "smart_wallets"];
+  if (facilitator !== "in-process")
+    return [faultAtKey(site, at, "unknown-key", "only in-process rails deploy wallets; here the facilitator decides")];
+  const complaint = "must be an EVM address: 0x and 40 hex digits";
+  return smart_wallets.factories.flatMap((factory, index) =>
+    EVM_ADDRESS.test(factory) ? [] : [faultAt(site, [...at, "factories", index], "bad-asset", complaint)],
+  );
 }
 
 function checkTiers(site: SiteDraft, rails: readonly RailManifest[], tiers: SiteManifest["yen_tiers"]): Fault[] {

@@ -3,7 +3,16 @@ import type { Abi, PublicClient } from "viem";
 import type { Hex } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { EvmInclusion, EvmSender, EvmSubmission } from "../evm/sender.ts";
+import { bundle, type Deployment, type TreasuryCall } from "./deployment.ts";
+import type { DeploymentQuota } from "./deployment-quota.ts";
 import type { GasBudget, GasPayer, GasPlace } from "./gas-budget.ts";
+
+/** Why the treasury pays no gas for a payment. */
+export interface Declined {
+  readonly reason: string;
+  /** A sentence. */
+  readonly message: string;
+}
 
 /** What happened while the SDK verified or settled: it reports every failure in the same way. */
 export interface Trace {
@@ -11,8 +20,8 @@ export interface Trace {
   inclusion?: EvmInclusion;
   /** Why nothing was sent, when that is not the payment's fault. */
   failure?: unknown;
-  /** Whether nothing was sent because the payer has burned too much gas. */
-  isSpent?: boolean;
+  /** Why nothing was sent, when the treasury does not pay for it. */
+  declined?: Declined;
 }
 
 export interface LocalSignerOptions {
@@ -21,6 +30,7 @@ export interface LocalSignerOptions {
   readonly address: Hex;
   readonly sender: EvmSender;
   readonly budget: GasBudget;
+  readonly quota: DeploymentQuota;
   /** Tokens that are known to be contracts, lower case. */
   readonly assets: ReadonlySet<string>;
   readonly terms: GasTerms;
@@ -34,8 +44,10 @@ export interface LocalSignerOptions {
 /** Who the payer is, and what simulations and transactions of its payments share. */
 export interface GasTerms {
   readonly payer: GasPayer;
-  /** The payer's code; "0x" for an ordinary account. */
+  /** The payer's code; "0x" for an ordinary account, and for a wallet that is not deployed yet. */
   readonly code: Hex;
+  /** How the payer is deployed; undefined for whatever stands already, and for ordinary accounts. */
+  readonly deployment?: Deployment;
   /** What one settlement may use. */
   readonly mostGas: bigint;
   /** With these fees a simulation sees the gas price that the transaction will have. */
@@ -46,8 +58,12 @@ export interface GasTerms {
 const MOST_GAS = 150_000n;
 /** A contract checks its own signatures (ERC-1271), and the treasury pays for that: a passkey takes about 300 000. */
 const MOST_GAS_OF_CONTRACTS = 400_000n;
-/** The function with which the SDK simulates a payment. */
-const TRANSFER = "transferWithAuthorization";
+/** A wallet's deployment takes 150 000 to 300 000 in addition. */
+const MOST_GAS_OF_DEPLOYMENTS = 700_000n;
+/** The functions with which the SDK simulates a payment, and one with a deployment. */
+const SIMULATIONS: ReadonlySet<string> = new Set(["transferWithAuthorization", "tryAggregate"]);
+/** Stands for a deployment that is held back until the transfer, in place of a transaction's hash. */
+const HELD_BACK: Hex = `0x${"0".repeat(64)}`;
 /** How often a transaction of an earlier attempt is looked for; the sender watches this attempt's own. */
 const POLL_MS = 500;
 
@@ -62,7 +78,7 @@ export function createLocalSigner(options: LocalSignerOptions): FacilitatorEvmSi
   return {
     getAddresses: () => [address],
     readContract(call) {
-      const real = call.functionName === TRANSFER ? { account: address, gas, ...fees } : {};
+      const real = SIMULATIONS.has(call.functionName) ? { account: address, gas, ...fees } : {};
       return chain.readContract({ ...call, abi: call.abi as Abi, ...real } as ContractRead);
     },
     verifyTypedData: (call) => chain.verifyTypedData(call as Parameters<PublicClient["verifyTypedData"]>[0]),
@@ -72,8 +88,13 @@ export function createLocalSigner(options: LocalSignerOptions): FacilitatorEvmSi
       return of.toLowerCase() === payer.address ? code : chain.getCode({ address: of });
     },
     writeContract: (call) => write(options, call),
-    sendTransaction: () => Promise.reject(new Problem("internal", "No account is deployed for a payer")),
+    // The SDK deploys a wallet first, and moves the money afterwards. Here both are one transaction, in `writeContract`.
+    sendTransaction: () =>
+      terms.deployment
+        ? Promise.resolve(HELD_BACK)
+        : Promise.reject(new Problem("internal", "No account is deployed for this payer")),
     async waitForTransactionReceipt({ hash }) {
+      if (hash === HELD_BACK) return { status: "success" };
       if (trace.submission?.hash !== hash)
         return chain.waitForTransactionReceipt({ hash, timeout: confirmationMs, pollingInterval: POLL_MS });
       const bounded = AbortSignal.any([signal, AbortSignal.timeout(confirmationMs)]);
@@ -94,7 +115,7 @@ type ContractWrite = Parameters<FacilitatorEvmSigner["writeContract"]>[0];
  */
 export async function readGasTerms(
   chain: PublicClient,
-  parties: { readonly payer: Hex; readonly treasury: Hex },
+  parties: { readonly payer: Hex; readonly treasury: Hex; readonly deployment?: Deployment | undefined },
   sender: EvmSender,
   signal: AbortSignal,
 ): Promise<GasTerms> {
@@ -103,55 +124,88 @@ export async function readGasTerms(
     chain.getBalance({ address: parties.treasury }),
     sender.market(signal),
   ]);
-  const payer: GasPayer = { address: parties.payer.toLowerCase(), isContract: code !== "0x" };
-  const mostGas = payer.isContract ? MOST_GAS_OF_CONTRACTS : MOST_GAS;
+  const deployment = code === "0x" ? parties.deployment : undefined;
+  const payer: GasPayer = {
+    address: parties.payer.toLowerCase(),
+    isContract: code !== "0x" || deployment !== undefined,
+  };
+  const mostGas = deployment ? MOST_GAS_OF_DEPLOYMENTS : payer.isContract ? MOST_GAS_OF_CONTRACTS : MOST_GAS;
   // The base fee may rise by a quarter until the simulation, and does not change the price that it sees.
   const fees = { maxFeePerGas: (baseFee * 5n) / 4n + tip, maxPriorityFeePerGas: tip };
   if (balance < mostGas * fees.maxFeePerGas)
     throw new Problem("unavailable", `The treasury ${parties.treasury} has too little to pay for gas`);
-  return { payer, code, mostGas, fees };
+  return { payer, code, ...(deployment && { deployment }), mostGas, fees };
 }
 
 /** Sends what the SDK would write, unless the token refuses it: the estimate is the last look before the money moves. */
-async function write(options: LocalSignerOptions, call: ContractWrite): Promise<Hex> {
-  const { chain, address, sender, budget, terms, authorization, signal, trace } = options;
-  const { payer, mostGas, fees } = terms;
-  const { concat, encodeFunctionData } = await import("viem");
-  const { abi, functionName, args, dataSuffix = "0x" } = call;
-  const data = concat([encodeFunctionData({ abi: abi as Abi, functionName, args }), dataSuffix]);
+async function write(options: LocalSignerOptions, written: ContractWrite): Promise<Hex> {
+  const { chain, address, sender, budget, quota, terms, authorization, signal, trace } = options;
+  const { payer, deployment, mostGas, fees } = terms;
+  const transfer = await encode(written);
+  const call = deployment ? await bundle(deployment, transfer) : transfer;
   let place: GasPlace | undefined;
+  let isCounted = false;
   try {
     place = await budget.reserve(payer, signal);
-    if (!place) throw refuseSpent(trace);
-    const gas = await chain.estimateGas({ account: address, to: call.address, data, ...fees });
+    if (!place) throw decline(trace, SPENT);
+    isCounted = deployment !== undefined && (await quota.take(payer.address));
+    if (deployment && !isCounted) throw decline(trace, NO_MORE_WALLETS);
+    const gas = await chain.estimateGas({ account: address, ...call, ...fees });
     if (gas > mostGas) throw new RangeError(`This payment would take ${gas} gas to settle, more than ${mostGas}`);
     const limit = (gas * 6n) / 5n < mostGas ? (gas * 6n) / 5n : mostGas;
-    trace.submission = await sender.submit({ to: call.address, data, gas: limit, id: authorization }, signal);
-    watchPlace(trace.submission, payer, place, budget);
+    trace.submission = await sender.submit({ ...call, gas: limit, id: authorization }, signal);
+    watchPlace(trace.submission, place, options);
     return trace.submission.hash;
   } catch (error) {
-    if (!trace.submission) await place?.release();
+    if (!trace.submission) await Promise.all([place?.release(), isCounted && quota.giveBack(payer.address)]);
     if (!isRefusal(error)) trace.failure = error;
     throw error;
   }
 }
 
+async function encode({
+  address: to,
+  abi,
+  functionName,
+  args,
+  dataSuffix = "0x",
+}: ContractWrite): Promise<TreasuryCall> {
+  const { concat, encodeFunctionData } = await import("viem");
+  return { to, data: concat([encodeFunctionData({ abi: abi as Abi, functionName, args }), dataSuffix]) };
+}
+
 /** Clears the place when the outcome is known, whoever still waits for it. After a crash the place lapses. */
-function watchPlace(submission: EvmSubmission, payer: GasPayer, place: GasPlace, budget: GasBudget): void {
+function watchPlace(
+  submission: EvmSubmission,
+  place: GasPlace,
+  { budget, quota, terms: { payer, deployment } }: LocalSignerOptions,
+): void {
   submission
     .included(NEVER)
     .then(async (inclusion) => {
-      if (inclusion.status === "reverted") return place.lose(inclusion);
-      await Promise.all([place.release(), budget.trust(payer)]);
+      if (inclusion.status === "success") return void (await Promise.all([place.release(), budget.trust(payer)]));
+      await Promise.all([place.lose(inclusion), deployment && quota.giveBack(payer.address)]);
     })
     .catch(() => {}); // The place lapses by itself.
 }
 
 const NEVER = new AbortController().signal;
 
-function refuseSpent(trace: Trace): RangeError {
-  trace.isSpent = true;
-  return new RangeError("Too many transactions of this payer have reverted");
+/** The payer has burned too much gas. */
+export const SPENT: Declined = {
+  reason: "invalid_exact_evm_payer_reverts",
+  message: "Too many transactions of this payer have reverted today",
+};
+
+/** The day's deployments are used up. */
+export const NO_MORE_WALLETS: Declined = {
+  reason: "invalid_exact_evm_too_many_deployments",
+  message: "No more wallets are deployed here today: deploy this one yourself, then sign again",
+};
+
+function decline(trace: Trace, declined: Declined): RangeError {
+  trace.declined = declined;
+  return new RangeError(declined.message);
 }
 
 const isRefusal = (error: unknown): boolean =>

@@ -1,7 +1,6 @@
-import type { x402Facilitator as X402Facilitator } from "@x402/core/facilitator";
-import type { PublicClient } from "viem";
 import type { Hex, Treasury } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import type { SmartWalletsManifest } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
 import { readEip3009 } from "../../core/x402/eip3009.ts";
 import type {
@@ -13,8 +12,11 @@ import type {
 } from "../../core/x402/x402.ts";
 import type { EvmClient } from "../evm/client.ts";
 import type { EvmInclusion, EvmSender, EvmSubmission } from "../evm/sender.ts";
+import { readSignature } from "./deployment.ts";
+import { createDeploymentQuota } from "./deployment-quota.ts";
 import { createGasBudget } from "./gas-budget.ts";
-import { createLocalSigner, readGasTerms, type Trace } from "./local-signer.ts";
+import { type LocalPayment, openScheme } from "./local-scheme.ts";
+import { type Declined, NO_MORE_WALLETS, type Trace } from "./local-signer.ts";
 import { checkToken, type TokenFacts } from "./local-token.ts";
 
 export interface LocalFacilitatorOptions {
@@ -27,6 +29,8 @@ export interface LocalFacilitatorOptions {
   readonly store: Store;
   /** The tokens that it settles in; compared with the chain before anything is supported. */
   readonly tokens: readonly TokenFacts[];
+  /** Wallets that are deployed with their first payment (ERC-6492); none by default. */
+  readonly smartWallets?: SmartWalletsManifest | undefined;
   /** How long a settlement waits for its block. */
   readonly confirmationMs?: number;
 }
@@ -40,37 +44,23 @@ const SETTLEMENT_GAS = 150_000n;
  * transaction reverts, the payment is refused, and the lost gas is counted against its payer.
  */
 export function createLocalFacilitator(options: LocalFacilitatorOptions): Facilitator {
-  const { network, client, sender, treasury, store, tokens, confirmationMs = 15_000 } = options;
+  const { network, client, sender, treasury, store, tokens, smartWallets, confirmationMs = 15_000 } = options;
   const assets = new Set(tokens.map(({ asset }) => asset.toLowerCase()));
   const budget = createGasBudget(store, network);
+  const quota = createDeploymentQuota(store, network, smartWallets?.per_day ?? 0);
+  const factories = smartWallets?.factories ?? [];
+  const scheme = { network, sender, treasury, budget, quota, assets, factories, confirmationMs };
   let isChecked = false;
 
-  /** The SDK's facilitator, around a signer that lives for one call; undefined for a payer that has burned too much gas. */
-  async function facilitatorOn(
-    chain: PublicClient,
-    { payer, authorization }: Narrowed,
-    signal: AbortSignal,
-    trace: Trace,
-  ): Promise<X402Facilitator | undefined> {
-    const { x402Facilitator } = await import("@x402/core/facilitator");
-    const { ExactEvmScheme } = await import("@x402/evm/exact/facilitator");
-    const address = await treasury.evmAddress();
-    const terms = await readGasTerms(chain, { payer, treasury: address }, sender, signal);
-    if (await budget.isSpent(terms.payer)) return undefined;
-    const parts = { chain, address, sender, budget, assets, terms, authorization, confirmationMs, signal, trace };
-    return new x402Facilitator().register(network, new ExactEvmScheme(createLocalSigner(parts)));
-  }
-
-  /** The payment with nothing in it but its authorization: other members would make the SDK read another scheme. */
-  function narrow(payment: PaymentPayload, offer: PaymentRequirements): Narrowed | undefined {
+  /** Undefined for what is no payment in these tokens on this chain. */
+  function narrow(payment: PaymentPayload, offer: PaymentRequirements): LocalPayment | undefined {
     const payload = readEip3009(payment.payload);
     if (!payload || offer.network !== network || !assets.has(offer.asset.toLowerCase())) return undefined;
     const { from: payer, nonce } = payload.authorization;
-    const requirements = { ...offer, network, extra: { ...offer.extra } };
     return {
-      payer,
+      payload,
+      offer: { ...offer, network, extra: { ...offer.extra } },
       authorization: `${offer.asset}:${payer}:${nonce}`.toLowerCase(),
-      arguments: [{ x402Version: 2, accepted: requirements, payload: { ...payload } }, requirements],
     };
   }
 
@@ -90,7 +80,12 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
   }
 
   /** What became of an authorization that was broadcast before. */
-  async function follow(submission: EvmSubmission, { payer }: Narrowed, signal: AbortSignal): Promise<SettleResponse> {
+  async function follow(
+    submission: EvmSubmission,
+    { payload }: LocalPayment,
+    signal: AbortSignal,
+  ): Promise<SettleResponse> {
+    const { from: payer } = payload.authorization;
     const of = { payer, network };
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(confirmationMs)]);
     const inclusion = await submission.included(bounded).catch((cause: unknown) => {
@@ -98,7 +93,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
     });
     if (inclusion.status === "success") return { success: true, payer, network, transaction: inclusion.hash };
     const code = await client.ask((chain) => chain.getCode({ address: payer }), signal).catch(() => undefined);
-    const isContract = code !== undefined && code !== "0x";
+    const isContract = (code ?? "0x") !== "0x" || (await readSignature(payload.signature))?.deployment !== undefined;
     await budget.lose({ address: payer.toLowerCase(), isContract }, inclusion).catch((cause: unknown) => {
       throw unknown(of, cause, submission.hash);
     });
@@ -121,10 +116,13 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
     async verify(payment, offer, signal) {
       const narrowed = narrow(payment, offer);
       if (!narrowed) return { isValid: false, invalidReason: "invalid_payload" };
-      const { payer } = narrowed;
+      const { from: payer } = narrowed.payload.authorization;
       const work = client.ask(async (chain): Promise<VerifyResponse> => {
-        const facilitator = await facilitatorOn(chain, narrowed, signal, {});
-        return facilitator?.verify(...narrowed.arguments) ?? { isValid: false, invalidReason: SPENT, payer };
+        const opened = await openScheme(scheme, chain, narrowed, { signal, trace: {} });
+        if (isDeclined(opened)) return toInvalid(opened, payer);
+        const verdict = await opened.verify();
+        if (!verdict.isValid || !opened.terms.deployment || (await quota.reserve(payer))) return verdict;
+        return toInvalid(NO_MORE_WALLETS, payer);
       }, signal);
       const { invalidMessage, ...verdict } = await work.catch((cause: unknown) => {
         throw unavailable(`The ${client.name} chain cannot be asked about a payment now`, cause);
@@ -135,15 +133,15 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
     async settle(payment, offer, signal) {
       const narrowed = narrow(payment, offer);
       if (!narrowed) return { success: false, errorReason: "invalid_payload", transaction: "", network };
-      const of = { payer: narrowed.payer, network };
+      const of = { payer: narrowed.payload.authorization.from, network };
       const earlier = await sender.find(narrowed.authorization, signal).catch((cause: unknown) => {
         throw unknown(of, cause);
       });
       if (earlier) return follow(earlier, narrowed, signal);
       const trace: Trace = {};
       const work = client.ask(async (chain): Promise<SettleResponse> => {
-        const facilitator = await facilitatorOn(chain, narrowed, signal, trace);
-        return facilitator?.settle(...narrowed.arguments) ?? toSpentRefusal(of);
+        const opened = await openScheme(scheme, chain, narrowed, { signal, trace });
+        return isDeclined(opened) ? toDeclinedRefusal(of, opened) : opened.settle();
       }, signal);
       const answer = await work.catch((cause: unknown) => ({ cause }));
       return judge(answer, trace, of);
@@ -164,19 +162,21 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): Facili
 const unavailable = (detail: string, cause?: unknown): Problem =>
   new Problem("facilitator-unavailable", detail, { cause, retryAfter: 5 });
 
-interface Narrowed {
-  readonly payer: Hex;
-  /** Identifies the authorization on this chain. */
-  readonly authorization: string;
-  readonly arguments: Parameters<X402Facilitator["settle"]>;
-}
+const isDeclined = (opened: object): opened is Declined => "reason" in opened;
+
+const toInvalid = ({ reason, message }: Declined, payer: Hex): VerifyResponse => ({
+  isValid: false,
+  invalidReason: reason,
+  invalidMessage: message,
+  payer,
+});
 
 /** The SDK's answer, as far as it can be believed. @throws Problem `settlement-unknown` when the money may have moved. */
 function judge(answer: SettleResponse | { readonly cause: unknown }, trace: Trace, of: Of): SettleResponse {
   const transaction = trace.inclusion?.hash ?? trace.submission?.hash;
   if ("cause" in answer) throw unknown(of, answer.cause, transaction);
   if (answer.success) return { ...answer, transaction: transaction ?? answer.transaction };
-  if (trace.isSpent) return toSpentRefusal(of);
+  if (trace.declined) return toDeclinedRefusal(of, trace.declined);
   if (trace.failure !== undefined) throw unknown(of, trace.failure);
   if (trace.inclusion?.status === "reverted") return toRevertRefusal(of, trace.inclusion);
   // Whoever used the authorization before: perhaps an earlier attempt of ours, which the chain will show.
@@ -195,11 +195,11 @@ const toRevertRefusal = (of: Of, { hash }: EvmInclusion): SettleResponse => ({
   transaction: "",
 });
 
-const toSpentRefusal = (of: Of): SettleResponse => ({
+const toDeclinedRefusal = (of: Of, { reason, message }: Declined): SettleResponse => ({
   ...of,
   success: false,
-  errorReason: SPENT,
-  errorMessage: "Too many transactions of this payer have reverted today",
+  errorReason: reason,
+  errorMessage: message,
   transaction: "",
 });
 
@@ -210,7 +210,6 @@ type Of = Pick<SettleResponse, "network"> & { readonly payer: string };
 
 const USED = "invalid_exact_evm_nonce_already_used";
 const REVERTED = "invalid_exact_evm_transaction_reverted";
-const SPENT = "invalid_exact_evm_payer_reverts";
 
 function unknown({ network, payer }: Of, cause: unknown, transaction?: string): Problem {
   const detail = `What became of a payment of ${payer} on ${network} is not known yet`;

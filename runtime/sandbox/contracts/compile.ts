@@ -25,7 +25,7 @@ const settings = {
 };
 const solc = createRequire(resolve(process.argv[2] ?? ".", "package.json"))("solc") as Solc;
 
-for (const name of ["SandboxToken", "Multicall3"]) {
+for (const name of ["SandboxToken", "Multicall3", "SmartWalletFactory"]) {
   const content = readFileSync(join(import.meta.dirname, `${name}.sol`), "utf8");
   const file = `${name}.sol`;
   const outputSelection = { "*": { [name]: ["abi", "evm.deployedBytecode.object"] } };

@@ -1,8 +1,16 @@
 import { expect } from "chai";
-import { type Abi, decodeFunctionData, type Hex, type PublicClient, parseAbi } from "viem";
+import { type Abi, decodeFunctionData, type Hex, multicall3Abi, type PublicClient, parseAbi } from "viem";
 import type { EvmInclusion, EvmSender, EvmSubmission } from "../../../runtime/drivers/evm/sender.ts";
+import type { Deployment } from "../../../runtime/drivers/facilitator/deployment.ts";
+import type { DeploymentQuota } from "../../../runtime/drivers/facilitator/deployment-quota.ts";
 import type { GasBudget, GasPlace } from "../../../runtime/drivers/facilitator/gas-budget.ts";
-import { createLocalSigner, readGasTerms, type Trace } from "../../../runtime/drivers/facilitator/local-signer.ts";
+import {
+  createLocalSigner,
+  NO_MORE_WALLETS,
+  readGasTerms,
+  SPENT,
+  type Trace,
+} from "../../../runtime/drivers/facilitator/local-signer.ts";
 import { eventually } from "../../support/eventually.ts";
 import { never, thrown } from "./stage.ts";
 
@@ -20,6 +28,7 @@ interface World {
   estimate: bigint | Error;
   submit: Error | undefined;
   hasPlace: boolean;
+  hasWallets: boolean;
   inclusion: Promise<EvmInclusion>;
 }
 
@@ -31,7 +40,14 @@ describe("the signer of a settlement", () => {
   let sent: Parameters<EvmSender["submit"]>[0][];
   beforeEach(() => {
     world = {
-      ...{ code: undefined, balance: 10n ** 18n, estimate: 100_000n, submit: undefined, hasPlace: true },
+      ...{
+        code: undefined,
+        balance: 10n ** 18n,
+        estimate: 100_000n,
+        submit: undefined,
+        hasPlace: true,
+        hasWallets: true,
+      },
       inclusion: Promise.resolve(toInclusion("success")),
     };
     [trace, did, asked, sent] = [{}, [], [], []];
@@ -66,15 +82,21 @@ describe("the signer of a settlement", () => {
     reserve: async () => (world.hasPlace ? place : undefined),
     trust: async () => void did.push("trust"),
   } as unknown as GasBudget;
-  const read = () => readGasTerms(chain, { payer: PAYER, treasury: TREASURY }, sender, never);
-  const open = async () => {
+  const quota = {
+    take: async () => world.hasWallets,
+    giveBack: async (payer: string) => void did.push(`give back ${payer}`),
+  } as unknown as DeploymentQuota;
+  const read = (deployment?: Deployment) =>
+    readGasTerms(chain, { payer: PAYER, treasury: TREASURY, deployment }, sender, never);
+  const open = async (deployment?: Deployment) => {
     const fixed = { confirmationMs: 1000, signal: never, trace, authorization: "once" };
     return createLocalSigner({
       ...fixed,
-      ...{ chain, sender, budget, address: TREASURY, assets: new Set([TOKEN]), terms: await read() },
+      ...{ chain, sender, budget, quota, address: TREASURY, assets: new Set([TOKEN]), terms: await read(deployment) },
     });
   };
-  const write = async () => (await open()).writeContract({ address: TOKEN, abi, functionName: "pay", args: [5n] });
+  const write = async (deployment?: Deployment) =>
+    (await open(deployment)).writeContract({ address: TOKEN, abi, functionName: "pay", args: [5n] });
 
   it("may use 150 000 gas for an ordinary account and 400 000 for a contract, at a base fee a quarter above this one", async () => {
     const fees = { maxFeePerGas: 129n, maxPriorityFeePerGas: 3n };
@@ -151,7 +173,7 @@ describe("the signer of a settlement", () => {
   it("sends nothing for a payer who has burned too much gas, and says so", async () => {
     world.hasPlace = false;
     expect(await thrown(write())).to.be.an("error");
-    expect([sent, did, trace, asked]).to.deep.equal([[], [], { isSpent: true }, []]);
+    expect([sent, did, trace, asked]).to.deep.equal([[], [], { declined: SPENT }, []]);
   });
 
   it("gives the place back when the sender could not send", async () => {
@@ -187,7 +209,53 @@ describe("the signer of a settlement", () => {
     expect(await of(`0x${"cd".repeat(32)}`)).to.deep.include({ logs: ["of the chain"] });
   });
 
-  it("deploys no account for a payer", async () => {
+  describe("for a wallet that is not deployed yet", () => {
+    const deployment: Deployment = { factory: OTHER, data: "0x0d" };
+
+    it("may use 700 000 gas, and counts it as a contract; one that stands needs no deployment", async () => {
+      expect(await read(deployment)).to.deep.include({ deployment, mostGas: 700_000n });
+      expect((await read(deployment)).payer.isContract).to.equal(true);
+      world.code = "0x00";
+      expect(await read(deployment))
+        .to.include({ mostGas: 400_000n })
+        .and.not.have.property("deployment");
+    });
+
+    it("holds the deployment back, and sends it with the transfer", async () => {
+      const signer = await open(deployment);
+      const held = await signer.sendTransaction({ to: OTHER, data: "0x0d" });
+      expect(await signer.waitForTransactionReceipt({ hash: held })).to.deep.equal({ status: "success" });
+      expect(sent).to.deep.equal([]);
+      await signer.writeContract({ address: TOKEN, abi, functionName: "pay", args: [5n] });
+      const { args } = decodeFunctionData({ abi: multicall3Abi, data: sent[0]?.data as Hex });
+      const [calls] = args as unknown as [{ target: Hex; allowFailure: boolean }[]];
+      expect(sent).to.have.length(1);
+      expect(calls.map(({ target, allowFailure }) => [target, allowFailure])).to.deep.equal([
+        [OTHER, true],
+        [TOKEN, false],
+      ]);
+    });
+
+    it("sends nothing when no more wallets are deployed today, and says so", async () => {
+      world.hasWallets = false;
+      expect(await thrown(write(deployment))).to.be.an("error");
+      expect([sent, did, trace]).to.deep.equal([[], ["release"], { declined: NO_MORE_WALLETS }]);
+    });
+
+    it("gives the deployment back when nothing was sent, or when it was reverted", async () => {
+      const payer = PAYER.toLowerCase();
+      world.submit = new Error("the store is gone");
+      expect(await thrown(write(deployment))).to.equal(world.submit);
+      expect(did).to.deep.equal(["release", `give back ${payer}`]);
+      world.submit = undefined;
+      world.inclusion = Promise.resolve(toInclusion("reverted"));
+      await write(deployment);
+      await eventually(() => did.length === 4);
+      expect(did.slice(2)).to.deep.equal([`lose ${HASH} 7`, `give back ${payer}`]);
+    });
+  });
+
+  it("deploys no account for a payer whose signature names none", async () => {
     const signer = await open();
     expect(await thrown(signer.sendTransaction({ to: TOKEN, data: "0x" }))).to.have.property("code", "internal");
     expect(signer.getAddresses()).to.deep.equal([TREASURY]);

@@ -1,6 +1,7 @@
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { expect } from "chai";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import type { SmartWalletsManifest } from "../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { Facilitator, PaymentPayload, PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
 import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
@@ -51,8 +52,12 @@ export interface FacilitatorStage {
   readonly buyer: PrivateKeyAccount;
   /** Of the facilitator that was opened last. */
   readonly sender: EvmSender;
-  open(store?: ReturnType<typeof createMemoryStore>, confirmationMs?: number): Facilitator;
-  pay(accepted?: PaymentRequirements, from?: PrivateKeyAccount): Promise<PaymentPayload>;
+  open(
+    store?: ReturnType<typeof createMemoryStore>,
+    confirmationMs?: number,
+    smartWallets?: SmartWalletsManifest,
+  ): Facilitator;
+  pay(accepted?: PaymentRequirements, from?: ConstructorParameters<typeof ExactEvmScheme>[0]): Promise<PaymentPayload>;
 }
 
 /** To be called in a `describe`: starts the chain before its tests and stops it after them. */
@@ -91,7 +96,7 @@ export function stageFacilitator(): FacilitatorStage {
     expect(unhandled).to.deep.equal([]);
   });
 
-  function open(store = createMemoryStore(), confirmationMs = 45_000) {
+  function open(store = createMemoryStore(), confirmationMs = 45_000, smartWallets?: SmartWalletsManifest) {
     const client = createEvmClient({ url: proxy.url, chainId: 137, retries: 1, retryDelayMs: 5 });
     sender = createEvmSender({
       ...{
@@ -114,10 +119,14 @@ export function stageFacilitator(): FacilitatorStage {
       store,
       tokens: [jpycFacts, { ...jpycFacts, asset: second }],
       confirmationMs,
+      smartWallets,
     });
   }
 
-  async function pay(accepted = offer, from = buyer): Promise<PaymentPayload> {
+  async function pay(
+    accepted = offer,
+    from: ConstructorParameters<typeof ExactEvmScheme>[0] = buyer,
+  ): Promise<PaymentPayload> {
     const requirements = accepted as Parameters<ExactEvmScheme["createPaymentPayload"]>[1];
     const { payload } = await new ExactEvmScheme(from).createPaymentPayload(2, requirements);
     return { x402Version: 2, accepted, payload };

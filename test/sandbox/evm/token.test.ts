@@ -13,6 +13,7 @@ import {
 import type { PrivateKeyAccount } from "viem/accounts";
 import multicallJson from "../../../runtime/sandbox/contracts/Multicall3.abi.json" with { type: "json" };
 import tokenJson from "../../../runtime/sandbox/contracts/SandboxToken.abi.json" with { type: "json" };
+import walletsJson from "../../../runtime/sandbox/contracts/SmartWalletFactory.abi.json" with { type: "json" };
 import { domain, encode, openTokenStage, payee, sign, type TokenStage, toTransfer } from "./token-stage.ts";
 
 describe("the sandbox's token", () => {
@@ -28,7 +29,8 @@ describe("the sandbox's token", () => {
 
   it("is compiled from the source that stands beside it", () => {
     const folder = join(import.meta.dirname, "../../../runtime/sandbox/contracts");
-    for (const [name, built] of Object.entries({ SandboxToken: tokenJson, Multicall3: multicallJson })) {
+    const contracts = { SandboxToken: tokenJson, Multicall3: multicallJson, SmartWalletFactory: walletsJson };
+    for (const [name, built] of Object.entries(contracts)) {
       const hash = createHash("sha256")
         .update(readFileSync(join(folder, `${name}.sol`)))
         .digest("hex");

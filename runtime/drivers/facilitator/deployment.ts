@@ -1,0 +1,137 @@
+import type { PublicClient } from "viem";
+import type { Hex } from "../../api/capabilities.ts";
+import type { Eip3009 } from "../../core/x402/eip3009.ts";
+import type { PaymentRequirements } from "../../core/x402/x402.ts";
+import type { EvmCall } from "../evm/sender.ts";
+
+/** How a wallet that is not on the chain yet is deployed: a call that anybody may make (ERC-6492). */
+export interface Deployment {
+  readonly factory: Hex;
+  readonly data: Hex;
+}
+
+/** A payer's signature, and the deployment that may stand around it. */
+export interface ReadSignature {
+  /** As the wallet itself takes it. */
+  readonly inner: Hex;
+  readonly deployment: Deployment | undefined;
+}
+
+/** A call of the treasury: what is called, and with what. */
+export type TreasuryCall = Required<Pick<EvmCall, "to" | "data">>;
+
+/** The same address on every public EVM chain. */
+const MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11";
+/** What a wallet answers when it accepts a signature (ERC-1271). */
+const ERC1271_YES = "0x1626ba7e";
+const ERC1271_ABI = [
+  {
+    type: "function",
+    name: "isValidSignature",
+    stateMutability: "view",
+    inputs: [
+      { name: "hash", type: "bytes32" },
+      { name: "signature", type: "bytes" },
+    ],
+    outputs: [{ name: "", type: "bytes4" }],
+  },
+] as const;
+
+/** Reads a signature as ERC-6492 describes it, or leaves it as it is; undefined for one that is malformed. */
+export async function readSignature(signature: Hex): Promise<ReadSignature | undefined> {
+  const { isErc6492Signature, parseErc6492Signature } = await import("viem");
+  if (!isErc6492Signature(signature)) return { inner: signature, deployment: undefined };
+  try {
+    const { address: factory, data, signature: inner } = parseErc6492Signature(signature);
+    return factory && data ? { inner, deployment: { factory, data } } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Deployment and transfer in one transaction, so that nobody gets a wallet without paying: when the transfer fails, the
+ * wallet is not deployed either. The factory may fail, because somebody else may have deployed the wallet meanwhile.
+ */
+export async function bundle({ factory, data }: Deployment, transfer: TreasuryCall): Promise<TreasuryCall> {
+  return aggregate([
+    { target: factory, allowFailure: true, callData: data },
+    { target: transfer.to, allowFailure: false, callData: transfer.data },
+  ]);
+}
+
+/**
+ * Whether the deployment puts a contract at the payer's address, and that accepts the signature (ERC-1271). Without this
+ * look, an ordinary account's payment could have any wallet of an allowed factory deployed.
+ * @param terms the account that calls, and its gas.
+ */
+export async function makesSigner(
+  chain: PublicClient,
+  { factory, data }: Deployment,
+  { authorization, inner, offer }: SignedPayment,
+  terms: CallTerms,
+): Promise<boolean> {
+  const { decodeFunctionResult, encodeFunctionData, multicall3Abi } = await import("viem");
+  const args = [await toDigest(authorization, offer), inner] as const;
+  const callData = encodeFunctionData({ abi: ERC1271_ABI, functionName: "isValidSignature", args });
+  const calls = [
+    { target: factory, allowFailure: true, callData: data },
+    { target: authorization.from, allowFailure: true, callData },
+  ];
+  // A call that runs out of gas is refused as a whole; an outage is noticed by whoever lent the client.
+  const { data: answer } = await chain
+    .call({ ...(await aggregate(calls)), ...terms })
+    .catch(() => ({ data: undefined }));
+  if (answer === undefined) return false;
+  const [, verdict] = decodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", data: answer });
+  return verdict?.success === true && verdict.returnData.startsWith(ERC1271_YES);
+}
+
+/** What was signed, and the signature as the wallet takes it. */
+export interface SignedPayment {
+  readonly authorization: Eip3009["authorization"];
+  readonly inner: Hex;
+  readonly offer: PaymentRequirements;
+}
+
+interface CallTerms {
+  readonly account: Hex;
+  readonly gas: bigint;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+
+interface BundledCall {
+  readonly target: Hex;
+  readonly allowFailure: boolean;
+  readonly callData: Hex;
+}
+
+async function aggregate(calls: readonly BundledCall[]): Promise<TreasuryCall> {
+  const { encodeFunctionData, multicall3Abi } = await import("viem");
+  return {
+    to: MULTICALL3,
+    data: encodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3", args: [calls] }),
+  };
+}
+
+/** The EIP-712 hash of the authorization. */
+async function toDigest(authorization: Eip3009["authorization"], offer: PaymentRequirements): Promise<Hex> {
+  const [{ hashTypedData }, { authorizationTypes }] = await Promise.all([import("viem"), import("@x402/evm")]);
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  const { name, version } = offer.extra as { name: string; version: string }; // Of a rail with EIP-712 signatures.
+  const chainId = Number(offer.network.slice("eip155:".length));
+  return hashTypedData({
+    domain: { name, version, chainId, verifyingContract: offer.asset as Hex },
+    types: authorizationTypes,
+    primaryType: "TransferWithAuthorization",
+    message: {
+      from,
+      to,
+      value: BigInt(value),
+      validAfter: BigInt(validAfter),
+      validBefore: BigInt(validBefore),
+      nonce,
+    },
+  });
+}

@@ -1,0 +1,87 @@
+import type { x402Facilitator as X402Facilitator } from "@x402/core/facilitator";
+import type { PublicClient } from "viem";
+import type { Treasury } from "../../api/capabilities.ts";
+import type { SmartWalletsManifest } from "../../core/set/manifest.ts";
+import type { Eip3009 } from "../../core/x402/eip3009.ts";
+import type { PaymentRequirements } from "../../core/x402/x402.ts";
+import type { EvmSender } from "../evm/sender.ts";
+import { makesSigner, readSignature } from "./deployment.ts";
+import type { DeploymentQuota } from "./deployment-quota.ts";
+import type { GasBudget } from "./gas-budget.ts";
+import { createLocalSigner, type Declined, type GasTerms, readGasTerms, SPENT, type Trace } from "./local-signer.ts";
+
+export interface LocalSchemeOptions {
+  readonly network: `eip155:${string}`;
+  readonly sender: EvmSender;
+  readonly treasury: Pick<Treasury, "evmAddress">;
+  readonly budget: GasBudget;
+  readonly quota: DeploymentQuota;
+  /** Tokens that are known to be contracts, lower case. */
+  readonly assets: ReadonlySet<string>;
+  readonly factories: SmartWalletsManifest["factories"];
+  readonly confirmationMs: number;
+}
+
+/** A payment with nothing in it but its authorization: other members would make the SDK read another scheme. */
+export interface LocalPayment {
+  readonly payload: Eip3009;
+  readonly offer: PaymentRequirements & { readonly network: `eip155:${string}`; extra: Record<string, unknown> };
+  /** Identifies the authorization on this chain. */
+  readonly authorization: string;
+}
+
+/** The SDK's facilitator for one payment. */
+export interface LocalScheme {
+  readonly terms: GasTerms;
+  verify(): ReturnType<X402Facilitator["verify"]>;
+  settle(): ReturnType<X402Facilitator["settle"]>;
+}
+
+/** Opens the SDK's facilitator around a signer that lives for one call, unless the treasury pays no gas for the payment. */
+export async function openScheme(
+  options: LocalSchemeOptions,
+  chain: PublicClient,
+  { payload, offer, authorization }: LocalPayment,
+  { signal, trace }: { readonly signal: AbortSignal; readonly trace: Trace },
+): Promise<LocalScheme | Declined> {
+  const { network, sender, treasury, budget, factories } = options;
+  const { from: payer } = payload.authorization;
+  const address = await treasury.evmAddress();
+  const signature = await readSignature(payload.signature);
+  if (!signature) return MALFORMED;
+  const { inner, deployment } = signature;
+  const terms = await readGasTerms(chain, { payer, treasury: address, deployment }, sender, signal);
+  if (await budget.isSpent(terms.payer)) return SPENT;
+  if (terms.deployment) {
+    const { factory } = terms.deployment;
+    if (!factories.some((allowed) => allowed.toLowerCase() === factory.toLowerCase())) return toForeign(factory);
+    const call = { account: address, gas: terms.mostGas, ...terms.fees };
+    const signed = { authorization: payload.authorization, inner, offer };
+    if (!(await makesSigner(chain, terms.deployment, signed, call))) return NOT_ITS_WALLET;
+  }
+  // A wallet that stands already needs no deployment, and nobody's factory is called for it.
+  const plain = terms.deployment ? payload : { ...payload, signature: inner };
+  const [{ x402Facilitator }, { ExactEvmScheme }] = await Promise.all([
+    import("@x402/core/facilitator"),
+    import("@x402/evm/exact/facilitator"),
+  ]);
+  const signer = createLocalSigner({ ...options, chain, address, terms, authorization, signal, trace });
+  const scheme = new ExactEvmScheme(signer, { eip6492AllowedFactories: [...factories] });
+  const facilitator = new x402Facilitator().register(network, scheme);
+  const payment = [{ x402Version: 2, accepted: offer, payload: { ...plain } }, offer] as const;
+  return { terms, verify: () => facilitator.verify(...payment), settle: () => facilitator.settle(...payment) };
+}
+
+const MALFORMED: Declined = {
+  reason: "invalid_exact_evm_signature_format",
+  message: "The signature ends as ERC-6492 says, and does not begin so",
+};
+const NOT_ITS_WALLET: Declined = {
+  reason: "invalid_exact_evm_signature",
+  message: "The factory makes no wallet at the payer's address that accepts this signature",
+};
+
+const toForeign = (factory: string): Declined => ({
+  reason: "eip6492_factory_not_allowed",
+  message: `Deploy the wallet first: its factory ${factory} is not allowed here`,
+});
