@@ -1,11 +1,11 @@
-/** The money path, whose mutants must die. Globs below the root. */
+/** The money path, whose mutants must die: not the caches, limits and backups that stand beside it. Globs below the root. */
 export const SOURCES: readonly string[] = [
   "runtime/core/{invoke,perform,payments,leases,once,deadline,digest,sweeper}.ts",
   "runtime/core/{payments,x402,jobs,refunds}/*.ts",
   "runtime/drivers/facilitator/*.ts",
   "runtime/drivers/evm/settlements.ts",
   "runtime/drivers/solana/settlements*.ts",
-  "runtime/drivers/store/!(cache|redis-limiter).ts",
+  "runtime/drivers/store/!(cache|redis-limiter|sqlite-backup).ts",
 ];
 
 /**

@@ -149,6 +149,13 @@ describe("a store in a file", () => {
       counts.push(rows());
     }
     expect(counts).to.deep.equal([252, 52, 2, 2]);
+    await store.set("brief", 1, 1000);
+    time += 59_999;
+    await store.set("tick", 4);
+    expect(rows(), "within a minute").to.equal(3);
+    time += 1;
+    await store.set("tick", 5);
+    expect(rows()).to.equal(2);
     reader.close();
     await store.close();
   });

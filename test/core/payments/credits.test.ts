@@ -1,0 +1,149 @@
+import { expect } from "chai";
+import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { createJobRecords } from "../../../runtime/core/jobs/records.ts";
+import { type Credits, createCredits } from "../../../runtime/core/payments/credits.ts";
+import { createReservations, type PaymentRecord, type Reservations } from "../../../runtime/core/payments/reservations.ts";
+import type { RefundCase } from "../../../runtime/core/refunds/records.ts";
+import { createCompiler } from "../../../runtime/core/schema/validator.ts";
+import { bindServices } from "../../../runtime/core/service.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { toSite } from "../../support/sellers/dice.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+const MINUTE = 60_000;
+const OFFER = {
+  ...{ scheme: "exact", network: "eip155:8453", asset: "0x1", amount: "1000", payTo: "0x2" },
+  ...{ maxTimeoutSeconds: 300, extra: {} },
+};
+const never = new AbortController().signal;
+
+describe("a credit", () => {
+  let now: number;
+  let reservations: Reservations;
+  let credits: Credits;
+  let refunds: RefundCase[];
+  let runs: number;
+  let work: (input: unknown, call: Call) => unknown;
+  const clock = { now: () => now };
+  const toRecord = (more: Partial<PaymentRecord> = {}): PaymentRecord => ({
+    ...{ state: "settled", request: "r", fingerprint: "f", service: "anchor", settledAt: now, payer: "0x9" },
+    payment: { x402Version: 2, accepted: OFFER, payload: {} },
+    receipt: { success: true, transaction: "0xfe", network: OFFER.network, payer: "0x9" },
+    owed: { id: "one", input: { any: 1 }, failures: 0 },
+    ...more,
+  });
+  beforeEach(() => {
+    [now, refunds, runs] = [1_800_000_000_000, [], 0];
+    const store = createMemoryStore(clock.now);
+    const handler: AnyHandler = (input: unknown, call: Call) => {
+      runs += 1;
+      return work(input, call);
+    };
+    const object = { type: "object" } as const;
+    const about = { title: "anchor", description: "It anchors.", route: "POST /v1/anchor", tags: [], examples: [] };
+    const services = bindServices(
+      [{ id: "anchor", ...about, price: "0.001", handler: "work.anchor", input: object, output: object }],
+      {
+        ...{ site: toSite([createScriptedRail()]), compile: createCompiler(new Map()) },
+        handlers: new Map([["work.anchor", handler]]),
+      },
+    );
+    reservations = createReservations({ store, clock, onError: (error) => expect.fail(String(error)) });
+    credits = createCredits({
+      ...{ services, reservations, clock, log: silentLog, records: createJobRecords({ store, clock }) },
+      refunds: {
+        open: async (refund) => void refunds.push(refund),
+        status: async () => ({ refund_tx: null, refund_pending: "manual" }),
+      },
+    });
+    work = () => ({ done: true });
+  });
+  afterEach(() => reservations.close());
+  const fail = (code: Problem["code"]): void => {
+    work = () => {
+      throw new Problem(code, "It fell off the table.");
+    };
+  };
+  const deliver = (record = toRecord(), signal = never) => credits.deliver("k", record, signal);
+
+  it("is delivered by one run, which is told who has paid and where, and is owed no more", async () => {
+    let told: object | undefined;
+    work = (input, { id, payer, network }) => {
+      told = { input, id, payer, network };
+      return { done: true };
+    };
+    const record = await deliver();
+    expect(told).to.deep.equal({ input: { any: 1 }, id: "one", payer: "0x9", network: OFFER.network });
+    expect(record).to.deep.include({ output: { done: true } }).and.not.to.have.property("owed");
+    expect(await reservations.read("k")).to.deep.equal(record);
+    expect(await deliver(record), "there is nothing to do").to.equal(record);
+    expect(await deliver(), "another process has delivered it").to.deep.equal(record);
+    expect([runs, refunds]).to.deep.equal([1, []]);
+  });
+
+  it("counts a failure that may pass, with its reason, and is tried again", async () => {
+    fail("upstream-failed");
+    const record = await deliver();
+    expect(record.owed).to.deep.equal({ ...toRecord().owed, failures: 1, reason: "It fell off the table." });
+    expect(await reservations.read("k")).to.deep.equal(record);
+    const problem = await credits.explain(record);
+    expect(problem.message).to.equal(
+      "The payment was settled, and the service failed: It fell off the table. Repeat this request with the same payment, at no further charge; what cannot be delivered within 10 minutes is paid back.",
+    );
+    expect(problem.options).to.deep.equal({ retryAfter: 5, receipt: record.receipt });
+  });
+
+  it("counts no failure of a run that was stopped, nor touches its record", async () => {
+    const stopping = new AbortController();
+    work = () => {
+      stopping.abort();
+      throw new Problem("unavailable");
+    };
+    const record = toRecord();
+    expect(await deliver(record, stopping.signal)).to.equal(record);
+    expect(await reservations.read("k")).to.equal(undefined);
+  });
+
+  it("is left to a process that offers its service", async () => {
+    const record = toRecord({ service: "other" });
+    expect(await deliver(record)).to.equal(record);
+    expect(await reservations.read("k")).to.equal(undefined);
+  });
+
+  it("is paid back at once after a failure that no run can mend, and is never run again", async () => {
+    fail("unparseable-input");
+    const record = await deliver();
+    expect(record.owed).to.include({ isPaidBack: true, failures: 1 });
+    expect(refunds).to.deep.equal([
+      {
+        ...{ id: "one", service: "anchor" },
+        payment: { network: OFFER.network, asset: "0x1", amount: "1000", payer: "0x9", transaction: "0xfe" },
+      },
+    ]);
+    const problem = await credits.explain(record);
+    expect(problem.message).to.match(/It fell off the table\. It is paid back\.$/);
+    const members = { refund_tx: null, refund_pending: "manual" };
+    expect(problem.options).to.deep.equal({ members, receipt: record.receipt });
+    work = () => ({ done: true });
+    expect(await deliver(record)).to.equal(record);
+    expect((await deliver()).owed, "also where its record was lost").to.include({ isPaidBack: true });
+    expect(runs).to.equal(1);
+  });
+
+  it("is paid back after ten minutes or 25 failures, without another run", async () => {
+    const old = toRecord({ settledAt: now - 10 * MINUTE });
+    expect((await credits.deliver("old", old, never)).owed).to.include({ isPaidBack: true });
+    const worn = toRecord({ owed: { id: "two", input: {}, failures: 25 } });
+    expect((await credits.deliver("worn", worn, never)).owed).to.include({ isPaidBack: true });
+    expect([runs, refunds.length]).to.deep.equal([0, 2]);
+    const young = toRecord({ settledAt: now - 10 * MINUTE + 1, owed: { id: "three", input: {}, failures: 24 } });
+    expect(await credits.deliver("young", young, never)).not.to.have.property("owed");
+    expect(runs).to.equal(1);
+  });
+
+  it("says that its work is not done yet while no run has failed", async () => {
+    expect((await credits.explain(toRecord())).message).to.match(/^The payment was settled, and its work is not done yet\. /);
+  });
+});
