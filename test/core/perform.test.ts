@@ -53,9 +53,11 @@ describe("the input of a call", () => {
     expect(code).to.equal("invalid-input");
     return options.issues?.map(({ loc, type }) => [loc.join("."), type]);
   };
-  const refuse = (...issues: ValidationIssue[]) => (): never => {
-    throw new Problem("invalid-input", undefined, { issues });
-  };
+  const refuse =
+    (...issues: ValidationIssue[]) =>
+    (): never => {
+      throw new Problem("invalid-input", undefined, { issues });
+    };
 
   it("is given on when neither the schema nor the handler finds a fault", async () => {
     expect(await read(() => {}, { low: 1, high: 2 })).to.deep.equal({ low: 1, high: 2 });
@@ -91,7 +93,10 @@ describe("the input of a call", () => {
       ["path.low", "value_error"],
       ["query.high", "value_error"],
     ]);
-    expect(await read(() => {}, { low: "1", high: "2" }, from), "texts become numbers").to.deep.equal({ low: 1, high: 2 });
+    expect(await read(() => {}, { low: "1", high: "2" }, from), "texts become numbers").to.deep.equal({
+      low: 1,
+      high: 2,
+    });
   });
 
   it("is shown in a fault only where it is short", async () => {
@@ -114,7 +119,13 @@ describe("the work of a call", () => {
   });
 
   it("is our own fault when it breaks its schema, which only the log is told", async () => {
-    const { code, message, options } = await caught(perform(toService(() => ({ value: "secret" })), {}, call));
+    const { code, message, options } = await caught(
+      perform(
+        toService(() => ({ value: "secret" })),
+        {},
+        call,
+      ),
+    );
     expect([code, message.includes("secret")]).to.deep.equal(["internal", false]);
     expect((options.cause as Error).message).to.match(/^dice\.roll broke its output schema: .*int_/);
   });
@@ -142,7 +153,10 @@ describe("the work of a call", () => {
       return new Promise(() => {});
     });
     for (let time = 0; time < 2; time += 1)
-      expect(await caught(perform(service, {}, { ...call, signal: leaving.signal }))).to.have.property("code", "unavailable");
+      expect(await caught(perform(service, {}, { ...call, signal: leaving.signal }))).to.have.property(
+        "code",
+        "unavailable",
+      );
     expect(runs).to.equal(1);
   });
 
@@ -158,7 +172,11 @@ describe("the work of a call", () => {
       counts.removed += 1;
       remove(...args);
     };
-    await perform(toService(() => ({ value: 1 })), {}, { ...call, signal });
+    await perform(
+      toService(() => ({ value: 1 })),
+      {},
+      { ...call, signal },
+    );
     expect(counts).to.deep.equal({ added: 1, removed: 1 });
   });
 
@@ -166,7 +184,11 @@ describe("the work of a call", () => {
     const asked: unknown[] = [];
     const ready = async (input: unknown, signal: AbortSignal) => void asked.push(input, signal);
     await prepare(toService({ run: () => ({}), ready }), 1, never);
-    await prepare(toService(() => ({})), 2, never);
+    await prepare(
+      toService(() => ({})),
+      2,
+      never,
+    );
     expect(asked).to.deep.equal([1, never]);
   });
 });

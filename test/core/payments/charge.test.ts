@@ -21,6 +21,17 @@ describe("a paid request", () => {
     expect(shop.rail.asked).to.include({ verify: 1, settle: 1 });
   });
 
+  it("tells the handler who has paid and where, whether the work comes first or the money", async () => {
+    const told: unknown[] = [];
+    shop.handler = (_input, { payer, network }) => {
+      told.push([payer, network]);
+      return { value: 1 };
+    };
+    for (const path of ["/v1/roll", "/v1/echo"]) expect((await shop.buy(path, ROLL)).status).to.equal(200);
+    const payer = ["0x1111111111111111111111111111111111111111", "eip155:8453"];
+    expect(told).to.deep.equal([payer, payer]);
+  });
+
   it("is not charged for an input that is refused, and the facilitator is not asked", async () => {
     const payment = await shop.pay("/v1/roll");
     const response = await shop.post("/v1/roll", { low: "one" }, { "payment-signature": payment });

@@ -3,7 +3,11 @@ import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createJobRecords } from "../../../runtime/core/jobs/records.ts";
 import { type Credits, createCredits } from "../../../runtime/core/payments/credits.ts";
-import { createReservations, type PaymentRecord, type Reservations } from "../../../runtime/core/payments/reservations.ts";
+import {
+  createReservations,
+  type PaymentRecord,
+  type Reservations,
+} from "../../../runtime/core/payments/reservations.ts";
 import type { RefundCase } from "../../../runtime/core/refunds/records.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import { bindServices } from "../../../runtime/core/service.ts";
@@ -21,6 +25,7 @@ const never = new AbortController().signal;
 
 describe("a credit", () => {
   let now: number;
+  let store: ReturnType<typeof createMemoryStore>;
   let reservations: Reservations;
   let credits: Credits;
   let refunds: RefundCase[];
@@ -36,7 +41,7 @@ describe("a credit", () => {
   });
   beforeEach(() => {
     [now, refunds, runs] = [1_800_000_000_000, [], 0];
-    const store = createMemoryStore(clock.now);
+    store = createMemoryStore(clock.now);
     const handler: AnyHandler = (input: unknown, call: Call) => {
       runs += 1;
       return work(input, call);
@@ -76,7 +81,9 @@ describe("a credit", () => {
     };
     const record = await deliver();
     expect(told).to.deep.equal({ input: { any: 1 }, id: "one", payer: "0x9", network: OFFER.network });
-    expect(record).to.deep.include({ output: { done: true } }).and.not.to.have.property("owed");
+    expect(record)
+      .to.deep.include({ output: { done: true } })
+      .and.not.to.have.property("owed");
     expect(await reservations.read("k")).to.deep.equal(record);
     expect(await deliver(record), "there is nothing to do").to.equal(record);
     expect(await deliver(), "another process has delivered it").to.deep.equal(record);
@@ -104,6 +111,18 @@ describe("a credit", () => {
     const record = toRecord();
     expect(await deliver(record, stopping.signal)).to.equal(record);
     expect(await reservations.read("k")).to.equal(undefined);
+  });
+
+  it("says nothing of a run whose steps the store has failed, whatever the handler made of that", async () => {
+    const { putIfAbsent } = store;
+    store.putIfAbsent = (key, ...rest) =>
+      key.startsWith("job-step:") ? Promise.reject(new Problem("unavailable")) : putIfAbsent(key, ...rest);
+    work = async (_input, { step }) => {
+      await step("one", async () => 1).catch(() => {});
+      return { done: true };
+    };
+    expect(await deliver().catch((error: unknown) => error)).to.have.property("code", "unavailable");
+    expect(await reservations.readEnd("k")).to.equal(undefined);
   });
 
   it("is left to a process that offers its service", async () => {
@@ -144,6 +163,8 @@ describe("a credit", () => {
   });
 
   it("says that its work is not done yet while no run has failed", async () => {
-    expect((await credits.explain(toRecord())).message).to.match(/^The payment was settled, and its work is not done yet\. /);
+    expect((await credits.explain(toRecord())).message).to.match(
+      /^The payment was settled, and its work is not done yet\. /,
+    );
   });
 });

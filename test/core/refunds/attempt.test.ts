@@ -136,6 +136,20 @@ describe("the attempts at a refund", () => {
     expect(await records.readEnd("one")).to.include({ transaction: "0x02" });
   });
 
+  it("watch for the whole minute, also when another process looks before it is over", async () => {
+    settle();
+    await refunds.open(toCase());
+    await time.pass(30_000);
+    await refunds.close();
+    open();
+    refunds.start();
+    await time.pass(20_000);
+    expect(did.slice(3)).to.deep.equal(["find", "find"]);
+    expect(await records.readEnd("one")).to.equal(undefined);
+    await time.pass(MINUTE);
+    expect(await records.readEnd("one")).to.include({ transaction: "0xfe" });
+  });
+
   it("take back what they told when a reorganisation has taken the transfer, and send it again", async () => {
     settle();
     await refunds.open(toCase());
