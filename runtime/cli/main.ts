@@ -7,10 +7,12 @@ import { addCallCommand } from "./commands/call.ts";
 import { findShop, ROOT } from "./commands/directory.ts";
 import { addMcpProxyCommand } from "./commands/mcp-proxy.ts";
 import { addPeerCommands } from "./commands/peer.ts";
+import { addPurchasesCommand } from "./commands/purchases.ts";
 import { addRefundCommands } from "./commands/refunds.ts";
 import { addRegistryCommands } from "./commands/registry.ts";
 import { addServerCommands } from "./commands/serve.ts";
 import { addSetCommands } from "./commands/set.ts";
+import { addVerifyCommand } from "./commands/verify.ts";
 import { enterShop } from "./config/config.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
 
@@ -47,6 +49,8 @@ function createProgram(): Command {
   addServerCommands(program);
   addSetCommands(program);
   addCallCommand(program);
+  addPurchasesCommand(program);
+  addVerifyCommand(program);
   addMcpProxyCommand(program);
   addPeerCommands(program);
   addRefundCommands(program);

@@ -11,6 +11,7 @@ import type { Settler } from "./payments/settlement.ts";
 import type { Standing } from "./payments/standing.ts";
 import type { Service } from "./service.ts";
 import type { Members } from "./wallets/members.ts";
+import type { Proofs } from "./x402/proofs.ts";
 import type { Rail } from "./x402/rails.ts";
 
 /** What `invoke` works with. */
@@ -18,6 +19,8 @@ export interface InvokeDeps {
   readonly rails: readonly Rail[];
   readonly members: Members;
   readonly offers: Offers;
+  /** Signs receipts; left out: nobody does. */
+  readonly proofs?: Pick<Proofs, "receipt"> | undefined;
   readonly jobs: Pick<Jobs, "reserve" | "begin">;
   readonly reservations: Reservations;
   readonly identifiers: Identifiers;

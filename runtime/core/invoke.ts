@@ -185,7 +185,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (state === "settled") {
       if (record.exchange !== undefined)
         await deps.onSettled?.(record).catch((error: unknown) => log.error("exchange.failed", { error }));
-      return { kind: "result", output, ...(receipt && { receipt }) };
+      return { kind: "result", output, ...(receipt && { receipt: prove(record, receipt) }) };
     }
     if (state === "rejected")
       return refuse(
@@ -199,6 +199,13 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const detail =
       "The payment may have been sent; its outcome is not known yet. Repeat this request with the same payment; do not pay again.";
     throw new Problem("settlement-unknown", detail, { retryAfter: 5 });
+  }
+
+  /** The receipt with our signature, the same each time that it is told. */
+  function prove({ payment, payer, settledAt = 0 }: PaymentRecord, receipt: SettleResponse): SettleResponse {
+    const resource = payment.resource?.url ?? "";
+    const extensions = deps.proofs?.receipt({ resource, receipt, payer: payer ?? receipt.payer, settledAt });
+    return { ...receipt, ...(extensions && { extensions }) };
   }
 
   function refuse(

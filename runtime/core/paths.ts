@@ -13,6 +13,7 @@ export const PATHS = {
   /** A2A 0.3, section 5.3; peers have their card at the same path. */
   agentCard: "/.well-known/agent-card.json",
   jwks: "/.well-known/jwks.json",
+  did: "/.well-known/did.json",
   iconSvg: "/icon.svg",
   iconPng: "/icon.png",
   favicon: "/favicon.ico",

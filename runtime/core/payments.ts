@@ -23,6 +23,7 @@ import { createFreeCalls } from "./wallets/free-calls.ts";
 import { createMembers } from "./wallets/members.ts";
 import { createPurchaseList } from "./wallets/purchases.ts";
 import type { SignIns } from "./wallets/sign-in.ts";
+import type { Proofs } from "./x402/proofs.ts";
 import type { Rail } from "./x402/rails.ts";
 
 /** Everything that has to do with money, put together. */
@@ -53,6 +54,8 @@ export interface PaymentsDeps {
   readonly log: Log;
   /** What challenges say beyond the protocol. */
   readonly extensionsOf?: ExtensionsOf | undefined;
+  /** Signs offers and receipts; left out: nobody does. */
+  readonly proofs?: Proofs | undefined;
   /** Left out: no wallet can sign in. */
   readonly signIns?: SignIns | undefined;
   /** Told of settled calls that named an exchange between peers. */
@@ -82,6 +85,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     history,
     extensionsOf,
     declareSignIn: deps.signIns?.declare,
+    proofs: deps.proofs,
   });
   const networks = rails.map(({ manifest }) => manifest.network);
   const trust = createFacilitatorTrust({ networks, store, clock, log, onChange: () => monitor.refresh() });
@@ -112,6 +116,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const freeCalls = createFreeCalls({ store, clock, mostPerDay });
   const invoke = createInvoke({
     members: createMembers({ signIns, freeCalls, offers }),
+    proofs: deps.proofs,
     noteBought: (purchase) => purchases.note(purchase).catch(report("purchase.not-listed")),
     rails,
     offers,

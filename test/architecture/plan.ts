@@ -45,6 +45,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "record",
     "discovery",
     "refunds",
+    "purchases",
+    "verify",
     "mcp-proxy",
     "backup",
     "live",

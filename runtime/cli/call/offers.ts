@@ -26,7 +26,7 @@ export interface SpendingLimits {
  */
 export function readChallenge({ headers, json }: SellerResponse): PaymentRequired {
   const header = headers.get("payment-required");
-  const parsed = parsePaymentRequired(header ? decoded(header) : json);
+  const parsed = parsePaymentRequired(header ? decodedChallenge(header) : json);
   if (parsed.success && parsed.data.x402Version === 2) return parsed.data as PaymentRequired;
   const why =
     field(json, "x402Version") === 1 && !header ? "it speaks only x402 version 1" : "its challenge is malformed";
@@ -36,10 +36,11 @@ export function readChallenge({ headers, json }: SellerResponse): PaymentRequire
 /** The reason that a 402 gives for refusing a payment. */
 export function refusalOf({ headers, json }: SellerResponse): string | undefined {
   const header = headers.get("payment-required");
-  return textField(json, "error") ?? textField(header && decoded(header), "error");
+  return textField(json, "error") ?? textField(header && decodedChallenge(header), "error");
 }
 
-function decoded(header: string): unknown {
+/** The JSON of a PAYMENT-REQUIRED header; undefined when it is none. */
+export function decodedChallenge(header: string): unknown {
   try {
     return decodePaymentRequiredHeader(header);
   } catch {

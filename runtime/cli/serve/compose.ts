@@ -4,11 +4,13 @@ import { Problem } from "../../api/problem.ts";
 import { createReportShelf, type ReportShelf } from "../../core/jobs/reports.ts";
 import { createPayments, type Payments } from "../../core/payments.ts";
 import { createExchanges, type Exchanges } from "../../core/peers/exchanges.ts";
+import type { Identity } from "../../core/peers/identity.ts";
 import { bindServices, type Service } from "../../core/service.ts";
 import type { Fault } from "../../core/set/faults.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { createPurchaseList } from "../../core/wallets/purchases.ts";
 import { createSignIns } from "../../core/wallets/sign-in.ts";
+import { createProofs } from "../../core/x402/proofs.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import { createApp } from "../../server/app.ts";
@@ -21,6 +23,7 @@ import { type AddressWatch, createAddressWatch } from "./address-watch.ts";
 import { type Doors, openDoors } from "./doors.ts";
 import { createDrivers, type Drivers } from "./drivers.ts";
 import { createJobEngine, type OpenJobs } from "./job-engine.ts";
+import { openOwnIdentity } from "./peer-door.ts";
 import { toReadiness } from "./readiness.ts";
 import { createReportPublisher } from "./reports.ts";
 import { openSources, type Sources, type SourcesOverride } from "./sources.ts";
@@ -124,6 +127,7 @@ interface Till {
   readonly payments: Payments;
   readonly jobs: OpenJobs;
   readonly exchanges: Exchanges;
+  readonly identity: Identity;
   readonly addressWatch: AddressWatch;
   close(): Promise<void>;
 }
@@ -146,7 +150,9 @@ async function openTill(
   const extensionsOf = createExtensions({ services, schemas, baseUrl });
   const networks = rails.map(({ manifest }) => manifest.network);
   const signIns = createSignIns({ baseUrl, networks, prove: drivers.proveWallet, store, clock });
-  const hooks = { extensionsOf, signIns, onSettled: exchanges.observe };
+  const identity = await openOwnIdentity({ config, store, clock });
+  const proofs = createProofs({ baseUrl, signer: identity.signer, clock });
+  const hooks = { extensionsOf, signIns, proofs, onSettled: exchanges.observe };
   const { refunds } = engine;
   const checkReady = ({ manifest }: Service): void => {
     const reason = sources.explain(manifest) ?? (manifest.charge === "first" ? sources.outage(manifest) : undefined);
@@ -159,13 +165,13 @@ async function openTill(
     payments.close();
     await jobs.close();
   };
-  return { services, payments, jobs, exchanges, addressWatch, close };
+  return { services, payments, jobs, exchanges, identity, addressWatch, close };
 }
 
 function openSurfaces({ set, config, baseUrl, store, clock, sandbox }: ComposeOptions, till: Till): Promise<Doors> {
-  const { services, payments, exchanges } = till;
+  const { services, payments, exchanges, identity } = till;
   const shown = { services, site: set.site, schemas: set.schemas, baseUrl };
-  return openDoors({ shown, config, invoke: payments.invoke, exchanges, store, clock, sandbox });
+  return openDoors({ shown, config, invoke: payments.invoke, exchanges, identity, store, clock, sandbox });
 }
 
 interface Parts {

@@ -2,6 +2,7 @@ import type { Clock } from "../../api/capabilities.ts";
 import type { Invoke } from "../../core/invoke.ts";
 import { PATHS } from "../../core/paths.ts";
 import type { Exchanges } from "../../core/peers/exchanges.ts";
+import type { Identity } from "../../core/peers/identity.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
@@ -26,6 +27,7 @@ export interface DoorsOptions {
   readonly config: Config;
   readonly invoke: Invoke;
   readonly exchanges: Exchanges;
+  readonly identity: Identity;
   readonly store: OpenStore;
   readonly clock: Clock;
   /** The additional doors of a sandbox, by path; undefined outside a sandbox. */

@@ -1,17 +1,21 @@
 import type { CreateLimiter } from "../../core/limiter.ts";
 import { PATHS } from "../../core/paths.ts";
+import type { Identity } from "../../core/peers/identity.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
 import { createPeerBudgets } from "../../drivers/peers/budgets.ts";
 import { createPeerCards } from "../../drivers/peers/cards.ts";
 import { openIdentity } from "../../drivers/peers/identity.ts";
 import { type A2aOptions, createA2a } from "../../surfaces/a2a/a2a.ts";
 import { type AgentCardOptions, toAgentCard, toJwks } from "../../surfaces/a2a/agent-card.ts";
+import { toDidDocument } from "../../surfaces/discovery/did.ts";
 import type { Document } from "../../surfaces/http/document.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { Config, PeerConfig } from "../config/config.ts";
 
 export interface PeerDoorDeps
   extends Pick<A2aOptions, "services" | "invoke" | "baseUrl" | "exchanges" | "store" | "clock"> {
+  /** Default: opened as configured. */
+  readonly identity?: Identity;
   readonly config: PeerConfig & Pick<Config, "facilitator">;
   readonly site: AgentCardOptions["site"];
   /** Default: in memory. */
@@ -30,9 +34,7 @@ export interface OpenPeerDoor {
 /** Opens the A2A door under the configured identity. @throws Problem `unavailable` when the identity cannot be read. */
 export async function openPeerDoor(options: PeerDoorDeps): Promise<OpenPeerDoor> {
   const { config, services, site, baseUrl, store, createLimiter, clock, links } = options;
-  const { identityKeys: keys, dataDir, redisUrl } = config;
-  const shared = redisUrl === undefined ? undefined : store;
-  const identity = await openIdentity({ keys, dataDir, store: shared, clock });
+  const identity = options.identity ?? (await openOwnIdentity({ config, store, clock }));
   const web = createGuardedFetch();
   const budgets = createPeerBudgets(createLimiter);
   const shown = { services, site, baseUrl, facilitator: toFacilitator(config), identity };
@@ -44,10 +46,19 @@ export async function openPeerDoor(options: PeerDoorDeps): Promise<OpenPeerDoor>
     documents: new Map([
       [PATHS.agentCard, toDocument(card)],
       [PATHS.jwks, toDocument(toJwks(identity))],
+      [PATHS.did, toDocument(toDidDocument(identity, baseUrl))],
     ]),
     close: web.close,
   };
 }
+
+/** The configured identity: shared where the store is. @throws Problem `unavailable` when it cannot be read. */
+export function openOwnIdentity({ config, store, clock }: IdentityDeps): Promise<Identity> {
+  const { identityKeys: keys, dataDir, redisUrl } = config;
+  return openIdentity({ keys, dataDir, store: redisUrl === undefined ? undefined : store, clock });
+}
+
+type IdentityDeps = Pick<PeerDoorDeps, "config" | "store" | "clock">;
 
 /** The facilitator as the agent card names it. */
 const toFacilitator = ({ facilitator: { url, cdp } }: Pick<Config, "facilitator">): string =>

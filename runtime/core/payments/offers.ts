@@ -6,6 +6,7 @@ import type { SiteManifest } from "../set/manifest.ts";
 import { amountOn } from "../set/price.ts";
 import type { Challenge } from "../x402/challenge.ts";
 import { createChallenge, HEAD_BYTES, NOT_SIGNED_IN, roomIn, toResource, UNPAID } from "../x402/challenge.ts";
+import type { Proofs } from "../x402/proofs.ts";
 import type { Rail, RailStatus } from "../x402/rails.ts";
 import type { Payment, Refusal } from "../x402/read-payment.ts";
 import type { PaymentRequired, PaymentRequirements } from "../x402/x402.ts";
@@ -48,6 +49,8 @@ export interface OffersDeps {
   readonly extensionsOf?: ExtensionsOf | undefined;
   /** What challenges say about signing in: something new each time (x402 extension `sign-in-with-x`). */
   readonly declareSignIn?: (() => Readonly<Record<string, unknown>>) | undefined;
+  /** Signs offers, for the full form of challenges; left out: nobody does. */
+  readonly proofs?: Pick<Proofs, "offers"> | undefined;
 }
 
 /**
@@ -61,9 +64,9 @@ export type ExtensionsOf = (
 ) => Readonly<Record<string, unknown>> | undefined;
 
 export function createOffers(deps: OffersDeps): Offers {
-  const { site, services, rails, history, extensionsOf, declareSignIn } = deps;
+  const { site, services, rails, history, extensionsOf, declareSignIn, proofs } = deps;
   let current: ReadonlyMap<string, readonly PaymentRequirements[]> = new Map();
-  let cached = new Map<string, Challenge>();
+  let cached = new Map<string, { readonly challenge: Challenge; readonly proof: object | undefined }>();
   const of = (service: Service): readonly PaymentRequirements[] => current.get(service.manifest.id) ?? [];
 
   const describe: Offers["describe"] = (service, resource) => {
@@ -86,7 +89,8 @@ export function createOffers(deps: OffersDeps): Offers {
     challenge(service, resource, { error, networks } = {}) {
       const key = [service.manifest.id, resource, ...(networks ?? [])].join(" ");
       const known = error === undefined ? cached.get(key) : undefined;
-      if (known) return known;
+      if (known && (!proofs || known.proof === proofs.offers(resource, known.challenge.required.accepts)))
+        return known.challenge;
       const { price, free, sign_in: needsSignIn } = service.manifest;
       const fresh = (free || needsSignIn) && declareSignIn ? { "sign-in-with-x": declareSignIn() } : undefined;
       const accepts = of(service).filter(({ network }) => networks?.includes(network) ?? true);
@@ -97,11 +101,12 @@ export function createOffers(deps: OffersDeps): Offers {
       const bare = { x402Version: 2 as const, error: why, resource: sold, accepts };
       const room = roomIn(site.limits.head_bytes ?? HEAD_BYTES, bare) - (fresh ? JSON.stringify(fresh).length : 0);
       const lean = extensionsOf?.(service, resource, room);
-      const challenge = createChallenge({ ...bare, extensions: { ...extensions, ...fresh } }, site.rails, {
+      const proof = price === undefined ? undefined : proofs?.offers(resource, accepts);
+      const challenge = createChallenge({ ...bare, extensions: { ...extensions, ...fresh, ...proof } }, site.rails, {
         ...bare,
         extensions: { ...lean, ...fresh },
       });
-      if (error === undefined && !fresh) cached.set(key, challenge);
+      if (error === undefined && !fresh) cached.set(key, { challenge, proof });
       return challenge;
     },
     async match(service, payment, { resource, networks }) {

@@ -60,6 +60,8 @@ export interface SettleResponse {
   readonly transaction: string;
   readonly network: string;
   readonly amount?: string;
+  /** What this server says beyond the facilitator: a signed receipt (extension `offer-receipt`). */
+  readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
 /** One row of a facilitator's `/supported`. */

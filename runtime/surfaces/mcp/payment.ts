@@ -15,6 +15,8 @@ export interface McpCall extends DoorCall {
 const PAYMENT_KEY = "x402/payment";
 const SIGN_IN_KEY = "x402/sign-in-with-x";
 export const RECEIPT_KEY = "x402/payment-response";
+/** The signed offers (x402 extension `offer-receipt`) stand beside the challenge: payers would echo them. */
+const OFFERS_KEY = "x402/offer-receipt";
 /** Cloudflare's `agents` client reads the challenge here and nowhere else. */
 const CHALLENGE_KEY = "x402/error";
 
@@ -44,7 +46,8 @@ export interface Sold {
  * `structuredContent` (x402 transport MCP). That is there in all versions, also in those whose other results have none:
  * every version allows results to hold unknown fields.
  */
-export function toChallengeResult({ lean }: Challenge, sold: Sold, receipt?: SettleResponse): object {
+export function toChallengeResult({ lean, required }: Challenge, sold: Sold, receipt?: SettleResponse): object {
+  const offers = required.extensions?.["offer-receipt"];
   const { extensions, ...bare } = lean;
   const { bazaar: _bazaar, ...echoed } = extensions ?? {};
   return {
@@ -53,6 +56,7 @@ export function toChallengeResult({ lean }: Challenge, sold: Sold, receipt?: Set
     isError: true,
     _meta: {
       [CHALLENGE_KEY]: extensions ? { ...bare, extensions: echoed } : bare,
+      ...(offers !== undefined && { [OFFERS_KEY]: offers }),
       ...(receipt && { [RECEIPT_KEY]: receipt }),
     },
   };

@@ -1,0 +1,86 @@
+import { Problem } from "../../api/problem.ts";
+import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
+import { toDecimal } from "../../core/set/price.ts";
+import { openWallet } from "../call/buyer-wallet.ts";
+import { field, type SellerResponse, textField } from "../call/http.ts";
+import { loadRails } from "../call/rails-file.ts";
+import { printable, toFailureText, toPrintableJson } from "../call/text.ts";
+import { toColumns } from "../columns.ts";
+import type { Config } from "../config/config.ts";
+import { EXIT } from "../exit-code.ts";
+import type { Terminal } from "../terminal.ts";
+import { askSignedIn } from "./sign-in.ts";
+
+/** The command line of `payphone purchases`. */
+export interface PurchasesOptions {
+  /** One purchase; undefined lists them. */
+  readonly id: string | undefined;
+  readonly url: string | undefined;
+  readonly rail: string | undefined;
+  readonly json: boolean;
+  /** Its `manifests/_site.yaml` names the rails. */
+  readonly dir: string;
+}
+
+/** Signs in with the buyer's keys, and prints what they have bought. Gives the exit code. @throws Problem. */
+export async function runPurchases(config: Config, options: PurchasesOptions, terminal: Terminal): Promise<number> {
+  const { id, json } = options;
+  const base = options.url ?? config.sellerUrl;
+  const rails = await loadRails(options.dir);
+  const wallet = await openWallet(config, base, terminal.signal);
+  const own = rails.filter((rail) => (options.rail ?? rail.id) === rail.id && wallet.key(rail) !== undefined);
+  // One key is asked for once: its purchases on all EVM rails are told together.
+  const signing = own.filter((rail, at) => own.findIndex((other) => isEvm(other) === isEvm(rail)) === at);
+  if (signing.length === 0)
+    throw new Problem("payment-required", "there is no wallet to sign in with: set BUYER_EVM_KEY or BUYER_SOLANA_KEY");
+  const path = id === undefined ? "/v1/purchases?limit=50" : `/v1/purchases/${encodeURIComponent(id)}`;
+  const ask = (rail: RailManifest): Promise<SellerResponse> =>
+    askSignedIn(base + path, { rail, key: wallet.key(rail) as string, signal: terminal.signal });
+  if (id !== undefined) return showOne(await askInTurn(signing, ask), terminal);
+  const found = (await Promise.all(signing.map(ask))).flatMap(listOf);
+  if (json) terminal.out(toPrintableJson(found));
+  else terminal.out(found.length === 0 ? "nothing was bought in these days" : toTable(found, rails));
+  return EXIT.ok;
+}
+
+/** The first answer that is one; otherwise the last. */
+async function askInTurn(
+  rails: readonly RailManifest[],
+  ask: (rail: RailManifest) => Promise<SellerResponse>,
+): Promise<SellerResponse> {
+  const [rail, ...rest] = rails as [RailManifest, ...RailManifest[]];
+  const answer = await ask(rail);
+  return answer.status === 404 && rest.length > 0 ? askInTurn(rest, ask) : answer;
+}
+
+function showOne(answer: SellerResponse, { out }: Terminal): number {
+  if (answer.status !== 200) throw new Problem("upstream-failed", toFailureText(answer, undefined));
+  out(toPrintableJson(answer.json));
+  return EXIT.ok;
+}
+
+function listOf(answer: SellerResponse): readonly unknown[] {
+  const purchases = field(answer.json, "purchases");
+  if (answer.status !== 200 || !Array.isArray(purchases))
+    throw new Problem("upstream-failed", toFailureText(answer, undefined));
+  return purchases;
+}
+
+function toTable(purchases: readonly unknown[], rails: readonly RailManifest[]): string {
+  const rows = purchases.map((purchase) => {
+    const [id, service, at, state, network, transaction] = [
+      "id",
+      "service",
+      "bought_at",
+      "state",
+      "network",
+      "transaction",
+    ].map((name) => textField(purchase, name) ?? "-");
+    const rail = rails.find((one) => one.network === network && one.asset === textField(purchase, "asset"));
+    const amount = textField(purchase, "amount");
+    const price =
+      rail && amount && /^\d+$/.test(amount) ? `${toDecimal(BigInt(amount), rail.decimals)} ${rail.symbol}` : "-";
+    return [id, service, at, state, price, transaction].map((cell) => printable(cell ?? "-"));
+  });
+  return toColumns([["id", "service", "bought at", "state", "price", "transaction"], ...rows]).join("\n");
+}

@@ -1,0 +1,71 @@
+import { createPrivateKey, createPublicKey, sign } from "node:crypto";
+import { base58 } from "@scure/base";
+import type { Hex } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
+import { type Claim, readClaim, toMessage } from "../../core/wallets/claim.ts";
+import { ask, field, type SellerResponse, textField } from "../call/http.ts";
+import { decodedChallenge } from "../call/offers.ts";
+
+/** A key that can sign texts. */
+export interface TextSigner {
+  readonly address: string;
+  sign(text: string): Promise<string>;
+}
+
+/** Opens the key of a rail's chain. */
+export async function openSigner(rail: RailManifest, key: string): Promise<TextSigner> {
+  if (!isEvm(rail)) return openSolana(key);
+  const { privateKeyToAccount } = await import("viem/accounts");
+  const account = privateKeyToAccount(key as Hex);
+  return { address: account.address, sign: (message) => account.signMessage({ message }) };
+}
+
+/** The DER prefix of an Ed25519 private key (RFC 8410, section 7). */
+const ED25519 = Buffer.from("302e020100300506032b657004220420", "hex");
+
+function openSolana(key: string): TextSigner {
+  const seed = base58.decode(key).subarray(0, 32);
+  const privateKey = createPrivateKey({ key: Buffer.concat([ED25519, seed]), format: "der", type: "pkcs8" });
+  const { x = "" } = createPublicKey(privateKey).export({ format: "jwk" });
+  return {
+    address: base58.encode(Buffer.from(x, "base64url")),
+    sign: async (text) => base58.encode(sign(null, Buffer.from(text), privateKey)),
+  };
+}
+
+/**
+ * Asks for what is a wallet's own: signs the nonce of the seller's 402 and asks again (x402 extension `sign-in-with-x`).
+ * @throws Problem `upstream-failed` when the seller asks for no such signature, or for another host's.
+ */
+export async function askSignedIn(
+  url: string,
+  { rail, key, signal }: { readonly rail: RailManifest; readonly key: string; readonly signal: AbortSignal },
+): Promise<SellerResponse> {
+  const request = { method: "GET", url, body: undefined };
+  const first = await ask(request, { signal });
+  if (first.status !== 402) return first;
+  const { address, sign: signText } = await openSigner(rail, key);
+  const claim = toClaim(first, { address, network: rail.network, origin: new URL(url).origin });
+  const signature = await signText(toMessage(claim));
+  const proof = Buffer.from(JSON.stringify({ ...claim, signature })).toString("base64");
+  return ask(request, { signal, headers: { "sign-in-with-x": proof } });
+}
+
+/** The claim that the seller asks for. A signature for another host would let this seller in there. */
+function toClaim(
+  { headers, json }: SellerResponse,
+  { address, network, origin }: { readonly address: string; readonly network: string; readonly origin: string },
+): Claim {
+  const header = headers.get("payment-required");
+  const declared = field(field(header ? decodedChallenge(header) : json, "extensions"), "sign-in-with-x");
+  const chains = field(declared, "supportedChains");
+  const chain = Array.isArray(chains) ? chains.find((one) => textField(one, "chainId") === network) : undefined;
+  const info = field(declared, "info");
+  const claim = readClaim({ ...(info as object), ...(chain as object), address, signature: "none yet" });
+  if (!chain || typeof claim === "string")
+    throw new Problem("upstream-failed", `the seller lets no wallet of ${network} sign in (${claim})`);
+  if (claim.domain !== new URL(origin).host || URL.parse(claim.uri)?.origin !== origin)
+    throw new Problem("upstream-failed", `the seller asks for a signature for ${claim.domain}, which is not ${origin}`);
+  return claim;
+}

@@ -1,0 +1,106 @@
+import { readFile } from "node:fs/promises";
+import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose";
+import { Problem } from "../../api/problem.ts";
+import { isObject } from "../../core/json.ts";
+import { ask, field, textField } from "../call/http.ts";
+import { printable, toPrintableJson } from "../call/text.ts";
+import { EXIT } from "../exit-code.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** What became of one signed offer or receipt. */
+interface Verdict {
+  readonly kind: "offer" | "receipt";
+  readonly valid: boolean;
+  /** The key that has signed, as a DID URL. */
+  readonly signed_by: string;
+  /** What was signed; null when it is not valid. */
+  readonly payload: Readonly<Record<string, unknown>> | null;
+  readonly error?: string;
+}
+
+/**
+ * Checks all signed offers and receipts in a file (x402 extension `offer-receipt`, format `jws`): the signature under the
+ * key that the signer's host publishes (did:web), and that this host is the one that sold. Prints one line for each.
+ * Gives the exit code. @throws Problem `bad-request` when the file holds none.
+ */
+export async function runVerify({ file, json }: { file: string; json: boolean }, terminal: Terminal): Promise<number> {
+  const proofs = findProofs(await read(file));
+  if (proofs.length === 0)
+    throw new Problem("bad-request", `${file} holds no signed offer and no signed receipt (JWS)`);
+  const verdicts: Verdict[] = [];
+  for (const jws of proofs) verdicts.push(await judge(jws, terminal.signal));
+  if (json) terminal.out(toPrintableJson(verdicts));
+  else for (const verdict of verdicts) terminal.out(printable(toLine(verdict)));
+  return verdicts.every(({ valid }) => valid) ? EXIT.ok : EXIT.failed;
+}
+
+/** JSON, or base64 of JSON as in the headers PAYMENT-RESPONSE and PAYMENT-REQUIRED. */
+async function read(file: string): Promise<unknown> {
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new Problem("bad-request", `cannot read ${file} (${error.code})`);
+  });
+  for (const form of [text, Buffer.from(text.trim(), "base64").toString()])
+    try {
+      return JSON.parse(form);
+    } catch {
+      // The next form; what is neither has no proof in it.
+    }
+  return undefined;
+}
+
+/** The JWS of every signed offer and receipt in a document, each once. */
+function findProofs(value: unknown): string[] {
+  if (!isObject(value) && !Array.isArray(value)) return [];
+  const own = isObject(value) && value.format === "jws" ? textField(value, "signature") : undefined;
+  const found = [...(own === undefined ? [] : [own]), ...Object.values(value).flatMap(findProofs)];
+  return [...new Set(found)];
+}
+
+async function judge(jws: string, signal: AbortSignal): Promise<Verdict> {
+  let kid = "nobody";
+  try {
+    kid = decodeProtectedHeader(jws).kid ?? kid;
+    const key = await importJWK(await findKey(kid, signal), "EdDSA");
+    const { payload } = await compactVerify(jws, key, { algorithms: ["EdDSA"] });
+    const said: unknown = JSON.parse(Buffer.from(payload).toString());
+    if (!isObject(said)) throw new Error("what was signed is no JSON object");
+    const host = URL.parse(String(said.resourceUrl))?.host;
+    if (host !== hostOf(kid)) throw new Error(`${hostOf(kid)} has signed for ${host}, which is another host`);
+    return { kind: "amount" in said ? "offer" : "receipt", valid: true, signed_by: kid, payload: said };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { kind: "receipt", valid: false, signed_by: kid, payload: null, error: (error as Error).message };
+  }
+}
+
+/** The host of a did:web key. @throws Error when it is none, or has a path. */
+function hostOf(kid: string): string {
+  const [, host] = /^did:web:([^:#/]+)(?:#|$)/.exec(kid) ?? [];
+  if (host === undefined) throw new Error(`"${kid}" is no key of a host (did:web)`);
+  return decodeURIComponent(host);
+}
+
+/** The public key that the host publishes (did:web, section 3.2): by https, but for this machine. */
+async function findKey(kid: string, signal: AbortSignal): Promise<JWK> {
+  const host = hostOf(kid);
+  const { hostname } = new URL(`https://${host}`);
+  const scheme = hostname === "localhost" || hostname === "127.0.0.1" ? "http" : "https";
+  const url = `${scheme}://${host}/.well-known/did.json`;
+  const { json } = await ask({ method: "GET", url, body: undefined }, { signal, timeoutMs: 10_000 });
+  const methods = field(json, "verificationMethod");
+  const method = Array.isArray(methods) ? methods.find((one) => textField(one, "id") === kid) : undefined;
+  const jwk = field(method, "publicKeyJwk");
+  if (!isObject(jwk)) throw new Error(`${url} has no key "${kid}"`);
+  return jwk as JWK;
+}
+
+function toLine({ kind, valid, signed_by, payload, error }: Verdict): string {
+  if (!valid || payload === null) return `NOT VALID: ${error}`;
+  const { resourceUrl, network, amount, asset, payTo, payer, transaction } = payload;
+  const date = new Date(Number(payload.validUntil ?? payload.issuedAt) * 1000).toISOString();
+  const says =
+    kind === "offer"
+      ? `${amount} of ${asset} on ${network} to ${payTo} buys ${resourceUrl}, until ${date}`
+      : `${payer} has paid for ${resourceUrl} on ${network}${transaction ? ` in ${transaction}` : ""}, at ${date}`;
+  return `valid ${kind}: ${says}; signed by ${signed_by}`;
+}

@@ -1,0 +1,21 @@
+import type { Identity } from "../../core/peers/identity.ts";
+import { toDid } from "../../core/x402/proofs.ts";
+
+/**
+ * The document at `/.well-known/did.json`: the keys under which offers and receipts are signed (did:web; DID Core 1.0,
+ * section 5.2). Retired keys stay in it, for what they have signed.
+ */
+export function toDidDocument(identity: Identity, baseUrl: string): object {
+  const id = toDid(baseUrl);
+  const methods = identity.keys().map(({ key_id, public_key_der_base64 }) => {
+    const x = Buffer.from(public_key_der_base64, "base64").subarray(-32).toString("base64url");
+    const publicKeyJwk = { kty: "OKP", crv: "Ed25519", x };
+    return { id: `${id}#${key_id}`, type: "JsonWebKey2020", controller: id, publicKeyJwk };
+  });
+  return {
+    "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/suites/jws-2020/v1"],
+    id,
+    verificationMethod: methods,
+    assertionMethod: methods.map((method) => method.id),
+  };
+}

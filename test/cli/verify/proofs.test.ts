@@ -1,0 +1,155 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { PaymentRequired } from "@x402/core/types";
+import {
+  decodeSignedOffers,
+  extractOffersFromPaymentRequired,
+  extractReceiptFromResponse,
+  type JWSSignedOffer,
+  type JWSSignedReceipt,
+  verifyOfferSignatureJWS,
+  verifyReceiptMatchesOffer,
+  verifyReceiptSignatureJWS,
+} from "@x402/extensions/offer-receipt";
+import { expect } from "chai";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
+import { runPurchases } from "../../../runtime/cli/purchases/purchases.ts";
+import { runVerify } from "../../../runtime/cli/verify/verify.ts";
+import { startSandboxServer } from "../../support/sellers/sandbox-server.ts";
+import { createBuyer, json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
+import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
+import { run } from "../call/run.ts";
+
+const ROLL = { low: 1, high: 6 };
+const ROOT = join(import.meta.dirname, "../../..");
+
+describe("what a sandbox signs", () => {
+  let sandbox: Awaited<ReturnType<typeof startSandboxServer>>;
+  let pay: PayingFetch;
+  const folder = mkdtempSync(join(tmpdir(), "payphone-proofs-"));
+  before(async () => {
+    sandbox = await startSandboxServer();
+    pay = await stockFetch(sandbox as never, "base");
+  });
+  after(async () => {
+    rmSync(folder, { recursive: true });
+    await sandbox.stop();
+  });
+
+  const buyer = (): string => sandbox.description.buyer.evm.address;
+  const challenge = async (): Promise<PaymentRequired> =>
+    (await (await fetch(`${sandbox.url}/v1/roll`, { method: "POST" })).json()) as PaymentRequired;
+  const verify = async (value: unknown): Promise<{ code: number; out: string }> => {
+    const file = join(folder, "proof.json");
+    writeFileSync(file, typeof value === "string" ? value : JSON.stringify(value));
+    const out: string[] = [];
+    const terminal = {
+      out: (text: string) => void out.push(text),
+      err: () => {},
+      signal: new AbortController().signal,
+    };
+    return { code: await runVerify({ file, json: false }, terminal), out: out.join("\n") };
+  };
+
+  it("are offers, one for each in the challenge, which the official package verifies", async () => {
+    const required = await challenge();
+    const offers = extractOffersFromPaymentRequired(required);
+    expect(offers).to.have.length(required.accepts.length);
+    for (const { signedOffer, acceptIndex, ...said } of decodeSignedOffers(offers)) {
+      const signed = await verifyOfferSignatureJWS(signedOffer as JWSSignedOffer);
+      const { scheme, network, asset, amount, payTo } = required.accepts[acceptIndex as number]!;
+      expect(signed).to.deep.include({ scheme, network, asset, amount, payTo, resourceUrl: `${sandbox.url}/v1/roll` });
+      expect(said.validUntil * 1000).to.be.greaterThan(Date.now());
+    }
+  });
+
+  it("is a receipt, which the official package verifies and matches with the offer", async () => {
+    const response = await pay(`${sandbox.url}/v1/roll`, json(ROLL));
+    expect(response.status).to.equal(200);
+    const receipt = extractReceiptFromResponse(response) as JWSSignedReceipt;
+    const signed = await verifyReceiptSignatureJWS(receipt);
+    expect(signed).to.include({ payer: buyer(), network: "eip155:8453", resourceUrl: `${sandbox.url}/v1/roll` });
+    const [offer] = decodeSignedOffers(extractOffersFromPaymentRequired(await challenge()));
+    expect(verifyReceiptMatchesOffer(receipt, offer!, [buyer()])).to.equal(true);
+  });
+
+  it("is the same receipt on MCP and A2A, for their own resources", async () => {
+    const client = await createBuyer(sandbox as never);
+    const post = async (path: string, body: object): Promise<Loose> =>
+      (await fetch(sandbox.url + path, json(body))).json() as Promise<Loose>;
+    const call = (meta: object): Promise<Loose> =>
+      post("/mcp", {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name: "roll", arguments: ROLL, _meta: meta },
+      });
+    const { result: unpaid } = await call({});
+    expect(unpaid._meta["x402/offer-receipt"].info.offers).to.have.length(2);
+    const paid = await call({ "x402/payment": await client.createPaymentPayload(unpaid.structuredContent) });
+    const onMcp = paid.result._meta["x402/payment-response"].extensions["offer-receipt"].info.receipt;
+    expect(await verifyReceiptSignatureJWS(onMcp)).to.include({ resourceUrl: `${sandbox.url}/mcp`, payer: buyer() });
+
+    const send = (message: object): Promise<Loose> =>
+      post("/v1/a2a", {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "message/send",
+        params: { message: { kind: "message", messageId: "m", role: "user", parts: [], ...message } },
+      });
+    const { result: task } = await send({ parts: [{ kind: "data", data: { skill: "roll", input: ROLL } }] });
+    const required = task.status.message.metadata["x402.payment.required"];
+    const payload = await client.createPaymentPayload(required);
+    const { result: done } = await send({
+      taskId: task.id,
+      metadata: { "x402.payment.status": "payment-submitted", "x402.payment.payload": payload },
+    });
+    const [receipt] = done.status.message.metadata["x402.payment.receipts"];
+    const onA2a = await verifyReceiptSignatureJWS(receipt.extensions["offer-receipt"].info.receipt);
+    expect(onA2a).to.include({ resourceUrl: `${sandbox.url}/v1/a2a`, payer: buyer() });
+  });
+
+  it("is checked by payphone verify: a call's report, a 402 and a header, and nothing that was changed", async () => {
+    const report = (await run({ url: sandbox.url, json: true })).out;
+    const { code, out } = await verify(report);
+    expect([code, out]).to.satisfy(([one, text]: [number, string]) => one === 0 && /^valid receipt: 0x/.test(text));
+    const { out: offers } = await verify(await challenge());
+    expect(offers.match(/^valid offer: /gm)).to.have.length(3);
+    const header = (await pay(`${sandbox.url}/v1/roll`, json(ROLL))).headers.get("payment-response") as string;
+    expect((await verify(header)).code).to.equal(0);
+
+    const { signature } = JSON.parse(atob(header)).extensions["offer-receipt"].info.receipt as JWSSignedReceipt;
+    const [head, body, sign] = signature.split(".") as [string, string, string];
+    const said = JSON.parse(Buffer.from(body, "base64url").toString());
+    const change = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const forged = [
+      `${head}.${change({ ...said, payer: "0xme" })}.${sign}`,
+      `${change({ alg: "EdDSA", kid: "did:web:127.0.0.1%3A9#key" })}.${body}.${sign}`,
+      `${change({ alg: "none" })}.${body}.`,
+    ];
+    for (const jws of forged) {
+      const verdict = await verify({ format: "jws", signature: jws });
+      expect(verdict.code, verdict.out).to.equal(1);
+      expect(verdict.out).to.match(/^NOT VALID: /);
+    }
+  });
+
+  it("names what a wallet has bought, for payphone purchases", async () => {
+    const bought = JSON.parse((await run({ url: sandbox.url, json: true })).out);
+    const out: string[] = [];
+    const terminal = {
+      out: (text: string) => void out.push(text),
+      err: () => {},
+      signal: new AbortController().signal,
+    };
+    const options = { id: undefined, url: sandbox.url, rail: undefined, json: true, dir: ROOT };
+    expect(await runPurchases(readConfig({}), options, terminal)).to.equal(0);
+    const [newest] = JSON.parse(out[0]!) as { id: string; transaction: string }[];
+    expect(newest!.transaction).to.equal(bought.receipt.transaction);
+    expect(await runPurchases(readConfig({}), { ...options, id: newest!.id }, terminal)).to.equal(0);
+    expect(JSON.parse(out[1]!).answer).to.deep.equal(bought.result);
+    expect(await runPurchases(readConfig({}), { ...options, json: false }, terminal)).to.equal(0);
+    expect(out[2]).to.match(new RegExp(`^${newest!.id} +roll .* delivered +0\\.001 USDC +0x`, "m"));
+  });
+});
