@@ -26,7 +26,7 @@ export default definePlugin("wallet", (host) => {
           const issues = [toValueError("wallet must not be blank", wallet, "wallet")];
           throw new Problem("invalid-input", undefined, { issues });
         },
-        run: ({ wallet }, { signal }) => screen(wallet, signal),
+        run: ({ wallet }, { signal }) => screen(wallet, { signal }),
       };
     },
 
@@ -47,8 +47,7 @@ export default definePlugin("wallet", (host) => {
     },
 
     get investigate(): HandlersOf<"wallet">["investigate"] {
-      const parts = { registries: registries(), screening: screening(), gatherIntel: gatherIntel() };
-      const investigate = createInvestigate(host, parts);
+      const investigate = createInvestigate(host, screening());
       return {
         check: ({ address }) => void readSubject(address),
         run: ({ address }, call) => investigate(address, call),

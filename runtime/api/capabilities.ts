@@ -88,6 +88,8 @@ export interface UpstreamRequest {
    * the pauses that the upstream asks for. It gives way to requests without it.
    */
   readonly patientUntil?: number;
+  /** Whether an answer only means "ask again later": it counts like status 429. @throws Problem like `json`. */
+  readonly isPassing?: (answer: UpstreamAnswer) => boolean;
 }
 
 /** An upstream's answer. The statuses 408, 425, 429 and 5xx never appear here: they are failures. */

@@ -658,13 +658,40 @@ export interface InvestigateDeliverable {
    */
   reportHtmlUrl?: string | null;
   /**
-   * By `score`: critical 100, high from 70, medium from 30.
+   * By `score`: critical 100, high from 70, medium from 30; `inconclusive` when what could not be read might change it.
    */
-  verdict?: "low" | "medium" | "high" | "critical" | null;
+  verdict?: "low" | "medium" | "high" | "critical" | "inconclusive" | null;
   /**
-   * 0 to 100, higher is riskier: the sum of the points of the reasons in the report.
+   * 0 to 100, higher is riskier: the sum of the points of the reasons in the report. It counts what was found.
    */
   score?: number | null;
+  /**
+   * Whether the score may be higher: a source has failed, or the history was not read to its beginning.
+   */
+  provisional?: boolean | null;
+  /**
+   * What was read, source by source, and what could not be read.
+   */
+  coverage?:
+    | {
+        /**
+         * The source's name.
+         */
+        source: string;
+        /**
+         * What was read of it; null for what could not be read.
+         */
+        covers: string | null;
+        /**
+         * Whether there is no more to read.
+         */
+        whole: boolean;
+        /**
+         * Why it could not be read; null for what was read.
+         */
+        missing: string | null;
+      }[]
+    | null;
   /**
    * The operator's EVM address.
    */

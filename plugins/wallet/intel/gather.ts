@@ -30,7 +30,8 @@ export type Gather = <Name extends string, Asked extends WalletSources<Name>>(
 ) => Promise<Gathered<Name, Asked>>;
 
 export interface GatherOptions extends Pick<Host, "cache" | "clock" | "log"> {
-  readonly screening: Screening;
+  /** Left out: the wallet is not screened. */
+  readonly screening?: Screening | undefined;
   /** How long to wait for each source. */
   readonly patienceMs: number;
 }
@@ -60,8 +61,8 @@ export function createGather({ cache, clock, log, screening, patienceMs }: Gathe
   }
 
   /** The screening has its own cache. */
-  async function examine(key: string, signal: AbortSignal): Promise<Cached<Examination>> {
-    return { value: await screening.examine(key, signal), storedAt: clock.now() };
+  async function examine(key: string, signal: AbortSignal): Promise<Cached<Examination | null>> {
+    return { value: (await screening?.examine(key, { signal })) ?? null, storedAt: clock.now() };
   }
 
   return async <Name extends string, Asked extends WalletSources<Name>>(

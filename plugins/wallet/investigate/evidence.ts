@@ -4,10 +4,21 @@ import type { Flow, Volume } from "./flows.ts";
 import type { Transfer } from "./sources/transfers.ts";
 import type { Subject } from "./subject.ts";
 
-/** A failed source, with the reason in a sentence. */
+/** What could not be read, with the reason in a sentence. */
 export interface Missing {
   readonly source: string;
   readonly message: string;
+  /** The points that it may hide: 0 when it cannot change the score. */
+  readonly atStake: number;
+}
+
+/** What was read of a source. */
+export interface Coverage {
+  readonly source: string;
+  /** In a sentence. */
+  readonly covers: string;
+  /** Whether there is no more to read. */
+  readonly whole: boolean;
 }
 
 /** The part of a screening that a report needs. */
@@ -23,6 +34,8 @@ export interface GraphNode {
   readonly hop: 0 | 1 | 2;
   /** The ENS or SNS name, or the explorer's label. */
   readonly label: string | null;
+  /** How many addresses it dealt with in what was read of its history; null when nothing was read of it. */
+  readonly contacts: number | null;
   /** Null when the address could not be screened. */
   readonly screened: Screened | null;
 }
@@ -50,10 +63,17 @@ export interface Movements {
   /** Unix seconds; null without transfers. */
   readonly firstAt: number | null;
   readonly lastAt: number | null;
-  readonly coverage: readonly string[];
   readonly isWhole: boolean;
   /** The largest transfers of each asset. */
   readonly largest: readonly Transfer[];
+}
+
+/** The subject's activity. Times are Unix seconds. */
+export interface Activity extends Readonly<IntelBundle["activity"]> {
+  /** The first transaction; null unless its history was read to the beginning. */
+  readonly firstSeenAt: number | null;
+  /** The oldest transaction that was found: it is at least so old. Null when none was found. */
+  readonly seenSince: number | null;
 }
 
 /** Everything that was read about a subject. Score and report are pure functions of it. */
@@ -61,9 +81,9 @@ export interface Evidence {
   readonly subject: Subject;
   /** Unix seconds. */
   readonly investigatedAt: number;
-  readonly screened: ScreenResponse | null;
-  readonly balances: IntelBundle["balances"] | null;
-  readonly activity: (IntelBundle["activity"] & { readonly firstSeenAt: number | null }) | null;
+  readonly screened: ScreenResponse;
+  readonly balances: IntelBundle["balances"];
+  readonly activity: Activity;
   readonly identity: {
     readonly ensName: string | null;
     readonly snsName: string | null;
@@ -73,7 +93,9 @@ export interface Evidence {
     readonly funding: Transfer | null;
     readonly links: readonly Link[];
   };
-  readonly movements: Movements | null;
+  readonly movements: Movements;
   readonly graph: Graph;
+  /** What was read, source by source. */
+  readonly coverage: readonly Coverage[];
   readonly missing: readonly Missing[];
 }

@@ -1,5 +1,7 @@
 import type { Call, Host } from "#plugin";
-import { type CollectionDeps, createCollect } from "./collection/collection.ts";
+import type { Screening } from "../screen/screening.ts";
+import { createCollect } from "./collection/collection.ts";
+import type { Coverage, Evidence } from "./evidence.ts";
 import { narrate } from "./narrative.ts";
 import type { Proof } from "./report/page.ts";
 import { DISCLAIMER, type Report, toData } from "./report/report.ts";
@@ -15,6 +17,9 @@ export interface InvestigationDeliverable {
   readonly reportHtmlUrl: string;
   readonly verdict: Assessment["verdict"];
   readonly score: number;
+  readonly provisional: boolean;
+  /** What was read, source by source, and what could not be read. */
+  readonly coverage: (Omit<Coverage, "covers"> & { covers: string | null; missing: string | null })[];
   readonly signedBy: string;
   readonly signature: string;
   readonly merkleRoot: string;
@@ -28,8 +33,8 @@ export interface InvestigationDeliverable {
  * function of evidence and narrative, so a job that resumes after a crash signs and anchors what it has published. Call
  * during setup. @throws the errors of Collect and Anchor.
  */
-export function createInvestigate(host: Host, deps: CollectionDeps) {
-  const collect = createCollect(host, deps);
+export function createInvestigate(host: Host, screening: Screening) {
+  const collect = createCollect(host, screening);
   const { anchor, reports, treasury } = host;
   const domain = `${host.site.name}/investigate/v1`;
 
@@ -47,7 +52,7 @@ export function createInvestigate(host: Host, deps: CollectionDeps) {
       import("./report/markdown.ts"),
       import("./report/page.ts"),
     ]);
-    const { verdict, score } = report.assessment;
+    const { verdict, score, provisional } = report.assessment;
     const { subject, investigatedAt } = report.evidence;
     const [markdown, data] = [toReportMarkdown(report), toData(report)];
     const said = { address: subject.address, verdict, score, investigated_at: investigatedAt };
@@ -66,6 +71,8 @@ export function createInvestigate(host: Host, deps: CollectionDeps) {
       reportHtmlUrl: pageUrl,
       verdict,
       score,
+      provisional,
+      coverage: toCoverage(report.evidence),
       signedBy: signed.signer,
       signature: signed.signature,
       merkleRoot: merkle_root,
@@ -75,3 +82,9 @@ export function createInvestigate(host: Host, deps: CollectionDeps) {
     };
   }
 }
+
+/** What was read and what was not, in one list. */
+const toCoverage = ({ coverage, missing }: Evidence): InvestigationDeliverable["coverage"] => [
+  ...coverage.map((each) => ({ ...each, missing: null })),
+  ...missing.map(({ source, message }) => ({ source, covers: null, whole: false, missing: message })),
+];

@@ -41,7 +41,7 @@ export async function narrate(
     const problem = Problem.from(error);
     if (problem.code === "unavailable") return { text: null, failure: null };
     log.warn("investigate.no-narrative", { error });
-    return { text: null, failure: { source: "language model", message: problem.message } };
+    return { text: null, failure: { source: "language model", message: problem.message, atStake: 0 } };
   }
 }
 
@@ -52,10 +52,10 @@ function toBrief({ subject, screened, activity, identity, movements, graph, miss
     subject,
     activity,
     missing,
-    sanctions: screened?.notes ?? "not screened",
+    sanctions: screened.notes,
     names: [identity.ensName, identity.snsName, ...identity.labels].filter((name) => name !== null),
     linkedAddresses: identity.links.length,
-    volumes: movements?.volumes ?? [],
+    volumes: movements.volumes,
     counterparties: graph.counterparties,
     flagged: graph.nodes
       .filter(({ hop, screened: found }) => hop > 0 && found !== null && found.risk_score > 0)

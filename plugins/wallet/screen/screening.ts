@@ -3,15 +3,18 @@ import { readAddress } from "../address.ts";
 import { createReputation } from "./reputation.ts";
 import { type ScreenResponse, toScreenResponse } from "./response.ts";
 import { createSanctions } from "./sanctions.ts";
+import type { ScreenTerms } from "./terms.ts";
 
 export type { ScreenResponse } from "./response.ts";
 
 /** Screens addresses against sanctions and bad reputation. */
 export interface Screening {
-  /** @param wallet as the caller wrote it. @param chainId of EVM addresses that name none; default Ethereum. @throws only the signal's reason: failed sources make the answer partial. */
-  screen(wallet: string, signal: AbortSignal, chainId?: string): Promise<ScreenResponse>;
+  /** @param wallet as the caller wrote it. @throws only the signal's reason: failed sources make the answer partial. */
+  screen(wallet: string, terms: ScreenTerms): Promise<ScreenResponse>;
   /** As `screen`, and says which source failed. */
-  examine(wallet: string, signal: AbortSignal, chainId?: string): Promise<Examination>;
+  examine(wallet: string, terms: ScreenTerms): Promise<Examination>;
+  /** Whether the sanctions list names an address; nothing is asked for it. */
+  isListed(wallet: string): Promise<boolean>;
 }
 
 /** A screening with its failure. */
@@ -26,12 +29,12 @@ export function createScreening(host: Pick<Host, "cache" | "clock" | "log" | "sc
   const sanctions = createSanctions(host);
   const findReputation = createReputation(host);
 
-  async function examine(wallet: string, signal: AbortSignal, defaultChainId = "1"): Promise<Examination> {
-    const { chain, key, chainId = defaultChainId } = readAddress(wallet);
+  async function examine(wallet: string, { chainId: named = "1", ...terms }: ScreenTerms): Promise<Examination> {
+    const { chain, key, chainId = named } = readAddress(wallet);
     const isAsked = chain === "ethereum";
     const [listed, reputation] = await Promise.all([
       sanctions.search(key),
-      isAsked ? findReputation(key, chainId, signal) : undefined,
+      isAsked ? findReputation(key, { ...terms, chainId }) : undefined,
     ]);
     return {
       response: toScreenResponse({ wallet, chain, key, listed, reputation, checkedAtMs: host.clock.now() }),
@@ -39,5 +42,9 @@ export function createScreening(host: Pick<Host, "cache" | "clock" | "log" | "sc
     };
   }
 
-  return { examine, screen: async (wallet, signal, chainId) => (await examine(wallet, signal, chainId)).response };
+  return {
+    examine,
+    screen: async (wallet, terms) => (await examine(wallet, terms)).response,
+    isListed: async (wallet) => (await sanctions.search(readAddress(wallet).key)).entries.length > 0,
+  };
 }

@@ -61,8 +61,8 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
   return {
     id,
     title,
-    get: async (path, request) => exchange(ask({ path }, request), request),
-    post: async (path, body, request) => exchange(ask({ path, body }, request), request),
+    get: async (path, request) => exchange(ask({ path }, request), request, judgeBy(request)),
+    post: async (path, body, request) => exchange(ask({ path, body }, request), request, judgeBy(request)),
     async rpc(method, params, request) {
       const body = { jsonrpc: "2.0", id: 1, method, params };
       return toRpcAnswer(await exchange(ask({ path: "", body }, request), request, judgeRpc), title);
@@ -88,11 +88,11 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
   /** Equal questions at the same time share one request. */
   function exchange(
     question: Question,
-    { signal, maxBytes = MAX_BYTES, patientUntil }: UpstreamRequest,
-    judge: (outcome: AttemptOutcome<UpstreamAnswer>) => AttemptOutcome<UpstreamAnswer> = (outcome) => outcome,
+    { signal, maxBytes = MAX_BYTES, patientUntil, isPassing }: UpstreamRequest,
+    judge: Judge,
   ): Promise<UpstreamAnswer> {
     const attemptIt = (shared: AbortSignal) => async () => judge(await attempt.whole(question, maxBytes, shared));
-    return share(JSON.stringify([question, maxBytes, patientUntil]), signal, (shared) =>
+    return share(JSON.stringify([question, maxBytes, patientUntil, isPassing?.name]), signal, (shared) =>
       attempts.make(attemptIt(shared), { signal: shared, patientUntil }),
     );
   }
@@ -102,6 +102,14 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
     return value && isRateLimited(toRpcAnswer(value, title)) ? { setback: RATE_LIMITED } : outcome;
   }
 }
+
+/** What an answer counts as. */
+type Judge = (outcome: AttemptOutcome<UpstreamAnswer>) => AttemptOutcome<UpstreamAnswer>;
+
+const judgeBy =
+  ({ isPassing }: UpstreamRequest): Judge =>
+  (outcome) =>
+    outcome.value && isPassing?.(outcome.value) ? { setback: RATE_LIMITED } : outcome;
 
 /** @throws RangeError when the URL is none. */
 function toAddress({ id, url: text, headers }: UpstreamOptions): Address | undefined {

@@ -20,7 +20,7 @@ const BALANCE_OF = "0x70a08231";
 const toHex = (value: bigint | number): string => `0x${value.toString(16)}`;
 const toWord = (value: string): string => `0x${value.replace(/^0x/, "").padStart(64, "0")}`;
 
-/** A Base node over HTTP with the windows, limits and forgetfulness of public ones. ETH has no logs, as on the chain. */
+/** A Base node (or Ethereum's, without payments and names) over HTTP with the windows, limits and forgetfulness of public ones. ETH has no logs, as on the chain. */
 export async function openBaseNode(options: BaseNodeOptions): Promise<WorldSource> {
   const { clock, payments } = options;
   const mined = mine(payments, clock.now());
@@ -69,7 +69,12 @@ interface TokenCall {
   readonly data: string;
 }
 
+/** The universal resolver of ENS, and its error for a name that nobody has registered (ENSIP-23): ResolverNotFound. */
+const ENS = "0xeeeeeeee14d718c2b47d9923deab1335e144eeee";
+const NO_NAME = `0x77209fe8${toWord("0x20").slice(2)}${toWord("0x0").slice(2)}`;
+
 function readToken({ to, data }: TokenCall, mined: readonly Mined[]): string {
+  if (to.toLowerCase() === ENS) throw new RpcRefusal(3, "execution reverted", NO_NAME);
   if (to.toLowerCase() !== USDC || !data.startsWith(BALANCE_OF)) throw new RpcRefusal(3, "execution reverted");
   return toWord(toHex(toBalance(mined, `0x${data.slice(-40).toLowerCase()}`, "USDC")));
 }

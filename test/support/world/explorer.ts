@@ -27,7 +27,7 @@ export async function openExplorer({
       const [, address = "", list = ""] = /^\/addresses\/(0x[0-9a-f]{40})\/([-a-z]+)$/i.exec(name) ?? [];
       const own = indexed.filter(({ from, to }) => [from, to].includes(address.toLowerCase()));
       if (own.length === 0 || !(list in LISTS)) return undefined;
-      return toPage(LISTS[list as keyof typeof LISTS](own, names), query);
+      return toPage(LISTS[list as keyof typeof LISTS](own, names, address.toLowerCase()), query);
     },
   });
 }
@@ -37,15 +37,10 @@ type Names = NonNullable<ExplorerOptions["names"]>;
 const LISTS = {
   "token-transfers": (own: readonly Mined[], names: Names) =>
     own.filter(({ asset }) => asset === "USDC").map((mined) => ({ ...toItem(mined, names), ...toTokenPart(mined) })),
-  transactions: (own: readonly Mined[], names: Names) =>
+  transactions: (own: readonly Mined[], names: Names, address: string) =>
     own
-      .filter(({ asset, isInternal }) => asset === "ETH" && !isInternal)
-      .map((mined) => ({
-        ...toItem(mined, names),
-        hash: `0x${mined.digest}`,
-        status: "ok",
-        value: String(mined.units),
-      })),
+      .filter(({ asset, from, isInternal }) => !isInternal && (asset === "ETH" || from === address))
+      .map((mined) => ({ ...toItem(mined, names), ...toTransactionPart(mined) })),
   "internal-transactions": (own: readonly Mined[], names: Names) =>
     own
       .filter(({ asset, isInternal }) => asset === "ETH" && isInternal)
@@ -74,6 +69,13 @@ const toParty = (hash: string, names: Names) => ({
   is_contract: hash in names,
   is_scam: false,
   metadata: null,
+});
+
+/** A payment of USDC is a call of the token, with no ETH. */
+const toTransactionPart = ({ digest, units, asset }: Mined) => ({
+  hash: `0x${digest}`,
+  status: "ok",
+  value: asset === "ETH" ? String(units) : "0",
 });
 
 const toTokenPart = ({ digest, logIndex, units }: Mined) => ({

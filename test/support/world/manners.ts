@@ -27,9 +27,11 @@ export interface Manners {
   readonly rates?: Readonly<Record<string, Limit>>;
   /** The answer to a request above a limit; status 429 unless set. */
   readonly refusal?: Line;
-  /** What is sent instead of an answer; undefined leaves the answer alone. */
-  readonly fault?: (question: Question) => Line | undefined;
+  readonly fault?: Fault;
 }
+
+/** What is sent instead of an answer; undefined leaves the answer alone. */
+export type Fault = (question: Question) => Line | undefined;
 
 /** Counts requests against the limits. */
 export interface Gatekeeper {

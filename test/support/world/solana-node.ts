@@ -102,7 +102,9 @@ function toTransaction(mined: Mined | undefined) {
 function toTokenBalances({ asset, from, to, units }: Mined) {
   if (asset !== "USDC") return { preTokenBalances: [], postTokenBalances: [] };
   const toBalanceOf = (owner: string, amount: bigint) => ({
-    ...{ accountIndex: 1, mint: USDC, owner },
+    accountIndex: 1,
+    mint: USDC,
+    owner,
     uiTokenAmount: { amount: String(amount), decimals: 6 },
   });
   return {

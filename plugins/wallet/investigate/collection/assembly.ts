@@ -1,10 +1,10 @@
-import type { IntelBundle } from "../../intel/bundle.ts";
-import type { Evidence, Graph, GraphNode, Screened } from "../evidence.ts";
+import type { Activity, Evidence, Graph, GraphNode, Movements, Screened } from "../evidence.ts";
 import { toVolumes } from "../flows.ts";
 import { compareTexts, type Transfer } from "../sources/transfers.ts";
 import type { Correlation, CorrelationInput } from "./correlation.ts";
 import type { Neighbourhood } from "./graph.ts";
 import type { MergedHistory } from "./histories.ts";
+import type { Profile } from "./profile.ts";
 
 /** Screenings by address. */
 export type Screens = Readonly<Record<string, Screened>>;
@@ -15,8 +15,8 @@ const LARGEST = 10;
 /** Sums up the subject's transfers. */
 export function toMovements(
   address: string,
-  { transfers, coverage, isWhole }: MergedHistory,
-): NonNullable<Evidence["movements"]> {
+  { transfers, isWhole }: Pick<MergedHistory, "transfers" | "isWhole">,
+): Movements {
   const others = transfers.filter(({ from, to }) => from !== to);
   return {
     volumes: toVolumes(address, others),
@@ -24,7 +24,6 @@ export function toMovements(
     recipients: new Set(others.filter(({ from }) => from === address).map(({ to }) => to)).size,
     firstAt: others[0]?.at ?? null,
     lastAt: others.at(-1)?.at ?? null,
-    coverage,
     isWhole,
     largest: [...Map.groupBy(others, ({ asset }) => asset)]
       .sort(([one], [other]) => compareTexts(one, other))
@@ -44,9 +43,9 @@ export function toGraph(
   screens: Screens,
 ): Graph {
   const called = new Map([...labels].reverse().map(({ address, label }) => [address, label])); // Of several labels the first wins.
-  const nodes = members.map(({ address, hop }): GraphNode => {
+  const nodes = members.map(({ address, hop, contacts }): GraphNode => {
     const label = names[address] ?? called.get(address) ?? null;
-    return { address, hop, label, screened: screens[address] ?? null };
+    return { address, hop, contacts, label, screened: screens[address] ?? null };
   });
   return { nodes, flows, counterparties };
 }
@@ -54,25 +53,24 @@ export function toGraph(
 /** The subject's names, first funder and linked addresses. */
 export function toIdentity(
   { subject, funding, neighbourhood }: CorrelationInput,
-  profile: IntelBundle | null,
+  profile: Profile,
   { correlation, screens }: { readonly correlation: Correlation; readonly screens: Screens },
 ): Evidence["identity"] {
   const labels = neighbourhood.labels.filter(({ address }) => address === subject.address);
   return {
-    ensName: profile?.identity.ens_name ?? null,
-    snsName: profile?.identity.sns_name ?? null,
+    ensName: profile.identity.ens_name,
+    snsName: profile.identity.sns_name,
     labels: [...new Set(labels.map(({ label }) => label))],
     funding,
     links: correlation.links.map((link) => ({ ...link, screened: screens[link.address] ?? null })),
   };
 }
 
-/** The neighbourhood of a subject whose transfers could not be read: the subject alone. */
-export const toEmptyNeighbourhood = (address: string): Neighbourhood => ({
-  members: [{ address, hop: 0 }],
-  flows: [],
-  counterparties: 0,
-  labels: [],
-  funding: [],
-  missing: [],
-});
+/** The subject's age: the first transaction where it is known, and the oldest that any source has shown. */
+export function toActivity({ activity }: Profile, firstSent: number | null, { firstSeenAt, oldestAt }: Ages): Activity {
+  const known = [firstSent, firstSeenAt, oldestAt].filter((time) => time !== null);
+  const seenSince = known.length > 0 ? Math.min(...known) : null;
+  return { ...activity, firstSeenAt: firstSeenAt === null ? null : seenSince, seenSince };
+}
+
+type Ages = Pick<MergedHistory, "firstSeenAt" | "oldestAt">;

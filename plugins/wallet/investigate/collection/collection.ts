@@ -1,132 +1,83 @@
-import { type Call, type Host, Problem } from "#plugin";
-import type { IntelBundle } from "../../intel/bundle.ts";
+import type { Call, Host } from "#plugin";
+import { createEns } from "../../names/ens.ts";
+import { createSol } from "../../names/sol.ts";
 import type { Screening } from "../../screen/screening.ts";
-import type { Evidence, GraphNode, Missing } from "../evidence.ts";
-import { readFirstSent } from "../sources/base-blocks.ts";
-import type { Transfer } from "../sources/transfers.ts";
+import type { Evidence } from "../evidence.ts";
 import { BASE_CHAIN_ID, type Subject } from "../subject.ts";
-import { toEmptyNeighbourhood, toGraph, toIdentity, toMovements } from "./assembly.ts";
-import { correlate, type Registries } from "./correlation.ts";
-import { explore, findFunding, type Neighbourhood } from "./graph.ts";
+import { toActivity, toGraph, toIdentity, toMovements } from "./assembly.ts";
+import { correlate } from "./correlation.ts";
+import { toDoubts, toSources } from "./coverage.ts";
+import { explore, findFunding } from "./graph.ts";
 import { createHistories } from "./histories.ts";
+import { PATIENCE_MS, toPatientHost } from "./patience.ts";
+import { findFirstSent, type Profile, readProfile } from "./profile.ts";
 import { screenAll } from "./screen-all.ts";
+import type { Traced } from "./traced.ts";
 
-/** The parts of the wallet plugin that an investigation uses. */
-export interface CollectionDeps {
-  readonly registries: Registries;
-  readonly screening: Screening;
-  readonly gatherIntel: (wallet: string, signal: AbortSignal) => Promise<IntelBundle>;
-}
-
-/** @throws Problem `upstream-failed` when neither balances nor transfers could be read; the signal's reason. */
+/** @throws Problem `upstream-failed` when the subject's balances or transfers could not be read; the signal's reason. */
 export type Collect = (subject: Subject, call: Call) => Promise<Evidence>;
 
-/** The results of the transfers step; the long lists of transfers are not kept. */
-interface Traced {
-  readonly movements: NonNullable<Evidence["movements"]>;
-  readonly funding: Transfer | null;
-  readonly firstSeenAt: number | null;
-  readonly neighbourhood: Neighbourhood;
-  readonly missing: readonly Missing[];
-}
+type CollectionHost = Pick<Host, "cache" | "clock" | "log" | "upstream" | "web">;
 
-/** Reads every source, each in a job step of its own. Failed sources are listed as missing. Call during setup. */
-export function createCollect(host: Pick<Host, "clock" | "log" | "upstream">, deps: CollectionDeps): Collect {
-  const { registries, screening, gatherIntel } = deps;
-  const readHistory = createHistories(host);
-  const base = host.upstream("base");
+/** The upstreams that are read by id in every job. */
+const SOURCES = ["base", "ethereum", "solana", "blockscout"];
 
+/** Reads every source, each in a job step of its own, waiting where it has to. What failed is listed as missing. */
+export function createCollect({ cache, clock, log, upstream, web }: CollectionHost, screening: Screening): Collect {
+  const sources = new Map(SOURCES.map((id) => [id, upstream(id)])); // Taken during setup.
+  const opened = (id: string) => sources.get(id) ?? upstream(id);
+  const host: CollectionHost = { cache, clock, log, web, upstream: opened };
   return async (subject, call) => {
-    const { address, family } = subject;
-    const { signal } = call;
-    const missing: Missing[] = [];
-    const attempt = createAttempt(call, missing);
-    const screened = await attempt("screen", () => screening.screen(address, signal, BASE_CHAIN_ID));
-    const profile = await attempt("balances", () => gatherIntel(address, signal));
-    const firstSent = await attempt("age", async () =>
-      family === "evm" ? readFirstSent(base, address, signal) : null,
-    );
-    const traced = await attempt("transfers", () => trace(subject, call));
-    if (!profile && !traced) throw toProblem(missing);
-    const known = {
-      subject,
-      ensName: profile?.identity.ens_name ?? null,
-      funding: traced?.funding ?? null,
-      neighbourhood: traced?.neighbourhood ?? toEmptyNeighbourhood(address),
+    const { address } = subject;
+    const { signal, step } = call;
+    const beginning = host.clock.now();
+    const untilOf = (part: keyof typeof PATIENCE_MS): number => beginning + PATIENCE_MS[part];
+    const openRegistries = (part: keyof typeof PATIENCE_MS) => {
+      const patient = toPatientHost(host, untilOf(part));
+      return { ENS: createEns(patient), SNS: createSol(patient) };
     };
-    const correlation = await call.step("identity", () => correlate(known, registries, signal));
-    const others = [...known.neighbourhood.members.slice(1), ...correlation.links].map((each) => each.address);
-    const screens = await call.step("screen counterparties", () => screenAll([...new Set(others)], screening, signal));
-    const all = { ...screens, ...(screened && { [address]: screened }) };
-    const graph = toGraph(known.neighbourhood, correlation, all);
+    const terms = { host, beginning, signal };
+    const screened = await step("screen", () =>
+      screening.screen(address, { signal, chainId: BASE_CHAIN_ID, patientUntil: untilOf("balances") }),
+    );
+    const profile: Profile = await step("balances", () =>
+      readProfile(subject, { ...terms, registries: openRegistries("balances") }),
+    );
+    const firstSent = await step("age", () => findFirstSent(subject, terms));
+    const traced = await step("transfers", () => trace(subject, call, beginning));
+    const { neighbourhood, funding, movements } = traced;
+    const known = { subject, ensName: profile.identity.ens_name, funding, neighbourhood };
+    const correlation = await step("identity", () => correlate(known, openRegistries("names"), signal));
+    const others = [...neighbourhood.members.slice(1), ...correlation.links].map((each) => each.address);
+    const patientUntil = untilOf("screening");
+    const screens = await screenAll([...new Set(others)], screening, { step, signal, patientUntil });
+    const graph = toGraph(neighbourhood, correlation, { ...screens, [address]: screened });
+    const activity = toActivity(profile, firstSent, traced);
+    const investigatedAt = Math.floor(host.clock.now() / 1000);
+    const found = { subject, investigatedAt, screened, balances: profile.balances, activity, movements, graph };
     return {
-      subject,
-      investigatedAt: Math.floor(host.clock.now() / 1000),
-      screened,
-      balances: profile?.balances ?? null,
-      activity: profile && { ...profile.activity, firstSeenAt: toEarliest([firstSent, traced?.firstSeenAt ?? null]) },
+      ...found,
       identity: toIdentity(known, profile, { correlation, screens }),
-      movements: traced?.movements ?? null,
-      graph,
+      coverage: toSources({ ...found, traced }),
       missing: [
-        ...missing,
-        ...(profile?.errors.filter(({ source }) => source !== "sanctions") ?? []), // The screening above counts.
-        ...[...(traced?.missing ?? []), ...correlation.missing],
-        ...(family === "evm" ? toUnknown(graph.nodes) : []),
+        ...[...profile.missing, ...traced.missing, ...neighbourhood.missing, ...correlation.missing],
+        ...toDoubts({ ...found, traced }),
       ],
     };
   };
 
-  async function trace(subject: Subject, call: Call): Promise<Traced> {
-    const history = await readHistory(subject, "subject", call.signal);
-    call.report("graph");
-    const neighbourhood = await explore(subject, history, { readHistory, signal: call.signal });
+  async function trace(subject: Subject, { step, signal, report }: Call, beginning: number): Promise<Traced> {
+    const readHistory = createHistories(host, beginning);
+    const history = await readHistory(subject, { depth: "subject", signal, step });
+    report("graph");
+    const { isListed } = screening;
+    const neighbourhood = await explore(subject, history, { readHistory, isListed, step, signal });
+    const { transfers, labels, isWhole, ...rest } = history;
     return {
-      movements: toMovements(subject.address, history),
+      ...rest,
+      movements: toMovements(subject.address, { transfers, isWhole }),
       funding: findFunding(subject.address, history),
-      firstSeenAt: history.firstSeenAt ?? history.transfers[0]?.at ?? null,
       neighbourhood,
-      missing: [...history.missing, ...neighbourhood.missing],
     };
   }
 }
-
-/** Runs a step and records its failure as missing. Rethrows the call's abort and failures of the job store. */
-function createAttempt({ step, signal }: Call, missing: Missing[]) {
-  return async <T>(source: string, work: () => Promise<T>): Promise<T | null> => {
-    let failure: Problem | undefined;
-    try {
-      return await step(source, async () => {
-        try {
-          return await work();
-        } catch (error) {
-          failure = Problem.from(error);
-          throw error;
-        }
-      });
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!failure || failure.code === "internal") throw error;
-      missing.push({ source, message: failure.message });
-      return null;
-    }
-  };
-}
-
-/** Says how many EVM addresses GoPlus did not answer, or only in part. */
-function toUnknown(nodes: readonly GraphNode[]): Missing[] {
-  const unknown = nodes.filter(({ screened }) => screened?.partial);
-  if (unknown.length === 0) return [];
-  const message = `GoPlus said nothing, or not all that it knows, about ${unknown.length} of ${nodes.length} addresses`;
-  return [{ source: "reputation", message }];
-}
-
-function toProblem(missing: readonly Missing[]): Problem {
-  const reasons = missing.map(({ source, message }) => `${source}: ${message}`).join("; ");
-  return new Problem("upstream-failed", `Neither balances nor transfers could be read (${reasons})`);
-}
-
-const toEarliest = (times: readonly (number | null)[]): number | null => {
-  const known = times.filter((time) => time !== null);
-  return known.length > 0 ? Math.min(...known) : null;
-};

@@ -56,11 +56,16 @@ async function readNames({ subject, neighbourhood }: CorrelationInput, registrie
   const message = `${failures} of ${addresses.length} names could not be looked up`;
   return {
     names: Object.fromEntries(addresses.flatMap((address, at) => (names[at] ? [[address, names[at]]] : []))),
-    missing: failures > 0 ? [{ source: "names of counterparties", message }] : [],
+    missing: failures > 0 ? [{ source: "names of counterparties", message, atStake: 0 }] : [],
   };
 }
 
-const UNREAD: Missing = { source: "ENS records", message: "The name's other addresses could not be read" };
+/** One of the name's other addresses may be sanctioned. */
+const UNREAD: Missing = {
+  source: "ENS records",
+  message: "The name's other addresses could not be read",
+  atStake: 80,
+};
 
 /** The other addresses in the records of the subject's ENS name. */
 async function readRecord({ subject, ensName }: CorrelationInput, ens: NameRegistry, signal: AbortSignal) {

@@ -1,7 +1,8 @@
 import PQueue from "p-queue";
-import { Problem } from "#plugin";
-import type { Missing } from "../evidence.ts";
-import { byWeight, type Flow, NOBODY, toCounterparties, toFlows } from "../flows.ts";
+import type { Call } from "#plugin";
+import type { GraphNode, Missing } from "../evidence.ts";
+import { byWeight, type Counterparty, type Flow, NOBODY, toCounterparties, toFlows } from "../flows.ts";
+import { toFailure } from "../sources/failure.ts";
 import { type Label, mergeTransfers, type Transfer } from "../sources/transfers.ts";
 import type { Subject } from "../subject.ts";
 import type { MergedHistory, ReadHistory } from "./histories.ts";
@@ -9,7 +10,7 @@ import type { MergedHistory, ReadHistory } from "./histories.ts";
 /** The members of the graph and their transfers, before names and screenings. */
 export interface Neighbourhood {
   /** The subject first, then by hop; within a hop the most important first. */
-  readonly members: readonly { readonly address: string; readonly hop: 0 | 1 | 2 }[];
+  readonly members: readonly Member[];
   readonly flows: readonly Flow[];
   readonly counterparties: number;
   readonly labels: readonly Label[];
@@ -18,28 +19,40 @@ export interface Neighbourhood {
   readonly missing: readonly Missing[];
 }
 
+/** A node of the graph, without name and screening. */
+export type Member = Pick<GraphNode, "address" | "hop" | "contacts">;
+
 /** At most 100 nodes: the subject, 25 direct counterparties (with the first funder), and 3 more for each of these. */
 const BOUNDS = { first: 25, eachSecond: 3, nodes: 100 } as const;
 const AT_ONCE = 3;
+/** The points that an unread counterparty may hide: what lies behind it. */
+const BEHIND_AT_STAKE = 45;
 
-/** Follows the transfers of the subject and of its most important counterparties. @throws the signal's reason. */
+/**
+ * Follows the transfers of the subject and of its most important counterparties. Counterparties on the sanctions list come
+ * first, however little they moved. @throws the signal's reason, and failures of steps.
+ */
 export async function explore(
   subject: Subject,
   history: MergedHistory,
-  { readHistory, signal }: ExploreOptions,
+  { readHistory, isListed, step, signal }: ExploreOptions,
 ): Promise<Neighbourhood> {
-  const counterparties = toCounterparties(subject.address, history.transfers);
+  const counterparties = await listedFirst(toCounterparties(subject.address, history.transfers), isListed);
   const funder = findFunding(subject.address, history)?.from;
   const important = counterparties.map(({ address }) => address);
   const first = [...new Set([...(funder === undefined ? [] : [funder]), ...important])].slice(0, BOUNDS.first);
   const queue = new PQueue({ concurrency: AT_ONCE });
   const histories = await queue.addAll(first.map((address) => () => ask({ ...subject, address })));
   signal.throwIfAborted();
-  const second = chooseSecond(new Set([subject.address, ...first]), first, histories);
-  const members = [
-    { address: subject.address, hop: 0 as const },
-    ...first.map((address) => ({ address, hop: 1 as const })),
-    ...second.map((address) => ({ address, hop: 2 as const })),
+  const second = await chooseSecond(new Set([subject.address, ...first]), first, { histories, isListed });
+  const contactsOf = (at: number): number | null => {
+    const { transfers, isRead } = histories[at] as CounterpartyHistory; // As many as `first`.
+    return isRead ? toCounterparties(first[at] ?? "", transfers).length : null;
+  };
+  const members: Member[] = [
+    { address: subject.address, hop: 0, contacts: counterparties.length },
+    ...first.map((address, at) => ({ address, hop: 1 as const, contacts: contactsOf(at) })),
+    ...second.map((address) => ({ address, hop: 2 as const, contacts: null })),
   ];
   return {
     members,
@@ -47,25 +60,52 @@ export async function explore(
     counterparties: counterparties.length,
     labels: toLabels(members, [history, ...histories]),
     funding: first.flatMap((address, at) => findFunding(address, histories[at] as CounterpartyHistory) ?? []),
-    missing: histories.flatMap(({ failure }) => failure ?? []),
+    missing: toUnread(histories, first.length),
   };
 
   async function ask(counterparty: Subject): Promise<CounterpartyHistory> {
+    const reading = { depth: "counterparty", signal, step: passOn } as const;
     try {
-      return await readHistory(counterparty, "counterparty", signal);
+      const found = await step(`counterparty ${counterparty.address}`, async () => {
+        const { transfers, labels, isWhole, missing } = await readHistory(counterparty, reading);
+        return { transfers, labels, isWhole, failure: missing.find(({ atStake }) => atStake > 0)?.message ?? null };
+      });
+      return { ...found, isRead: true };
     } catch (error) {
-      const failure = { source: `counterparty ${counterparty.address}`, message: Problem.from(error).message };
-      return { transfers: [], labels: [], isWhole: false, failure };
+      signal.throwIfAborted();
+      return { transfers: [], labels: [], isWhole: false, isRead: false, failure: toFailure(error).message };
     }
   }
 }
 
-export interface ExploreOptions {
+const passOn = <T>(_: string, work: () => Promise<T>): Promise<T> => work();
+
+export interface ExploreOptions extends Pick<Call, "step" | "signal"> {
   readonly readHistory: ReadHistory;
-  readonly signal: AbortSignal;
+  /** Whether the sanctions list names an address. */
+  readonly isListed: (address: string) => Promise<boolean>;
 }
 
-type CounterpartyHistory = Pick<MergedHistory, "transfers" | "labels" | "isWhole"> & { readonly failure?: Missing };
+interface CounterpartyHistory extends Pick<MergedHistory, "transfers" | "labels" | "isWhole"> {
+  readonly isRead: boolean;
+  /** What could not be read of it. */
+  readonly failure: string | null;
+}
+
+/** One line for all counterparties that were not read, or not all of what was wanted. */
+function toUnread(histories: readonly CounterpartyHistory[], of: number): Missing[] {
+  const unread = histories.filter(({ failure }) => failure !== null);
+  const message = `Of ${of} direct counterparties ${unread.length} could not be followed: ${unread[0]?.failure}`;
+  return unread.length > 0 ? [{ source: "counterparties", message, atStake: BEHIND_AT_STAKE }] : [];
+}
+
+async function listedFirst(
+  counterparties: readonly Counterparty[],
+  isListed: ExploreOptions["isListed"],
+): Promise<Counterparty[]> {
+  const marks = await Promise.all(counterparties.map(({ address }) => isListed(address)));
+  return [true, false].flatMap((mark) => counterparties.filter((_, at) => marks[at] === mark));
+}
 
 /** The first transfer that an address received; null unless its history is whole. */
 export function findFunding(address: string, { transfers, isWhole }: Pick<MergedHistory, "transfers" | "isWhole">) {
@@ -73,18 +113,24 @@ export function findFunding(address: string, { transfers, isWhole }: Pick<Merged
   return transfers.find(({ from, to }) => to === address && from !== address && from !== NOBODY) ?? null;
 }
 
-/** The most important counterparties of each direct counterparty, most important first. */
-function chooseSecond(
+/** The most important counterparties of each direct counterparty, those on the sanctions list first. */
+async function chooseSecond(
   known: ReadonlySet<string>,
   first: readonly string[],
-  histories: readonly CounterpartyHistory[],
-): string[] {
-  const candidates = first.flatMap((address, at) =>
-    toCounterparties(address, histories[at]?.transfers ?? [])
-      .filter((found) => !known.has(found.address))
-      .slice(0, BOUNDS.eachSecond),
+  { histories, isListed }: Pick<ExploreOptions, "isListed"> & { readonly histories: readonly CounterpartyHistory[] },
+): Promise<string[]> {
+  const lists = await Promise.all(
+    first.map(async (address, at) => {
+      const found = toCounterparties(address, histories[at]?.transfers ?? []);
+      const others = await listedFirst(
+        found.filter((other) => !known.has(other.address)),
+        isListed,
+      );
+      return others.slice(0, BOUNDS.eachSecond);
+    }),
   );
-  return [...new Set(candidates.sort(byWeight).map(({ address }) => address))].slice(0, BOUNDS.nodes - known.size);
+  const candidates = await listedFirst(lists.flat().sort(byWeight), isListed);
+  return [...new Set(candidates.map(({ address }) => address))].slice(0, BOUNDS.nodes - known.size);
 }
 
 /** The members' labels, without duplicates. */

@@ -1,73 +1,126 @@
 import { type Host, Problem } from "#plugin";
-import type { Missing } from "../evidence.ts";
+import type { Coverage, Missing } from "../evidence.ts";
 import { createBaseLogs } from "../sources/base-logs.ts";
 import { createExplorer } from "../sources/explorer.ts";
+import { toFailure } from "../sources/failure.ts";
 import { createSolanaHistory } from "../sources/solana-history.ts";
-import { type Depth, type HistorySource, type Label, mergeTransfers, type Transfer } from "../sources/transfers.ts";
+import {
+  type History,
+  type HistorySource,
+  type Label,
+  mergeTransfers,
+  type Reading,
+  type Transfer,
+} from "../sources/transfers.ts";
 import type { Subject } from "../subject.ts";
+import { PATIENCE_MS, toPatient } from "./patience.ts";
 
 /** An address's transfers, merged from all sources. */
 export interface MergedHistory {
   /** Oldest first. */
   readonly transfers: readonly Transfer[];
-  /** One sentence per source. */
-  readonly coverage: readonly string[];
+  /** What was read from each source. */
+  readonly coverage: readonly Coverage[];
   /** Whether one of the sources is complete. */
   readonly isWhole: boolean;
   readonly labels: readonly Label[];
-  /** Unix seconds. */
+  /** Unix seconds, as in History. */
   readonly firstSeenAt: number | null;
+  readonly oldestAt: number | null;
+  readonly sent: number | null;
   readonly missing: readonly Missing[];
 }
 
 /** @throws Problem `upstream-failed` when every source failed; the signal's reason. */
-export type ReadHistory = (subject: Subject, depth: Depth, signal: AbortSignal) => Promise<MergedHistory>;
+export type ReadHistory = (subject: Subject, reading: Reading) => Promise<MergedHistory>;
 
-/** For the subject every source of its chain is read, for a counterparty the first one that answers. */
-export function createHistories(host: Pick<Host, "upstream" | "log">): ReadHistory {
-  const sources: Readonly<Record<Subject["family"], readonly HistorySource[]>> = {
-    evm: [createExplorer(host.upstream("blockscout")), createBaseLogs(host.upstream("base"))],
-    solana: [createSolanaHistory(host.upstream("solana"))],
+/** A source's answer or failure. */
+interface Answer {
+  readonly title: string;
+  readonly history?: History;
+  readonly failure?: string;
+}
+
+/** The newest day and a bit: an explorer's index may be behind its chain. */
+const LAG_BLOCKS = 50_000n;
+/** The points that a gap in the subject's transfers may hide, and one in a counterparty's. */
+const AT_STAKE = { subject: 99, counterparty: 45 } as const;
+
+/**
+ * The subject's transfers come from an explorer, and its newest from the token's logs, too; where the explorer fails or has
+ * a gap, the logs are searched as far back as they go. A counterparty's come from the first source that answers.
+ * @param beginning of the attempt, in Unix milliseconds.
+ */
+export function createHistories(host: Pick<Host, "upstream" | "clock">, beginning: number): ReadHistory {
+  const [base, blockscout, solana] = [host.upstream("base"), host.upstream("blockscout"), host.upstream("solana")];
+  const untilOf = (part: keyof typeof PATIENCE_MS): number => beginning + PATIENCE_MS[part];
+  const toLogs = (until: number, lookBack?: bigint): HistorySource =>
+    createBaseLogs(toPatient(base, until), { clock: host.clock, until, ...(lookBack !== undefined && { lookBack }) });
+
+  const readSubject = {
+    async evm(address: string, reading: Reading): Promise<Answer[]> {
+      const explored = await ask(createExplorer(toPatient(blockscout, untilOf("explorer"))), address, reading);
+      const isEnough = explored.history?.gaps.length === 0;
+      const logs = toLogs(untilOf("transfers"), isEnough ? LAG_BLOCKS : undefined);
+      return [explored, await ask(logs, address, reading)];
+    },
+    async solana(address: string, reading: Reading): Promise<Answer[]> {
+      return [await ask(createSolanaHistory(toPatient(solana, untilOf("transfers"))), address, reading)];
+    },
   };
 
-  return async ({ family, address }, depth, signal) => {
-    const answers =
-      depth === "subject"
-        ? await Promise.all(sources[family].map((source) => ask(source, address, depth, signal)))
-        : await askInTurn(sources[family], address, signal);
-    signal.throwIfAborted();
-    const history = answers.flatMap(({ history }) => history ?? []);
-    const missing = answers.flatMap(({ failure }) => failure ?? []);
-    if (history.length === 0) {
-      const reasons = missing.map(({ message }) => message).join("; ");
-      throw new Problem("upstream-failed", `No transfers could be read: ${reasons}`);
-    }
-    return {
-      transfers: mergeTransfers(history.map(({ transfers }) => transfers)),
-      coverage: history.map(({ coverage }) => coverage),
-      isWhole: history.some(({ isWhole }) => isWhole),
-      labels: history.flatMap(({ labels }) => labels),
-      firstSeenAt: history.find(({ firstSeenAt }) => firstSeenAt !== null)?.firstSeenAt ?? null,
-      missing,
-    };
+  const readCounterparty = {
+    async evm(address: string, reading: Reading): Promise<Answer[]> {
+      const until = untilOf("counterparties");
+      const explored = await ask(createExplorer(toPatient(blockscout, until)), address, reading);
+      return explored.history ? [explored] : [explored, await ask(toLogs(until), address, reading)];
+    },
+    async solana(address: string, reading: Reading): Promise<Answer[]> {
+      return [await ask(createSolanaHistory(toPatient(solana, untilOf("counterparties"))), address, reading)];
+    },
   };
 
-  async function askInTurn(candidates: readonly HistorySource[], address: string, signal: AbortSignal) {
-    const answers = [];
-    for (const source of candidates) {
-      const answer = await ask(source, address, "counterparty", signal);
-      answers.push(answer);
-      if (answer.history) break;
-    }
-    return answers;
-  }
+  return async ({ family, address }, reading) => {
+    const read = reading.depth === "subject" ? readSubject : readCounterparty;
+    const answers = await read[family](address, reading);
+    reading.signal.throwIfAborted();
+    return merge(answers, reading.depth);
+  };
 
-  async function ask(source: HistorySource, address: string, depth: Depth, signal: AbortSignal) {
+  async function ask(source: HistorySource, address: string, reading: Reading): Promise<Answer> {
+    const { title } = source;
     try {
-      return { history: await source.read(address, depth, signal) };
+      return { title, history: await source.read(address, reading) };
     } catch (error) {
-      if (!(error instanceof Problem) && !signal.aborted) host.log.error("investigate.source-failed", { error });
-      return { failure: { source: source.title, message: Problem.from(error).message } };
+      reading.signal.throwIfAborted();
+      return { title, failure: toFailure(error).message };
     }
   }
+}
+
+function merge(answers: readonly Answer[], depth: Reading["depth"]): MergedHistory {
+  const histories = answers.flatMap(({ history }) => history ?? []);
+  const failures = answers.flatMap(({ title, failure }) => (failure === undefined ? [] : [{ title, failure }]));
+  if (histories.length === 0)
+    throw new Problem(
+      "upstream-failed",
+      `No transfers could be read: ${failures.map((each) => each.failure).join("; ")}`,
+    );
+  const times = histories.flatMap(({ oldestAt }) => oldestAt ?? []);
+  const isWhole = histories.some((history) => history.isWhole);
+  const gaps = answers.flatMap(({ title, history, failure }) =>
+    [...(history?.gaps ?? []), ...(failure === undefined ? [] : [failure])].map((message) => ({ title, message })),
+  );
+  return {
+    transfers: mergeTransfers(histories.map(({ transfers }) => transfers)),
+    coverage: answers.flatMap(({ title, history }) =>
+      history ? [{ source: title, covers: history.coverage, whole: history.isWhole }] : [],
+    ),
+    isWhole,
+    labels: histories.flatMap(({ labels }) => labels),
+    firstSeenAt: histories.find(({ firstSeenAt }) => firstSeenAt !== null)?.firstSeenAt ?? null,
+    oldestAt: times.length > 0 ? Math.min(...times) : null,
+    sent: histories.find(({ sent }) => sent !== null)?.sent ?? null,
+    missing: gaps.map(({ title, message }) => ({ source: title, message, atStake: isWhole ? 0 : AT_STAKE[depth] })),
+  };
 }

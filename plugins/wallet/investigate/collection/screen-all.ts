@@ -1,20 +1,36 @@
 import PQueue from "p-queue";
+import type { Call } from "#plugin";
 import type { Screening, ScreenResponse } from "../../screen/screening.ts";
 import type { Screened } from "../evidence.ts";
 import { BASE_CHAIN_ID } from "../subject.ts";
 
-const AT_ONCE = 4;
+const AT_ONCE = 8;
+/** How many addresses a step keeps. */
+const PER_STEP = 20;
 
-/** Screens addresses, four at a time. @throws only the signal's reason. */
+export interface ScreenAllTerms extends Pick<Call, "step" | "signal"> {
+  /** Unix milliseconds. */
+  readonly patientUntil: number;
+}
+
+/** Screens addresses, eight at a time. @throws only the signal's reason and failures of steps. */
 export async function screenAll(
   addresses: readonly string[],
-  screening: Screening,
-  signal: AbortSignal,
+  screening: Pick<Screening, "screen">,
+  { step, signal, patientUntil }: ScreenAllTerms,
 ): Promise<Readonly<Record<string, Screened>>> {
   const queue = new PQueue({ concurrency: AT_ONCE });
-  const screen = async (address: string) =>
-    [address, toScreened(await screening.screen(address, signal, BASE_CHAIN_ID))] as const;
-  return Object.fromEntries(await queue.addAll(addresses.map((address) => () => screen(address))));
+  const screen = async (address: string) => {
+    const found = await screening.screen(address, { signal, patientUntil, chainId: BASE_CHAIN_ID });
+    return [address, toScreened(found)] as const;
+  };
+  const parts: (readonly (readonly [string, Screened])[])[] = [];
+  for (let start = 0; start < addresses.length; start += PER_STEP) {
+    const some = addresses.slice(start, start + PER_STEP);
+    const name = `screen counterparties ${parts.length + 1}`;
+    parts.push(await step(name, () => queue.addAll(some.map((address) => () => screen(address)))));
+  }
+  return Object.fromEntries(parts.flat());
 }
 
 const toScreened = (found: ScreenResponse): Screened => {

@@ -1,10 +1,9 @@
-import type { Evidence, GraphNode, Screened } from "../evidence.ts";
+import type { Activity, Evidence, GraphNode, Screened } from "../evidence.ts";
 import { type Transfer, toAmount } from "../sources/transfers.ts";
 import { code, escapeMarkdown, toMarkdownTable, toMoment } from "./format.ts";
 
 /** The section about sanctions and reputation. Every function here returns Markdown blocks without blank lines around them. */
 export function aboutScreening({ screened }: Evidence): string[] {
-  if (!screened) return ["## Sanctions and reputation", "The address could not be screened."];
   const { notes, corpus_version, signals } = screened;
   const rows = signals.map(({ severity, source, detail }) => [severity, source, escapeMarkdown(detail)]);
   return [
@@ -15,13 +14,18 @@ export function aboutScreening({ screened }: Evidence): string[] {
 }
 
 /** The section about balances, age, volumes and the largest transfers. */
-export function aboutHistory({ balances, activity, movements }: Evidence): string[] {
-  return ["## On-chain history", aboutBalances(balances), aboutAge(activity), ...aboutMovements(movements)];
+export function aboutHistory({ balances, activity, movements, investigatedAt }: Evidence): string[] {
+  return [
+    "## On-chain history",
+    aboutBalances(balances),
+    aboutAge(activity, investigatedAt),
+    ...aboutMovements(movements),
+  ];
 }
 
 function aboutBalances(balances: Evidence["balances"]): string {
   const rows = Object.entries(NAMES).flatMap(([key, name]) => {
-    const amount = balances?.[key as keyof typeof NAMES] ?? null;
+    const amount = balances[key as keyof typeof NAMES];
     return amount === null ? [] : [[name, amount]];
   });
   return rows.length > 0 ? toMarkdownTable(["Balance", "Amount"], rows) : "No balance could be read.";
@@ -35,11 +39,9 @@ const NAMES = {
   solana_usdc: "USDC on Solana",
 } as const;
 
-function aboutAge(activity: Evidence["activity"]): string {
-  if (!activity) return "Its activity could not be read.";
-  const { firstSeenAt, has_history, base_tx_count } = activity;
+function aboutAge({ has_history, base_tx_count, ...age }: Activity, investigatedAt: number): string {
   return [
-    firstSeenAt === null ? "When it was first active is not known." : `First seen on ${toMoment(firstSeenAt)}.`,
+    toAge(age, investigatedAt),
     has_history === false ? "It has never sent a transaction." : "",
     base_tx_count === null ? "" : `Transactions sent on Base: ${base_tx_count}.`,
   ]
@@ -47,9 +49,19 @@ function aboutAge(activity: Evidence["activity"]): string {
     .join(" ");
 }
 
+/** An age is exact only where the history was read to its beginning. */
+function toAge(
+  { firstSeenAt, seenSince }: Pick<Activity, "firstSeenAt" | "seenSince">,
+  investigatedAt: number,
+): string {
+  const days = (since: number): string => `${Math.max(0, Math.floor((investigatedAt - since) / 86_400))} days`;
+  if (firstSeenAt !== null) return `First seen on ${toMoment(firstSeenAt)}, ${days(firstSeenAt)} ago.`;
+  if (seenSince === null) return "When it was first active is not known.";
+  return `At least ${days(seenSince)} old: seen on ${toMoment(seenSince)}, and earlier history was not read.`;
+}
+
 function aboutMovements(movements: Evidence["movements"]): string[] {
-  if (!movements) return ["Its transfers could not be read."];
-  const { volumes, senders, recipients, firstAt, lastAt, coverage, largest } = movements;
+  const { volumes, senders, recipients, firstAt, lastAt, largest } = movements;
   const rows = volumes.map(({ asset, received, receivedCount, sent, sentCount }) => [
     asset,
     received,
@@ -63,7 +75,6 @@ function aboutMovements(movements: Evidence["movements"]): string[] {
       ? toMarkdownTable(["Asset", "Received", "Transfers in", "Sent", "Transfers out"], rows)
       : "Nothing that moved was found.",
     rows.length > 0 ? `From ${senders} and to ${recipients} different addresses${span}.` : "",
-    coverage.map((line) => `- ${escapeMarkdown(line)}`).join("\n"),
     largest.length > 0 ? "### Largest transfers" : "",
     largest.length > 0 ? toMarkdownTable(["When", "Amount", "From", "To", "Transaction"], largest.map(toRow)) : "",
   ];

@@ -1,3 +1,6 @@
+import { PRICES } from "../score/exposures.ts";
+import { RULES } from "../score/rules.ts";
+import type { Assessment } from "../score/score.ts";
 import { drawGraph } from "./drawing.ts";
 import { code, escapeMarkdown, toMarkdownTable, toMoment } from "./format.ts";
 import { aboutGraph, aboutHistory, aboutIdentity, aboutScreening } from "./markdown-findings.ts";
@@ -35,32 +38,64 @@ function toPicture({ graph, subject }: Report["evidence"]): [place: string, draw
 }
 
 function aboutVerdict({ evidence, assessment, narrative }: Report): string {
-  const { verdict, score, failedSources } = assessment;
-  const [provisional, why] =
-    failedSources === 0 ? ["", ""] : [" (provisional)", ` ${toFailed(failedSources)} failed, so that both may change.`];
+  const { verdict, score, provisional } = assessment;
+  const isOpen = verdict === "inconclusive";
+  const mark = provisional && !isOpen ? " (provisional)" : "";
+  const points = isOpen ? `At least **${score}** of 100` : `Score **${score}** of 100`;
   const lines = [
-    `**Verdict: ${verdict}${provisional}.** Score **${score}** of 100 (higher is riskier), as of ${toMoment(evidence.investigatedAt)}.${why}`,
+    `**Verdict: ${verdict}${mark}.** ${points} (higher is riskier), as of ${toMoment(evidence.investigatedAt)}.${toWhy(assessment)}`,
   ];
   if (narrative !== null)
     lines.push(`> *Written by a language model from the findings below:* ${escapeMarkdown(narrative)}`);
   return lines.join("\n\n");
 }
 
-const toFailed = (count: number): string => `${count} source${count === 1 ? "" : "s"}`;
+function toWhy({ verdict, provisional }: Assessment): string {
+  if (verdict === "inconclusive")
+    return " What could not be read might change the verdict: see what is missing below, and ask again later.";
+  return provisional ? " Not everything was read: the score may be higher." : "";
+}
 
 function aboutReasons({ assessment: { reasons } }: Report): string {
-  if (reasons.length === 0) return "## Reasons\n\nNothing was found that raises the score.";
-  const rows = reasons.map(({ points, code: name, finding }) => [String(points), code(name), escapeMarkdown(finding)]);
-  const rule =
-    "The score is the sum of the points, at most 99 unless the address is sanctioned itself: low, medium from 30, high from 70, critical 100.";
-  return `## Reasons\n\n${toMarkdownTable(["Points", "Reason", "Finding"], rows)}\n\n${rule}`;
+  const rows = reasons.map(({ points, most, code: name, finding }) => [
+    `${points} of ${most}`,
+    code(name),
+    escapeMarkdown(finding),
+  ]);
+  const found = new Set(reasons.map((reason) => reason.code));
+  const rest = RULES.filter((rule) => !found.has(rule.code)).map(({ about, most }) => `${about} (${most})`);
+  return [
+    "## Reasons",
+    rows.length > 0
+      ? toMarkdownTable(["Points", "Reason", "Finding"], rows)
+      : "Nothing was found that raises the score.",
+    `Looked for and not found, with the most points that it gives: ${rest.join("; ")}.`,
+    "The score is the sum of the points, at most 99 unless the address is sanctioned itself: low, medium from 30, high from " +
+      "70, critical 100. It is inconclusive when what could not be read might lead to another level. Dollars are rough: ETH " +
+      `counts as ${PRICES.ETH}, SOL as ${PRICES.SOL}.`,
+  ].join("\n\n");
 }
 
-function aboutMissing({ evidence: { missing } }: Report): string {
-  if (missing.length === 0) return "## What is missing\n\nEvery source has answered.";
-  const rows = missing.map(({ source, message }) => [escapeMarkdown(source), escapeMarkdown(message)]);
-  return `## What is missing\n\nThe score rests on what could be read. These sources failed:\n\n${toMarkdownTable(["Source", "Why"], rows)}`;
+function aboutMissing({ evidence: { coverage, missing } }: Report): string {
+  const read = coverage.map(({ source, covers, whole }) => [
+    escapeMarkdown(source),
+    escapeMarkdown(covers),
+    toWord(whole),
+  ]);
+  const rows = missing.map(({ source, message, atStake }) => [
+    escapeMarkdown(source),
+    escapeMarkdown(message),
+    atStake === 0 ? "nothing" : `up to ${atStake} points`,
+  ]);
+  return [
+    "## What was read",
+    toMarkdownTable(["Source", "Read", "All of it"], read),
+    "## What is missing",
+    rows.length > 0 ? toMarkdownTable(["Source", "Why", "May hide"], rows) : "Every source has answered.",
+  ].join("\n\n");
 }
+
+const toWord = (isWhole: boolean): string => (isWhole ? "yes" : "no");
 
 function aboutVerification({ domain }: Report): string {
   return [

@@ -1,4 +1,5 @@
 import type { AnchorReceipt, ReportPage, ReportResult } from "#plugin";
+import type { Assessment } from "../score/score.ts";
 import { drawGraph } from "./drawing.ts";
 import { toMoment } from "./format.ts";
 import { PICTURE, toReportMarkdown } from "./markdown.ts";
@@ -21,7 +22,7 @@ export function toInvestigationPage(report: Report, proof: Proof): ReportPage {
   return {
     markdown: toReportMarkdown(report),
     results: toResults(report),
-    note: assessment.reasons.length === 0 ? CLEAN : undefined,
+    note: toNote(assessment),
     figures:
       graph.nodes.length > 1
         ? [{ under: PICTURE, svg: drawGraph(graph, subject.address), narrow: drawTree(graph, subject.address) }]
@@ -35,19 +36,33 @@ const DAY = "2026-09-10";
 const CLEAN =
   "No source that was read gives a reason for concern. That is no proof of good faith: what no source knows is not in a report.";
 
+const OPEN =
+  "Too little could be read for a verdict: what is missing might change it. What was read, and what was not, stands at the end.";
+
+function toNote({ verdict, reasons }: Assessment): string | undefined {
+  if (verdict === "inconclusive") return OPEN;
+  return reasons.length === 0 ? CLEAN : undefined;
+}
+
 const TONES: Readonly<Record<string, ReportResult["tone"]>> = {
   low: "good",
   medium: "fair",
   high: "bad",
   critical: "worst",
+  inconclusive: "fair",
 };
 
 function toResults({ evidence, assessment }: Report): readonly ReportResult[] {
-  const { verdict, score, failedSources } = assessment;
-  const tone = failedSources > 0 && verdict === "low" ? "fair" : TONES[verdict];
+  const { verdict, score, provisional } = assessment;
+  const tone = provisional && verdict === "low" ? "fair" : TONES[verdict];
   return [
-    { label: failedSources === 0 ? "Verdict" : "Verdict (provisional)", value: verdict, tone },
-    { label: "Risk score of 100", value: String(score), tone, meter: score },
+    { label: provisional ? "Verdict (provisional)" : "Verdict", value: verdict, tone },
+    {
+      label: provisional ? "Risk score of 100, at least" : "Risk score of 100",
+      value: String(score),
+      tone,
+      meter: score,
+    },
     { label: "Direct counterparties", value: String(evidence.graph.counterparties) },
     { label: "As of", value: toMoment(evidence.investigatedAt).slice(0, DAY.length) },
   ];

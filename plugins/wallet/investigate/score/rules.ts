@@ -1,179 +1,176 @@
-import type { Evidence, GraphNode, Screened } from "../evidence.ts";
+import type { Evidence, Screened } from "../evidence.ts";
+import {
+  type Surroundings,
+  type Weighed,
+  weighBadCounterparties,
+  weighBadNeighbourhood,
+  weighDust,
+  weighMixer,
+  weighMixerDust,
+  weighNearSanctioned,
+  weighPaidBySanctioned,
+  weighPaidSanctioned,
+} from "./exposure-rules.ts";
+import { type Exposure, findExposures } from "./exposures.ts";
+import { toExposureFinding } from "./words.ts";
 
 /** A rule's result. */
 export interface RuleFinding {
   readonly points: number;
   /** In a sentence. */
   readonly finding: string;
+  /** The money that it rests on. */
+  readonly exposures?: readonly Exposure[];
 }
 
 /** A row of the table in README.md. */
-interface Rule {
+export interface Rule {
   readonly code: string;
-  weigh(evidence: Evidence): readonly RuleFinding[];
+  /** The most points that it gives. */
+  readonly most: number;
+  /** What it looks for. */
+  readonly about: string;
+  weigh(evidence: Evidence, exposures: readonly Exposure[]): RuleFinding | undefined;
 }
 
 const DAY_SECONDS = 86_400;
+const YOUNG_DAYS = 30;
+
+/** A rule about money between the subject and flagged addresses. */
+const toExposureRule = (
+  head: Pick<Rule, "code" | "most" | "about">,
+  weigh: (exposures: readonly Exposure[], surroundings: Surroundings) => Weighed | undefined,
+): Rule => ({
+  ...head,
+  weigh({ movements }, exposures) {
+    const weighed = weigh(exposures, movements);
+    return weighed && { ...weighed, finding: toExposureFinding(head.code, weighed.exposures) };
+  },
+});
 
 /** All rules. More evidence against the subject never gives fewer points. */
 export const RULES: readonly Rule[] = [
   {
     code: "sanctioned",
-    weigh: ({ screened }) => (screened?.sanctions_match ? [toFinding(100, "OFAC's SDN list names this address.")] : []),
+    most: 100,
+    about: "OFAC's list names the address",
+    weigh: ({ screened }) =>
+      screened.sanctions_match ? { points: 100, finding: "OFAC's SDN list names this address." } : undefined,
   },
   {
     code: "bad_reputation",
+    most: 99,
+    about: "GoPlus has flags against it",
     weigh({ screened }) {
-      const flags = screened?.signals.filter(({ source }) => source === "goplus") ?? [];
-      if (!screened || flags.length === 0 || screened.sanctions_match) return [];
-      return [toFinding(screened.risk_score, flags.map(({ detail }) => detail).join(" "))];
+      const flags = screened.signals.filter(({ source }) => source === "goplus");
+      if (flags.length === 0 || screened.sanctions_match) return undefined;
+      return { points: screened.risk_score, finding: flags.map(({ detail }) => detail).join(" ") };
     },
   },
   {
     code: "not_screened",
-    weigh({ screened }) {
-      const isUncertain = !screened || (screened.signals.length === 0 && screened.risk_score > 0);
-      return isUncertain ? [toFinding(30, "The present sanctions list could not be searched for this address.")] : [];
-    },
+    most: 30,
+    about: "the present sanctions list could not be searched",
+    weigh: ({ screened: { signals, risk_score } }) =>
+      signals.length === 0 && risk_score > 0
+        ? { points: 30, finding: "The present sanctions list could not be searched for this address." }
+        : undefined,
   },
   {
     code: "linked_sanctioned",
-    weigh: ({ identity: { links } }) =>
-      perEach(
-        links.filter((link) => link.reason === "ens-record" && isListed(link)),
-        { each: 80, most: 80 },
-        [
-          "other address that its ENS name gives is sanctioned",
-          "other addresses that its ENS name gives are sanctioned",
-        ],
-      ),
+    most: 80,
+    about: "its ENS name gives another address, which is sanctioned",
+    weigh({ identity: { links } }) {
+      const listed = links.filter(({ reason, screened }) => reason === "ens-record" && isListed(screened));
+      if (listed.length === 0) return undefined;
+      return { points: 80, finding: `Its ENS name gives another address, which is sanctioned: ${listed[0]?.address}.` };
+    },
   },
-  {
-    code: "deals_with_sanctioned",
-    weigh: (evidence) =>
-      perEach(
-        listed(evidence, 1).filter((node) => !isDust(node, evidence)),
-        { first: 60, each: 10, most: 90 },
-        ["direct counterparty is on OFAC's SDN list", "direct counterparties are on OFAC's SDN list"],
-      ),
-  },
-  {
-    code: "dusted_by_sanctioned",
-    weigh: (evidence) =>
-      perEach(
-        listed(evidence, 1).filter((node) => isDust(node, evidence)),
-        { each: 5, most: 10 },
-        [`sanctioned address sent it ${DUST}`, `sanctioned addresses sent it ${DUST}`],
-      ),
-  },
-  {
-    code: "near_sanctioned",
-    weigh: (evidence) =>
-      perEach(
-        listed(evidence, 2).filter((node) => !isDust(node, evidence)),
-        { each: 15, most: 45 },
-        ["sanctioned address is two hops away", "sanctioned addresses are two hops away"],
-      ),
-  },
-  {
-    code: "mixer_contact",
-    weigh: ({ graph }) =>
-      perEach(
-        atHop(graph.nodes, 1).filter(({ screened }) => hasSignal(screened, "mixer")),
-        { first: 30, each: 5, most: 45 },
-        ["direct counterparty is linked to a coin mixer", "direct counterparties are linked to a coin mixer"],
-      ),
-  },
-  {
-    code: "bad_counterparties",
-    weigh: ({ graph }) =>
-      perEach(atHop(graph.nodes, 1).filter(isBad), { each: 15, most: 45 }, [
-        "direct counterparty has a bad reputation",
-        "direct counterparties have a bad reputation",
-      ]),
-  },
-  {
-    code: "bad_neighbourhood",
-    weigh: ({ graph }) =>
-      perEach(atHop(graph.nodes, 2).filter(isBad), { each: 5, most: 15 }, [
-        "address two hops away has a bad reputation",
-        "addresses two hops away have a bad reputation",
-      ]),
-  },
+  toExposureRule({ code: "paid_sanctioned", most: 95, about: "it has paid a sanctioned address" }, weighPaidSanctioned),
+  toExposureRule(
+    { code: "paid_by_sanctioned", most: 95, about: "a sanctioned address has paid it" },
+    weighPaidBySanctioned,
+  ),
+  toExposureRule(
+    { code: "dusted_by_sanctioned", most: 10, about: "a sanctioned address sent it dust, and was not answered" },
+    weighDust,
+  ),
+  toExposureRule(
+    { code: "near_sanctioned", most: 45, about: "a sanctioned address is two hops away" },
+    weighNearSanctioned,
+  ),
+  toExposureRule({ code: "mixer_contact", most: 80, about: "it dealt with a mixer" }, weighMixer),
+  toExposureRule(
+    { code: "dusted_by_mixer", most: 10, about: "a mixer sent it a little, and was not answered" },
+    weighMixerDust,
+  ),
+  toExposureRule(
+    { code: "bad_counterparties", most: 65, about: "it dealt with an address of bad reputation" },
+    weighBadCounterparties,
+  ),
+  toExposureRule(
+    { code: "bad_neighbourhood", most: 15, about: "addresses of bad reputation are two hops away" },
+    weighBadNeighbourhood,
+  ),
   {
     code: "young",
-    weigh({ activity, investigatedAt }) {
-      const { firstSeenAt = null } = activity ?? {};
-      if (firstSeenAt === null) return [];
-      const days = Math.max(0, Math.floor((investigatedAt - firstSeenAt) / DAY_SECONDS));
-      if (days >= 30) return [];
-      return [toFinding(days < 7 ? 15 : 8, `The address is ${days} days old.`)];
+    most: 15,
+    about: "it is younger than 30 days",
+    weigh(evidence) {
+      const days = toAgeDays(evidence);
+      if (days === null || days >= YOUNG_DAYS) return undefined;
+      return { points: days < 7 ? 15 : 8, finding: `The address is ${days} days old.` };
     },
   },
   {
     code: "unused",
+    most: 5,
+    about: "it never sent anything",
     weigh: ({ activity }) =>
-      activity?.has_history === false ? [toFinding(5, "The address has never sent anything.")] : [],
+      activity.has_history === false ? { points: 5, finding: "The address has never sent anything." } : undefined,
   },
   {
     code: "fan_out",
-    weigh({ movements }) {
-      const recipients = movements?.recipients ?? 0;
-      const points = recipients >= 500 ? 15 : 10;
-      return recipients >= 100 ? [toFinding(points, `It has paid ${recipients} different addresses.`)] : [];
+    most: 10,
+    about: "it has paid 100 addresses or more",
+    weigh({ movements: { recipients } }) {
+      if (recipients < 100) return undefined;
+      return { points: recipients >= 500 ? 10 : 5, finding: `It has paid ${recipients} different addresses.` };
     },
   },
   {
     code: "pass_through",
-    weigh: ({ movements }) => (passesThrough(movements) ? [toFinding(10, PASS_THROUGH)] : []),
+    most: 25,
+    about: "what it received, 1000 USDC or more, has left again",
+    weigh(evidence) {
+      if (!passesThrough(evidence)) return undefined;
+      const days = toAgeDays(evidence);
+      const isYoung = days !== null && days < YOUNG_DAYS;
+      const how = isYoung ? ", within days of its first transaction" : "";
+      const finding = `Nearly all USDC that it received, at least 1000, has left again for other addresses${how}.`;
+      return { points: isYoung ? 25 : 5, finding };
+    },
   },
 ];
 
-const DUST = "no more than a fraction of a dollar, which nobody can refuse";
-const PASS_THROUGH = "Nearly all USDC that it received, at least 1000, has left again for other addresses.";
-
-const toFinding = (points: number, finding: string): RuleFinding => ({ points, finding });
-
-/** Points for the first item (default: `each`), for each further one, and at most. */
-function perEach(
-  found: readonly unknown[],
-  { first, each, most }: { readonly first?: number; readonly each: number; readonly most: number },
-  [one, many]: readonly [one: string, many: string],
-): RuleFinding[] {
-  if (found.length === 0) return [];
-  const points = Math.min(most, (first ?? each) + each * (found.length - 1));
-  return [toFinding(points, `${found.length} ${found.length === 1 ? one : many}.`)];
+/** Everything that speaks against the subject, in the order of the rules. */
+export function weighAll(evidence: Evidence): (RuleFinding & Pick<Rule, "code" | "most">)[] {
+  const exposures = findExposures(evidence);
+  return RULES.flatMap(({ code, most, weigh }) => {
+    const found = weigh(evidence, exposures);
+    return found ? [{ code, most, ...found }] : [];
+  });
 }
 
-const atHop = (nodes: readonly GraphNode[], hop: GraphNode["hop"]): GraphNode[] =>
-  nodes.filter((node) => node.hop === hop);
-
-const isListed = ({ screened }: { readonly screened: Screened | null }): boolean => screened?.sanctions_match === true;
-
-const hasSignal = (screened: Screened | null, code: string): boolean =>
-  screened?.signals.some((signal) => signal.code === code) === true;
-
-/** A bad reputation; sanctioned (critical) and merely suspected (medium) addresses have rules of their own or none. */
-const isBad = ({ screened }: GraphNode): boolean => screened?.risk_level === "high";
-
-const listed = ({ graph }: Evidence, hop: GraphNode["hop"]): GraphNode[] => atHop(graph.nodes, hop).filter(isListed);
-
-/** True when a node's only transfers towards the subject are tiny amounts that it sent: anybody can send dust to anybody. */
-function isDust({ address, hop }: GraphNode, { graph }: Evidence): boolean {
-  const nearer = new Set(graph.nodes.filter((node) => node.hop < hop).map((node) => node.address));
-  const isSent = graph.flows.some(({ from, to }) => to === address && nearer.has(from));
-  const received = graph.flows.filter(({ from, to }) => from === address && nearer.has(to));
-  return !isSent && received.every(({ amount, asset }) => isBelow(amount, asset === "USDC" ? 0 : 3));
+/** Whole days since the first transaction; null unless that is known. */
+function toAgeDays({ activity: { firstSeenAt }, investigatedAt }: Evidence): number | null {
+  return firstSeenAt === null ? null : Math.max(0, Math.floor((investigatedAt - firstSeenAt) / DAY_SECONDS));
 }
 
-/** Whether an amount is below 10 to the power of minus `places`. */
-function isBelow(amount: string, places: number): boolean {
-  const [whole = "0", fraction = ""] = amount.split(".");
-  return BigInt(whole) === 0n && /^0*$/.test(fraction.slice(0, places).padEnd(places, "0"));
-}
+const isListed = (screened: Screened | null): boolean => screened?.sanctions_match === true;
 
-function passesThrough(movements: Evidence["movements"]): boolean {
-  const usdc = movements?.volumes.find(({ asset }) => asset === "USDC");
+function passesThrough({ movements }: Evidence): boolean {
+  const usdc = movements.volumes.find(({ asset }) => asset === "USDC");
   if (!usdc) return false;
   const [received, sent] = [wholeUnits(usdc.received), wholeUnits(usdc.sent)];
   return received >= 1000n && sent * 10n >= received * 9n;

@@ -1,20 +1,18 @@
 import { type Risk, toLevel } from "../../screen/risk.ts";
 import type { Evidence } from "../evidence.ts";
-import { RULES, type RuleFinding } from "./rules.ts";
+import { type Rule, type RuleFinding, weighAll } from "./rules.ts";
 
-/** A rule's contribution to the score. */
-export interface Reason extends RuleFinding {
-  readonly code: string;
-}
+/** A rule's contribution to the score. `most` is the rule's weight: the most points that it gives. */
+export interface Reason extends RuleFinding, Pick<Rule, "code" | "most"> {}
 
 /** Score and verdict with their reasons (README.md in the folder above). */
 export interface Assessment {
-  /** 0 to 100, higher is riskier. */
+  /** 0 to 100, higher is riskier: what was found. */
   readonly score: number;
-  /** The level of the score, as in /v1/screen. */
-  readonly verdict: Risk["risk_level"];
-  /** Above 0, score and verdict are provisional. */
-  readonly failedSources: number;
+  /** The level of the score, as in /v1/screen; `inconclusive` when what could not be read might change it. */
+  readonly verdict: Risk["risk_level"] | "inconclusive";
+  /** Whether the score may be higher: a source has failed, or the subject's history was not read to its beginning. */
+  readonly provisional: boolean;
   /** The heaviest first. */
   readonly reasons: readonly Reason[];
 }
@@ -24,10 +22,18 @@ const MOST = 99;
 
 /** Adds up the points of all rules. Another reason never lowers the score. */
 export function assess(evidence: Evidence): Assessment {
-  const reasons = RULES.flatMap(({ code, weigh }) => weigh(evidence).map((found) => ({ code, ...found })));
+  const reasons = weighAll(evidence);
   reasons.sort((one, other) => other.points - one.points); // Stable: ties stay in the order of the rules.
   const sum = reasons.reduce((total, { points }) => total + points, 0);
-  const score = reasons.some(({ points }) => points === 100) ? 100 : Math.min(sum, MOST);
-  const failedSources = new Set(evidence.missing.map(({ source }) => source)).size;
-  return { score, verdict: toLevel(score), failedSources, reasons };
+  const isListed = reasons.some(({ points }) => points === 100);
+  const score = isListed ? 100 : Math.min(sum, MOST);
+  const stakes = evidence.missing.map(({ atStake }) => atStake);
+  const worst = stakes.includes(100) ? 100 : Math.min(MOST, sum + stakes.reduce((total, each) => total + each, 0));
+  const level = toLevel(score);
+  return {
+    score,
+    verdict: toLevel(Math.max(score, worst)) === level ? level : "inconclusive",
+    provisional: !isListed && (worst > score || !evidence.movements.isWhole),
+    reasons,
+  };
 }

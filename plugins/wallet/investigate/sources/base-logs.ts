@@ -1,86 +1,122 @@
-import type { Upstream } from "#plugin";
-import { type JsonFields, toJsonFields } from "../../fields.ts";
-import { USDC_ON_BASE } from "../../intel/evm-reads.ts";
-import { toMisfit } from "../../node.ts";
-import { type Block, readBlock, toQuantity } from "./base-blocks.ts";
-import { type BlockRange, type Bounds, type SearchResult, searchBack } from "./search-back.ts";
-import { type Depth, type History, type HistorySource, mergeTransfers } from "./transfers.ts";
+import { type Clock, Problem, type Upstream } from "#plugin";
+import { type Block, readBlock } from "./base-blocks.ts";
+import { toFailure } from "./failure.ts";
+import { findLogTransfers } from "./log-transfers.ts";
+import { type Bearing, type BlockRange, type Bounds, FIRST_BEARING, type Search, searchBack } from "./search-back.ts";
+import {
+  type Depth,
+  type History,
+  type HistorySource,
+  mergeTransfers,
+  type Reading,
+  type Transfer,
+} from "./transfers.ts";
 
 /** Each search is two requests: incoming and outgoing. */
 const BOUNDS: Readonly<Record<Depth, Bounds>> = {
-  subject: { searches: 150, transfers: 10_000 },
+  subject: { searches: 10_000, transfers: 10_000 },
   counterparty: { searches: 12, transfers: 1000 },
 };
+/** How many searches a step keeps. */
+const SEARCHES_PER_STEP = 40;
 /** About 180 days: a block takes 2 seconds. */
 const LOOK_BACK = 7_776_000n;
-/** keccak256 of `Transfer(address,address,uint256)`. */
-const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
-const MAX_BYTES = 16 * 1024 * 1024;
+
+/** How the logs are read. */
+export interface LogsOptions {
+  readonly clock: Clock;
+  /** Unix milliseconds: no further searches then. */
+  readonly until: number;
+  /** How many blocks are searched; about 180 days by default. */
+  readonly lookBack?: bigint;
+}
 
 /** USDC transfers on Base from the token's logs, newest first, up to the bounds. */
-export const createBaseLogs = (node: Upstream): HistorySource => ({
+export const createBaseLogs = (node: Upstream, { lookBack, ...time }: LogsOptions): HistorySource => ({
   title: node.title,
-  async read(address, depth, signal) {
-    const latest = await readBlock(node, "latest", signal);
-    const floor = latest.number > LOOK_BACK ? latest.number - LOOK_BACK : 0n;
-    const oldest = await readBlock(node, floor, signal);
+  async read(address, { depth, signal, step }) {
+    const ends = await step("logs", async () => {
+      const latest = await readBlock(node, "latest", signal);
+      const { number } = latest;
+      const floor = number > (lookBack ?? LOOK_BACK) ? number - (lookBack ?? LOOK_BACK) : 0n;
+      return [await readBlock(node, floor, signal), latest].map(({ number, at }) => ({ number: String(number), at }));
+    });
+    const [oldest, latest] = ends.map(({ number, at }) => ({ number: BigInt(number), at })) as [Block, Block];
     const toTime = createTimes(oldest, latest);
-    const search = (span: BlockRange) => findTransfers(node, address, { ...span, toTime, signal });
-    const found = await searchBack(search, { from: floor, to: latest.number }, BOUNDS[depth]);
-    return toHistory(found, toTime, latest);
+    const search = (span: BlockRange) => findLogTransfers(node, address, { ...span, toTime, signal });
+    const range = { from: oldest.number, to: latest.number };
+    const found = await searchInSteps(search, { range, bounds: BOUNDS[depth], step, signal, ...time });
+    const history = toHistory(found, toTime, latest);
+    return lookBack === undefined ? history : { ...history, coverage: NEWEST };
   },
 });
 
-interface SearchOptions extends BlockRange {
-  readonly toTime: (block: bigint) => number;
-  readonly signal: AbortSignal;
+/** A part of the search as a step keeps it. */
+interface SearchPart {
+  readonly transfers: readonly Transfer[];
+  readonly since: string;
+  readonly bearing: Bearing;
 }
 
-/** Any JSON-RPC error counts as a refusal: nodes word "too many" differently. */
-async function findTransfers(node: Upstream, address: string, options: SearchOptions) {
-  const { from, to, toTime, signal } = options;
-  const word = `0x${address.slice(2).padStart(64, "0")}`;
-  const range = { address: USDC_ON_BASE, fromBlock: toQuantity(from), toBlock: toQuantity(to) };
-  const answers = await Promise.all(
-    [
-      [TRANSFER, word],
-      [TRANSFER, null, word],
-    ].map((topics) => node.rpc("eth_getLogs", [{ ...range, topics }], { signal, maxBytes: MAX_BYTES })),
-  );
-  if (answers.some(({ error }) => error)) return "refused";
-  return mergeTransfers(
-    answers.map(({ result }) => {
-      if (!Array.isArray(result)) throw toMisfit(node, "eth_getLogs");
-      return result.flatMap((log: unknown) => toTransfer(node, toJsonFields(log), toTime));
-    }),
-  );
+interface InSteps extends Pick<LogsOptions, "clock" | "until">, Pick<Reading, "step" | "signal"> {
+  readonly range: BlockRange;
+  readonly bounds: Bounds;
 }
 
-function toTransfer(node: Upstream, log: JsonFields, toTime: SearchOptions["toTime"]) {
-  const { topics, data, blockNumber, blockTimestamp, transactionHash, logIndex, removed } = log;
-  const [, from, to] = Array.isArray(topics) ? (topics as unknown[]) : [];
-  if (![from, to, data, transactionHash].every(isWord) || ![blockNumber, logIndex].every(isHex))
-    throw toMisfit(node, "eth_getLogs");
-  const units = BigInt(data as string);
-  if (units === 0n || removed === true) return []; // Anybody can make transfers of 0 in another's name.
-  return [
-    {
-      id: `${transactionHash}:${Number(logIndex)}`,
-      tx: transactionHash as string,
-      from: toAddress(from as string),
-      to: toAddress(to as string),
-      asset: "USDC" as const,
-      units: units.toString(),
-      at: isHex(blockTimestamp) ? Number(blockTimestamp) : toTime(BigInt(blockNumber as string)),
-    },
-  ];
+interface Found {
+  readonly transfers: readonly Transfer[];
+  readonly since: bigint;
+  /** Why older blocks were not searched; undefined when the whole range was. */
+  readonly end?: string;
+  /** Whether the end was a failure, and no bound. */
+  readonly isGap?: boolean;
 }
 
-function toHistory({ transfers, since, end }: SearchResult, toTime: (block: bigint) => number, latest: Block): History {
+/** @throws the errors of `searchBack` when nothing was searched. */
+async function searchInSteps(search: Search, { range, bounds, step, signal, clock, until }: InSteps): Promise<Found> {
+  const parts: SearchPart[] = [];
+  let since = range.to + 1n;
+  for (let left = bounds.searches; since > range.from; left -= SEARCHES_PER_STEP) {
+    const transfers = mergeTransfers(parts.map((part) => part.transfers)).slice(-bounds.transfers);
+    if (left <= 0 || transfers.length >= bounds.transfers) return { transfers, since, end: BOUND_MET };
+    if (parts.length > 0 && clock.now() > until) return { transfers, since, end: TIME_OVER, isGap: true };
+    const terms = {
+      range: { ...range, to: since - 1n },
+      bounds: { ...bounds, searches: Math.min(left, SEARCHES_PER_STEP) },
+      bearing: parts.at(-1)?.bearing ?? FIRST_BEARING,
+    };
+    const part = await step(`logs ${parts.length + 1}`, async (): Promise<SearchPart> => {
+      const found = await searchBack(search, terms);
+      return { transfers: found.transfers, since: String(found.since), bearing: found.bearing };
+    }).catch(toFailure);
+    signal.throwIfAborted();
+    if (part instanceof Problem) {
+      if (parts.length === 0) throw part;
+      return { transfers, since, end: part.message, isGap: true };
+    }
+    parts.push(part);
+    since = BigInt(part.since);
+  }
+  return { transfers: mergeTransfers(parts.map((part) => part.transfers)), since };
+}
+
+const NEWEST = "USDC on Base by the token's logs of the newest day, which an explorer may not have yet.";
+const BOUND_MET = "the bound of this investigation was met";
+const TIME_OVER = "the time of this investigation was over";
+
+function toHistory({ transfers, since, end, isGap }: Found, toTime: (block: bigint) => number, latest: Block): History {
   const blocks = `blocks ${since} (${toDay(toTime(since))}) to ${latest.number} (${toDay(latest.at)})`;
   const rest = end === undefined ? "" : `; older ones were not searched: ${end}`;
-  const coverage = `USDC on Base by the token's logs, ${blocks}${rest}.`;
-  return { transfers, coverage, isWhole: since === 0n && end === undefined, labels: [], firstSeenAt: null };
+  return {
+    transfers,
+    coverage: `USDC on Base by the token's logs, ${blocks}${rest}.`,
+    isWhole: since === 0n && end === undefined,
+    gaps: isGap ? [`Logs before block ${since} could not be searched: ${end}`] : [],
+    labels: [],
+    firstSeenAt: null,
+    oldestAt: transfers[0]?.at ?? null,
+    sent: null,
+  };
 }
 
 /** Interpolates block times: Base has a block every two seconds. */
@@ -90,7 +126,4 @@ function createTimes(oldest: Block, latest: Block): (block: bigint) => number {
   return (block) => Math.round(latest.at - Number(latest.number - block) * pace);
 }
 
-const toAddress = (word: string): string => `0x${word.slice(26)}`.toLowerCase();
 const toDay = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);
-const isWord = (value: unknown): boolean => typeof value === "string" && /^0x[0-9a-f]{64}$/i.test(value);
-const isHex = (value: unknown): boolean => typeof value === "string" && /^0x[0-9a-f]{1,16}$/i.test(value);

@@ -15,6 +15,13 @@ export function readNativeTransfers(item: unknown): Transfer[] {
   return toTransfers({ item, from, to, asset: "ETH", units: value, tx: hash, at: "value" });
 }
 
+/** Reads the ETH transfer of an item of /addresses/{hash}/internal-transactions; empty for failed calls. */
+export function readInternalTransfers(item: unknown): Transfer[] {
+  const { from, to, value, transaction_hash, index, success } = toJsonFields(item);
+  if (success !== true) return [];
+  return toTransfers({ item, from, to, asset: "ETH", units: value, tx: transaction_hash, at: `call ${String(index)}` });
+}
+
 /** Names and tags of the two addresses of an item: untrusted text. */
 export function readLabels(item: unknown): Label[] {
   const { from, to } = toJsonFields(item);
@@ -26,6 +33,12 @@ export function readLabels(item: unknown): Label[] {
     const label = words.filter((word) => typeof word === "string" && word !== "").join(", ");
     return isAddress(hash) && label !== "" ? [{ address: hash.toLowerCase(), label: label.slice(0, 80) }] : [];
   });
+}
+
+/** An item's sender, in lower case. */
+export function readSender(item: unknown): string | undefined {
+  const { hash } = toJsonFields(toJsonFields(item).from);
+  return isAddress(hash) ? hash.toLowerCase() : undefined;
 }
 
 /** An item's time in Unix seconds; null without a time. */

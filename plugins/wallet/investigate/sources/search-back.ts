@@ -13,61 +13,104 @@ export interface Bounds {
   readonly transfers: number;
 }
 
+/** What a node bears: the blocks of the next search, and the most it has allowed. Decimal text, since a job step stores it. */
+export interface Bearing {
+  readonly span: string;
+  readonly most: string;
+}
+
 /** The result of a search. */
 export interface SearchResult {
   readonly transfers: readonly Transfer[];
   /** The oldest searched block. */
   readonly since: bigint;
-  /** Why older blocks were not searched; undefined when the whole range was. */
-  readonly end: string | undefined;
+  /** Why the search was given up; undefined when it went to its end or its bounds. */
+  readonly failure: Problem | undefined;
+  readonly bearing: Bearing;
 }
 
-/** Searches a range; `refused` when the node finds it too large. */
-export type Search = (span: BlockRange) => Promise<readonly Transfer[] | "refused">;
+/** A node's refusal of a search; `limit` is the number of blocks that its words name. */
+export interface Refusal {
+  readonly limit: bigint | undefined;
+}
 
-/** The range per search, in blocks: widened after an answer, narrowed after a refusal. */
-const SPAN = { first: 100_000n, most: 2_000_000n } as const;
+/** Searches a range. */
+export type Search = (span: BlockRange) => Promise<readonly Transfer[] | Refusal>;
+
+/** The blocks of a search: widened after an answer, narrowed after a refusal. */
+export const FIRST_BEARING: Bearing = { span: "100000", most: "2000000" };
+/** Refusals in a row after which a node is believed to refuse every search. */
+const MOST_REFUSALS = 40;
 
 /**
  * Searches from the newest block back to the oldest. A failure after the first answer ends the search with the result so
  * far. @throws Problem `upstream-failed` when every search was refused; the error of the first search.
  */
-export async function searchBack(search: Search, range: BlockRange, bounds: Bounds): Promise<SearchResult> {
-  let transfers: readonly Transfer[] = [];
+export async function searchBack(
+  search: Search,
+  { range, bounds, bearing: known = FIRST_BEARING }: SearchTerms,
+): Promise<SearchResult> {
+  const found: (readonly Transfer[])[] = [];
+  let count = 0;
   let since = range.to + 1n;
-  const spans = createSpans();
-  const isDone = (): boolean => since <= range.from || transfers.length >= bounds.transfers;
+  let refusals = 0;
+  const spans = createSpans(known);
+  const isDone = (): boolean => since <= range.from || count >= bounds.transfers;
+  const toResult = (failure?: Problem): SearchResult => {
+    const transfers = mergeTransfers(found).slice(-bounds.transfers);
+    return { transfers, since, failure, bearing: spans.bearing() };
+  };
   for (let searches = 0; searches < bounds.searches && !isDone(); searches += 1) {
+    const span = spans.now();
     const to = since - 1n;
-    const from = to - spans.now() + 1n > range.from ? to - spans.now() + 1n : range.from;
+    const from = to - span + 1n > range.from ? to - span + 1n : range.from;
     try {
-      const found = await search({ from, to });
-      spans.learn(found !== "refused");
-      if (found === "refused") continue;
-      transfers = mergeTransfers([found, transfers]);
+      const answer = await search({ from, to });
+      if ("limit" in answer) {
+        refusals += 1;
+        if (refusals > MOST_REFUSALS) throw REFUSES;
+        spans.narrow(answer.limit);
+        continue;
+      }
+      refusals = 0;
+      spans.widen();
+      found.push(answer);
+      count += answer.length;
       since = from;
     } catch (error) {
       if (since > range.to || !(error instanceof Problem)) throw error;
-      return { transfers, since, end: error.message };
+      return toResult(error);
     }
   }
-  if (since > range.to) throw new Problem("upstream-failed", "The Base node refuses to search its logs");
-  const isCutShort = since > range.from || transfers.length > bounds.transfers;
-  return { transfers: transfers.slice(-bounds.transfers), since, end: isCutShort ? BOUND_MET : undefined };
+  if (since > range.to) throw REFUSES;
+  return toResult();
 }
 
-const BOUND_MET = "the bound of this investigation was met";
+export interface SearchTerms {
+  readonly range: BlockRange;
+  readonly bounds: Bounds;
+  readonly bearing?: Bearing;
+}
 
-/** Adapts the range. After a refusal it grows again slowly: the limit may be the node's, or due to one busy month. */
-function createSpans() {
-  let [span, ceiling]: [bigint, bigint] = [SPAN.first, SPAN.most];
+const REFUSES = new Problem("upstream-failed", "The Base node refuses to search its logs");
+
+/** Adapts the blocks of a search. After a refusal without a number they grow again slowly: one busy month may be the cause. */
+function createSpans({ span: first, most: limit }: Bearing) {
+  let [span, ceiling, most] = [BigInt(first), BigInt(limit), BigInt(limit)];
   return {
     now: () => span,
-    learn(isAnswered: boolean): void {
-      if (isAnswered) ceiling = smaller(ceiling + ceiling / 16n + 1n, SPAN.most);
-      else ceiling = span / 2n;
-      span = isAnswered ? smaller(span * 2n, ceiling) : span / 4n;
-      if (span < 1n) span = 1n;
+    bearing: (): Bearing => ({ span: String(span), most: String(most) }),
+    widen(): void {
+      ceiling = smaller(ceiling + ceiling / 16n + 1n, most);
+      span = smaller(span * 2n, ceiling);
+    },
+    narrow(named: bigint | undefined): void {
+      if (named !== undefined && named > 0n && named < span) {
+        [span, ceiling, most] = [named, named, named];
+        return;
+      }
+      ceiling = span / 2n;
+      span = span > 4n ? span / 4n : 1n;
     },
   };
 }

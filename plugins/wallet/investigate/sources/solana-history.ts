@@ -1,60 +1,76 @@
 import PQueue from "p-queue";
-import type { Upstream } from "#plugin";
+import { Problem, type Upstream } from "#plugin";
 import { toJsonFields } from "../../fields.ts";
 import { USDC_ON_SOLANA } from "../../intel/solana-reads.ts";
 import { askNode, toMisfit } from "../../node.ts";
+import { toFailure } from "./failure.ts";
+import { listSignatures, newestFirst, type Signature } from "./solana-signatures.ts";
 import { readSolanaTransfers } from "./solana-transfers.ts";
-import { type Depth, type HistorySource, mergeTransfers } from "./transfers.ts";
+import { type Depth, type HistorySource, mergeTransfers, type Reading, type Transfer } from "./transfers.ts";
 
 /** How many pages of 1000 signatures are listed, and how many of the newest and of the oldest transactions are read. */
-interface Bounds {
+interface SolanaBounds {
   readonly pages: number;
   readonly newest: number;
   readonly oldest: number;
 }
 
-const BOUNDS: Readonly<Record<Depth, Bounds>> = {
-  subject: { pages: 10, newest: 400, oldest: 10 },
+const BOUNDS: Readonly<Record<Depth, SolanaBounds>> = {
+  subject: { pages: 10, newest: 1000, oldest: 20 },
   counterparty: { pages: 1, newest: 15, oldest: 0 },
 };
-const PAGE = 1000;
+/** How many transactions a step keeps. */
+const PER_STEP = 50;
 const AT_ONCE = 4;
 /** The maximum number of a wallet's USDC accounts; most wallets have one. */
 const MOST_ACCOUNTS = 3;
 const CONFIRMED = { commitment: "confirmed" } as const;
 
-interface Signature {
-  readonly signature: string;
-  readonly slot: number;
-  /** Unix seconds; null when the node does not know it. */
-  readonly blockTime: number | null;
-}
-
-/** SOL and USDC transfers from the transactions that name a wallet or its USDC accounts. */
+/**
+ * SOL and USDC transfers from the transactions that name a wallet or its USDC accounts. Transactions that could not be read
+ * are a gap. A node that has pruned old transactions lists none of them: only a node with the first block knows the age.
+ */
 export const createSolanaHistory = (node: Upstream): HistorySource => ({
   title: node.title,
-  async read(address, depth, signal) {
+  async read(address, reading) {
+    const { depth, signal, step } = reading;
     const bounds = BOUNDS[depth];
-    const accounts = await readUsdcAccounts(node, address, signal);
-    const lists = await Promise.all(
-      [address, ...accounts].map((account) => listSignatures(node, account, bounds.pages, signal)),
-    );
-    const signatures = newestFirst(lists.flat());
-    const isListed = lists.every((list) => list.length < bounds.pages * PAGE);
+    const listing = await step("signatures", () => list(node, address, { bounds, signal }));
+    const { signatures, isListed } = listing;
     const chosen = choose(signatures, bounds);
-    const queue = new PQueue({ concurrency: AT_ONCE });
-    const read = await queue.addAll(chosen.map((each) => () => readTransaction(node, each, signal)));
+    const read = await readInSteps(node, address, { chosen, ...reading });
+    const isRead = read.failed === 0 && chosen.length === signatures.length;
+    const oldestAt = signatures.at(-1)?.blockTime ?? null;
+    const why = read.failed > 0 ? `: ${read.why}` : "";
     return {
-      transfers: mergeTransfers(
-        read.map((transaction, at) => readSolanaTransfers(transaction, address, chosen[at] as Signature)),
-      ),
-      coverage: `${node.title}: ${chosen.length} of ${isListed ? "" : "more than "}${signatures.length} transactions on Solana were read.`,
-      isWhole: isListed && chosen.length === signatures.length,
+      transfers: read.transfers,
+      coverage: `${node.title}: ${chosen.length - read.failed} of ${isListed ? "" : "more than "}${signatures.length} transactions on Solana were read.`,
+      isWhole: isListed && isRead,
+      gaps: read.failed > 0 ? [`${read.failed} of its transactions could not be read${why}`] : [],
       labels: [],
-      firstSeenAt: isListed ? (signatures.at(-1)?.blockTime ?? null) : null,
+      firstSeenAt: isListed ? oldestAt : null,
+      oldestAt,
+      sent: null,
     };
   },
 });
+
+async function list(
+  node: Upstream,
+  address: string,
+  { bounds: { pages }, signal }: { readonly bounds: SolanaBounds; readonly signal: AbortSignal },
+): Promise<{ readonly signatures: Signature[]; readonly isListed: boolean }> {
+  const accounts = await readUsdcAccounts(node, address, signal);
+  const lists = await Promise.all([address, ...accounts].map((key) => listSignatures(node, key, { pages, signal })));
+  const isListed = lists.every(({ isEnded }) => isEnded) && (await keepsAll(node, signal));
+  return { signatures: newestFirst(lists.flatMap(({ signatures }) => signatures)), isListed };
+}
+
+/** Whether the node has every transaction since the first block. Nodes that do not say so are taken for pruned ones. */
+async function keepsAll(node: Upstream, signal: AbortSignal): Promise<boolean> {
+  const { result } = await node.rpc("getFirstAvailableBlock", [], { signal });
+  return result === 0;
+}
 
 async function readUsdcAccounts(node: Upstream, wallet: string, signal: AbortSignal): Promise<string[]> {
   const method = "getTokenAccountsByOwner";
@@ -65,46 +81,58 @@ async function readUsdcAccounts(node: Upstream, wallet: string, signal: AbortSig
   return keys.filter((key) => typeof key === "string").slice(0, MOST_ACCOUNTS);
 }
 
-async function listSignatures(
-  node: Upstream,
-  account: string,
-  pages: number,
-  signal: AbortSignal,
-): Promise<Signature[]> {
-  const method = "getSignaturesForAddress";
-  const all: Signature[] = [];
-  for (let page = 0; page < pages; page += 1) {
-    const before = all.at(-1)?.signature;
-    const options = { limit: PAGE, ...CONFIRMED, ...(before !== undefined && { before }) };
-    const found = await askNode(node, [method, [account, options]], signal);
-    if (!Array.isArray(found) || !found.every(isSignature)) throw toMisfit(node, method);
-    all.push(...found);
-    if (found.length < PAGE) break;
-  }
-  return all;
-}
-
-const isSignature = (value: unknown): value is Signature => {
-  const { signature, slot, blockTime } = toJsonFields(value);
-  return (
-    typeof signature === "string" &&
-    Number.isSafeInteger(slot) &&
-    (blockTime === null || Number.isSafeInteger(blockTime))
-  );
-};
-
-/** Without duplicates, newest first; within a slot in the node's order. */
-function newestFirst(signatures: readonly Signature[]): Signature[] {
-  const unique = new Map(signatures.map((each) => [each.signature, each]));
-  return [...unique.values()].sort((one, other) => other.slot - one.slot);
-}
-
-function choose(signatures: readonly Signature[], { newest, oldest }: Bounds): Signature[] {
+function choose(signatures: readonly Signature[], { newest, oldest }: SolanaBounds): Signature[] {
   if (signatures.length <= newest + oldest) return [...signatures];
   return [...signatures.slice(0, newest), ...(oldest > 0 ? signatures.slice(-oldest) : [])];
 }
 
-function readTransaction(node: Upstream, { signature }: Signature, signal: AbortSignal): Promise<unknown> {
+interface Chosen extends Reading {
+  readonly chosen: readonly Signature[];
+}
+
+/** What was read of some transactions. Plain JSON: a job step stores it. */
+interface ReadPart {
+  readonly transfers: readonly Transfer[];
+  /** How many could not be read, and why one of them. */
+  readonly failed: number;
+  readonly why: string;
+}
+
+/** @throws Problem `upstream-failed` when none could be read. */
+async function readInSteps(node: Upstream, wallet: string, { chosen, step, signal }: Chosen): Promise<ReadPart> {
+  const parts: ReadPart[] = [];
+  for (let start = 0; start < chosen.length; start += PER_STEP) {
+    const some = chosen.slice(start, start + PER_STEP);
+    const part = await step(`transactions ${parts.length + 1}`, () => readSome(node, wallet, some, signal)).catch(
+      toFailure,
+    );
+    signal.throwIfAborted();
+    parts.push(part instanceof Problem ? { transfers: [], failed: some.length, why: part.message } : part);
+  }
+  const failed = parts.reduce((sum, part) => sum + part.failed, 0);
+  const why = parts.find((part) => part.failed > 0)?.why ?? "";
+  if (failed > 0 && failed === chosen.length) throw new Problem("upstream-failed", why);
+  return { transfers: mergeTransfers(parts.map(({ transfers }) => transfers)), failed, why };
+}
+
+/** @throws Problem `upstream-failed` when none could be read: a later attempt asks again. */
+async function readSome(
+  node: Upstream,
+  wallet: string,
+  some: readonly Signature[],
+  signal: AbortSignal,
+): Promise<ReadPart> {
+  const queue = new PQueue({ concurrency: AT_ONCE });
+  const found = await queue.addAll(some.map((each) => () => readOne(node, wallet, each, signal).catch(toFailure)));
+  const failures = found.filter((one) => one instanceof Problem);
+  if (failures[0] && failures.length === some.length) throw failures[0];
+  const transfers = mergeTransfers(found.flatMap((one) => (one instanceof Problem ? [] : [one])));
+  return { transfers, failed: failures.length, why: failures[0]?.message ?? "" };
+}
+
+async function readOne(node: Upstream, wallet: string, { signature, blockTime }: Signature, signal: AbortSignal) {
   const options = { encoding: "json", maxSupportedTransactionVersion: 0, ...CONFIRMED };
-  return askNode(node, ["getTransaction", [signature, options]], signal);
+  const transaction = await askNode(node, ["getTransaction", [signature, options]], signal);
+  if (transaction === null) throw new Problem("upstream-failed", `${node.title} has not kept all transactions`);
+  return readSolanaTransfers(transaction, wallet, { signature, blockTime });
 }

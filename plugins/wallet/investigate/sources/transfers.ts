@@ -1,3 +1,4 @@
+import type { Call } from "#plugin";
 import { toDecimalText } from "../../intel/amounts.ts";
 
 /** The assets: USDC on Base or Solana, and the native coins of these chains. */
@@ -27,21 +28,36 @@ export interface Label {
 export interface History {
   /** Oldest first. */
   readonly transfers: readonly Transfer[];
-  /** What was read, in a sentence; `isWhole` when that is the whole history. */
+  /** What was read, in a sentence. */
   readonly coverage: string;
+  /** Whether that is everything that the address ever did in USDC and the chain's coin. */
   readonly isWhole: boolean;
+  /** What could not be read, in sentences. The bounds of an investigation are no gaps. */
+  readonly gaps: readonly string[];
   readonly labels: readonly Label[];
-  /** The address's first transaction in Unix seconds; null when the source does not know it. */
+  /** The address's first transaction in Unix seconds; null unless the source was read that far back. */
   readonly firstSeenAt: number | null;
+  /** The oldest transaction that was found, in Unix seconds; null when none was. */
+  readonly oldestAt: number | null;
+  /** How many transactions the address has sent; null unless the source has all of them. */
+  readonly sent: number | null;
 }
 
 /** `subject`: as far back as the source's bounds allow; `counterparty`: only as far as the graph needs. */
 export type Depth = "subject" | "counterparty";
 
-/** A source of transfers. @throws Problem `upstream-failed` or `unavailable`; the signal's reason. */
+/** How a source is read. */
+export interface Reading {
+  readonly depth: Depth;
+  readonly signal: AbortSignal;
+  /** Keeps what was read of a part, under a name of its own; a job that resumes does not read it again. */
+  readonly step: Call["step"];
+}
+
+/** A source of transfers. @throws Problem `upstream-failed` or `unavailable` when nothing could be read; the signal's reason. */
 export interface HistorySource {
   readonly title: string;
-  read(address: string, depth: Depth, signal: AbortSignal): Promise<History>;
+  read(address: string, reading: Reading): Promise<History>;
 }
 
 const DECIMALS: Readonly<Record<Asset, number>> = { USDC: 6, ETH: 18, SOL: 9 };

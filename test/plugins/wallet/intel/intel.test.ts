@@ -34,7 +34,7 @@ describe("wallet intelligence", () => {
         sol: null,
         solana_usdc: null,
       },
-      activity: { base_tx_count: 57, has_history: true },
+      activity: { base_tx_count: 7, has_history: true },
       identity: { ens_name: "vitalik.eth", sns_name: null },
       errors: [],
       fetched_at: NOW / 1000,

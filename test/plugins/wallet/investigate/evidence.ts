@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Evidence, GraphNode, Screened } from "../../../../plugins/wallet/investigate/evidence.ts";
+import type { Evidence, GraphNode, Movements, Screened } from "../../../../plugins/wallet/investigate/evidence.ts";
 import type { Flow } from "../../../../plugins/wallet/investigate/flows.ts";
 import { FLAGS } from "../../../../plugins/wallet/screen/flags.ts";
 import { toRisk } from "../../../../plugins/wallet/screen/risk.ts";
@@ -40,23 +40,46 @@ export const toFlow = (from: string, to: string, amount = "100"): Flow => ({
   lastAt: 1,
 });
 
+/** A screening of the subject, with the fields that no rule reads. */
+export const toResponse = (screened: Screened): ScreenResponse =>
+  ({ ...screened, notes: "Nothing.", address_type: "eoa" }) as ScreenResponse;
+
+/** Sums of USDC that the subject received and sent. */
+export const toMovements = (received: string, sent: string, changes: Partial<Movements> = {}): Movements => ({
+  volumes: [{ asset: "USDC", received, sent, receivedCount: 1, sentCount: 1 }],
+  senders: 1,
+  recipients: 1,
+  firstAt: 1,
+  lastAt: 2,
+  isWhole: true,
+  largest: [],
+  ...changes,
+});
+
 /** Evidence of nothing, with changes. */
 export const toEvidence = (changes: Partial<Evidence> = {}): Evidence => ({
   subject: { family: "evm", address: SUBJECT },
   investigatedAt: 1_800_000_000,
-  screened: { ...toScreened([]), notes: "Nothing." } as ScreenResponse,
-  balances: null,
-  activity: { base_tx_count: 5, has_history: true, firstSeenAt: 1_600_000_000 },
+  screened: toResponse(toScreened([])),
+  balances: { base_eth: "1", eth_eth: "0", base_usdc: "20", sol: null, solana_usdc: null },
+  activity: { base_tx_count: 5, has_history: true, firstSeenAt: 1_600_000_000, seenSince: 1_600_000_000 },
   identity: { ensName: null, snsName: null, labels: [], funding: null, links: [] },
-  movements: null,
+  movements: toMovements("1000", "0"),
   graph: toGraph([]),
+  coverage: [],
   missing: [],
   ...changes,
 });
 
 /** The subject with others around it: those of the first hop paid it, those of the second were paid by one of these. */
 export function toGraph(others: readonly GraphNode[]): Evidence["graph"] {
-  const subject: GraphNode = { address: SUBJECT, hop: 0, label: null, screened: toScreened([]) };
+  const subject: GraphNode = {
+    address: SUBJECT,
+    hop: 0,
+    contacts: others.length,
+    label: null,
+    screened: toScreened([]),
+  };
   const first = others.filter(({ hop }) => hop === 1);
   const flows = others.map(({ address, hop }) => toFlow(address, hop === 1 ? SUBJECT : (first[0]?.address ?? SUBJECT)));
   return { nodes: [subject, ...others], flows, counterparties: first.length };
@@ -73,6 +96,7 @@ const screenings = fc.oneof(
 export const nodes: fc.Arbitrary<GraphNode> = fc.record({
   address: fc.bigInt({ min: 1n, max: 2n ** 159n }).map((value) => `0x${value.toString(16).padStart(40, "0")}`),
   hop: fc.constantFrom(1 as const, 2 as const),
+  contacts: fc.option(fc.nat(100)),
   label: fc.oneof(fc.constant(null), fc.string({ unit: "binary", maxLength: 60 })),
   screened: screenings,
 });
@@ -80,7 +104,7 @@ export const nodes: fc.Arbitrary<GraphNode> = fc.record({
 /** Evidence of all kinds. */
 export const evidences: fc.Arbitrary<Evidence> = fc
   .record({
-    screened: screenings.map((screened) => screened && ({ ...screened, notes: "" } as unknown as ScreenResponse)),
+    screened: screenings.filter((screened) => screened !== null).map(toResponse),
     firstSeenAt: fc.option(fc.integer({ min: 1_500_000_000, max: 1_800_000_000 })),
     others: fc.uniqueArray(nodes, { maxLength: 12, selector: ({ address }) => address }),
     recipients: fc.nat(1000),
@@ -89,19 +113,8 @@ export const evidences: fc.Arbitrary<Evidence> = fc
   .map(({ screened, firstSeenAt, others, recipients, amounts: [received, sent] }) =>
     toEvidence({
       screened,
-      activity: { base_tx_count: null, has_history: null, firstSeenAt },
+      activity: { base_tx_count: null, has_history: null, firstSeenAt, seenSince: firstSeenAt },
       graph: toGraph(others),
-      movements: {
-        volumes: [
-          { asset: "USDC", received: String(received), sent: String(sent), receivedCount: 1, sentCount: recipients },
-        ],
-        senders: 1,
-        recipients,
-        firstAt: 1,
-        lastAt: 2,
-        coverage: [],
-        isWhole: true,
-        largest: [],
-      },
+      movements: toMovements(String(received), String(sent), { recipients }),
     }),
   );

@@ -28,7 +28,10 @@ const toKnown = (alike: number, ensName: string | null = null): CorrelationInput
     ensName,
     funding: toFunding(SUBJECT),
     neighbourhood: {
-      members: [{ address: SUBJECT, hop: 0 }, ...others.map((address) => ({ address, hop: 1 as const }))],
+      members: [
+        { address: SUBJECT, hop: 0, contacts: alike },
+        ...others.map((address) => ({ address, hop: 1 as const, contacts: 1 })),
+      ],
       funding: others.map((to) => toFunding(to)),
       flows: [],
       counterparties: alike,
@@ -62,7 +65,7 @@ describe("the identities around an investigated address", () => {
     };
     const { missing } = await correlate(toKnown(3), { ENS, SNS: silent }, signal);
     expect(missing).to.deep.equal([
-      { source: "names of counterparties", message: "1 of 3 names could not be looked up" },
+      { source: "names of counterparties", message: "1 of 3 names could not be looked up", atStake: 0 },
     ]);
   });
 

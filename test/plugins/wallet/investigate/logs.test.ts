@@ -26,7 +26,7 @@ const toTransfer = (block: bigint, at = 0): Transfer => ({
 function createNode(limit: bigint, blocks: readonly bigint[] = []) {
   const searched: BlockRange[] = [];
   const search: Search = async ({ from, to }) => {
-    if (to - from >= limit) return "refused";
+    if (to - from >= limit) return { limit: undefined };
     searched.push({ from, to });
     return blocks.filter((block) => block >= from && block <= to).map((block) => toTransfer(block));
   };
@@ -38,7 +38,7 @@ describe("the search of a node's logs", () => {
     await fc.assert(
       fc.asyncProperty(fc.bigInt({ min: 1n, max: 10_000_000n }), async (limit) => {
         const { search, searched } = createNode(limit);
-        const { since } = await searchBack(search, RANGE, BOUNDS);
+        const { since } = await searchBack(search, { range: RANGE, bounds: BOUNDS });
         expect(searched[0]?.to).to.equal(RANGE.to);
         for (const [at, { from }] of searched.slice(0, -1).entries()) expect(searched[at + 1]?.to).to.equal(from - 1n);
         expect(searched.at(-1)?.from).to.equal(since);
@@ -48,44 +48,49 @@ describe("the search of a node's logs", () => {
 
   it("finds everything of half a year at nodes that take 100 000 blocks, and says so", async () => {
     const blocks = [0n, 1n, 3_000_000n, 7_775_999n, 7_776_000n];
-    const { transfers, since, end } = await searchBack(createNode(100_000n, blocks).search, RANGE, BOUNDS);
+    const { transfers, since, failure } = await searchBack(createNode(100_000n, blocks).search, {
+      range: RANGE,
+      bounds: BOUNDS,
+    });
     expect(transfers.map(({ at }) => BigInt(at))).to.deep.equal(blocks);
-    expect([since, end]).to.deep.equal([0n, undefined]);
+    expect([since, failure]).to.deep.equal([0n, undefined]);
   });
 
   it("spends most of its searches on blocks, not on refusals", async () => {
     for (const limit of [10n, 500n, 2000n, 10_000n]) {
       const { search, searched } = createNode(limit);
-      await searchBack(search, RANGE, BOUNDS);
+      await searchBack(search, { range: RANGE, bounds: BOUNDS });
       expect(searched.length, String(limit)).to.be.above(110);
     }
   });
 
   it("stops at its bounds, with the newest, and says so", async () => {
     const blocks = Array.from({ length: 300 }, (_, at) => 7_776_000n - 1000n * BigInt(at));
-    const { transfers, since, end } = await searchBack(createNode(100_000n, blocks).search, RANGE, {
-      searches: 150,
-      transfers: 50,
+    const { transfers, since, failure } = await searchBack(createNode(100_000n, blocks).search, {
+      range: RANGE,
+      bounds: { searches: 150, transfers: 50 },
     });
     expect(transfers.map(({ at }) => BigInt(at))).to.deep.equal(blocks.slice(0, 50).reverse());
     expect(since > 0n).to.equal(true);
-    expect(end).to.equal("the bound of this investigation was met");
+    expect(failure).to.equal(undefined);
   });
 
   it("keeps what it has when the node fails on the way", async () => {
     const { search, searched } = createNode(100_000n, [7_776_000n]);
     const failing: Search = (span) =>
       searched.length < 3 ? search(span) : Promise.reject(new Problem("upstream-failed", "The node is gone"));
-    const { transfers, end } = await searchBack(failing, RANGE, BOUNDS);
+    const { transfers, failure } = await searchBack(failing, { range: RANGE, bounds: BOUNDS });
     expect(transfers).to.have.lengthOf(1);
-    expect(end).to.equal("The node is gone");
+    expect(failure?.message).to.equal("The node is gone");
   });
 
   it("fails when the node fails at once, or refuses even one block", async () => {
     const gone: Search = () => Promise.reject(new Problem("upstream-failed", "The node is gone"));
-    expect(await problemOf(searchBack(gone, RANGE, BOUNDS))).to.include({ message: "The node is gone" });
-    const refusing: Search = async () => "refused";
-    expect(await problemOf(searchBack(refusing, RANGE, BOUNDS))).to.include({
+    expect(await problemOf(searchBack(gone, { range: RANGE, bounds: BOUNDS }))).to.include({
+      message: "The node is gone",
+    });
+    const refusing: Search = async () => ({ limit: undefined });
+    expect(await problemOf(searchBack(refusing, { range: RANGE, bounds: BOUNDS }))).to.include({
       message: "The Base node refuses to search its logs",
     });
   });

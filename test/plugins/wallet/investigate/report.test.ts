@@ -43,7 +43,13 @@ const toReport = (evidence: Evidence, narrative: string | null = null): Report =
   narrative,
 });
 
-const FRIEND: GraphNode = { address: `0x${"b".repeat(40)}`, hop: 1, label: null, screened: toScreened([]) };
+const FRIEND: GraphNode = {
+  address: `0x${"b".repeat(40)}`,
+  hop: 1,
+  contacts: 1,
+  label: null,
+  screened: toScreened([]),
+};
 
 /** What strangers may publish as a name. */
 const HOSTILE = [
@@ -66,7 +72,8 @@ function toHostile(text: string): Report {
   const evidence = toEvidence({
     identity: { ensName: text, snsName: text, labels: [text], funding: null, links: [] },
     graph: toGraph([node]),
-    missing: [{ source: text, message: text }],
+    missing: [{ source: text, message: text, atStake: 0 }],
+    coverage: [{ source: text, covers: text, whole: false }],
   });
   return toReport(evidence, text);
 }
@@ -131,16 +138,39 @@ describe("a report of an investigation", () => {
     expect(page).not.to.include('class="graph');
   });
 
-  it("is provisional while a source has failed that the score rests on, and not for want of a summary", () => {
-    const failed = { source: "transfers", message: "No transfers could be read" };
+  it("is inconclusive while a source has failed that may change the verdict, and says what it may hide", () => {
+    const failed = { source: "Blockscout", message: "Blockscout answered with status 500", atStake: 45 };
     const report = toReport(toEvidence({ missing: [failed] }));
-    expect(toReportMarkdown(report)).to.match(
-      /^\*\*Verdict: low \(provisional\)\.\*\* .* 1 source failed, so that both may/m,
-    );
-    expect(toReportPage(report)).to.include("<strong>Verdict: low (provisional).</strong>");
-    const { evidence, ...rest } = toReport(toEvidence());
-    const silent = { ...rest, evidence: { ...evidence, missing: [{ source: "language model", message: "Busy" }] } };
+    const text = toReportMarkdown(report);
+    expect(text).to.include("**Verdict: inconclusive.** At least **0** of 100");
+    expect(text).to.include("| Blockscout | Blockscout answered with status 500 | up to 45 points |");
+    expect(toReportPage(report)).to.include("<strong>Verdict: inconclusive.</strong>");
+    expect(JSON.parse(toData(report))).to.include({ verdict: "inconclusive", provisional: true, score: 0 });
+  });
+
+  it("is provisional while what failed may only raise the score, and not for want of a summary", () => {
+    const some = toReport(toEvidence({ missing: [{ source: "age", message: "Not known", atStake: 15 }] }));
+    expect(toReportMarkdown(some)).to.match(/^\*\*Verdict: low \(provisional\)\.\*\* .* the score may be higher/m);
+    const silent = toReport(toEvidence({ missing: [{ source: "language model", message: "Busy", atStake: 0 }] }));
     expect(toReportMarkdown(silent)).to.include("**Verdict: low.**").and.not.include("provisional");
+  });
+
+  it("names the weight of every rule, of those that found something and of those that did not", () => {
+    const text = toReportMarkdown(
+      toReport(toEvidence({ graph: toGraph([{ ...FRIEND, screened: toScreened([], true) }]) })),
+    );
+    expect(text).to.match(/\| 45 of 95 \| `paid_by_sanctioned` \| 1 address on OFAC's SDN list paid it: /);
+    expect(text).to.include("it has paid a sanctioned address (95)");
+  });
+
+  it("says how old the address is, or how old at least", () => {
+    const saysOf = (firstSeenAt: number | null, seenSince: number | null): string =>
+      toReportMarkdown(
+        toReport(toEvidence({ activity: { base_tx_count: 1, has_history: true, firstSeenAt, seenSince } })),
+      );
+    expect(saysOf(1_790_000_000, 1_790_000_000)).to.include("First seen on 2026-09-21 14:13 UTC, 115 days ago.");
+    expect(saysOf(null, 1_790_000_000)).to.include("At least 115 days old: seen on 2026-09-21");
+    expect(saysOf(null, null)).to.include("When it was first active is not known.");
   });
 
   for (const text of HOSTILE)
@@ -171,6 +201,7 @@ describe("a report of an investigation", () => {
       const node: GraphNode = {
         address: `0x${"b".repeat(40)}`,
         hop: 1,
+        contacts: 1,
         label: null,
         screened: toScreened(codes, isListed),
       };

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { type LlmRequest, Problem } from "../../../../runtime/api/plugin.ts";
 import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { offline } from "../../../support/sources/replay.ts";
-import { newAddress, open, openHost, pay } from "./stage.ts";
+import { newAddress, open, openHost, pay, present } from "./stage.ts";
 
 const sha256 = (data: string | Buffer): string => createHash("sha256").update(data).digest("hex");
 
@@ -39,7 +39,7 @@ describe("a job of investigation", () => {
   });
 
   it("repeats nothing that it has done when it is killed after each of its steps in turn", async () => {
-    const host = openHost({ base: sandbox.base.url }, { clock: Date });
+    const host = openHost({ base: sandbox.base.url }, { clock: present() });
     const investigate = await open(host);
     const whole = createSteps();
     await investigate(subject, whole);
@@ -98,7 +98,7 @@ describe("a job of investigation", () => {
       },
     });
     const investigateWith = async (answer: () => Promise<unknown>) => {
-      const host = openHost({ base: sandbox.base.url }, { clock: Date, llm: answering(answer) });
+      const host = openHost({ base: sandbox.base.url }, { clock: present(), llm: answering(answer) });
       return (await open(host))(subject);
     };
 
@@ -118,7 +118,7 @@ describe("a job of investigation", () => {
       await investigateWith(async () => ({ narrative: "A." }));
       const { service, data, instructions } = asked.at(-1) as LlmRequest;
       expect(service).to.equal("investigate");
-      expect(JSON.parse(data)).to.include({ verdict: "low", counterparties: 1 });
+      expect(JSON.parse(data)).to.include({ verdict: "inconclusive", counterparties: 1 });
       expect(instructions).not.to.include(subject);
     });
 
@@ -127,7 +127,7 @@ describe("a job of investigation", () => {
       const failing = await investigateWith(() => Promise.reject(new Problem("upstream-failed", "It spoke nonsense")));
       const said = ({ data }: typeof without) => data.missing.filter(({ source }) => source === "language model");
       expect(said(without)).to.deep.equal([]);
-      expect(said(failing)).to.deep.equal([{ source: "language model", message: "It spoke nonsense" }]);
+      expect(said(failing)).to.deep.equal([{ source: "language model", message: "It spoke nonsense", atStake: 0 }]);
       expect([without.data.narrative, failing.data.narrative]).to.deep.equal([null, null]);
     });
   });

@@ -60,6 +60,15 @@ describe("an investigation that is bought offline, end to end", () => {
       const [report_sha256, data_sha256] = [sha256(report), sha256(file)];
       const merkle_root = sha256(Buffer.from(report_sha256 + data_sha256, "hex"));
       expect(delivered.merkleRoot).to.equal(merkle_root);
+      expect(data.missing, "every source is recorded").to.deep.equal([]);
+      expect(data).to.include({ verdict: "low", score: 0, provisional: false });
+      expect(data.coverage.filter(({ whole }) => !whole)).to.deep.equal([]);
+      expect(data.narrative).to.match(/^Nothing stands out against this /);
+      for (const { asset, received, sent } of data.movements.volumes) {
+        const { base_eth, base_usdc, sol, solana_usdc } = data.balances;
+        const held = { ETH: base_eth, SOL: sol, USDC: base_usdc ?? solana_usdc }[asset];
+        expect(Number(received) - Number(sent), `${asset} that it holds, and fees`).to.be.closeTo(Number(held), 0.001);
+      }
 
       const { domain, verdict, score, investigatedAt: investigated_at } = data;
       const said = { domain, address: data.subject.address, verdict, score, investigated_at };

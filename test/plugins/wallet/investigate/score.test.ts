@@ -6,46 +6,53 @@ import type { Evidence, GraphNode } from "../../../../plugins/wallet/investigate
 import { RULES } from "../../../../plugins/wallet/investigate/score/rules.ts";
 import { assess } from "../../../../plugins/wallet/investigate/score/score.ts";
 import type { ScreenResponse } from "../../../../plugins/wallet/screen/screening.ts";
-import { evidences, nodes, SUBJECT, toEvidence, toFlow, toGraph, toScreened } from "./evidence.ts";
+import {
+  evidences,
+  nodes,
+  SUBJECT,
+  toEvidence,
+  toFlow,
+  toGraph,
+  toMovements,
+  toResponse,
+  toScreened,
+} from "./evidence.ts";
 
 const ADDRESS = `0x${"a".repeat(40)}`;
 const toNode = (hop: 1 | 2, codes: readonly string[], isListed = false): GraphNode => ({
   address: hop === 1 ? ADDRESS : ADDRESS.replaceAll("a", "b"),
   hop,
+  contacts: 1,
   label: null,
   screened: toScreened(codes, isListed),
 });
-const screen = (codes: readonly string[], isListed = false): ScreenResponse =>
-  ({ ...toScreened(codes, isListed), notes: "" }) as unknown as ScreenResponse;
+const screen = (codes: readonly string[], isListed = false): ScreenResponse => toResponse(toScreened(codes, isListed));
+const OLD_LIST = { ...screen([]), risk_score: 30, risk_level: "medium" } as const;
 const codesOf = (evidence: Evidence): string[] => assess(evidence).reasons.map(({ code }) => code);
 const around = (...others: GraphNode[]): Evidence => toEvidence({ graph: toGraph(others) });
 const withMovements = (recipients: number, received = "0", sent = "0"): Evidence =>
-  toEvidence({
-    movements: {
-      volumes: [{ asset: "USDC", received, sent, receivedCount: 1, sentCount: 1 }],
-      senders: 1,
-      recipients,
-      firstAt: 1,
-      lastAt: 2,
-      coverage: [],
-      isWhole: true,
-      largest: [],
-    },
-  });
-const seenDaysAgo = (days: number): Evidence =>
-  toEvidence({
-    activity: { base_tx_count: 1, has_history: true, firstSeenAt: 1_800_000_000 - days * 86_400 },
-  });
+  toEvidence({ movements: toMovements(received, sent, { recipients }) });
+const seenDaysAgo = (days: number): Evidence => {
+  const seen = 1_800_000_000 - days * 86_400;
+  return toEvidence({ activity: { base_tx_count: 1, has_history: true, firstSeenAt: seen, seenSince: seen } });
+};
+/** A direct counterparty that was paid, or paid the subject, this much. */
+const dealing = (codes: readonly string[], isListed: boolean, paid: string, wasPaid = "0"): Evidence => {
+  const [sent, received] = [toFlow(SUBJECT, ADDRESS, wasPaid), toFlow(ADDRESS, SUBJECT, paid)];
+  const flows = [sent, received].filter(({ amount }) => amount !== "0");
+  const graph = { ...toGraph([toNode(1, codes, isListed)]), flows };
+  return toEvidence({ graph, movements: toMovements("1000000", "800000", { senders: 50 }) });
+};
 
 describe("the score of an investigation", () => {
   it("is 0 and low where nothing speaks against the address", () => {
-    expect(assess(toEvidence())).to.deep.equal({ score: 0, verdict: "low", failedSources: 0, reasons: [] });
+    expect(assess(toEvidence())).to.deep.equal({ score: 0, verdict: "low", provisional: false, reasons: [] });
   });
 
   it("is 100 for a sanctioned address, and for no other one", () => {
     fc.assert(
       fc.property(evidences, (evidence) => {
-        expect(assess(evidence).score === 100).to.equal(evidence.screened?.sanctions_match === true);
+        expect(assess(evidence).score === 100).to.equal(evidence.screened.sanctions_match);
       }),
     );
   });
@@ -75,8 +82,10 @@ describe("the score of an investigation", () => {
   it("does not depend on the order in which addresses were found", () => {
     fc.assert(
       fc.property(evidences, (evidence) => {
-        const reversed = toGraph(evidence.graph.nodes.slice(1).reverse());
-        expect(assess({ ...evidence, graph: reversed }).score).to.equal(assess(evidence).score);
+        const [subject, ...others] = evidence.graph.nodes;
+        const nodes = [...(subject ? [subject] : []), ...others.reverse()];
+        const graph = { ...evidence.graph, nodes, flows: [...evidence.graph.flows].reverse() };
+        expect(assess({ ...evidence, graph }).score).to.equal(assess(evidence).score);
       }),
     );
   });
@@ -84,7 +93,7 @@ describe("the score of an investigation", () => {
   it("is the sum of its reasons, at most 99 for those who are not sanctioned", () => {
     fc.assert(
       fc.property(evidences, (evidence) => {
-        fc.pre(evidence.screened?.sanctions_match !== true);
+        fc.pre(!evidence.screened.sanctions_match);
         const { score, reasons } = assess(evidence);
         const sum = reasons.reduce((total, { points }) => total + points, 0);
         expect(score).to.equal(Math.min(99, sum));
@@ -94,17 +103,23 @@ describe("the score of an investigation", () => {
 
   for (const [name, evidence, code, points] of [
     ["a flag of GoPlus", toEvidence({ screened: screen(["phishing_activities"]) }), "bad_reputation", 70],
-    ["no screening", toEvidence({ screened: null }), "not_screened", 30],
-    ["a sanctioned counterparty", around(toNode(1, [], true)), "deals_with_sanctioned", 60],
-    ["a sanctioned address two hops away", around(toNode(1, []), toNode(2, [], true)), "near_sanctioned", 15],
-    ["a mixer", around(toNode(1, ["mixer"])), "mixer_contact", 30],
-    ["a phisher", around(toNode(1, ["phishing_activities"])), "bad_counterparties", 15],
+    ["a list that is not current", toEvidence({ screened: OLD_LIST }), "not_screened", 30],
+    ["a dollar sent to a sanctioned address", dealing([], true, "0", "1"), "paid_sanctioned", 70],
+    ["a fortune sent to one", dealing([], true, "0", "32500"), "paid_sanctioned", 90],
+    ["a hundred dollars of a sanctioned address", dealing([], true, "100"), "paid_by_sanctioned", 45],
+    ["a fortune of one", dealing([], true, "32500"), "paid_by_sanctioned", 75],
+    ["dust of one", dealing([], true, "0.999999"), "dusted_by_sanctioned", 5],
+    ["a sanctioned address two hops away", around(toNode(1, []), toNode(2, [], true)), "near_sanctioned", 10],
+    ["a mixer", dealing(["mixer"], false, "1000"), "mixer_contact", 40],
+    ["a little of a mixer", dealing(["mixer"], false, "250"), "dusted_by_mixer", 5],
+    ["a phisher's money", dealing(["phishing_activities"], false, "1000"), "bad_counterparties", 25],
+    ["a phisher's victim", dealing(["phishing_activities"], false, "0", "1000"), "bad_counterparties", 10],
     ["a phisher two hops away", around(toNode(1, []), toNode(2, ["phishing_activities"])), "bad_neighbourhood", 5],
     ["an age of 6 days", seenDaysAgo(6), "young", 15],
     ["an age of 29 days", seenDaysAgo(29), "young", 8],
-    ["100 recipients", withMovements(100), "fan_out", 10],
-    ["500 recipients", withMovements(500), "fan_out", 15],
-    ["money that passes through", withMovements(3, "1000", "900"), "pass_through", 10],
+    ["100 recipients", withMovements(100), "fan_out", 5],
+    ["500 recipients", withMovements(500), "fan_out", 10],
+    ["money that passes through", withMovements(3, "1000", "900"), "pass_through", 5],
   ] as const)
     it(`counts ${name} as ${code}, ${points} points`, () => {
       const { reasons } = assess(evidence);
@@ -122,7 +137,7 @@ describe("the score of an investigation", () => {
   });
 
   it("counts an address that was never used", () => {
-    const activity = { base_tx_count: 0, has_history: false, firstSeenAt: null };
+    const activity = { base_tx_count: 0, has_history: false, firstSeenAt: null, seenSince: null };
     expect(codesOf(toEvidence({ activity }))).to.deep.equal(["unused"]);
   });
 
@@ -132,8 +147,8 @@ describe("the score of an investigation", () => {
       return codesOf(toEvidence({ graph }));
     };
     expect(dusted("0.999999")).to.deep.equal(["dusted_by_sanctioned"]);
-    expect(dusted("1")).to.deep.equal(["deals_with_sanctioned"]);
-    expect(dusted("0.5", toFlow(SUBJECT, ADDRESS, "0.1"))).to.deep.equal(["deals_with_sanctioned"]);
+    expect(dusted("1")).to.deep.equal(["paid_by_sanctioned"]);
+    expect(dusted("0.5", toFlow(SUBJECT, ADDRESS, "0.1"))).to.deep.equal(["paid_sanctioned", "paid_by_sanctioned"]);
   });
 
   it("counts a sanctioned address that the subject's ENS name gives, and none that merely had the same funder", () => {

@@ -4,6 +4,7 @@ import wallet from "../../../../plugins/wallet/index.ts";
 import type { Call, Host, ReportFile } from "../../../../runtime/api/plugin.ts";
 import type { TestSandbox } from "../../../support/chains/chains.ts";
 import { replay } from "../../../support/sources/replay.ts";
+import { createWorldClock, type WorldClock } from "../../../support/world/clock.ts";
 import { createHost, NOW, serve, type TestHost } from "../../host.ts";
 
 /** Nobody listens there. */
@@ -11,7 +12,7 @@ export const DEAD = "http://127.0.0.1:1";
 /** The Lazarus Group's, which OFAC's recorded list names, too. */
 export const LAZARUS = "0x098b716b8aaf21512996dc57eb0615e2383e2f96";
 
-const OFAC_URL = "https://ofac.test/SDN.XML";
+export const OFAC_URL = "https://ofac.test/SDN.XML";
 export const BLOCKSCOUT_URL = "https://blockscout.test/api/v2";
 
 /** What report.json says, as far as tests look at it. */
@@ -19,31 +20,43 @@ export interface Data {
   readonly domain: string;
   readonly score: number;
   readonly verdict: string;
-  readonly failedSources: number;
+  readonly provisional: boolean;
   readonly narrative: string | null;
   readonly investigatedAt: number;
   readonly subject: { readonly address: string };
-  readonly reasons: readonly { readonly code: string; readonly points: number; readonly finding: string }[];
-  readonly activity: { readonly firstSeenAt: number | null } | null;
+  readonly reasons: readonly {
+    readonly code: string;
+    readonly points: number;
+    readonly most: number;
+    readonly finding: string;
+  }[];
+  readonly activity: { readonly firstSeenAt: number | null; readonly seenSince: number | null };
   readonly identity: {
     readonly ensName: string | null;
     readonly labels: readonly string[];
     readonly funding: { readonly from: string } | null;
     readonly links: readonly { readonly address: string; readonly reason: string }[];
   };
+  readonly balances: Readonly<Record<"base_eth" | "base_usdc" | "sol" | "solana_usdc", string | null>>;
   readonly movements: {
-    readonly volumes: readonly Record<string, unknown>[];
+    readonly volumes: readonly {
+      readonly asset: "USDC" | "ETH" | "SOL";
+      readonly received: string;
+      readonly sent: string;
+      readonly receivedCount: number;
+      readonly sentCount: number;
+    }[];
     readonly senders: number;
     readonly recipients: number;
-    readonly coverage: readonly string[];
     readonly isWhole: boolean;
-  } | null;
+  };
+  readonly coverage: readonly { readonly source: string; readonly covers: string; readonly whole: boolean }[];
   readonly graph: {
     readonly nodes: readonly { readonly address: string; readonly hop: number; readonly label: string | null }[];
     readonly flows: readonly { readonly from: string; readonly to: string; readonly amount: string }[];
     readonly counterparties: number;
   };
-  readonly missing: readonly { readonly source: string; readonly message: string }[];
+  readonly missing: readonly { readonly source: string; readonly message: string; readonly atStake: number }[];
 }
 
 /** One investigation, with the files that were published for it. */
@@ -54,11 +67,15 @@ export interface Investigated {
   readonly page: string;
 }
 
-/** Addresses that are not given answer nowhere. */
-export function openHost(urls: Readonly<Record<string, string>>, overrides: Partial<Host> = {}): TestHost {
+/** Addresses that are not given answer nowhere. Waiting takes no time. */
+export function openHost(urls: Readonly<Record<string, string>>, overrides: HostOverrides = {}): TestHost {
   const dead = { base: DEAD, ethereum: DEAD, solana: DEAD, goplus: DEAD, blockscout: DEAD };
-  return createHost(overrides, { urls: { ...dead, ofac: OFAC_URL, ...urls }, timeoutMs: 500, retries: 0 });
+  const { clock = createWorldClock() } = overrides;
+  const reach = { urls: { ...dead, ofac: OFAC_URL, ...urls }, timeoutMs: 2000, retries: 0, pause: clock.pause };
+  return createHost({ ...overrides, clock }, reach);
 }
+
+type HostOverrides = Omit<Partial<Host>, "clock"> & { readonly clock?: WorldClock };
 
 /** Sells the service, with the sanctions list read. */
 export async function open(host: TestHost): Promise<(address: string, facts?: Partial<Call>) => Promise<Investigated>> {
@@ -97,7 +114,7 @@ export async function transfer(
   while (!(await base.rpc("eth_getTransactionReceipt", [hash]))) await base.rpc("evm_mine", []);
 }
 
-/** The chain's own time is this machine's. */
-export const present = { now: () => Math.max(Date.now(), NOW) };
+/** The time of this machine, which is that of the embedded chains. */
+export const present = (): WorldClock => createWorldClock(Math.max(Date.now(), NOW));
 
 const abi = parseAbi(["function transfer(address to, uint256 value) returns (bool)"]);

@@ -1,0 +1,88 @@
+import type { ScreenResponse } from "../../screen/screening.ts";
+import type { Activity, Coverage, Graph, Missing, Screened } from "../evidence.ts";
+import type { Subject } from "../subject.ts";
+import type { Traced } from "./traced.ts";
+
+/** What was found, as far as its limits are judged here. */
+export interface Limits {
+  readonly subject: Subject;
+  readonly screened: ScreenResponse;
+  readonly graph: Graph;
+  readonly traced: Pick<Traced, "coverage" | "sent">;
+  readonly activity: Activity;
+  /** Unix seconds. */
+  readonly investigatedAt: number;
+}
+
+const LIST = "OFAC's sanctions list";
+const DAY_SECONDS = 86_400;
+/** An address of this age is not young, whatever came before. */
+const GROWN_UP_DAYS = 30;
+/** The points that GoPlus may hide: about the subject, about a direct counterparty, about others. */
+const REPUTATION_AT_STAKE = { 0: 99, 1: 60, 2: 15 } as const;
+
+/** What was read of each source. */
+export function toSources({
+  subject,
+  screened,
+  graph,
+  traced,
+}: Omit<Limits, "activity" | "investigatedAt">): Coverage[] {
+  const { nodes, counterparties } = graph;
+  const known = nodes.filter((node) => node.screened?.partial === false).length;
+  const [first, second] = [1, 2].map((hop) => nodes.filter((node) => node.hop === hop).length);
+  return [
+    {
+      source: LIST,
+      covers: `The list ${screened.corpus_version}, for all counterparties.`,
+      whole: isCurrent(screened),
+    },
+    ...(subject.family === "evm"
+      ? [{ source: "GoPlus", covers: `${known} of ${nodes.length} addresses.`, whole: known === nodes.length }]
+      : []),
+    ...traced.coverage,
+    {
+      source: "Counterparties",
+      covers: `${first} of ${counterparties} direct counterparties were followed, to ${second} addresses behind them.`,
+      whole: first === counterparties,
+    },
+  ];
+}
+
+/** Whether the present list was searched: an older one proves nothing by its silence. */
+const isCurrent = ({ signals, risk_score }: Screened): boolean => signals.length > 0 || risk_score === 0;
+
+/** What the sources leave open, though none of them may have failed. */
+export function toDoubts(limits: Limits): Missing[] {
+  return [aboutList(limits), aboutReputation(limits), aboutAge(limits), aboutIndex(limits)].filter(
+    (doubt) => doubt !== undefined,
+  );
+}
+
+function aboutList({ screened }: Limits): Missing | undefined {
+  if (isCurrent(screened)) return undefined;
+  return { source: LIST, message: "The present list could not be read", atStake: 100 };
+}
+
+function aboutReputation({ subject, graph: { nodes } }: Limits): Missing | undefined {
+  const unknown = nodes.filter(({ screened }) => screened?.partial !== false);
+  const [nearest] = unknown;
+  if (subject.family !== "evm" || !nearest) return undefined;
+  const message = `GoPlus said nothing, or not all that it knows, about ${unknown.length} of ${nodes.length} addresses`;
+  return { source: "GoPlus", message, atStake: REPUTATION_AT_STAKE[nearest.hop] };
+}
+
+function aboutAge({ activity: { firstSeenAt, seenSince, has_history }, investigatedAt }: Limits): Missing | undefined {
+  const days = seenSince === null ? 0 : (investigatedAt - seenSince) / DAY_SECONDS;
+  if (firstSeenAt !== null || days >= GROWN_UP_DAYS || has_history === false) return undefined;
+  return { source: "age", message: "Its first transaction could not be found, so that it may be young", atStake: 15 };
+}
+
+/** An explorer that knows less than half of what the address has sent has not seen all of the chain. */
+function aboutIndex({ activity, traced: { sent, coverage }, screened }: Limits): Missing | undefined {
+  const { base_tx_count: count } = activity;
+  const isContract = screened.address_type === "contract"; // Its nonce counts what it has created.
+  if (sent === null || count === null || count < 2 || sent * 2 >= count || isContract) return undefined;
+  const message = `It lists ${sent} of the ${count} transactions that the address has sent`;
+  return { source: coverage[0]?.source ?? "explorer", message, atStake: 99 };
+}

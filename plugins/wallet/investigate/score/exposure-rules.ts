@@ -1,0 +1,142 @@
+import type { Exposure, ExposureKind } from "./exposures.ts";
+
+/** Points by dollars: the last tier that the amount reaches. */
+type Tiers = readonly (readonly [from: number, points: number])[];
+
+/** What a rule about exposures has found. */
+export interface Weighed {
+  readonly points: number;
+  readonly exposures: readonly Exposure[];
+}
+
+/** What is known of the subject beside its exposures. */
+export interface Surroundings {
+  readonly senders: number;
+}
+
+const PAID_SANCTIONED: Tiers = [
+  [0, 40],
+  [1, 70],
+  [1000, 80],
+  [10_000, 90],
+];
+const PAID_BY_SANCTIONED: Tiers = [
+  [0, 30],
+  [100, 45],
+  [1000, 60],
+  [10_000, 75],
+];
+const NEAR_SANCTIONED: Tiers = [
+  [1, 10],
+  [1000, 20],
+  [10_000, 30],
+];
+const MIXED: Tiers = [
+  [0, 20],
+  [100, 30],
+  [1000, 40],
+  [10_000, 50],
+];
+const PAID_BY_BAD: Tiers = [
+  [1, 10],
+  [1000, 25],
+  [10_000, 40],
+];
+const PAID_BAD: Tiers = [
+  [1, 5],
+  [1000, 10],
+  [10_000, 15],
+];
+
+/** Shares of all money sent or received from which an exposure is more than occasional. */
+const SHARE = { notable: 0.25, main: 0.5, tiny: 0.001 } as const;
+/** Transfers from which an exposure is a relation, at this amount. */
+const RELATION = { transfers: 10, dollars: 1000, points: 75 } as const;
+/** Below it, what one of many customers paid is weighed as a quarter. */
+const DILUTED = { dollars: 1000, senders: 100 } as const;
+
+/** The subject sent money to sanctioned addresses: there is no small sum that is allowed. */
+export function weighPaidSanctioned(all: readonly Exposure[]): Weighed | undefined {
+  const exposures = select(all, "sanctioned", 1).filter(({ sent }) => sent > 0);
+  const [sent, share] = [sum(exposures, "sent"), sum(exposures, "share")];
+  return toWeighed(exposures, toTier(PAID_SANCTIONED, sent) + (share >= SHARE.notable ? 10 : 0), 95);
+}
+
+/** Sanctioned addresses sent it money, and no dust. */
+export function weighPaidBySanctioned(all: readonly Exposure[], { senders }: Surroundings): Weighed | undefined {
+  const exposures = select(all, "sanctioned", 1).filter(
+    ({ received, isUnsolicited }) => received > 0 && !isUnsolicited,
+  );
+  const [received, share] = [sum(exposures, "received"), sum(exposures, "share")];
+  const transfers = sum(exposures, "transfers");
+  const isRelation = transfers >= RELATION.transfers && received >= RELATION.dollars;
+  const main = received >= 100 && share >= SHARE.notable ? 15 : 0;
+  const points = Math.max(toTier(PAID_BY_SANCTIONED, received) + main, isRelation ? RELATION.points : 0);
+  const isDiluted = received < DILUTED.dollars && share < SHARE.tiny && senders >= DILUTED.senders;
+  return toWeighed(exposures, isDiluted ? Math.ceil(points / 4) : points, 95);
+}
+
+/** Sanctioned addresses sent it dust, which nobody can refuse. */
+export const weighDust = (all: readonly Exposure[]): Weighed | undefined => {
+  const exposures = select(all, "sanctioned", 1).filter(({ isUnsolicited }) => isUnsolicited);
+  return toWeighed(exposures, 5 * exposures.length, 10);
+};
+
+/** A sanctioned address is two hops away. */
+export const weighNearSanctioned = (all: readonly Exposure[]): Weighed | undefined => {
+  const exposures = select(all, "sanctioned", 2).filter(({ isUnsolicited }) => !isUnsolicited);
+  return toWeighed(exposures, total(exposures.map(toNearPoints)), 45);
+};
+
+function toNearPoints({ sent, received, isDirected, isThroughHub }: Exposure): number {
+  if (isThroughHub) return 3;
+  const points = Math.max(5, toTier(NEAR_SANCTIONED, sent + received));
+  return isDirected ? points : 5;
+}
+
+/** It dealt with a mixer, which hides where money comes from. */
+export function weighMixer(all: readonly Exposure[]): Weighed | undefined {
+  const exposures = select(all, "mixer", 1).filter(({ isUnsolicited }) => !isUnsolicited);
+  const [money, share] = [sum(exposures, "sent") + sum(exposures, "received"), sum(exposures, "share")];
+  const isMain = share >= SHARE.main && money >= 1000;
+  const points = toTier(MIXED, money) + (share >= SHARE.notable && money >= 100 ? 15 : 0);
+  return toWeighed(exposures, isMain ? Math.max(70, points) : points, 80);
+}
+
+/** A mixer sent it a little once or twice, and it never dealt with it. */
+export const weighMixerDust = (all: readonly Exposure[]): Weighed | undefined => {
+  const exposures = select(all, "mixer", 1).filter(({ isUnsolicited }) => isUnsolicited);
+  return toWeighed(exposures, 5 * exposures.length, 10);
+};
+
+/** Addresses of bad reputation paid it, or it paid them: who pays a thief may be a victim, and counts less. */
+export function weighBadCounterparties(all: readonly Exposure[]): Weighed | undefined {
+  const exposures = select(all, "bad", 1).filter(({ isUnsolicited }) => !isUnsolicited);
+  const points = exposures.map(({ sent, received, share }) => {
+    const main = received >= 100 && share >= SHARE.main ? 20 : 0;
+    return Math.max(toTier(PAID_BY_BAD, received) + main, toTier(PAID_BAD, sent));
+  });
+  return toWeighed(exposures, total(points), 65);
+}
+
+/** Addresses of bad reputation are two hops away, and not merely customers of the same exchange. */
+export const weighBadNeighbourhood = (all: readonly Exposure[]): Weighed | undefined => {
+  const exposures = [...select(all, "bad", 2), ...select(all, "mixer", 2)].filter(
+    ({ isThroughHub, isUnsolicited }) => !isThroughHub && !isUnsolicited,
+  );
+  return toWeighed(exposures, 5 * exposures.length, 15);
+};
+
+const select = (all: readonly Exposure[], kind: ExposureKind, hop: Exposure["hop"]): Exposure[] =>
+  all.filter((exposure) => exposure.kind === kind && exposure.hop === hop);
+
+const sum = (exposures: readonly Exposure[], field: "sent" | "received" | "share" | "transfers"): number =>
+  total(exposures.map((exposure) => exposure[field]));
+
+const total = (numbers: readonly number[]): number => numbers.reduce((before, each) => before + each, 0);
+
+const toTier = (tiers: Tiers, dollars: number): number =>
+  tiers.reduce((points, [from, more]) => (dollars >= from && (dollars > 0 || from > 0) ? more : points), 0);
+
+const toWeighed = (exposures: readonly Exposure[], points: number, most: number): Weighed | undefined =>
+  exposures.length === 0 || points === 0 ? undefined : { points: Math.min(points, most), exposures };

@@ -1,0 +1,171 @@
+import type { Evidence, GraphNode, Screened } from "../evidence.ts";
+import type { Flow } from "../flows.ts";
+
+/** What a flagged address is suspected of. */
+export type ExposureKind = "sanctioned" | "mixer" | "bad";
+
+/** The money between the subject and a flagged address. Dollars are rough: coins are counted at a fixed price. */
+export interface Exposure {
+  readonly kind: ExposureKind;
+  readonly address: string;
+  readonly hop: 1 | 2;
+  /** The direct counterparty on the way, for two hops. */
+  readonly via: string | null;
+  /** Dollars that the subject sent to it and received from it; for two hops, at most what passed each of them. */
+  readonly sent: number;
+  readonly received: number;
+  readonly transfers: number;
+  /** The part of all that the subject sent or received, whichever is larger: 0 to 1. */
+  readonly share: number;
+  /** Unix seconds. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** Whether money went the whole way in one direction. Always true for one hop. */
+  readonly isDirected: boolean;
+  /** Whether the counterparty on the way deals with so many that it links nobody: an exchange, a shop. */
+  readonly isThroughHub: boolean;
+  /** Whether nobody but the flagged address had a hand in it: a little, sent without an answer. */
+  readonly isUnsolicited: boolean;
+}
+
+/** Round prices in dollars, only to weigh amounts: a report must not depend on the price of the hour. */
+export const PRICES: Readonly<Record<Flow["asset"], number>> = { USDC: 1, ETH: 2500, SOL: 150 };
+/** An address with so many contacts, in the few pages that were read of it, deals with anybody. */
+export const HUB_CONTACTS = 40;
+/** Dust of a sanctioned address; of a mixer, which has fixed sums, it is more. */
+const UNSOLICITED = {
+  sanctioned: { dollars: 100, each: 1, share: 1 },
+  bad: { dollars: 100, each: 1, share: 1 },
+  mixer: { dollars: 500, each: 500, share: 0.01 },
+} as const;
+
+/** The exposures to all flagged addresses of the graph, those with the most money first. */
+export function findExposures({ graph, movements }: Evidence): Exposure[] {
+  const [subject] = graph.nodes;
+  if (!subject) return [];
+  const totals = toTotals(movements.volumes);
+  const flagged = graph.nodes.flatMap((node) => kindsOf(node).map((kind) => ({ node, kind })));
+  const between = createBetween(graph.flows);
+  return flagged
+    .flatMap(({ node, kind }): Exposure[] => {
+      if (node.hop === 1) return toDirect(between(subject.address, node.address), { node, kind, totals });
+      const near = graph.nodes.filter(({ hop }) => hop === 1);
+      const paths = near.flatMap((via) => toIndirect(via, { node, kind, totals, subject, between }));
+      return paths.sort(byMoney).slice(0, 1);
+    })
+    .sort(byMoney);
+}
+
+function kindsOf({ hop, screened }: GraphNode): ExposureKind[] {
+  if (hop === 0 || !screened) return [];
+  if (screened.sanctions_match) return ["sanctioned"];
+  return [
+    ...(isMixer(screened) ? ["mixer" as const] : []),
+    ...(screened.risk_level === "high" ? ["bad" as const] : []),
+  ];
+}
+
+const isMixer = ({ signals }: Screened): boolean => signals.some(({ code }) => code === "mixer");
+
+/** The money between two addresses, as seen from the first. */
+interface Between {
+  readonly sent: number;
+  readonly received: number;
+  readonly transfers: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+}
+
+function createBetween(flows: readonly Flow[]): (one: string, other: string) => Between {
+  const byPair = Map.groupBy(flows, ({ from, to }) => `${from} ${to}`);
+  return (one, other) => {
+    const [out, back] = [byPair.get(`${one} ${other}`) ?? [], byPair.get(`${other} ${one}`) ?? []];
+    const all = [...out, ...back];
+    return {
+      sent: toDollars(out),
+      received: toDollars(back),
+      transfers: all.reduce((sum, { count }) => sum + count, 0),
+      firstAt: Math.min(...all.map(({ firstAt }) => firstAt)),
+      lastAt: Math.max(...all.map(({ lastAt }) => lastAt)),
+    };
+  };
+}
+
+type Totals = Pick<Between, "sent" | "received">;
+
+interface Flagged {
+  readonly node: GraphNode;
+  readonly kind: ExposureKind;
+  readonly totals: Totals;
+}
+
+function toDirect(found: Between, { node, kind, totals }: Flagged): Exposure[] {
+  if (found.transfers === 0) return [];
+  const share = toShare(found, totals);
+  const { dollars, each, share: most } = UNSOLICITED[kind];
+  const isLittle = found.received < dollars && found.received / found.transfers < each && share <= most;
+  return [
+    {
+      ...found,
+      kind,
+      address: node.address,
+      hop: 1,
+      via: null,
+      share,
+      isDirected: true,
+      isThroughHub: false,
+      isUnsolicited: found.sent === 0 && isLittle,
+    },
+  ];
+}
+
+interface OnTheWay extends Flagged {
+  readonly subject: GraphNode;
+  readonly between: (one: string, other: string) => Between;
+}
+
+function toIndirect(via: GraphNode, { node, kind, totals, subject, between }: OnTheWay): Exposure[] {
+  const [near, far] = [between(subject.address, via.address), between(via.address, node.address)];
+  if (near.transfers === 0 || far.transfers === 0) return [];
+  const [sent, received] = [Math.min(near.sent, far.sent), Math.min(near.received, far.received)];
+  const met = Math.min(near.sent + near.received, far.sent + far.received);
+  const isDirected = Math.max(sent, received) >= 1;
+  const money = isDirected ? { sent, received } : { sent: 0, received: met };
+  return [
+    {
+      ...money,
+      kind,
+      address: node.address,
+      hop: 2,
+      via: via.address,
+      transfers: far.transfers,
+      share: toShare(money, totals),
+      firstAt: far.firstAt,
+      lastAt: far.lastAt,
+      isDirected,
+      isThroughHub: (via.contacts ?? 0) >= HUB_CONTACTS,
+      isUnsolicited: far.sent === 0 && far.received / far.transfers < 1,
+    },
+  ];
+}
+
+const byMoney = (one: Exposure, other: Exposure): number =>
+  other.sent + other.received - (one.sent + one.received) ||
+  Number(one.address > other.address) - Number(one.address < other.address);
+
+function toShare(money: Totals, totals: Totals): number {
+  const parts = [
+    totals.sent > 0 ? money.sent / totals.sent : 0,
+    totals.received > 0 ? money.received / totals.received : 0,
+  ];
+  return Math.round(Math.min(1, Math.max(...parts)) * 10_000) / 10_000;
+}
+
+const toTotals = (volumes: Evidence["movements"]["volumes"]): Totals => ({
+  sent: volumes.reduce((sum, { asset, sent }) => sum + Number(sent) * PRICES[asset], 0),
+  received: volumes.reduce((sum, { asset, received }) => sum + Number(received) * PRICES[asset], 0),
+});
+
+/** Whole cents, so that the same flows give the same sum in any order. 0.999999 is less than a dollar. */
+const toDollars = (flows: readonly Flow[]): number =>
+  flows.reduce((cents, { amount, asset }) => cents + Math.floor(Number(amount) * PRICES[asset] * 100 + 1e-7), 0) / 100;

@@ -1,0 +1,168 @@
+import { Problem, type Upstream } from "#plugin";
+import { USDC_ON_BASE } from "../../intel/evm-reads.ts";
+import {
+  readInternalTransfers,
+  readLabels,
+  readNativeTransfers,
+  readSender,
+  readTime,
+  readTokenTransfers,
+} from "./explorer-items.ts";
+import { toFailure } from "./failure.ts";
+import { type Label, mergeTransfers, type Reading, type Transfer } from "./transfers.ts";
+
+/** A list of an address (Blockscout API v2, /addresses/{hash}/…), newest first unless its query says otherwise. */
+interface Listing {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** What its items are, for people. */
+  readonly name: string;
+  readonly toTransfers: (item: unknown) => readonly Transfer[];
+}
+
+/** The lists of an address. */
+export const LISTINGS = {
+  tokens: {
+    path: "token-transfers",
+    query: { type: "ERC-20", token: USDC_ON_BASE },
+    name: "USDC transfers",
+    toTransfers: readTokenTransfers,
+  },
+  transactions: { path: "transactions", query: {}, name: "transactions", toTransfers: readNativeTransfers },
+  internals: {
+    path: "internal-transactions",
+    query: {},
+    name: "transfers of ETH by contracts",
+    toTransfers: readInternalTransfers,
+  },
+  first: {
+    path: "transactions",
+    query: { sort: "block_number", order: "asc" },
+    name: "first transactions",
+    toTransfers: readNativeTransfers,
+  },
+} as const satisfies Readonly<Record<string, Listing>>;
+
+/** What was read of a list. Plain JSON: a job step stores it. */
+export interface Listed {
+  readonly name: string;
+  readonly transfers: readonly Transfer[];
+  readonly labels: readonly Label[];
+  /** How many items were read, and how many of them the address has sent. */
+  readonly count: number;
+  readonly sent: number;
+  /** The time of the oldest item, in Unix seconds. */
+  readonly oldestAt: number | null;
+  /** Whether the list has no more. */
+  readonly isWhole: boolean;
+  /** Why the rest could not be read; null when it was not wanted, or there is none. */
+  readonly gap: string | null;
+}
+
+/** Some pages of a list. */
+interface Pages extends Omit<Listed, "name" | "isWhole" | "gap"> {
+  /** The query of the next page; null after the last one. */
+  readonly next: Readonly<Record<string, string>> | null;
+}
+
+/** How many pages of 50 items a step keeps. */
+const PAGES_PER_STEP = 10;
+
+/** Reads a list page by page. A page that fails ends it; the pages before are kept, and the gap is named. @throws only the signal's reason and failures of steps. */
+export async function readListing(
+  source: Upstream,
+  address: string,
+  { listing, pages, signal, step }: { readonly listing: Listing; readonly pages: number } & Reading,
+): Promise<Listed> {
+  const parts: Pages[] = [];
+  let next: Pages["next"] = listing.query;
+  for (let left = pages; left > 0 && next; left -= PAGES_PER_STEP) {
+    const query = next;
+    const most = Math.min(left, PAGES_PER_STEP);
+    const read = (): Promise<Pages> =>
+      readPages(source, `/addresses/${address}/${listing.path}`, { listing, query, most, signal });
+    const part = await step(`${listing.name} ${parts.length + 1}`, read).catch(toFailure);
+    signal.throwIfAborted();
+    if (part instanceof Problem) return toListed(listing, parts, { isWhole: false, gap: part.message });
+    parts.push(part);
+    next = part.next;
+  }
+  return toListed(listing, parts, { isWhole: next === null, gap: null });
+}
+
+function toListed({ name }: Listing, parts: readonly Pages[], end: Pick<Listed, "isWhole" | "gap">): Listed {
+  const times = parts.flatMap(({ oldestAt }) => oldestAt ?? []);
+  return {
+    name,
+    transfers: mergeTransfers(parts.map(({ transfers }) => transfers)),
+    labels: parts.flatMap(({ labels }) => labels),
+    count: parts.reduce((sum, { count }) => sum + count, 0),
+    sent: parts.reduce((sum, { sent }) => sum + sent, 0),
+    oldestAt: times.length > 0 ? Math.min(...times) : null,
+    ...end,
+  };
+}
+
+interface PagesOptions {
+  readonly listing: Listing;
+  readonly query: Readonly<Record<string, string>>;
+  readonly most: number;
+  readonly signal: AbortSignal;
+}
+
+/** Reads until the most, the end, or a failure after the first page. @throws Problem `upstream-failed` when the first page fails. */
+async function readPages(
+  source: Upstream,
+  path: string,
+  { listing, query, most, signal }: PagesOptions,
+): Promise<Pages> {
+  const items: unknown[] = [];
+  let next: Pages["next"] = query;
+  for (let page = 0; page < most && next; page += 1) {
+    const found: Page | Problem = await readPage(source, path, next, signal).catch(toFailure);
+    if (found instanceof Problem) {
+      if (page === 0) throw found;
+      break;
+    }
+    items.push(...found.items);
+    next = found.next_page_params && { ...listing.query, ...toQuery(found.next_page_params) };
+  }
+  const times = items.flatMap((item) => readTime(item) ?? []);
+  return {
+    transfers: items.flatMap(listing.toTransfers),
+    labels: uniqueLabels(items.flatMap(readLabels)),
+    count: items.length,
+    sent: items.filter((item) => path.toLowerCase().includes(readSender(item) ?? "?")).length,
+    oldestAt: times.length > 0 ? times.reduce((least, time) => Math.min(least, time)) : null,
+    next,
+  };
+}
+
+interface Page {
+  readonly items: readonly unknown[];
+  readonly next_page_params: Readonly<Record<string, unknown>> | null;
+}
+
+/** A page; empty (404) for an unknown address. @throws Problem `upstream-failed` for any other answer than a list. */
+async function readPage(
+  source: Upstream,
+  path: string,
+  query: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Page> {
+  const answer = await source.get(path, { signal, query });
+  if (answer.status === 404) return { items: [], next_page_params: null };
+  const { items, next_page_params = null } = (answer.status === 200 && (answer.json() as Partial<Page> | null)) || {};
+  if (Array.isArray(items)) return { items, next_page_params };
+  const list = path.split("/").at(-1);
+  throw new Problem("upstream-failed", `${source.title} answered ${list} with status ${answer.status}`);
+}
+
+const toQuery = (parameters: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(parameters).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]])),
+  );
+
+const uniqueLabels = (labels: readonly Label[]): Label[] => [
+  ...new Map(labels.map((label) => [`${label.address} ${label.label}`, label])).values(),
+];
