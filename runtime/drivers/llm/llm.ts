@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Llm, LlmRequest, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { once } from "../../core/once.ts";
@@ -100,10 +101,14 @@ function createModels(endpoint: LlmEndpoint, fetch: Fetch | undefined): Model[] 
 
 /** The object in an answer as the schema has it, or why there is none, in words that the model is shown. */
 function readAnswer({ text, isCut }: Completion, schema: Schema): { value?: unknown; fault?: string } {
-  const checked = findObjects(text).map((found) => schema.check(found, "body"));
-  const fitting = checked.find(({ issues }) => issues.length === 0);
-  if (fitting) return { value: fitting.value };
-  const [first] = checked;
+  const lists = findObjects(text).map((objects) => objects.map((found) => schema.check(found, "body")));
+  for (const checked of lists) {
+    const fitting = checked.filter(({ issues }) => issues.length === 0).map(({ value }) => value);
+    if (fitting.every((value) => isDeepStrictEqual(value, fitting[0])) && fitting.length > 0)
+      return { value: fitting[0] };
+    if (fitting.length > 0) return { fault: "It holds several answers. Give the final one alone." };
+  }
+  const [first] = lists.flat();
   if (isCut) return { fault: "It was cut off because it was too long. Be much shorter." };
   if (!first) return { fault: "It holds no JSON object." };
   return { fault: first.issues.map(({ loc, msg }) => `${loc.slice(1).join(".")}: ${msg}`).join("\n") };

@@ -1,15 +1,21 @@
 /** At how many braces an object may begin: the search is quadratic. */
 const MOST_STARTS = 10;
-/** The end of reasoning inside of the answer; some endpoints cut off its beginning. */
-const REASONING_END = /<\/(?:think|thinking|reasoning)>/gi;
+/** The end of reasoning inside of the answer, in the words of several models; some endpoints cut off its beginning. */
+const REASONING_END = /<\/(?:think|thinking|reasoning)>|\[\/THINK\]|◁\/think▷|<\|channel\|>final<\|message\|>/gi;
+const REASONING_START =
+  /<(?:think|thinking|reasoning)>|\[THINK\]|◁think▷|<\|channel\|>(?:analysis|commentary)<\|message\|>/i;
 
 /**
- * The JSON objects in an answer, in order: the whole text, or objects between prose, in a fence of backticks, or after the
- * model's reasoning. Objects inside of the reasoning come last.
+ * The JSON objects in an answer: the whole text, or objects between prose, in a fence of backticks, or after the model's
+ * reasoning. The first list with the object that is wanted counts: all objects, drafts in the reasoning included, are the
+ * second one. Reasoning that does not end has drafts alone.
  */
-export function findObjects(text: string): readonly object[] {
+export function findObjects(text: string): readonly (readonly object[])[] {
   const end = [...text.matchAll(REASONING_END)].at(-1);
-  return end ? [...find(text.slice(end.index)), ...find(text)] : find(text);
+  const final = end ? text.slice(end.index + end[0].length) : text;
+  const start = final.search(REASONING_START);
+  if (start >= 0) return [find(final.slice(0, start))];
+  return end ? [find(final), find(text)] : [find(text)];
 }
 
 function find(text: string): object[] {

@@ -91,10 +91,14 @@ describe("a language model", () => {
   describe("whose answer has more in it than the object", () => {
     const draft = '{"word": "perhaps"}';
     const good = JSON.stringify(GOOD);
+    const other = JSON.stringify({ ...GOOD, score: 1 });
     const wrapped: Record<string, string> = {
       "reasoning with a draft before it": `<think>\nFirst ${draft}.\n</think>\n${good}`,
       "reasoning without its opening tag": `Let me see: ${draft}\n</think>\n\n${good}`,
       "reasoning that holds the object itself": `<think>${good}</think>`,
+      "reasoning in brackets": `[THINK]First ${other}[/THINK]${good}`,
+      "reasoning in a channel": `<|channel|>analysis<|message|>${other}<|end|><|start|>assistant<|channel|>final<|message|>${good}`,
+      "the same object twice": `${good}\n\nIn short: ${good}`,
       "a fence": `\`\`\`json\n${good}\n\`\`\``,
       "prose around it": `Here you are: ${good}\nHope that helps!`,
       "an example that breaks the schema before it": `Like ${draft}, but: ${good}`,
@@ -120,6 +124,14 @@ describe("a language model", () => {
       ["calls a tool", say(null, { finish: "tool_calls" }), /It holds no JSON object/],
       ["is broken JSON", say('{"word": "yes", "score": 7'), /It holds no JSON object/],
       ["is nothing but braces", say("{".repeat(900_000)), /It holds no JSON object/],
+      ["has two answers", say('{"word":"no","score":1} No: {"word":"yes","score":7}'), /several answers/],
+      [
+        "has two answers in its reasoning",
+        say('<think>{"word":"no","score":1} {"word":"a","score":2}</think>'),
+        /several/,
+      ],
+      ["was cut off while it reasoned", say('<think>Perhaps {"word":"no","score":1}', { finish: "length" }), /cut off/],
+      ["never ended its reasoning", say('<think>Perhaps {"word":"no","score":1}'), /It holds no JSON object/],
       ["was cut off", say('{"word": "ye', { finish: "length" }), /cut off/],
     ];
     for (const [why, behaviour, fault] of faulty)
