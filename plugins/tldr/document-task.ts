@@ -8,6 +8,8 @@ export interface DocumentText {
   readonly text: string;
   /** The page shows its text only after its scripts have run, which nobody does here. */
   readonly needsScripts: boolean;
+  /** The site shows something in place of the page: a check for humans, a refusal, a cookie wall, an error. */
+  readonly isGuarded: boolean;
 }
 
 /** The message to a reading process. */

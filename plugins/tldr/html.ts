@@ -30,7 +30,10 @@ const OPTIONS = { useAsync: false, removeImages: true, standardize: false };
 
 /** What pages say when they show nothing without scripts. */
 const SCRIPTS_WANTED =
-  /\b(?:enable|turn on|activate|requires?|needs?|without)\W+(?:\w+\W+){0,5}javascript\b|\bjavascript\W+(?:\w+\W+){0,4}(?:required|disabled|enabled?)\b|\bchecking your browser\b/i;
+  /\b(?:enable|turn on|activate|requires?|needs?|without)\W+(?:\w+\W+){0,5}(?:javascript|js)\b|\bjavascript\W+(?:\w+\W+){0,4}(?:required|disabled|enabled?)\b|\bchecking your browser\b/i;
+/** What sites show in place of a page: checks for humans, refusals, cookie walls, missing pages with status 200. */
+const IN_PLACE_OF_PAGE =
+  /\bjust a moment\b|verify(?:ing)? (?:that )?you(?:'re| are) (?:a )?human|are you (?:a robot|human)|not a (?:ro)?bot\b|press (?:&|and) hold|unusual traffic|\bcaptcha\b|you have been blocked|access (?:to this page )?(?:has been |is )?denied|permission to access|security of your connection|enter the characters you see|disable any ad.?blocker|browser is not supported|account (?:has been |is )?suspended|before you continue to|^(?:you are being )?redirect(?:ing|ed)\b|^(?:error )?404\b|page (?:was |could )?not (?:be )?found/i;
 /** Where frameworks put the page. */
 const CONTAINERS = "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, app-root, [ng-app], [data-reactroot]";
 /** A longer text is not only a notice that scripts are wanted. */
@@ -55,10 +58,12 @@ export async function readHtml(html: string, url: string): Promise<DocumentText>
   const found = toText(parse(content));
   const shown = main.length > 2 * found.length ? main : found;
   const article = structured.length > 2 * shown.length ? structured : shown;
-  const isNotice = article.length < LONGEST_NOTICE && SCRIPTS_WANTED.test(article);
+  const isShort = article.length < LONGEST_NOTICE;
+  const isNotice = isShort && SCRIPTS_WANTED.test(article);
   const isLoading = article.length < LONGEST_LOADING && (isApp || SCRIPTS_WANTED.test(hints));
   const text = article === "" || title === "" || article.startsWith(title) ? article : `${title}\n\n${article}`;
-  return { text, needsScripts: isNotice || isLoading };
+  const isGuarded = isShort && (IN_PLACE_OF_PAGE.test(article) || IN_PLACE_OF_PAGE.test(title));
+  return { text, needsScripts: isNotice || isLoading, isGuarded };
 }
 
 const textsOf = (page: Page, selectors: string): string[] =>

@@ -27,12 +27,10 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
   }
 
   async function toPageText(source: DocumentSource, signal: AbortSignal): Promise<string> {
-    const { text, needsScripts } = await readDocument(source, signal);
-    if (!needsScripts) return text;
-    throw new Problem(
-      "unparseable-input",
-      "The page shows its text only with scripts, which are not run here: send the text",
-    );
+    const { text, needsScripts, isGuarded } = await readDocument(source, signal);
+    if (needsScripts) throw toUnreadable("The page shows its text only with scripts, which are not run here");
+    if (isGuarded) throw toUnreadable("The site shows a check, a refusal or an error in place of the page");
+    return text;
   }
 
   async function toText({ headers, body, url }: WebAnswer, signal: AbortSignal): Promise<string> {
@@ -59,6 +57,8 @@ export function createReadPage({ web, site }: Pick<Host, "web" | "site">): ReadP
     return text;
   };
 }
+
+const toUnreadable = (why: string): Problem => new Problem("unparseable-input", `${why}: send the text`);
 
 /** Servers often send a PDF as application/octet-stream. */
 const isPdf = (body: Buffer): boolean => body.subarray(0, 5).toString("latin1") === "%PDF-";
