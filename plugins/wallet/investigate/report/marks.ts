@@ -22,10 +22,10 @@ export const LINES = {
   beyond: "between others",
 } as const;
 
-/** Colours for light and dark pages; texts and lines have a contrast of at least 3:1. */
+/** Colours for light and dark screens, and for paper; texts and lines have a contrast of at least 3:1. */
 export const GRAPH_STYLE = `
 .graph{--ground:#fbfaf6;--ink:#1d1c19;--faint:#5c584f;--in:#0b6b80;--out:#6741d9;--both:#4a4740;--low:#0b5d44;--medium:#8a5a00;--high:#a3281e;--critical:#8b0000;--ring:#dcd7ca;font:15px ui-sans-serif,system-ui,sans-serif}
-@media (prefers-color-scheme:dark){.graph{--ground:#141412;--ink:#eceae3;--faint:#aba698;--in:#3bc9db;--out:#b197fc;--both:#c9c4b6;--low:#63d2a9;--medium:#f2b84b;--high:#ff9c8f;--critical:#ff5c5c;--ring:#3a3831}}
+@media screen and (prefers-color-scheme:dark){.graph{--ground:#141412;--ink:#eceae3;--faint:#aba698;--in:#3bc9db;--out:#b197fc;--both:#c9c4b6;--low:#63d2a9;--medium:#f2b84b;--high:#ff9c8f;--critical:#ff5c5c;--ring:#3a3831}}
 .graph .ground{fill:var(--ground)}.graph .ring{fill:none;stroke:var(--ring)}.graph text{fill:var(--ink);stroke:var(--ground);stroke-width:3px;paint-order:stroke}.graph .far text{fill:var(--faint)}.tree{font-size:13px}.tree .hop0 text{font-weight:bold}.graph .hop2 text,.graph .moved{fill:var(--faint)}.tree .moved{font-size:11.5px}.tree .legend{font-size:12px}
 .graph .line{fill:none;stroke-opacity:.75}.graph .in{stroke:var(--in)}.graph .out{stroke:var(--out);stroke-dasharray:7 4}.graph .both{stroke:var(--both);stroke-dasharray:2 3}.graph .beyond{stroke:var(--faint);stroke-opacity:.45}
 .graph .mark{stroke:var(--ground);stroke-width:1.5}.graph .subject{fill:var(--ink)}.graph .low{fill:var(--low)}.graph .medium{fill:var(--medium)}.graph .high{fill:var(--high)}.graph .critical{fill:var(--critical)}.graph .unknown{fill:var(--ground);stroke:var(--faint);stroke-dasharray:2 2}

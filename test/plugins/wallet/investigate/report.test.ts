@@ -196,6 +196,11 @@ describe("a report of an investigation", () => {
     );
   });
 
+  it("is dark on dark screens alone, not on paper", () => {
+    const drawn = drawGraph(toGraph([FRIEND]), SUBJECT);
+    expect(drawn.match(/@media [^{]*/g)).to.deep.equal(["@media screen and (prefers-color-scheme:dark)"]);
+  });
+
   it("tells risks apart by shape, not by colour alone", () => {
     const shapeOf = (codes: readonly string[], isListed = false): string => {
       const node: GraphNode = {

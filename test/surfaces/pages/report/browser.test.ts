@@ -69,7 +69,9 @@ withBrowser.describe("the page of a report, in a browser", () => {
     expect(await page.locator(".copy:visible, .files:visible").count()).to.equal(0);
     const middle = await page.locator("tbody .middle").first().boundingBox();
     expect(middle?.width).to.be.above(50);
-    expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).to.equal("rgb(255, 255, 255)");
+    const colorOf = (what: string) => page.evaluate(`getComputedStyle(document.body).${what}`);
+    expect(await colorOf("backgroundColor")).to.equal("rgb(255, 255, 255)");
+    expect(await colorOf("color")).to.equal("rgb(29, 28, 25)");
     await close();
   });
 });
