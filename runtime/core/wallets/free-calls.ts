@@ -8,7 +8,10 @@ import type { SignedInWallet } from "./sign-in.ts";
  * since anybody can make any number of wallets.
  */
 export interface FreeCalls {
-  /** Takes one; gives how to return it when the call fails, or why there is none left: a sentence. */
+  /**
+   * Takes one; gives how to return it to the wallet when the call fails, or why there is none left: a sentence. Failed calls
+   * cost the seller, too: a wallet begins three times as many at most, and for the whole site each one counts.
+   */
   take(service: Service, wallet: SignedInWallet): Promise<(() => Promise<void>) | string>;
 }
 
@@ -20,6 +23,7 @@ export interface FreeCallsDeps {
 }
 
 const PERIOD_MS = { hour: 60 * 60_000, day: 24 * 60 * 60_000 } as const;
+const BEGUN_PER_CALL = 3;
 /** Counters outlive their period, so that processes whose clocks differ count alike. */
 const MARGIN_MS = 60 * 60_000;
 
@@ -35,15 +39,17 @@ export function createFreeCalls({ store, clock, mostPerDay }: FreeCallsDeps): Fr
       if (!free) return "this service has no free calls";
       const { calls, per } = free;
       const ofWallet = countIn(`${id}:${wallet.id}`, per);
+      const begunByWallet = countIn(`${id}:${wallet.id}:begun`, per);
+      const giveBack = async (): Promise<void> => void (await ofWallet(-1));
       if ((await ofWallet(1)) > calls) {
-        await ofWallet(-1);
+        await giveBack();
         return `the ${calls} free calls of this wallet are used until the next ${per} (UTC)`;
       }
-      const ofSite = countIn("site", "day");
-      const giveBack = async (): Promise<void> => {
-        await Promise.all([ofWallet(-1), ofSite(-1)]);
-      };
-      if ((await ofSite(1)) <= mostPerDay) return giveBack;
+      if ((await begunByWallet(1)) > BEGUN_PER_CALL * calls) {
+        await giveBack();
+        return `too many free calls of this wallet have failed; there are more in the next ${per} (UTC)`;
+      }
+      if ((await countIn("site", "day")(1)) <= mostPerDay) return giveBack;
       await giveBack();
       return "all free calls of this site are used until tomorrow (UTC)";
     },

@@ -79,6 +79,23 @@ describe("free calls", () => {
     expect((await visit()).status).to.equal(200);
   });
 
+  it("are not a way to have failing work done without end", async () => {
+    const visit = newVisitor();
+    shop.handler = () => {
+      throw new Error("broken");
+    };
+    for (let turn = 0; turn < 6; turn += 1) expect((await visit()).status).to.equal(500);
+    expect(await errorOf(await visit())).to.match(/^free_calls_used: too many free calls of this wallet have failed/);
+    expect(shop.executions).to.equal(6);
+    await open({ limits: { free_per_day: 3 } });
+    shop.handler = () => {
+      throw new Error("broken");
+    };
+    const statuses: number[] = [];
+    for (let wallet = 0; wallet < 5; wallet += 1) statuses.push((await newVisitor()()).status);
+    expect(statuses).to.deep.equal([500, 500, 500, 402, 402]);
+  });
+
   it("are offered in the challenge's header and body, and only where there are any", async () => {
     const declared = async (path: string): Promise<boolean[]> => {
       const response = await fetch(shop.url + path, { method: "POST" });

@@ -1,0 +1,53 @@
+import { createSIWxPayload } from "@x402/extensions/sign-in-with-x";
+import { expect } from "chai";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { startSandboxServer } from "../../support/sellers/sandbox-server.ts";
+import { createBuyer, json } from "../../support/sellers/stock-buyer.ts";
+import type { Loose } from "../mcp/served/support/stall.ts";
+
+const INPUT = { limit: 5, answers: true };
+
+describe("a task of a skill for wallets that sign in", () => {
+  let sandbox: Awaited<ReturnType<typeof startSandboxServer>>;
+  before(async () => {
+    sandbox = await startSandboxServer();
+  });
+  after(() => sandbox?.stop());
+
+  const send = async (message: object): Promise<Loose> => {
+    const sent = { kind: "message", messageId: "m", role: "user", parts: [], ...message };
+    const call = { jsonrpc: "2.0", id: 1, method: "message/send", params: { message: sent } };
+    return ((await (await fetch(`${sandbox.url}/v1/a2a`, json(call))).json()) as Loose).result;
+  };
+  const begin = (): Promise<Loose> => send({ parts: [{ kind: "data", data: { skill: "purchases", input: INPUT } }] });
+  const sign = async (task: Loose, key: `0x${string}`): Promise<object> => {
+    const { info, supportedChains } =
+      task.status.message.metadata["x402.payment.required"].extensions["sign-in-with-x"];
+    const chain = supportedChains.find(({ chainId }: Loose) => chainId === "eip155:8453");
+    return createSIWxPayload({ ...info, ...chain }, privateKeyToAccount(key), sandbox.url);
+  };
+  const listed = (task: Loose): Loose[] => task.artifacts[0].parts.find((part: Loose) => part.data).data.purchases;
+
+  it("waits for the signature, and shows the wallet what it has bought, and nobody else", async () => {
+    const client = await createBuyer(sandbox as never);
+    const asked = await send({ parts: [{ kind: "data", data: { skill: "roll", input: { low: 1, high: 6 } } }] });
+    const payload = await client.createPaymentPayload(asked.status.message.metadata["x402.payment.required"]);
+    const bought = await send({ taskId: asked.id, metadata: { "x402.payment.payload": payload } });
+    expect(bought.status.state).to.equal("completed");
+
+    const task = await begin();
+    expect(task.status.state).to.equal("input-required");
+    const own = await sign(task, sandbox.description.buyer.evm.private_key);
+    const done = await send({ taskId: task.id, metadata: { "x402.sign-in-with-x": own } });
+    expect(done.status.state).to.equal("completed");
+    const [newest] = listed(done);
+    expect(newest.answer).to.deep.equal(bought.artifacts[0].parts[0].data);
+
+    const other = await begin();
+    const foreign = await sign(other, generatePrivateKey());
+    expect(listed(await send({ taskId: other.id, metadata: { "x402.sign-in-with-x": foreign } }))).to.deep.equal([]);
+    const again = await begin();
+    const replayed = await send({ taskId: again.id, metadata: { "x402.sign-in-with-x": own } });
+    expect(replayed.status.state).to.equal("input-required");
+  });
+});
