@@ -101,6 +101,7 @@ export function testStore(
         () => store.set("k".repeat(513), 1),
         () => store.get("\ud800"),
         () => store.incr("bad", 0.5),
+        () => store.join("bad", "member", 0.5, 1000),
         () => store.set("bad", 1, Number.NaN),
       ]) {
         const error = await work().then(
