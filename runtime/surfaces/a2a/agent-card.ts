@@ -26,7 +26,7 @@ export interface AgentCardOptions {
 export function toAgentCard({ services, site, baseUrl, facilitator, identity, links = {} }: AgentCardOptions): object {
   const url = baseUrl + PATHS.a2a;
   const door = toPeerBlock(url, baseUrl, identity.keys());
-  const payments = toX402Block(site, facilitator);
+  const payments = { ...toX402Block(site, facilitator), rails: site.rails.map(toRail) };
   const card = {
     protocolVersion: "0.3.0",
     name: site.title,
@@ -76,6 +76,13 @@ export function toJwks(identity: Identity): object {
     })),
   };
 }
+
+const toRail = ({ network, asset, symbol, decimals }: SiteManifest["rails"][number]): object => ({
+  network,
+  asset,
+  symbol,
+  decimals,
+});
 
 const PAYING = "Skills are paid for within their tasks: the task asks, and the next message brings the payment.";
 const PEERING =

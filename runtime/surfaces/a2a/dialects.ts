@@ -2,18 +2,20 @@ import { isObject } from "../../core/json.ts";
 import type { PaymentRequired } from "../../core/x402/x402.ts";
 import type { A2aDialect, Verb } from "./methods.ts";
 import { X402_KEYS } from "./payment.ts";
-import type { Task, TaskState } from "./task-book.ts";
+import type { Task, TaskMessage, TaskState } from "./task-book.ts";
 
 /** A task to be shown, with the challenge while it waits for a payment. */
 export interface ShownTask {
   readonly task: Task;
   readonly required?: PaymentRequired | undefined;
+  /** How many of the newest messages of its history to show; undefined means all. */
+  readonly historyLength?: number | undefined;
 }
 
 /** The spellings of one dialect. */
 interface Spelling {
   readonly state: (state: TaskState) => string;
-  readonly role: string;
+  readonly role: { readonly agent: string; readonly user: string };
   readonly kind: (kind: "task" | "message") => object;
   readonly text: (text: string) => object;
   /** 0.3 takes objects only; other data becomes text. */
@@ -23,14 +25,14 @@ interface Spelling {
 const SPELLINGS: Readonly<Record<A2aDialect, Spelling>> = {
   "0.3": {
     state: (state) => state,
-    role: "agent",
+    role: { agent: "agent", user: "user" },
     kind: (kind) => ({ kind }),
     text: (text) => ({ kind: "text", text }),
     data: (data) => (isObject(data) ? { kind: "data", data } : { kind: "text", text: JSON.stringify(data) }),
   },
   "1.0": {
     state: (state) => `TASK_STATE_${state.replace("-", "_").toUpperCase()}`,
-    role: "ROLE_AGENT",
+    role: { agent: "ROLE_AGENT", user: "ROLE_USER" },
     kind: () => ({}),
     text: (text) => ({ text }),
     data: (data) => ({ data, mediaType: "application/json" }),
@@ -43,7 +45,7 @@ export function toResult(shown: ShownTask, dialect: A2aDialect, verb: Verb): obj
   return dialect === "1.0" && verb === "send" ? { task } : task;
 }
 
-function toTask({ task, required }: ShownTask, spell: Spelling): object {
+function toTask({ task, required, historyLength }: ShownTask, spell: Spelling): object {
   const { id, contextId, skill, state, text, job, problem, updatedAt } = task;
   const metadata = toMetadata(task, required);
   const message = {
@@ -51,7 +53,7 @@ function toTask({ task, required }: ShownTask, spell: Spelling): object {
     messageId: `${id}.${updatedAt}`,
     taskId: id,
     contextId,
-    role: spell.role,
+    role: spell.role.agent,
     parts: [spell.text(text), ...(problem ? [spell.data(problem)] : [])],
     ...(metadata && { metadata }),
   };
@@ -61,9 +63,26 @@ function toTask({ task, required }: ShownTask, spell: Spelling): object {
     id,
     contextId,
     status: { state: spell.state(state), timestamp: new Date(updatedAt).toISOString(), message },
+    ...toHistory(task, historyLength, spell),
     ...(state === "completed" && { artifacts: [artifact] }),
     ...(job && { metadata: job }),
   };
+}
+
+/** The client's messages; a length of 0 asks for none (1.0, section 3.2.4). */
+function toHistory({ id, contextId, history = [] }: Task, length = history.length, spell: Spelling): object {
+  if (history.length === 0 || length === 0) return {};
+  const toPart = ({ text, data }: TaskMessage["parts"][number]): object =>
+    typeof text === "string" ? spell.text(text) : spell.data(data);
+  const messages = history.slice(-length).map(({ messageId, parts }) => ({
+    ...spell.kind("message"),
+    messageId,
+    taskId: id,
+    contextId,
+    role: spell.role.user,
+    parts: parts.map(toPart),
+  }));
+  return { history: messages };
 }
 
 function toMetadata({ payment }: Task, required: PaymentRequired | undefined): object | undefined {

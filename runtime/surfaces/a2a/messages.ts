@@ -12,6 +12,9 @@ export interface SentMessage {
   readonly contextId: string | undefined;
   readonly payment: PaymentMessage;
   readonly parts: readonly unknown[];
+  readonly messageId: string;
+  /** How many messages of the history to show; undefined means all. */
+  readonly historyLength: number | undefined;
 }
 
 /** The service and the input that a message asks for. */
@@ -27,15 +30,39 @@ const HOW = 'Send a data part {"skill": "…", "input": {…}}, or a text: a ski
 /** Reads the params of `message/send` and `SendMessage`. */
 export function readMessageParams({ message, configuration }: RpcParams): SentMessage | A2aRefusal {
   if (!isObject(message)) return invalid("params.message must be an object");
-  const { taskId, contextId, metadata = {}, parts = [] } = message;
+  const { messageId, taskId, contextId, metadata = {}, parts = [] } = message;
+  if (!isId(messageId) || messageId === "")
+    return invalid(`message.messageId is required: a text of at most ${LONGEST_ID} characters`);
   const ids = [taskId ?? "", contextId ?? ""];
   if (!ids.every(isId)) return invalid(`taskId and contextId must be texts of at most ${LONGEST_ID} characters`);
   if (!Array.isArray(parts)) return invalid("message.parts must be a list");
   const settings = isObject(configuration) ? configuration : {};
   if (settings.pushNotificationConfig ?? settings.taskPushNotificationConfig)
     return refuse(A2A_CODES.pushNotSupported, "Push notifications are not supported; leave their configuration out");
+  const historyLength = readHistoryLength(settings);
+  if (typeof historyLength === "object") return historyLength;
   const [task, context] = ids.map((id) => id || undefined);
-  return { taskId: task, contextId: context, parts, payment: readPaymentMessage(isObject(metadata) ? metadata : {}) };
+  const payment = readPaymentMessage(isObject(metadata) ? metadata : {});
+  return { messageId, taskId: task, contextId: context, parts, payment, historyLength };
+}
+
+/** How many messages of a task's history are wanted; undefined means all. */
+export function readHistoryLength({ historyLength }: RpcParams): number | undefined | A2aRefusal {
+  if (historyLength === undefined || historyLength === null) return undefined;
+  const isCount = typeof historyLength === "number" && Number.isSafeInteger(historyLength) && historyLength >= 0;
+  return isCount ? historyLength : invalid("historyLength must be a whole number, 0 or more");
+}
+
+/** Whether a message is nothing but words that name no skill: somebody wants to know what is here. */
+export function isSmallTalk(parts: readonly unknown[], services: ReadonlyMap<string, Service>): boolean {
+  const texts = parts.map((part) =>
+    isObject(part) && part.data === undefined && !isFile(part) ? part.text : undefined,
+  );
+  if (texts.length === 0 || !texts.every((text) => typeof text === "string" && text.trim() !== "")) return false;
+  const [text] = texts as [string];
+  if (/[{[]/.test(text)) return false; // It was meant as a request.
+  const { skill } = readText(text);
+  return typeof skill !== "string" || (!services.has(skill) && !didYouMean(skill, services.keys()));
 }
 
 /** Reads the id in the params of `tasks/get` and its like. */

@@ -83,6 +83,7 @@ export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOpt
     const signIn = readMessageSignIn(params) ?? readSignInHeader(headers);
     const answer = await tasks(method, params, { requestId, signal, exchange, bytes, signIn });
     if (isRefusal(answer)) return answer;
+    if (!answer.step) return { result: answer.result };
     const { task, required, receipt, problem, isRepeat } = answer.step;
     const note = { ...(required && { challenge: required }), ...(receipt && { receipt }), ...(problem && { problem }) };
     return { result: answer.result, call: { service: task.skill, ...note, ...(isRepeat && { isRepeat }) } };

@@ -1,12 +1,21 @@
+import { isObject } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import { checkMessageBytes } from "../rpc/door.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
 import { toResult } from "./dialects.ts";
 import { A2A_CODES, type A2aRefusal, isRefusal, refuse } from "./errors.ts";
+import { toIntroduction } from "./introduction.ts";
 import type { FollowJob } from "./jobs.ts";
-import { readMessageParams, readRequestedCall, readTaskId, type SentMessage } from "./messages.ts";
+import {
+  isSmallTalk,
+  readHistoryLength,
+  readMessageParams,
+  readRequestedCall,
+  readTaskId,
+  type SentMessage,
+} from "./messages.ts";
 import type { A2aDialect, Verb } from "./methods.ts";
-import type { Task, TaskBook } from "./task-book.ts";
+import type { Task, TaskBook, TaskHead } from "./task-book.ts";
 import type { Step, TaskCalls, TaskContext } from "./tasks.ts";
 
 export interface StandardOptions {
@@ -19,7 +28,8 @@ export interface StandardOptions {
 /** The result of a standard method, and the step behind it. */
 export interface Answered {
   readonly result: object;
-  readonly step: Step;
+  /** Left out where no task was asked for. */
+  readonly step?: Step;
 }
 
 /** The standard methods of A2A, in either dialect. */
@@ -35,32 +45,35 @@ export function createStandard({ services, book, calls, follow }: StandardOption
   const verbs = { send, get, cancel };
   return async ({ verb, dialect }, params, context) => {
     const step = await verbs[verb](params, context);
-    return isRefusal(step) ? step : { result: toResult(step, dialect, verb), step };
+    if (isRefusal(step)) return step;
+    if ("contextId" in step) return { result: toIntroduction(services.values(), dialect, step.contextId) };
+    return { result: toResult(step, dialect, verb), step };
   };
 
-  async function send(params: RpcParams, context: TaskContext): Promise<Step | A2aRefusal> {
+  async function send(params: RpcParams, context: TaskContext): Promise<Step | A2aRefusal | Talk> {
     const message = readMessageParams(params);
     if (isRefusal(message)) return message;
-    return message.taskId === undefined ? begin(message, context) : goOn(message.taskId, message, context);
+    const { taskId, contextId, parts, historyLength } = message;
+    if (taskId === undefined && isSmallTalk(parts, services)) return { contextId };
+    const step = await (taskId === undefined ? begin(message, context) : goOn(taskId, message, context));
+    return isRefusal(step) ? step : { ...step, historyLength };
   }
 
-  async function begin({ parts, contextId, payment }: SentMessage, context: TaskContext): Promise<Step | A2aRefusal> {
+  async function begin(message: SentMessage, context: TaskContext): Promise<Step | A2aRefusal> {
+    const { parts, contextId, payment } = message;
     const requested = readRequestedCall(parts, services);
     if (isRefusal(requested)) return requested;
     const { service, input } = requested;
     checkMessageBytes(service, context.bytes);
-    const head = book.draft(service.manifest.id, contextId);
+    const head = remember(book.draft(service.manifest.id, contextId), message);
     if (service.manifest.price === undefined && !service.manifest.sign_in)
       return calls.run(head, service, input, context);
     const offered = await calls.offer(head, service, input, context);
     return typeof payment === "object" ? pay(offered.task, payment.payment, context) : offered;
   }
 
-  async function goOn(
-    id: string,
-    { contextId, payment }: SentMessage,
-    context: TaskContext,
-  ): Promise<Step | A2aRefusal> {
+  async function goOn(id: string, message: SentMessage, context: TaskContext): Promise<Step | A2aRefusal> {
+    const { contextId, payment } = message;
     const task = await find(id, context);
     if (!task) return unknownTask(id);
     if (contextId !== undefined && contextId !== task.contextId)
@@ -74,11 +87,11 @@ export function createStandard({ services, book, calls, follow }: StandardOption
         `The task is ${task.state} and takes no more messages; send a new one`,
       );
     if (payment === "rejected") return giveUp(task, context);
-    if (payment && !task.job) return pay(task, payment.payment, context);
+    if (payment && !task.job) return pay(remember(task, message), payment.payment, context);
     const service = services.get(task.skill);
     const isSignedIn = context.signIn !== undefined && task.state === "input-required" && service;
     return isSignedIn && !(await book.claimed(id))
-      ? calls.offer(task, service, task.input, context)
+      ? calls.offer(remember(task, message), service, task.input, context)
       : calls.show(task, context);
   }
 
@@ -90,11 +103,14 @@ export function createStandard({ services, book, calls, follow }: StandardOption
   async function get(params: RpcParams, context: TaskContext): Promise<Step | A2aRefusal> {
     const id = readTaskId(params);
     if (typeof id !== "string") return id;
+    const historyLength = readHistoryLength(params);
+    if (typeof historyLength === "object") return historyLength;
     const task = await find(id, context);
     if (!task) return unknownTask(id);
     // A task with a payment that is not concluded is continued, whoever asks.
     const payment = ENDED.includes(task.state) || task.job ? undefined : (await book.claimed(id))?.payment;
-    return payment ? calls.pay(task, payment, context) : calls.show(task, context);
+    const step = await (payment ? calls.pay(task, payment, context) : calls.show(task, context));
+    return { ...step, historyLength };
   }
 
   async function cancel(params: RpcParams, context: TaskContext): Promise<Step | A2aRefusal> {
@@ -123,6 +139,22 @@ export function createStandard({ services, book, calls, follow }: StandardOption
       context,
     );
   }
+}
+
+/** A message that asks for no task. */
+interface Talk {
+  readonly contextId: string | undefined;
+}
+
+const MOST_MESSAGES = 10;
+const LONGEST_PARTS = 16_384;
+
+/** The task with one message more in its history. Files are not taken, and what is long is not kept twice. */
+function remember<T extends TaskHead>(task: T, { messageId, parts }: SentMessage): T {
+  const said = parts.filter(isObject).map(({ text, data }) => (text === undefined ? { data } : { text }));
+  const isLong = JSON.stringify(said).length > LONGEST_PARTS;
+  const message = { messageId, parts: isLong ? [{ text: "(too long to be kept)" }] : said };
+  return { ...task, history: [...(task.history ?? []), message].slice(-MOST_MESSAGES) };
 }
 
 const unknownTask = (id: string): A2aRefusal =>

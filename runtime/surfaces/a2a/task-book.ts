@@ -27,6 +27,13 @@ export interface TaskPayment {
 export type TaskJob = Pick<AcceptedJob, "job_id" | "status_url"> &
   Partial<Pick<JobStatus, "eta_seconds" | "step" | "refund_tx" | "refund_pending">>;
 
+/** A message of a task's history, in neither dialect. */
+export interface TaskMessage {
+  readonly messageId: string;
+  /** Texts and data, as the client has sent them. */
+  readonly parts: readonly { readonly text?: unknown; readonly data?: unknown }[];
+}
+
 /** One call of a service as an A2A task. */
 export interface Task {
   readonly id: string;
@@ -39,6 +46,8 @@ export interface Task {
   readonly text: string;
   /** Left out for free services. */
   readonly payment?: TaskPayment;
+  /** What the client has said, oldest first. */
+  readonly history?: readonly TaskMessage[];
   /** Set once a job has begun. */
   readonly job?: TaskJob;
   /** Set when completed. */
@@ -50,7 +59,10 @@ export interface Task {
 }
 
 /** The fields of a task that change. */
-export type TaskChange = Omit<Task, "id" | "contextId" | "skill" | "updatedAt">;
+export type TaskChange = Omit<Task, "id" | "contextId" | "skill" | "history" | "updatedAt">;
+
+/** The fields of a task that a call does not change. */
+export type TaskHead = Pick<Task, "id" | "contextId" | "skill" | "history">;
 
 /** The stored tasks. */
 export interface TaskBook {
@@ -61,7 +73,7 @@ export interface TaskBook {
    * Stores a task: with a job as long as the job is kept, otherwise paid for a day, unpaid for 15 minutes. Where unpaid
    * tasks would hold more than 64 MB, the oldest of them are forgotten earlier.
    */
-  write(task: Pick<Task, "id" | "contextId" | "skill">, change: TaskChange): Promise<Task>;
+  write(task: TaskHead, change: TaskChange): Promise<Task>;
   /** Claims a task for one payment, or for its cancellation; false when another claim stands. Atomic. */
   claimPayment(id: string, claim: PaymentClaim): Promise<boolean>;
   /** The claim that stands. */
@@ -104,8 +116,8 @@ export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYT
   return {
     draft: (skill, contextId = crypto.randomUUID()) => ({ id: crypto.randomUUID(), contextId, skill }),
     read: (id) => store.get<Task>(taskKey(id)),
-    async write({ id, contextId, skill }, change) {
-      const task: Task = { id, contextId, skill, ...change, updatedAt: clock.now() };
+    async write({ id, contextId, skill, history }, change) {
+      const task: Task = { ...change, id, contextId, skill, ...(history && { history }), updatedAt: clock.now() };
       const isPaid = change.payment?.status === "payment-completed" || change.payment?.status === "payment-submitted";
       if (change.job || isPaid) {
         unpaid.drop(id);

@@ -6,7 +6,7 @@ import type { SettleResponse } from "../../core/x402/x402.ts";
 import type { ShownTask } from "./dialects.ts";
 import { toAnswered } from "./jobs.ts";
 import { DUPLICATE_NONCE, toPaymentCode } from "./payment.ts";
-import type { Task, TaskBook, TaskChange, TaskPayment, TaskState } from "./task-book.ts";
+import type { Task, TaskBook, TaskChange, TaskHead, TaskPayment, TaskState } from "./task-book.ts";
 
 /** What calls need to know of their request. */
 export interface TaskContext {
@@ -31,18 +31,16 @@ export interface Step extends ShownTask {
 /** The calls of services behind tasks. Everything that is bought goes through `invoke`. */
 export interface TaskCalls {
   /** The task of a free service: it ends at once, or its job begins. */
-  run(head: Head, service: Service, input: unknown, context: TaskContext): Promise<Step>;
+  run(head: TaskHead, service: Service, input: unknown, context: TaskContext): Promise<Step>;
   /**
    * The task of a service that wants a payment or a signature: waiting for it, or done where the request brings a wallet's
    * proof that counts. @throws Problem `unavailable` when no rail is up. */
-  offer(head: Head, service: Service, input: unknown, context: TaskContext): Promise<Step>;
+  offer(head: TaskHead, service: Service, input: unknown, context: TaskContext): Promise<Step>;
   /** A task as it is, with the current offers while it waits for a payment. */
   show(task: Task, context: TaskContext): Promise<Step>;
   /** Continues a task with the payment that it was claimed for; the same payment again resumes the same call. */
   pay(task: Task, payment: string | object, context: TaskContext): Promise<Step>;
 }
-
-type Head = Pick<Task, "id" | "contextId" | "skill">;
 
 export interface TaskCallsOptions {
   readonly services: ReadonlyMap<string, Service>;

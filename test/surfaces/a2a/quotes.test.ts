@@ -201,6 +201,7 @@ describe("an exchange between peers", () => {
       const { accepts, resource } = unpaid.challenge.required;
       const payment = door.pay({ accepts: [accepts[1]], resource });
       const message = {
+        messageId: "m",
         parts: [{ kind: "data", data: { skill: "roll", input: { low: 2, high: 3 } } }],
         metadata: { "x402.payment.payload": payment },
       };
