@@ -74,6 +74,10 @@ async function fundSmartWallet({ buyer, rpc, tokens }: SandboxDescription): Prom
   await client.waitForTransactionReceipt({ hash, pollingInterval: 50 });
 }
 
+/** What stands in the clients page under this heading of its fence. */
+const fence = (heading: string): string =>
+  read("runtime/docs/clients.md").split(`\`\`\`${heading}\n`)[1]?.split("\n```")[0] ?? "";
+
 /** Files that only examples name. */
 const EXAMPLES = ["plugins/roll.ts"];
 
@@ -124,20 +128,18 @@ describe("the documents", () => {
 
     const SAID: Record<string, RegExp> = {
       "buy.mjs": /scheme: ["']eip191["']/,
+      "buy-solana.mjs": /scheme: ["']eip191["']/,
       "wallet.mjs": /^200 [\s\S]*eip191/m,
       "name.mjs": /^\[ (\d+) \] \[ \1 \]$/m,
     };
     for (const [name, said] of Object.entries(SAID))
       it(name, async () => {
-        const [, code = ""] = read("runtime/docs/clients.md").split(`\`\`\`js ${name}\n`);
-        const script = code.split("\n```")[0]!.replace("http://127.0.0.1:4021", sandbox.url);
-        const { buyer, rpc } = sandbox.description;
-        const env = {
-          PATH: process.env.PATH,
-          BUYER_EVM_KEY: buyer.evm.private_key,
-          BASE_RPC_URL: rpc.base,
-        };
-        const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", script], { cwd: ROOT, env });
+        const script = fence(`js ${name}`).replace("http://127.0.0.1:4021", sandbox.url);
+        const env = { PATH: process.env.PATH };
+        const keys = fence("sh export").replace("http://127.0.0.1:4021", sandbox.url);
+        const buy = `${keys}\nexec "$NODE" --input-type=module --eval "$SCRIPT"`;
+        const shell = { cwd: ROOT, env: { ...env, NODE: process.execPath, SCRIPT: script } };
+        const { stdout } = await run("sh", ["-c", buy], shell);
         expect(stdout).to.match(said);
       });
   });

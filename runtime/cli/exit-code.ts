@@ -11,10 +11,13 @@ export const EXIT = {
   unpaid: 3,
   /** `call` sent a payment and has no result yet: `--resume` sends the same payment again. */
   unknown: 4,
+  /** `call`: the input does not fit the service's schema; nothing was paid. */
+  input: 5,
 } as const;
 
 const BY_CODE: Partial<Record<ProblemCode, number>> = {
   "bad-request": EXIT.usage,
+  "invalid-input": EXIT.input,
   "payment-required": EXIT.unpaid,
   "settlement-unknown": EXIT.unknown,
 };

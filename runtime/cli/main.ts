@@ -23,6 +23,7 @@ Exit codes:
   ${EXIT.usage}  the command line or the environment is wrong: nothing was tried
   ${EXIT.unpaid}  call: would not pay (limits, wallet, rails); nothing was paid
   ${EXIT.unknown}  call: a payment was sent, and its result is not known yet; see --resume
+  ${EXIT.input}  call: the input does not fit the service's schema; nothing was paid
 `;
 
 /** Runs one command, whose code is loaded only now. Sets the exit code and never throws. */

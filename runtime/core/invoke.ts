@@ -185,7 +185,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (state === "settled") {
       if (record.exchange !== undefined)
         await deps.onSettled?.(record).catch((error: unknown) => log.error("exchange.failed", { error }));
-      return { kind: "result", output, ...(receipt && { receipt: prove(record, receipt) }) };
+      const paid = receipt && { ...receipt, amount: record.payment.accepted.amount };
+      return { kind: "result", output, ...(paid && { receipt: prove(record, paid) }) };
     }
     if (state === "rejected")
       return refuse(

@@ -17,7 +17,7 @@ const MAX_PATH = 256;
 export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUNDS): Recorder {
   const admit = createWindow(clock, bounds, (omitted) => log.warn("http.lines-omitted", { omitted }));
   return (context, request, reply) => {
-    const { id, path, startedAt, service, payer, network, transaction, code } = context;
+    const { id, path, startedAt, service, payer, network, transaction, amount, code } = context;
     if (!admit(transaction)) return;
     log.info("http.request", {
       id,
@@ -30,6 +30,7 @@ export function createAccessLog(log: Log, clock: Clock, bounds: LogBounds = BOUN
       ...(payer !== undefined && { payer }),
       ...(network !== undefined && { network }),
       ...(transaction !== undefined && { transaction }),
+      ...(amount !== undefined && { amount }),
       ...(code !== undefined && { code }),
     });
   };

@@ -34,6 +34,7 @@ describe("the access log", () => {
           payer: RECEIPT.payer,
           network: RECEIPT.network,
           transaction: RECEIPT.transaction,
+          amount: RECEIPT.amount,
         },
         { id: "three", method: "GET", path: "/nothing", status: 404, code: "not-found" },
         { id: "four", method: "HEAD", path: "/health", status: 200 },
@@ -73,6 +74,7 @@ describe("the access log", () => {
       payer: undefined,
       network: undefined,
       transaction: undefined,
+      amount: undefined,
       code: undefined,
     };
     const pass = (transaction?: string): void =>

@@ -60,7 +60,13 @@ export function toChallenge(url: string, error = "Payment required"): Challenge 
   };
 }
 
-export const RECEIPT: SettleResponse = { success: true, payer: "0xPayer", transaction: "0x1", network: "eip155:8453" };
+export const RECEIPT: SettleResponse = {
+  success: true,
+  payer: "0xPayer",
+  transaction: "0x1",
+  network: "eip155:8453",
+  amount: "1000",
+};
 
 export interface LogLine {
   readonly level: keyof Log;

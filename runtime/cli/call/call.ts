@@ -9,6 +9,7 @@ import { openWallet } from "./buyer-wallet.ts";
 import { explainEnd, follow, toStatusUrl } from "./follow.ts";
 import { ask, field, type SellerResponse, textField } from "./http.ts";
 import { nameIn } from "./identifier.ts";
+import { checkInput } from "./input-check.ts";
 import { checkLimits, chooseOffer, readChallenge, type SpendingLimits, toOffers } from "./offers.ts";
 import { dropPending, keepPending, loadPending, type Pending } from "./pending.ts";
 import { loadRails } from "./rails-file.ts";
@@ -26,6 +27,8 @@ export interface CallOptions {
   readonly method: string | undefined;
   readonly rail: string | undefined;
   readonly limits: SpendingLimits;
+  /** Whether the input is held against the challenge's schema before anything is signed; true by default. */
+  readonly check?: boolean;
   readonly dryRun: boolean;
   readonly json: boolean;
   /** Whether to wait for the end of an accepted job. */
@@ -108,6 +111,7 @@ async function buyOrResume(config: Config, options: CallOptions, terminal: Termi
   const first = await ask(target.request, { signal: terminal.signal });
   if (isResult(first)) return deliver(first, options, terminal, report);
   if (first.status !== 402) throw toSellerProblem(first);
+  if (options.check ?? true) checkInput(target.request, first);
   const pending = await prepare(config, options, terminal, { report, target, challenge: readChallenge(first) });
   if (pending === undefined) return;
   report.resume = await keepPending(pending);
@@ -210,7 +214,8 @@ function deliver({ json, text }: SellerResponse, options: CallOptions, { out, er
 /** The error for an answer that is not a result. */
 function toSellerProblem(answer: SellerResponse, receipt?: SettleResponse): Problem {
   const { status, json, text } = answer;
-  return new Problem("upstream-failed", texts.toFailureText(answer, receipt), {
+  const code = status === 422 ? "invalid-input" : "upstream-failed";
+  return new Problem(code, texts.toFailureText(answer, receipt), {
     members: { status, answer: json ?? text },
   });
 }

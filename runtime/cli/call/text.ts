@@ -84,10 +84,7 @@ export function toFailureText(answer: SellerResponse, receipt: SettleResponse | 
   const { status, headers, json } = answer;
   const issues = field(json, "detail");
   const lines = Array.isArray(issues)
-    ? [
-        `${status} The input was refused:`,
-        ...issues.map((one) => `  ${toPath(field(one, "loc"))}: ${field(one, "msg")}`),
-      ]
+    ? [`${status} The input was refused:`, ...toIssueLines(issues)]
     : [`${status} ${toReason(answer)}`];
   const id = textField(json, "request_id") ?? headers.get("x-request-id");
   const location = headers.get("location");
@@ -96,6 +93,10 @@ export function toFailureText(answer: SellerResponse, receipt: SettleResponse | 
   if (id) lines.push(`Request id: ${id}`);
   return lines.map(printable).join("\n");
 }
+
+/** One line for each fault of an input: its path, and what would be right. */
+export const toIssueLines = (issues: readonly unknown[]): string[] =>
+  issues.map((one) => printable(`  ${toPath(field(one, "loc"))}: ${field(one, "msg")}`));
 
 function toReason(answer: SellerResponse): string {
   if (answer.status === 402) return `The payment was refused: ${refusalOf(answer) ?? "the seller does not say why"}`;

@@ -39,6 +39,7 @@ export function addCallCommand(program: Command): void {
     )
     .option("--max-usd <amount>", "refuse a price above this", toPrice, "1")
     .option("--max-jpy <amount>", "refuse a price in yen above this", toPrice, "200")
+    .option("--no-check", "send the input although the seller's schema refuses it")
     .option("--dry-run", "stop at the challenge")
     .option("--json", "print one JSON document with challenge, payment, receipt and result")
     .addOption(
@@ -61,7 +62,7 @@ export function addCallCommand(program: Command): void {
       const { runCall } = await import("../call/call.ts");
       const resume = service === undefined ? options.resume : undefined;
       const identifier = service === undefined ? undefined : (options.resume ?? options.id);
-      const { dir, url, method, rail, dryRun = false, json = false, follow = false } = options;
+      const { dir, url, method, rail, check, dryRun = false, json = false, follow = false } = options;
       const limits = { usd: options.maxUsd, jpy: options.maxJpy };
       const waitSeconds = options.wait;
       const call = {
@@ -71,6 +72,7 @@ export function addCallCommand(program: Command): void {
         method,
         rail,
         limits,
+        check,
         dryRun,
         json,
         follow,
@@ -85,6 +87,7 @@ export function addCallCommand(program: Command): void {
 
 type CallFlags = { readonly [Key in "url" | "method" | "rail" | "resume" | "id"]?: string } & {
   readonly dir: string;
+  readonly check: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
   readonly follow?: boolean;

@@ -3,7 +3,7 @@ import type { Request, Response } from "express";
 import type { Clock } from "../../api/capabilities.ts";
 import { toClientKey } from "./limits.ts";
 
-/** The facts of one request. The last five fields are filled in for the access log. */
+/** The facts of one request. The last six fields are filled in for the access log. */
 export interface RequestContext {
   /** The caller's `X-Request-Id` when it is sane, otherwise a new UUID. */
   readonly id: string;
@@ -19,6 +19,8 @@ export interface RequestContext {
   payer: string | undefined;
   network: string | undefined;
   transaction: string | undefined;
+  /** What was paid, in the asset's atomic units. */
+  amount: string | undefined;
   code: string | undefined;
 }
 
@@ -38,6 +40,7 @@ export function openContext(request: Request, response: Response, clock: Clock):
     payer: undefined,
     network: undefined,
     transaction: undefined,
+    amount: undefined,
     code: undefined,
   };
   response.locals.context = context;

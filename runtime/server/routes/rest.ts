@@ -112,5 +112,6 @@ function note(context: RequestContext, { kind, receipt }: Outcome): void {
   context.payer = receipt?.payer;
   context.network = receipt?.network;
   context.transaction = receipt?.transaction || undefined;
+  context.amount = receipt?.success ? receipt.amount : undefined;
   if (kind === "challenge") context.code = "payment-required";
 }

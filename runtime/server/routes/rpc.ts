@@ -53,6 +53,7 @@ function note(context: RequestContext, { service, challenge, receipt, problem }:
   context.payer = receipt?.payer;
   context.network = receipt?.network;
   context.transaction = receipt?.transaction || undefined;
+  context.amount = receipt?.success ? receipt.amount : undefined;
   context.code = problem?.code ?? (challenge ? "payment-required" : undefined);
 }
 

@@ -55,6 +55,39 @@ describe("payphone call refuses", () => {
     expect((await run({ url: seller.url })).code).to.equal(0);
   });
 
+  it("an input that does not fit the schema, with each fault's path, before anything is signed", async () => {
+    const body = {
+      type: "object",
+      properties: { low: { type: "integer" }, high: { type: "integer", maximum: 9 } },
+      required: ["low", "high"],
+    };
+    const schema = { properties: { input: { properties: { body } } } };
+    seller.script.extensions = { bazaar: { info: {}, schema } };
+    const input = '{"low":"1","high":60}';
+    expect(await refusal(5, { input })).to.equal(
+      [
+        "payphone: the input does not fit the service's schema:",
+        "  body.low: Input should be a valid integer",
+        "  body.high: Input should be less than or equal to 9",
+        "Nothing was paid.",
+      ].join("\n"),
+    );
+    const { code, out } = await run({ url: seller.url, input: '{"low":1}', json: true });
+    expect(code).to.equal(5);
+    expect((JSON.parse(out) as { error: unknown }).error).to.deep.include({
+      code: "invalid-input",
+      faults: [{ path: "body.high", message: "Field required" }],
+    });
+    expect(seller.paid()).to.deep.equal([]);
+    expect((await run({ url: seller.url, input, check: false })).code).to.equal(0);
+  });
+
+  it("nothing for the sake of a schema that cannot be compiled", async () => {
+    const schema = { properties: { input: { properties: { body: { type: "nonsense" } } } } };
+    seller.script.extensions = { bazaar: { info: {}, schema } };
+    expect((await run({ url: seller.url })).code).to.equal(0);
+  });
+
   it("to pay without a wallet", async () => {
     seller.script.sandbox = NO_SANDBOX;
     expect(await refusal(3, {})).to.equal(
@@ -161,9 +194,9 @@ describe("payphone call, when the seller gives no result,", () => {
   afterEach(() => seller.stop());
 
   /** The last lines after one paid request. */
-  async function lastWords(): Promise<string> {
+  async function lastWords(exit = 1): Promise<string> {
     const { code, out, err } = await run({ url: seller.url });
-    expect([code, out, seller.paid().length]).to.deep.equal([1, "", 1]);
+    expect([code, out, seller.paid().length]).to.deep.equal([exit, "", 1]);
     return err.slice(err.lastIndexOf("payphone: "));
   }
 
@@ -173,7 +206,7 @@ describe("payphone call, when the seller gives no result,", () => {
       { loc: ["body", "tags", 0], msg: "Input should be a valid string", type: "string_type" },
     ];
     seller.script.answers = [{ status: 422, body: { detail }, headers: { "x-request-id": "r-1" } }];
-    expect(await lastWords()).to.equal(
+    expect(await lastWords(5)).to.equal(
       [
         "payphone: 422 The input was refused:",
         "  body.high: Field required",

@@ -1,5 +1,5 @@
 import { h, toBox, toLinkedBox, toMore } from "./dom.js";
-import { FACTS, railOf, toPrice } from "./x402.js";
+import { FACTS, railOf, toAmount, toPrice } from "./x402.js";
 
 /**
  * An answer other than a challenge, for people.
@@ -47,7 +47,7 @@ function toFaults(body) {
 }
 
 /** @param {import("./x402.js").Receipt} receipt */
-function toReceipt({ success, transaction, network, payer, errorReason }) {
+function toReceipt({ success, transaction, network, payer, amount, errorReason }) {
   const rail = railOf(network);
   const row = (/** @type {string} */ name, /** @type {Node | string} */ value) => [
     h("dt", {}, name),
@@ -57,6 +57,7 @@ function toReceipt({ success, transaction, network, payer, errorReason }) {
     "dl",
     { class: "receipt" },
     ...row("Payment", success ? "settled" : `not settled: ${errorReason ?? "no reason was given"}`),
+    ...(success && rail && amount ? row("Amount", toAmount(amount, rail)) : []),
     ...row("Network", rail?.title ?? network),
     ...(transaction ? row("Transaction", toTransaction(network, transaction)) : []),
     ...(payer ? row("Payer", payer) : []),

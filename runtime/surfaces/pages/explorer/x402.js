@@ -16,7 +16,7 @@
 
 /**
  * The result of a settlement.
- * @typedef {{ success: boolean, transaction: string, network: string, payer?: string, errorReason?: string }} Receipt
+ * @typedef {{ success: boolean, transaction: string, network: string, payer?: string, amount?: string, errorReason?: string }} Receipt
  */
 
 /** @type {Facts} */
@@ -27,6 +27,13 @@ export const FACTS = JSON.parse(document.getElementById("_site")?.textContent ??
  * @returns {Rail | undefined}
  */
 export const railOf = (network) => FACTS.rails.find((rail) => rail.network === network);
+
+/**
+ * An amount for people: `0.001 USDC`.
+ * @param {string} amount in atomic units
+ * @param {Rail} rail
+ */
+export const toAmount = (amount, { decimals, symbol }) => `${toDecimal(amount, decimals)} ${symbol}`;
 
 /**
  * An offer's price for people: `0.001 USDC on Base`.
