@@ -119,7 +119,7 @@ describe("a spend report", () => {
     rmSync(folder, { recursive: true });
     expect(files.get("transfers.csv")).to.include(`,'@id,"'=HYPERLINK(""https://evil.test"") | <b>x",`);
     expect(files.get("report.md")).to.include('| =HYPERLINK("https\\://evil.test") \\| \\<b\\>x |');
-    expect(files.get("report.html")).to.include(">=HYPERLINK(&quot;https://evil.test&quot;) | &lt;b&gt;x</td>");
+    expect(files.get("report.html")).to.include(">=HYPERLINK(&quot;https://evil.test&quot;) | &lt;b&gt;x</span></td>");
   });
 
   it("shows the 500 largest groups, and what the others come to", async () => {

@@ -31,7 +31,9 @@ export function toTable({ header, rows, align }: Tokens.Table, { toInlines, toPl
     });
     const label = columns.length > MOST_COLUMNS && html` data-label="${title}"`;
     const kind = isNumeric ? "number" : isDay(toPlain(tokens)) ? "word" : undefined;
-    return html`<td${kind && html` class="${kind}"`}${label}>${shown ?? toInlines(tokens)}</td>`;
+    const content = shown ?? toInlines(tokens);
+    const isWrapped = label && toPlain(tokens) !== ""; // In a card, the label and the content are the two sides of a line.
+    return html`<td${kind && html` class="${kind}"`}${label}>${isWrapped ? html`<span>${content}</span>` : content}</td>`;
   };
   const titles = columns.map(({ title, isNumeric }) => {
     return html`<th scope="col"${isNumeric && html` class="number"`}>${title}</th>`;
