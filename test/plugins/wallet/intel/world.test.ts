@@ -15,6 +15,7 @@ describe("wallet intelligence from sources as they are in the world", () => {
   const clock = createWorldClock();
   const nodes = new Map<string, WorldSource>();
   let ask: Serve;
+  before(() => import("viem")); // Loading it takes longer than a source is waited for here.
   beforeEach(async () => {
     for (const chain of CHAINS) {
       const names = chain === "base" ? [] : [`plugins/wallet/recordings/${chain}/names.json`];
