@@ -55,9 +55,14 @@ const TYPE_FAULT = /^missing$|^(?:int|float|bool)_parsing$|_type$|_from_float$|^
 
 const fieldOf = ([, ...field]: ValidationIssue["loc"]): string => JSON.stringify(field);
 
-/** Asks the handler whether its work can be done now, before anybody is charged. @throws Problem `unavailable`. */
-export async function prepare({ handler }: Runnable, input: unknown, signal: AbortSignal): Promise<void> {
-  if (typeof handler === "object") await handler.ready?.(input as never, signal);
+/**
+ * Asks the handler under the service's deadline whether its work can be done now, before anybody is charged.
+ * @throws Problem `unavailable`, `deadline-exceeded`.
+ */
+export async function prepare(service: Runnable, input: unknown, signal: AbortSignal): Promise<void> {
+  const { handler } = service;
+  if (typeof handler !== "object" || !handler.ready) return;
+  await underDeadline(service, { signal }, async (bounded) => handler.ready?.(input as never, bounded));
 }
 
 /**
@@ -82,7 +87,7 @@ const runOf = ({ handler }: Runnable): Run<never, unknown> => (typeof handler ==
 /** Runs until the deadline or until the caller is gone; then the handler's signal is aborted and its result dropped. */
 async function underDeadline<T>(
   { deadlineMs }: Runnable,
-  { signal: caller }: PartialCall,
+  { signal: caller }: Pick<PartialCall, "signal">,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   if (caller.aborted) throw gone();

@@ -26,6 +26,18 @@ describe("a paid request", () => {
     });
   });
 
+  describe("while a handler does not say whether it is ready", () => {
+    it("ends at the deadline, charges nobody and frees the payment", async () => {
+      shop = await openShop({ deadlineSeconds: 2, ready: () => new Promise(() => {}) });
+      const payment = await shop.pay("/v1/echo");
+      const send = (): Promise<Response> => shop.post("/v1/echo", ROLL, { "payment-signature": payment });
+      const [first, meanwhile] = await Promise.all([send(), send()]);
+      expect([first.status, meanwhile.status].sort()).to.deep.equal([409, 504]);
+      expect((await send()).status, "not 409: the lease is over").to.equal(504);
+      expect(shop.rail.asked.settle).to.equal(0);
+    });
+  });
+
   describe("when the store fails", () => {
     it("fails closed at the reservation: 503, nothing run, nobody charged", async () => {
       const store = createMemoryStore();
