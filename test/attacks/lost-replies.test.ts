@@ -57,22 +57,22 @@ interface Lane {
 withRedis.describe("a paid call that loses one command of the store, or its reply", () => {
   let redis: TestRedis;
   let rail: ScriptedRail;
-  let twin: Lane;
-  let lanes: Lane[];
+  /** The first one is undisturbed. */
+  const lanes: Lane[] = [];
   let nonce = 0;
   let rolls = 0;
   before(async () => {
     redis = await startRedis();
     rail = createScriptedRail();
-    [twin, ...lanes] = (await Promise.all(Array.from({ length: LANES + 1 }, openLane))) as [Lane, ...Lane[]];
+    while (lanes.length <= LANES) lanes.push(await openLane());
   });
   after(async () => {
-    for (const { shop, store, proxy } of [twin, ...lanes]) {
+    for (const { shop, store, proxy } of lanes) {
       await shop.close();
       await store.close();
       await proxy.stop();
     }
-    await redis.stop();
+    await redis?.stop();
   });
 
   async function openLane(): Promise<Lane> {
@@ -82,7 +82,7 @@ withRedis.describe("a paid call that loses one command of the store, or its repl
     return { shop, proxy, store };
   }
 
-  /** Loses one command of one payment, and repeats the call in two processes. Gives the time until it was answered. */
+  /** Loses one command of one payment, and repeats the call in two processes until it is answered. */
   async function lose(
     { shop, proxy, store }: Lane,
     { name, path, match }: (typeof COMMANDS)[number],
@@ -121,7 +121,8 @@ withRedis.describe("a paid call that loses one command of the store, or its repl
     const first = await send(shop);
     expect(first.status, label).to.be.oneOf([200, 409, 503]);
     const since = await lost.promise;
-    const last = await insist(twin.shop);
+    const { shop: twin } = lanes[0] as Lane;
+    const last = await insist(twin);
     const again = await insist(shop);
     expect(await again.json(), label).to.deep.equal(await last.clone().json());
     if (first.status === 200) expect(await first.json(), label).to.deep.equal(await last.json());
@@ -136,7 +137,7 @@ withRedis.describe("a paid call that loses one command of the store, or its repl
     const work = async (lane: Lane): Promise<void> => {
       for (let next = cases.shift(); next; next = cases.shift()) await lose(lane, next.command, next.fate);
     };
-    await Promise.all(lanes.map(work));
+    await Promise.all(lanes.slice(1).map(work));
     expect(rail.moved.size).to.equal(PAYMENTS);
   });
 });

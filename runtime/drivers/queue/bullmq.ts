@@ -1,8 +1,8 @@
 import type { Job, Queue, Worker } from "bullmq";
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { within } from "../../core/deadline.ts";
 import type { JobQueue, QueuedJob, Turn, TurnResult } from "../../core/jobs/queue.ts";
+import { answered, createReconnection, PATIENCE_MS } from "../redis-client.ts";
 
 export interface BullmqQueueOptions {
   /** `redis://` or `rediss://`, with the credentials. */
@@ -21,9 +21,6 @@ interface RunningTurn {
   readonly over: Promise<TurnResult>;
 }
 
-/** The longest that a question may take: afterwards Redis counts as gone. */
-const PATIENCE_MS = 2000;
-const LONGEST_DELAY_MS = 1000;
 /** Longer than a worker listens for jobs without a word (10 seconds): a connection that is quieter is given up. */
 const SILENCE_MS = 15_000;
 /** A lock is renewed after half of this time; when its worker has died, its job waits for it to lapse, and two checks more. */
@@ -44,14 +41,14 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
   // Both take a tenth of a second to load: only those who use them wait for them.
   const [bullmq, { createClient }] = await Promise.all([import("bullmq"), import("@keyv/redis")]);
   const closing = new AbortController();
-  const reconnectStrategy = (retries: number): number | false =>
-    closing.signal.aborted ? false : Math.min(2 ** retries * 20, LONGEST_DELAY_MS) * (0.5 + Math.random() / 2);
+  const reconnection = createReconnection();
+  const reconnectStrategy = reconnection.strategy;
   const socket = { connectTimeout: PATIENCE_MS, socketTimeout: SILENCE_MS, reconnectStrategy };
   const client = createClient({ url, socket });
   const complain = createComplaint(log);
   client.on("error", complain);
   await answered(client.connect()).catch((error: unknown) => {
-    client.destroy();
+    reconnection.end(client);
     throw gone(error);
   });
   const connection = bullmq.createNodeRedisClient(client);
@@ -91,10 +88,11 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     },
     async close() {
       closing.abort();
+      reconnection.stop();
       await Promise.all([...turns.values()].map(({ over }) => over));
       // Without Redis they would wait for it; then the locks of their jobs lapse, as after a crash.
       await answered(Promise.all([...workers.values()].map((worker) => worker.close()))).catch(complain);
-      if (client.isOpen) client.destroy();
+      if (client.isOpen) reconnection.end(client);
     },
   };
 
@@ -189,7 +187,3 @@ const reached = <T>(work: Promise<T>): Promise<T> =>
   answered(work).catch((error: unknown) => {
     throw gone(error);
   });
-
-/** Rejects when the work takes too long; Redis may do it all the same. */
-const answered = <T>(work: Promise<T>): Promise<T> =>
-  within(PATIENCE_MS, work, () => new Error(`Redis did not answer within ${PATIENCE_MS} ms`));

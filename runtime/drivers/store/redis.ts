@@ -1,7 +1,7 @@
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { within } from "../../core/deadline.ts";
 import { silentLog } from "../../core/silent-log.ts";
+import { answered, createReconnection, PATIENCE_MS } from "../redis-client.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createRedisHealth } from "./redis-health.ts";
 import { createRedisLimiters, type LimiterClient } from "./redis-limiter.ts";
@@ -15,8 +15,6 @@ export interface RedisStoreOptions {
   readonly log?: Log | undefined;
 }
 
-/** The longest that anything may take: afterwards the store counts as gone. */
-const PATIENCE_MS = 2000;
 /** A connection on which nothing comes back, not even to a ping, is given up for a new one. */
 const PING_MS = 1000;
 const SCAN_COUNT = 500;
@@ -52,11 +50,12 @@ const JOIN = `
 export async function openRedisStore({ url, namespace, log = silentLog }: RedisStoreOptions): Promise<OpenStore> {
   // It takes a tenth of a second to load: only those who use it wait for it.
   const { default: KeyvRedis, createClient } = await import("@keyv/redis");
+  const reconnection = createReconnection();
   const client = createClient({
     url,
     disableOfflineQueue: true,
     pingInterval: PING_MS,
-    socket: { connectTimeout: PATIENCE_MS, socketTimeout: PATIENCE_MS, reconnectStrategy: toDelay },
+    socket: { connectTimeout: PATIENCE_MS, socketTimeout: PATIENCE_MS, reconnectStrategy: reconnection.strategy },
   });
   const options = { namespace, throwOnConnectError: true, throwOnErrors: true, connectionTimeout: PATIENCE_MS };
   const redis = new KeyvRedis(client, options);
@@ -77,7 +76,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
     await health.examine();
   } catch (error) {
     health.close();
-    if (client.isOpen) client.destroy();
+    reconnection.end(client);
     if (error instanceof Problem) throw error;
     const reason = ((outage ?? error) as Error).message;
     const { host } = new URL(url);
@@ -126,16 +125,10 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
     async close() {
       health.close();
       if (client.isReady) await ask(() => client.close()).catch(() => undefined);
-      if (client.isOpen) client.destroy();
+      if (client.isOpen) reconnection.end(client);
     },
   });
 }
-
-const toDelay = (retries: number): number => Math.min(2 ** retries * 20, PING_MS) * (0.5 + Math.random() / 2);
-
-/** Rejects when the work takes too long; Redis may do it all the same. */
-const answered = <T>(work: Promise<T>): Promise<T> =>
-  within(PATIENCE_MS, work, () => new Error(`Redis did not answer within ${PATIENCE_MS} ms`));
 
 /** For MATCH, in which these stand for something else than themselves. */
 const escapeGlob = (text: string): string => text.replace(/[\\*?[\]]/g, "\\$&");
