@@ -87,9 +87,9 @@ export async function insist(send: Send, seller: Seller): Promise<string> {
 }
 
 /** Waits for the end of a job, and for the refund of one that has failed. */
-export async function follow(seller: Seller, id: string): Promise<JobStatus> {
+export async function follow({ url }: Pick<Seller, "url">, id: string): Promise<JobStatus> {
   return eventually(
-    async () => (await (await fetch(`${seller.url}/v1/errand/${id}`)).json()) as JobStatus,
+    async () => (await (await fetch(`${url}/v1/errand/${id}`)).json()) as JobStatus,
     ({ status, refund_tx }) => status === "DELIVERED" || (status === "FAILED" && refund_tx !== null),
     POLL_MS,
   );
