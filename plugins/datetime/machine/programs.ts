@@ -69,16 +69,19 @@ export function readProgram(text: string, base: Temporal.ZonedDateTime): Reading
   return readWrapped(text, base);
 }
 
+/** The year 2000: fewer milliseconds were rather meant as seconds. */
+const RECENT_MS = 946_684_800_000;
+
 function readWrapped(text: string, base: Temporal.ZonedDateTime): Reading | undefined {
   for (const pattern of WRAPPED) {
     const inside = pattern.exec(text)?.[1];
     if (inside === undefined) continue;
     if (!/^\d+$/.test(inside)) return readIso(inside, base.timeZoneId);
-    const isSeconds = text.startsWith("<");
-    return toExactReading(
-      Temporal.Instant.fromEpochMilliseconds(Number(inside) * (isSeconds ? 1000 : 1)),
-      base.timeZoneId,
-    );
+    if (/["']/.test(text)) return undefined; // Digits where a date belongs.
+    const milliseconds = Number(inside) * (text.startsWith("<") ? 1000 : 1);
+    const isRecent = milliseconds >= RECENT_MS;
+    const grounds = isRecent ? MACHINE : { ...MACHINE, assumptions: [`${inside} is read as Unix milliseconds`] };
+    return toExactReading(Temporal.Instant.fromEpochMilliseconds(milliseconds), base.timeZoneId, grounds);
   }
   // systemd: a weekday before ISO 8601
   const [, name = "", rest = ""] = /^(mon|tue|wed|thu|fri|sat|sun) (\d{4}-\d\d-\d\d .*)$/i.exec(text) ?? [];
@@ -90,14 +93,18 @@ function readWrapped(text: string, base: Temporal.ZonedDateTime): Reading | unde
 
 function toMoment(groups: Groups, base: Temporal.ZonedDateTime): Reading {
   const { weekday, zone, minute, second, fraction } = groups;
-  const date = toDate(groups, toYear(groups.year ?? "", base.year));
+  const year = toYear(groups.year ?? "", base.year);
+  const date = toDate(groups, year);
   if (weekday) checkWeekday(date, weekdayOf(weekday));
-  if (groups.hour === undefined) return toReading(date, undefined, base.timeZoneId, MACHINE);
+  // A weekday is right in one century only.
+  const century = groups.year?.length === 2 && !weekday ? [`The year '${groups.year} is taken as ${year}`] : [];
+  const grounds = { ...MACHINE, assumptions: century };
+  if (groups.hour === undefined) return toReading(date, undefined, base.timeZoneId, grounds);
   const wall = toWall(date, { hour: toHour(groups), minute, second, fraction });
-  if (zone === undefined && weekday === undefined) return toLocal(wall, base, MACHINE);
+  if (zone === undefined && weekday === undefined) return toLocal(wall, base, grounds);
   const { offset, assumption } = offsetOf(zone ?? "utc") ?? { offset: "Z" };
-  const grounds = assumption === undefined ? MACHINE : { isMachine: true, assumptions: [assumption] };
-  return toExactReading(toInstant(wall, offset), base.timeZoneId, grounds);
+  const assumptions = [...century, ...(assumption === undefined ? [] : [assumption])];
+  return toExactReading(toInstant(wall, offset), base.timeZoneId, { ...MACHINE, assumptions });
 }
 
 /** The most recent such moment, at most a day ahead: clocks differ. */

@@ -102,6 +102,7 @@ export const REFUSED: readonly string[] = [
   "20270217250000",
   "31042027",
   "Date(2027, 1, 17)", // JavaScript counts months from 0
+  "Timestamp('1795082400')",
   "earlier today",
   "later today",
 ];
