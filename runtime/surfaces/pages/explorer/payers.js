@@ -1,8 +1,9 @@
+import { signIn } from "./sign-in.js";
 import { FACTS, toPayment } from "./x402.js";
 
 /**
  * Pays offers. `pay` resolves to the value of the PAYMENT-SIGNATURE header and rejects with a sentence.
- * @typedef {{ name: string, canPay: (offer: import("./x402.js").Offer) => boolean, pay: (challenge: import("./x402.js").Challenge, offer: import("./x402.js").Offer) => Promise<string> }} Payer
+ * @typedef {{ name: string, canPay: (offer: import("./x402.js").Offer) => boolean, pay: (challenge: import("./x402.js").Challenge, offer: import("./x402.js").Offer) => Promise<string>, signIn?: (asked: import("./sign-in.js").SignIn) => Promise<string> }} Payer
  */
 
 /**
@@ -51,6 +52,7 @@ async function findWallets() {
     name,
     canPay: ({ network, scheme }) => network.startsWith("eip155:") && scheme === "exact",
     pay: (challenge, offer) => payWithWallet(provider, challenge, offer),
+    signIn: (asked) => signIn(provider, asked),
   }));
 }
 

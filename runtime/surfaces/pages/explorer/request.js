@@ -28,9 +28,10 @@ export function toCall({ method = "POST", path = "/", parameters = "" }, input) 
  * Sends a call, with a payment or without.
  * @param {Call} call
  * @param {string} [payment]
+ * @param {string} [proof] that a wallet signs in
  * @returns {Promise<Answer>} rejects when there is no answer
  */
-export async function send({ method, url, body }, payment) {
+export async function send({ method, url, body }, payment, proof) {
   const started = performance.now();
   const response = await fetch(url, {
     method,
@@ -38,6 +39,7 @@ export async function send({ method, url, body }, payment) {
       accept: "application/json",
       ...(body !== undefined && { "content-type": "application/json" }),
       ...(payment !== undefined && { "payment-signature": payment }),
+      ...(proof !== undefined && { "sign-in-with-x": proof }),
     },
     cache: "no-store",
     ...(body !== undefined && { body }),

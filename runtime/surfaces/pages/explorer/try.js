@@ -3,6 +3,7 @@ import { readJob, toJob } from "./job.js";
 import { toChallenge, toOutcome } from "./outcome.js";
 import { findPayers } from "./payers.js";
 import { isFinal, send, toCall } from "./request.js";
+import { signInOf } from "./sign-in.js";
 import { FACTS, toPrice } from "./x402.js";
 
 /**
@@ -112,6 +113,33 @@ export function setUpTry(form) {
   }
 
   /**
+   * Shows a challenge that wants a signature alone, and has a wallet sign it on request.
+   * @param {import("./request.js").Call} call
+   * @param {import("./sign-in.js").SignIn} asked
+   * @param {{ challenge: import("./x402.js").Challenge, payers: readonly import("./payers.js").Payer[] }} shown
+   */
+  function askToSign(call, asked, { challenge, payers }) {
+    const buttons = payers.flatMap(({ name, signIn }) => {
+      if (!signIn) return [];
+      const click = () => void work(() => signAndSend(signIn));
+      return [h("button", { type: "button", class: "pay", click }, `Sign in with ${name}`)];
+    });
+    outcome.replaceChildren(toSigning(challenge.error, buttons));
+    say("A wallet must sign in. Nothing is to be paid.");
+
+    /** @param {(asked: import("./sign-in.js").SignIn) => Promise<string>} sign */
+    async function signAndSend(sign) {
+      const proof = await sign(asked).catch((error) => say(toSentence(error)));
+      if (proof === undefined) return;
+      const answer = await send(call, undefined, proof).catch(() => undefined);
+      if (!answer) return say("There was no answer: the connection broke, or the seller is gone.");
+      if (answer.challenge) return offer(call, answer.challenge, true);
+      say(answer.status === 200 ? "Done." : "The call did not succeed.");
+      outcome.replaceChildren(toOutcome(answer));
+    }
+  }
+
+  /**
    * Shows a challenge, and pays it on request.
    * @param {import("./request.js").Call} call
    * @param {import("./x402.js").Challenge} challenge
@@ -119,6 +147,8 @@ export function setUpTry(form) {
    */
   async function offer(call, challenge, isRefusal) {
     const payers = await findPayers();
+    const asked = signInOf(challenge);
+    if (challenge.accepts.length === 0 && asked) return askToSign(call, asked, { challenge, payers });
     const canPay = (/** @type {import("./x402.js").Offer} */ one) => payers.some((payer) => payer.canPay(one));
     const parts = toChallenge(challenge, { name: `_${form.dataset.id}-offer`, isRefusal, canPay });
     outcome.replaceChildren(
@@ -148,6 +178,26 @@ export function setUpTry(form) {
       if (payment !== undefined) await show(call, payment);
     }
   }
+}
+
+/**
+ * What is shown where a wallet must sign in, and nothing is paid.
+ * @param {string} error why
+ * @param {readonly HTMLElement[]} buttons
+ */
+function toSigning(error, buttons) {
+  const none = FACTS.sandbox
+    ? "The sandbox's own buyer signs in on the command line: npx payphone purchases."
+    : "No browser wallet was found. Sign in on the command line: npx payphone purchases.";
+  const hint = buttons.length > 0 ? "You sign a text for this site alone. Nothing is paid." : none;
+  return h(
+    "section",
+    { class: "answer due" },
+    h("h4", {}, "402: a wallet must sign in"),
+    h("p", {}, `The seller says: ${error}.`),
+    ...buttons,
+    h("p", { class: "hint" }, hint),
+  );
 }
 
 /**

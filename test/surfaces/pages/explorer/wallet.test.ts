@@ -69,6 +69,21 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     expect(await link.getAttribute("href")).to.match(/^https:\/\/basescan\.org\/tx\/0x[0-9a-f]{64}$/);
   });
 
+  it("has a browser wallet sign in, and shows it what it has bought", async () => {
+    const { wallet, page } = await openWith({});
+    await page.getByRole("button", { name: "Pay with browser wallet" }).click();
+    await page.locator("#roll").getByRole("heading", { name: "200 OK" }).waitFor();
+    await page.goto(`${counter.url}/docs#purchases`);
+    await page.locator("#purchases button[type=submit]").click();
+    await page.getByRole("button", { name: "Sign in with browser wallet" }).click();
+    await page.locator("#purchases").getByRole("heading", { name: "200 OK" }).waitFor();
+    expect(await page.locator("#purchases .answer").innerText()).to.match(/"service": "roll"/);
+    const text = String(wallet.asked.at(-1)?.params[0]);
+    expect(Buffer.from(text.slice(2), "hex").toString()).to.match(
+      new RegExp(`^${new URL(counter.url).host} wants you to sign in with your Ethereum account:\n0x`),
+    );
+  });
+
   it("names a wallet that announces itself, and has it change the chain", async () => {
     const before = await balanceOf("jpyc", "POLYGON_PAYMENT_ADDRESS");
     const { wallet, page } = await openWith({ name: "Test Wallet" });

@@ -7,6 +7,8 @@ import { loadPlugins, loadSet } from "../../../../../runtime/cli/set/load.ts";
 import { createPayments } from "../../../../../runtime/core/payments.ts";
 import { bindServices } from "../../../../../runtime/core/service.ts";
 import { silentLog } from "../../../../../runtime/core/silent-log.ts";
+import { createPurchaseList } from "../../../../../runtime/core/wallets/purchases.ts";
+import { createSignIns } from "../../../../../runtime/core/wallets/sign-in.ts";
 import { createApp } from "../../../../../runtime/server/app.ts";
 import { openServer } from "../../../../../runtime/server/listen.ts";
 import { createExtensions } from "../../../../../runtime/surfaces/discovery/extensions.ts";
@@ -36,11 +38,14 @@ export async function openCounter(sandbox: TestSandbox, isSandbox: boolean): Pro
   const drivers = createDrivers({ config, site, store, clock, log });
   const { anchor, evm, treasury } = drivers;
   const idle = toIdleLent(set);
-  const host = { ...idle.host, anchor, clock, evm, log, treasury, site: { name: site.name, baseUrl } };
+  const purchases = createPurchaseList({ store, clock });
+  const host = { ...idle.host, anchor, clock, evm, log, purchases, treasury, site: { name: site.name, baseUrl } };
   const { handlers } = await loadPlugins(set, { ...idle, host, env: {} });
   const services = bindServices(set.manifests, { site, compile: set.compile, handlers, statusOf: noStatus });
   const extensionsOf = createExtensions({ services, schemas, baseUrl });
-  const payments = createPayments({ site, services, rails: drivers.rails, store, clock, log, extensionsOf });
+  const networks = site.rails.map(({ network }) => network);
+  const signIns = createSignIns({ baseUrl, networks, prove: drivers.proveWallet, store, clock });
+  const payments = createPayments({ site, services, rails: drivers.rails, store, clock, log, extensionsOf, signIns });
   await payments.start();
   const { description } = sandbox;
   server.attach(

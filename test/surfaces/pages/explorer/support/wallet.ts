@@ -34,6 +34,7 @@ export function createFakeWallet({ key, chainId, name, declines = false }: FakeW
       chain = Number((params[0] as { chainId: string }).chainId);
       return null;
     }
+    if (method === "personal_sign") return account.signMessage({ message: { raw: params[0] as Hex } });
     if (method !== "eth_signTypedData_v4") throw new Error(`the wallet knows no ${method}`);
     if (declines) return { refused: 4001 };
     const { domain, types, primaryType, message } = JSON.parse(String(params[1]));

@@ -1,0 +1,44 @@
+import { encodeHeader } from "./x402.js";
+
+/**
+ * What a challenge says about signing in (x402 extension `sign-in-with-x`).
+ * @typedef {{ info: Readonly<Record<string, string>>, supportedChains: readonly { chainId: string, type: string }[] }} SignIn
+ */
+
+/**
+ * @param {import("./x402.js").Challenge} challenge
+ * @returns {SignIn | undefined}
+ */
+export const signInOf = ({ extensions }) =>
+  /** @type {Readonly<Record<string, SignIn | undefined>> | undefined} */ (extensions)?.["sign-in-with-x"];
+
+/**
+ * Has a wallet sign in (EIP-4361), for this page's own host alone.
+ * @param {import("./payers.js").Provider} provider
+ * @param {SignIn} asked
+ * @returns {Promise<string>} the value of the header SIGN-IN-WITH-X
+ */
+export async function signIn(provider, { info, supportedChains }) {
+  if (info.domain !== location.host || info.uri !== location.origin)
+    throw new Error(`The challenge is for ${info.domain}, which is not this page's host.`);
+  const [address] = /** @type {string[]} */ (await provider.request({ method: "eth_requestAccounts" }));
+  if (address === undefined) throw new Error("The wallet has no account for this page.");
+  const current = `eip155:${Number(await provider.request({ method: "eth_chainId" }))}`;
+  const evm = supportedChains.filter(({ chainId }) => chainId.startsWith("eip155:"));
+  const chain = evm.find(({ chainId }) => chainId === current) ?? evm[0];
+  if (!chain) throw new Error("The seller lets no Ethereum wallet sign in.");
+  const message = [
+    `${info.domain} wants you to sign in with your Ethereum account:`,
+    address,
+    "",
+    "",
+    `URI: ${info.uri}`,
+    `Version: ${info.version}`,
+    `Chain ID: ${chain.chainId.slice("eip155:".length)}`,
+    `Nonce: ${info.nonce}`,
+    `Issued At: ${info.issuedAt}`,
+  ].join("\n");
+  const hex = Array.from(new TextEncoder().encode(message), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const signature = await provider.request({ method: "personal_sign", params: [`0x${hex}`, address] });
+  return encodeHeader({ ...info, ...chain, address, signature });
+}
