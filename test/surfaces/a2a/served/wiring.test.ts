@@ -43,7 +43,11 @@ describe("the door between agents, as the server opens it", () => {
 
   it("has its card and its keys beside it", () => {
     expect([...opened.doors.keys()]).to.deep.equal(["/v1/a2a"]);
-    expect([...opened.documents.keys()]).to.deep.equal(["/.well-known/agent-card.json", "/.well-known/jwks.json"]);
+    expect([...opened.documents.keys()]).to.deep.equal([
+      "/.well-known/agent-card.json",
+      "/.well-known/jwks.json",
+      "/.well-known/did.json",
+    ]);
     const card = read(opened, "/.well-known/agent-card.json");
     expect(card.documentationUrl).to.equal(`${BASE_URL}/docs`);
     const { kid } = JSON.parse(Buffer.from(card.signatures[0].protected, "base64url").toString());
