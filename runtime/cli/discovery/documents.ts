@@ -30,21 +30,27 @@ export function checkOpenApi(findings: Findings, document: Json, { services, nam
       `schemas/${name}.json must have another name: the description has a ${name} of its own`,
     );
   const paths = toObject(document.paths);
-  for (const { manifest, routes, path } of services) {
-    const methods = routes.map(({ method }) => method);
-    const [main = "POST", ...twins] = methods;
-    const operations = toObject(paths[path]);
-    checkOperation(
-      findings.at(`/openapi.json ${main} ${path}`),
-      toObject(operations[main.toLowerCase()]),
-      manifest.price,
-    );
-    for (const twin of twins)
-      at.expect(!(twin.toLowerCase() in operations), `${twin} ${path} doubles ${main} ${path}: list it once`);
-  }
+  const named = Object.values(paths).flatMap((item) => Object.values(toObject(item)));
+  const ids = named.map((operation) => toObject(operation).operationId);
+  const doubled = [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];
+  at.expect(doubled.length === 0, `operationId must be unique: ${doubled.join(", ")} stands there twice`);
+  for (const { manifest, routes } of services)
+    for (const [index, { method, path }] of routes.entries()) {
+      const operation = toObject(toObject(paths[path])[method.toLowerCase()]);
+      checkOperation(findings.at(`/openapi.json ${method} ${path}`), operation, {
+        isPaid: manifest.price !== undefined,
+        listedAt: index === 0 ? manifest.price : undefined,
+      });
+    }
 }
 
-function checkOperation(at: Place, operation: Json, price: string | undefined): void {
+/** What is expected of an operation; `listedAt` is the price that directories read, at the main route alone. */
+interface OperationTerms {
+  readonly isPaid: boolean;
+  readonly listedAt: string | undefined;
+}
+
+function checkOperation(at: Place, operation: Json, { isPaid, listedAt }: OperationTerms): void {
   const responses = toObject(operation.responses);
   const schemaOf = (part: unknown): unknown => toObject(toObject(toObject(part).content)["application/json"]).schema;
   const payment = operation["x-payment-info"];
@@ -52,13 +58,14 @@ function checkOperation(at: Place, operation: Json, price: string | undefined): 
   at.expect(isObject(schemaOf(operation.requestBody)) || "parameters" in operation, "it has no schema of its input");
   at.expect(isObject(schemaOf(responses["200"])), "it has no schema of its 200 answer");
   at.expect(Array.isArray(operation.security) && operation.security.length === 0, "security must be an empty list");
-  at.expect(price !== undefined || payment === undefined, "it is free, and must have no x-payment-info");
-  if (price === undefined) return;
-  at.expect(
-    /^\d+\.\d{6,}$/.test(amount) && Number(amount) === Number(price),
-    `x-payment-info must say ${price} USD with six decimals`,
-  );
-  at.expect("402" in responses, "it has no 402 response");
+  at.expect(!isPaid || "402" in responses, "it has no 402 response");
+  const unlisted = isPaid ? "it is another form of a listed service" : "it is free";
+  if (listedAt === undefined) at.expect(payment === undefined, `${unlisted}, and must have no x-payment-info`);
+  else
+    at.expect(
+      /^\d+\.\d{6,}$/.test(amount) && Number(amount) === Number(listedAt),
+      `x-payment-info must say ${listedAt} USD with six decimals`,
+    );
 }
 
 /** Checks `/.well-known/x402`, whose `resources` older directories read. */

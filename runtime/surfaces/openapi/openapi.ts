@@ -17,8 +17,8 @@ export interface OpenApiOptions {
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The machine-readable description (OpenAPI 3.1). It lists each service once, by its main route; the catalogue lists
- * further routes. The same services give the same bytes.
+ * The machine-readable description (OpenAPI 3.1): an operation for each route. Only the main route of a service has
+ * `x-payment-info`, by which directories list it. The same services give the same bytes.
  */
 export function toOpenApi({ services, site, baseUrl, schemas }: OpenApiOptions): object {
   const operations = toOperations(services, schemas);

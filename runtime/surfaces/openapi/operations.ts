@@ -1,7 +1,7 @@
 import { isObject } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
 import { toStatusId } from "../../core/set/job-manifests.ts";
-import { parametersOf } from "../../core/set/route.ts";
+import { parametersOf, type Route } from "../../core/set/route.ts";
 import { splitInput, splitSchema } from "../schema/path-fields.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 import { toErrorResponses } from "./responses.ts";
@@ -15,17 +15,24 @@ export interface Operations {
   readonly schemas: ReturnType<Components["list"]>;
 }
 
-/** Every service once, by its main route. */
+/** An operation for each route of each service: the main route by the service's id, an alias by `<id>_get` or `<id>_post`. */
 export function toOperations(services: readonly Service[], schemas: NamedSchemas): Operations {
   const components = createComponents(schemas);
   const inline = createSchemaInliner(services, schemas);
+  const ids = new Set(services.map(({ manifest }) => manifest.id));
   const paths: Record<string, Json> = {};
   for (const service of services) {
-    const [route] = service.routes;
-    if (!route) continue;
     const input = inline(service.input.document);
-    const operation = { ...toHead(service), ...toInput(service, input, components), ...toAnswers(service, components) };
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
+    const output = components.refer(service.manifest, "output");
+    for (const route of service.routes) {
+      const head = toHead(service, route, ids);
+      const operation = {
+        ...head,
+        ...toInput(service, route, input, components),
+        ...toAnswers(service, route, output),
+      };
+      paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
+    }
   }
   return { paths, schemas: components.list() };
 }
@@ -33,17 +40,28 @@ export function toOperations(services: readonly Service[], schemas: NamedSchemas
 /** The category of services that name none. */
 export const OTHER = "other";
 
-function toHead({ manifest, routes }: Service): Json {
+/** Directories list what has `x-payment-info`: only the main route has it, so that a service is listed once. */
+function toHead({ manifest, routes: [main, ...aliases] }: Service, route: Route, ids: ReadonlySet<string>): Json {
   const { id, title, description, category, price } = manifest;
-  const aliases = routes.slice(1).map(({ method }) => `Also answers ${method}, with the same fields in the query.`);
+  const isMain = route === main;
+  const forms = isMain
+    ? aliases.map(({ method }) => `Also answers ${method}: operation \`${toAliasId(id, method, ids)}\`.`)
+    : [`The ${route.method} form of \`${id}\`, with the same fields and price.`];
   return {
-    operationId: id,
-    summary: title,
-    description: [description, ...toFree(manifest), ...aliases].join(" "),
+    operationId: isMain ? id : toAliasId(id, route.method, ids),
+    summary: isMain ? title : `${title} (${route.method})`,
+    description: [description, ...toFree(manifest), ...forms].join(" "),
     tags: [category ?? OTHER],
     security: [],
-    ...(price !== undefined && { "x-payment-info": toPaymentInfo(price) }),
+    ...(isMain && price !== undefined && { "x-payment-info": toPaymentInfo(price) }),
   };
+}
+
+/** `toss_get`, and longer where a service is called so. */
+function toAliasId(id: string, method: string, taken: ReadonlySet<string>): string {
+  let name = `${id}_${method.toLowerCase()}`;
+  while (taken.has(name)) name += "_form";
+  return name;
 }
 
 const toFree = ({ free, sign_in: needsSignIn }: Service["manifest"]): string[] => [
@@ -71,10 +89,10 @@ function toPaymentInfo(price: string): Json {
 }
 
 /** The fields of the input as parameters, or in the body of a POST where they are not in the path. */
-function toInput({ manifest, routes, path }: Service, schema: Json, components: Components): Json {
+function toInput({ manifest, path }: Service, { method }: Route, schema: Json, components: Components): Json {
   const names = parametersOf(path);
   const { inPath, rest } = splitSchema(schema, names);
-  const isPosted = routes[0]?.method === "POST";
+  const isPosted = method === "POST";
   const parameters = [
     ...toParameters("path", inPath),
     ...(isPosted ? [] : toParameters("query", rest)),
@@ -91,7 +109,7 @@ function toInput({ manifest, routes, path }: Service, schema: Json, components: 
 function toParameters(place: "path" | "query", schema: Json): Json[] {
   const required = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, field]) => {
-    const { description, ...rest } = isObject(field) ? field : {};
+    const { description, ...rest } = isObject(field) ? withoutNull(field) : {};
     return {
       name,
       in: place,
@@ -102,7 +120,19 @@ function toParameters(place: "path" | "query", schema: Json): Json[] {
   });
 }
 
-function toAnswers({ manifest, routes, job }: Service, components: Components): Json {
+/** A field that may be null is left out of a query or a path: neither can say null. */
+function withoutNull(field: Json): Json {
+  const isNull = (one: unknown): boolean => one === null || one === "null" || (isObject(one) && one.type === "null");
+  const kept = Object.entries(field).flatMap(([key, value]): [string, unknown][] => {
+    if (key === "default" && value === null) return [];
+    if (!["type", "enum", "anyOf"].includes(key) || !Array.isArray(value)) return [[key, value]];
+    const rest = value.filter((one) => !isNull(one));
+    return [[key, key === "type" && rest.length === 1 ? rest[0] : rest]];
+  });
+  return Object.fromEntries(kept);
+}
+
+function toAnswers({ manifest, job }: Service, { method }: Route, schema: object): Json {
   const { price, title, examples } = manifest;
   const isPaid = price !== undefined;
   const shown = examples.flatMap(({ output }) => (output === undefined ? [] : [output]));
@@ -111,10 +141,10 @@ function toAnswers({ manifest, routes, job }: Service, components: Components): 
       "200": {
         description: `What ${title} returns`,
         ...(isPaid && { headers: { "PAYMENT-RESPONSE": RECEIPT } }),
-        content: toContent(components.refer(manifest, "output"), shown),
+        content: toContent(schema, shown),
         ...(job && { links: { status: toStatusLink(manifest.id) } }),
       },
-      ...toErrorResponses({ isPaid, needsSignIn: manifest.sign_in === true, isPosted: routes[0]?.method === "POST" }),
+      ...toErrorResponses({ isPaid, needsSignIn: manifest.sign_in === true, isPosted: method === "POST" }),
     },
   };
 }

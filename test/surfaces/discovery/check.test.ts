@@ -161,7 +161,16 @@ describe("payphone check --discovery", () => {
         [(api) => delete api.paths["/v1/toss"].post.responses["200"].content, /no schema of its 200 answer/],
         [(api) => delete api.paths["/v1/toss"].post.requestBody, /no schema of its input/],
         [(api) => delete api.paths["/v1/toss"].post.security, /security must be an empty list/],
-        [(api) => Object.assign(api.paths["/v1/toss"], { get: {} }), /GET \/v1\/toss doubles POST \/v1\/toss/],
+        [
+          ({ paths: { "/v1/toss": toss } }) =>
+            Object.assign(toss.get, { "x-payment-info": toss.post["x-payment-info"] }),
+          /GET \/v1\/toss: it is another form of a listed service, and must have no x-payment-info/,
+        ],
+        [(api) => delete api.paths["/v1/toss"].get.parameters, /GET \/v1\/toss: it has no schema of its input/],
+        [
+          (api) => Object.assign(api.paths["/v1/toss"].get, { operationId: "toss" }),
+          /operationId must be unique: toss stands there twice/,
+        ],
         [
           (api) => Object.assign(api.paths["/v1/tables/{name}"].get, { "x-payment-info": {} }),
           /it is free, and must have no/,

@@ -142,7 +142,11 @@ describe("the description of this project's services", () => {
     return { url, init: { headers: { "content-type": "application/json" }, body: JSON.stringify(input) } };
   }
 
-  const serviceOf = ({ operation }: Operation): Service => shown.service(operation.operationId);
+  const serviceOf = ({ path }: Operation): Service => {
+    const service = shown.services.find((one) => one.path === path);
+    if (!service) throw new RangeError(`no service has the path ${path}`);
+    return service;
+  };
   const schemaOf = (one: Operation): object =>
     inline(one.operation.requestBody?.content["application/json"].schema ?? toObject(one));
   const toObject = ({ operation: { parameters = [] } }: Operation): object => ({
@@ -193,7 +197,7 @@ describe("the description of this project's services", () => {
   });
 
   it("holds for every answer to a payment that is none", async () => {
-    for (const one of api.operations.filter(({ operation }) => "x-payment-info" in operation)) {
+    for (const one of api.operations.filter(({ operation }) => "402" in operation.responses)) {
       const { url, init } = toRequest(one, serviceOf(one).manifest.examples[0]?.input);
       for (const payment of [
         "",

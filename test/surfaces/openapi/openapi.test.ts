@@ -58,18 +58,25 @@ for (const dir of [FIXTURES, ROOT]) {
       expect(count).to.be.above(shown.services.length);
     });
 
-    it("has each service once, by its id, with its price or with none", () => {
-      for (const { manifest, path, routes } of shown.services) {
-        const found = api.operations.filter(({ operation }) => operation.operationId === manifest.id);
-        expect(found.map((one) => `${one.method} ${one.path}`)).to.deep.equal([`${routes[0]?.method} ${path}`]);
-        const info = found[0]?.operation["x-payment-info"];
-        if (manifest.price === undefined) expect(info).to.equal(undefined);
-        else {
-          expect(info).to.have.all.keys("price", "protocols");
-          expect(Number(info.price.amount)).to.equal(Number(manifest.price));
-          expect(info.price.amount).to.match(/^\d+\.\d{6}$/);
+    it("has an operation for each route, the main one by the service's id, and the price there alone", () => {
+      for (const { manifest, routes } of shown.services)
+        for (const [index, { method, path }] of routes.entries()) {
+          const found = api.operations.filter((one) => one.method === method && one.path === path);
+          const id = index === 0 ? manifest.id : `${manifest.id}_${method.toLowerCase()}`;
+          expect(found.map(({ operation }) => operation.operationId)).to.deep.equal([id]);
+          const info = found[0]?.operation["x-payment-info"];
+          if (manifest.price === undefined || index > 0) expect(info).to.equal(undefined);
+          else {
+            expect(info).to.have.all.keys("price", "protocols");
+            expect(Number(info.price.amount)).to.equal(Number(manifest.price));
+            expect(info.price.amount).to.match(/^\d+\.\d{6}$/);
+          }
         }
-      }
+    });
+
+    it("names each operation once", () => {
+      const ids = api.operations.map(({ operation }) => operation.operationId);
+      expect(new Set(ids).size).to.equal(ids.length);
     });
 
     it("asks for no credentials anywhere", () => {
@@ -112,9 +119,36 @@ describe("/openapi.json", () => {
     });
   });
 
-  it("tells that there is a GET form, without listing the service twice", () => {
-    expect(document.paths["/v1/toss"]).to.have.all.keys("post");
-    expect(operation("/v1/toss", "post").description).to.include("Also answers GET");
+  it("has the GET form of a service beside its POST form, with the fields in the query and the same answers", () => {
+    const { get, post } = document.paths["/v1/toss"];
+    expect(get.operationId).to.equal("toss_get");
+    expect(get.description).to.include("The GET form of `toss`");
+    expect(post.description).to.include("Also answers GET: operation `toss_get`.");
+    expect(get).not.to.have.property("requestBody");
+    const fields = Object.keys(schema("TossRequest").properties);
+    expect(get.parameters.map((one: Loose) => [one.in, one.name])).to.deep.equal(fields.map((name) => ["query", name]));
+    expect(get.responses["200"]).to.deep.equal(post.responses["200"]);
+    expect(get.responses).to.have.property("402");
+    expect(get.responses).not.to.have.any.keys("413", "415");
+  });
+
+  it("says of no parameter that it may be null, which a query cannot say", async () => {
+    const { paths } = (await showSet(ROOT)).json("/openapi.json");
+    const { get } = paths["/v1/price/token"];
+    const types = get.parameters.map(({ name, schema: { type, enum: values } }: Loose) => [name, type, values?.at(-1)]);
+    expect(types).to.deep.equal([
+      ["symbol", "string", undefined],
+      ["chain", "string", "avalanche"],
+      ["contract", "string", undefined],
+    ]);
+  });
+
+  it("names a GET form otherwise where a service has that name", () => {
+    const toss = shown.service("toss");
+    const other = { ...shown.service("essay"), manifest: { ...shown.service("essay").manifest, id: "toss_get" } };
+    const { site, schemas } = shown.set;
+    const made: Loose = toOpenApi({ services: [toss, other], site, baseUrl: BASE_URL, schemas });
+    expect(made.paths["/v1/toss"].get.operationId).to.equal("toss_get_form");
   });
 
   it("keeps the names of schemas, and everything that they refer to", () => {
