@@ -93,6 +93,17 @@ describe("what is said of a job", () => {
       expect(JSON.stringify(api.resolve(schema).properties.deliverable)).to.include('"#/components/schemas/Table"');
     });
 
+    it("shows how a job is accepted, and what the manifest's example delivers", () => {
+      const shownIn = (operation: Loose): Loose => operation.responses["200"].content["application/json"].examples;
+      const [accepted, status] = [paths["/v1/search"].post, paths["/v1/search/status/{job_id}"].get].map(
+        (operation) => shownIn(operation).example1.value,
+      );
+      const status_url = `${BASE_URL}/v1/search/status/${accepted.job_id}`;
+      expect(accepted).to.deep.equal({ ...ACCEPTED, status_url });
+      const deliverable = { name: "7", seats: 2 };
+      expect(status).to.deep.equal({ ...NOTHING, job_id: accepted.job_id, status: "DELIVERED", deliverable });
+    });
+
     it("is linked with it, for clients that follow links", () => {
       const { operationId, parameters } = paths["/v1/search"].post.responses["200"].links.status;
       expect(operationId).to.equal(paths["/v1/search/status/{job_id}"].get.operationId);

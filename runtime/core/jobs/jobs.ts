@@ -3,6 +3,7 @@ import { Problem, type ProblemCode } from "../../api/problem.ts";
 import { perform } from "../perform.ts";
 import type { Refunds } from "../refunds/refunds.ts";
 import { isJobService, type JobService, type Service } from "../service.ts";
+import { toStatusPath } from "../set/job-manifests.ts";
 import type { JobPayment } from "../x402/x402.ts";
 import { createOrphanWatch } from "./orphans.ts";
 import type { JobQueue, QueuedJob, TurnResult } from "./queue.ts";
@@ -80,7 +81,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   return {
     async reserve(service, input, settle) {
       const { id } = service.manifest;
-      const { eta_seconds, queue_limit, refund, status_route } = service.job.manifest;
+      const { eta_seconds, queue_limit, refund } = service.job.manifest;
       const inLine = await queue.count(id);
       if (inLine + places.filter((place) => place === id).length >= queue_limit) {
         const detail = `${queue_limit} jobs are in line already; nothing was charged`;
@@ -89,8 +90,8 @@ export function createJobs(deps: JobsDeps): Jobs {
       places.push(id);
       try {
         const { id: job_id } = await records.reserve({ service: id, input, refund });
-        const path = status_route.slice(status_route.indexOf("/")).replace(/\{\w+\}/, job_id);
-        return await settle({ job_id, status: "accepted", status_url: `${baseUrl}${path}`, eta_seconds });
+        const status_url = baseUrl + toStatusPath(service.job.manifest, job_id);
+        return await settle({ job_id, status: "accepted", status_url, eta_seconds });
       } finally {
         places.splice(places.indexOf(id), 1);
       }

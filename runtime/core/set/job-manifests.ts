@@ -17,6 +17,13 @@ export const toAcceptManifest = (manifest: WithJob): Manifest => ({
   examples: manifest.examples.map(({ input }) => ({ input })),
 });
 
+/** The id of a job in examples. */
+export const EXAMPLE_JOB_ID = "3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55";
+
+/** Where a job is polled: a path. */
+export const toStatusPath = ({ status_route }: JobManifest, jobId: string): string =>
+  status_route.slice(status_route.indexOf("/")).replace(/\{\w+\}/, jobId);
+
 /** The manifest of the free status service at `job.status_route`: takes `job_id`, answers the job's status. */
 export function toStatusManifest(manifest: WithJob): Manifest {
   const { id, title, job, tags, category } = manifest;
@@ -31,7 +38,24 @@ export function toStatusManifest(manifest: WithJob): Manifest {
     tags,
     ...(category !== undefined && { category }),
     hints: { readOnly: true, idempotent: true, openWorld: false },
-    examples: [{ input: { job_id: "3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55" } }],
+    examples: [{ input: { job_id: EXAMPLE_JOB_ID }, output: toStatusExample(manifest) }],
+  };
+}
+
+/** A job that has delivered the first output of the examples; without any, one that is being done. */
+function toStatusExample({ job, examples }: WithJob): object {
+  const deliverable = examples.find(({ output }) => output !== undefined)?.output ?? null;
+  const state = deliverable
+    ? { status: "DELIVERED", eta_seconds: null }
+    : { status: "IN_PROGRESS", eta_seconds: job.eta_seconds };
+  return {
+    job_id: EXAMPLE_JOB_ID,
+    ...state,
+    deliverable,
+    step: null,
+    error: null,
+    refund_tx: null,
+    refund_pending: null,
   };
 }
 

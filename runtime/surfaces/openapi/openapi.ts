@@ -2,7 +2,7 @@ import { PATHS } from "../../core/paths.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { toGuidance } from "../discovery/guidance.ts";
-import { OTHER, toOperations } from "./operations.ts";
+import { OTHER, toContent, toOperations } from "./operations.ts";
 import { ERROR_RESPONSES, OWN_SCHEMAS } from "./responses.ts";
 import type { NamedSchemas } from "./schemas.ts";
 
@@ -21,7 +21,7 @@ type Json = Readonly<Record<string, unknown>>;
  * `x-payment-info`, by which directories list it. The same services give the same bytes.
  */
 export function toOpenApi({ services, site, baseUrl, schemas }: OpenApiOptions): object {
-  const operations = toOperations(services, schemas);
+  const operations = toOperations({ services, schemas, baseUrl });
   const categories = [...new Set(services.map(({ manifest }) => manifest.category ?? OTHER))].sort();
   return {
     openapi: "3.1.0",
@@ -39,22 +39,33 @@ export function toOpenApi({ services, site, baseUrl, schemas }: OpenApiOptions):
       ...categories.map((name) => ({ name, description: `Services: ${name}` })),
       { name: PROBES, description: "How the server is" },
     ],
-    paths: { ...operations.paths, ...OWN_PATHS },
+    paths: { ...operations.paths, ...toOwnPaths(services, site) },
     components: { schemas: { ...operations.schemas, ...OWN_SCHEMAS }, responses: ERROR_RESPONSES },
   };
 }
 
 const PROBES = "probes";
 
-const OWN_PATHS: Json = {
-  [PATHS.health]: toProbe("health", "Liveness", "Answers as long as the process does.", {
-    "200": toProbeAnswer("Alive", "Health"),
-  }),
-  [PATHS.ready]: toProbe("ready", "Readiness", "How the store, each payment rail and each service are.", {
-    "200": toProbeAnswer("Ready to sell, at least in part", "Readiness"),
-    "503": toProbeAnswer("Not ready to sell anything", "Readiness"),
-  }),
-};
+/** The two probes, with examples of a server whose parts are all up. */
+function toOwnPaths(services: readonly Service[], { name, rails, upstreams = [] }: SiteManifest): Json {
+  const isUp = <Part extends object>(part: Part): object => ({ ...part, state: "up" });
+  const ready = {
+    status: "ready",
+    store: "up",
+    rails: rails.map(({ id, network }) => isUp({ id, network })),
+    upstreams: upstreams.map(({ id }) => isUp({ id })),
+    services: services.map(({ manifest: { id } }) => isUp({ id })),
+  };
+  return {
+    [PATHS.health]: toProbe("health", "Liveness", "Answers as long as the process does.", {
+      "200": toProbeAnswer("Alive", "Health", { status: "ok", service: name }),
+    }),
+    [PATHS.ready]: toProbe("ready", "Readiness", "How the store, each payment rail and each service are.", {
+      "200": toProbeAnswer("Ready to sell, at least in part", "Readiness", ready),
+      "503": toProbeAnswer("Not ready to sell anything", "Readiness"),
+    }),
+  };
+}
 
 function toProbe(operationId: string, summary: string, description: string, responses: Json): Json {
   const tooLong = { $ref: "#/components/responses/Problem414" };
@@ -62,6 +73,7 @@ function toProbe(operationId: string, summary: string, description: string, resp
   return { get: { ...operation, responses: { ...responses, "414": tooLong } } };
 }
 
-function toProbeAnswer(description: string, schema: string): Json {
-  return { description, content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } } };
+function toProbeAnswer(description: string, schema: string, example?: object): Json {
+  const content = toContent({ $ref: `#/components/schemas/${schema}` }, example ? [example] : []);
+  return { description, content };
 }

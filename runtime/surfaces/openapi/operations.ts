@@ -1,6 +1,6 @@
 import { isObject } from "../../core/json.ts";
 import type { Service } from "../../core/service.ts";
-import { toStatusId } from "../../core/set/job-manifests.ts";
+import { EXAMPLE_JOB_ID, toStatusId, toStatusPath } from "../../core/set/job-manifests.ts";
 import { parametersOf, type Route } from "../../core/set/route.ts";
 import { splitInput, splitSchema } from "../schema/path-fields.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
@@ -15,8 +15,16 @@ export interface Operations {
   readonly schemas: ReturnType<Components["list"]>;
 }
 
+/** What operations are made from. */
+export interface OperationSources {
+  readonly services: readonly Service[];
+  readonly schemas: NamedSchemas;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+}
+
 /** An operation for each route of each service: the main route by the service's id, an alias by `<id>_get` or `<id>_post`. */
-export function toOperations(services: readonly Service[], schemas: NamedSchemas): Operations {
+export function toOperations({ services, schemas, baseUrl }: OperationSources): Operations {
   const components = createComponents(schemas);
   const inline = createSchemaInliner(services, schemas);
   const ids = new Set(services.map(({ manifest }) => manifest.id));
@@ -29,7 +37,7 @@ export function toOperations(services: readonly Service[], schemas: NamedSchemas
       const operation = {
         ...head,
         ...toInput(service, route, input, components),
-        ...toAnswers(service, route, output),
+        ...toAnswers(service, route, { schema: output, examples: toShown(service, baseUrl) }),
       };
       paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
     }
@@ -132,16 +140,28 @@ function withoutNull(field: Json): Json {
   return Object.fromEntries(kept);
 }
 
-function toAnswers({ manifest, job }: Service, { method }: Route, schema: object): Json {
-  const { price, title, examples } = manifest;
+/** What is shown of the answers: the examples' outputs; of a job service, how it accepts a job. */
+function toShown({ manifest: { examples }, job }: Service, baseUrl: string): readonly unknown[] {
+  if (!job) return examples.flatMap(({ output }) => (output === undefined ? [] : [output]));
+  const status_url = baseUrl + toStatusPath(job.manifest, EXAMPLE_JOB_ID);
+  return [{ job_id: EXAMPLE_JOB_ID, status: "accepted", status_url, eta_seconds: job.manifest.eta_seconds }];
+}
+
+/** The schema of a service's answers, and examples of them. */
+interface Answers {
+  readonly schema: object;
+  readonly examples: readonly unknown[];
+}
+
+function toAnswers({ manifest, job }: Service, { method }: Route, { schema, examples }: Answers): Json {
+  const { price, title } = manifest;
   const isPaid = price !== undefined;
-  const shown = examples.flatMap(({ output }) => (output === undefined ? [] : [output]));
   return {
     responses: {
       "200": {
         description: `What ${title} returns`,
         ...(isPaid && { headers: { "PAYMENT-RESPONSE": RECEIPT } }),
-        content: toContent(schema, shown),
+        content: toContent(schema, examples),
         ...(job && { links: { status: toStatusLink(manifest.id) } }),
       },
       ...toErrorResponses({ isPaid, needsSignIn: manifest.sign_in === true, isPosted: method === "POST" }),
@@ -158,7 +178,8 @@ const toStatusLink = (id: string): Json => ({
 
 const RECEIPT = { description: "Base64 of the JSON SettleResponse", schema: { type: "string" } };
 
-function toContent(schema: object, values: readonly unknown[]): Json {
+/** JSON of a schema, with examples of it. */
+export function toContent(schema: object, values: readonly unknown[]): Json {
   const examples = Object.fromEntries(values.map((value, at) => [`example${at + 1}`, { value }]));
   return { "application/json": { schema, ...(values.length > 0 && { examples }) } };
 }

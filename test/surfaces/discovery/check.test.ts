@@ -166,6 +166,10 @@ describe("payphone check --discovery", () => {
             Object.assign(toss.get, { "x-payment-info": toss.post["x-payment-info"] }),
           /GET \/v1\/toss: it is another form of a listed service, and must have no x-payment-info/,
         ],
+        [
+          (api) => delete api.paths["/v1/toss"].get.responses["200"].content["application/json"].examples,
+          /^warning: .*GET \/v1\/toss: it has no example of its 200 answer: give one an `output`/,
+        ],
         [(api) => delete api.paths["/v1/toss"].get.parameters, /GET \/v1\/toss: it has no schema of its input/],
         [
           (api) => Object.assign(api.paths["/v1/toss"].get, { operationId: "toss" }),

@@ -58,6 +58,11 @@ for (const dir of [FIXTURES, ROOT]) {
       expect(count).to.be.above(shown.services.length);
     });
 
+    it("shows an example of what each operation answers when all is well", () => {
+      for (const { operation } of api.operations)
+        expect(operation.responses["200"].content["application/json"].examples, operation.operationId).not.to.be.empty;
+    });
+
     it("has an operation for each route, the main one by the service's id, and the price there alone", () => {
       for (const { manifest, routes } of shown.services)
         for (const [index, { method, path }] of routes.entries()) {
