@@ -30,10 +30,7 @@ export function checkOpenApi(findings: Findings, document: Json, { services, nam
       `schemas/${name}.json must have another name: the description has a ${name} of its own`,
     );
   const paths = toObject(document.paths);
-  const named = Object.values(paths).flatMap((item) => Object.values(toObject(item)));
-  const ids = named.map((operation) => toObject(operation).operationId);
-  const doubled = [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];
-  at.expect(doubled.length === 0, `operationId must be unique: ${doubled.join(", ")} stands there twice`);
+  checkOperationIds(at, paths);
   for (const { manifest, routes } of services)
     for (const [index, { method, path }] of routes.entries()) {
       const operation = toObject(toObject(paths[path])[method.toLowerCase()]);
@@ -42,6 +39,13 @@ export function checkOpenApi(findings: Findings, document: Json, { services, nam
         listedAt: index === 0 ? manifest.price : undefined,
       });
     }
+}
+
+function checkOperationIds(at: Place, paths: Json): void {
+  const operations = Object.values(paths).flatMap((item) => Object.values(toObject(item)));
+  const ids = operations.map((operation) => toObject(operation).operationId);
+  const doubled = [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];
+  at.expect(doubled.length === 0, `operationId must be unique: ${doubled.join(", ")} stands there twice`);
 }
 
 /** What is expected of an operation; `listedAt` is the price that directories read, at the main route alone. */

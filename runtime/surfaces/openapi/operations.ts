@@ -109,7 +109,7 @@ function toInput({ manifest, path }: Service, { method }: Route, schema: Json, c
   const examples = manifest.examples.map(({ input }) => splitInput(input as Json, names).rest);
   const toBody = (): object => (names.length > 0 ? rest : components.refer(manifest, "input"));
   return {
-    ...(parameters.length > 0 && { parameters }),
+    ...((parameters.length > 0 || !isPosted) && { parameters }),
     ...(isPosted && { requestBody: { required: true, content: toContent(toBody(), examples) } }),
   };
 }

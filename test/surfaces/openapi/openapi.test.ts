@@ -148,6 +148,15 @@ describe("/openapi.json", () => {
     ]);
   });
 
+  it("has parameters for each GET form, none where the input has no fields", () => {
+    const toss = shown.service("toss");
+    const input = { ...toss.input, document: { type: "object" } };
+    const { site, schemas } = shown.set;
+    const made: Loose = toOpenApi({ services: [{ ...toss, input }], site, baseUrl: BASE_URL, schemas });
+    expect(made.paths["/v1/toss"].get.parameters).to.deep.equal([]);
+    expect(made.paths["/v1/toss"].post).not.to.have.property("parameters");
+  });
+
   it("names a GET form otherwise where a service has that name", () => {
     const toss = shown.service("toss");
     const other = { ...shown.service("essay"), manifest: { ...shown.service("essay").manifest, id: "toss_get" } };
