@@ -86,6 +86,7 @@ export async function openRecordedSource(id: string, node?: string): Promise<Rec
         delayMs,
       } = toRecordedAnswer(found.exchange, isRpcCall(body) ? body.id : null);
       await sleep(delayMs);
+      response.sendDate = false; // What was recorded is as old as its recording.
       response.writeHead(status, headers).end(content);
       return;
     }
