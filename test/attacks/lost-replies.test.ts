@@ -16,7 +16,7 @@ const LANES = 20;
 const LEASE_MS = 2000;
 const PATIENCE_MS = 2000;
 /** For a machine that is busy. */
-const GRACE_MS = 4000;
+const GRACE_MS = 20_000;
 const INPUT = { low: 1, high: 6 };
 
 type Match = (words: readonly string[]) => boolean;

@@ -130,7 +130,7 @@ describe("a settlement", () => {
         }) as unknown as SettleResponse;
       const response = await send();
       expect(response.status).to.equal(200);
-      expect(shop.receipt(response)).to.have.all.keys("success", "transaction", "network", "payer");
+      expect(shop.receipt(response)).to.have.all.keys("success", "transaction", "network", "payer", "amount");
       expect(sizeOf(response)).to.be.below(4096);
     });
 

@@ -53,7 +53,8 @@ export async function send({ method, url, body }, payment, proof) {
     status: response.status,
     title: `${response.status} ${response.statusText}`.trim(),
     body: parse(text),
-    challenge: response.status === 402 ? /** @type {Answer["challenge"]} */ (challenge) : undefined,
+    // The body has the whole challenge, the header its lean form.
+    challenge: response.status === 402 && challenge ? /** @type {Answer["challenge"]} */ (parse(text)) : undefined,
     receipt: /** @type {Answer["receipt"]} */ (receipt),
     milliseconds: Math.round(performance.now() - started),
   };
