@@ -145,12 +145,12 @@ async function openTill(
   const { createLimiter } = store;
   const engine = createJobEngine({ site, config, baseUrl, refundRail, store, createLimiter, clock, log });
   const services = bindServices(set.manifests, { site, compile, handlers, statusOf: engine.statusOf });
-  const jobs = await engine.open(services);
+  const identity = await openOwnIdentity({ config, store, clock });
+  const jobs = await engine.open(services); // Last of what can fail here: it has to be closed.
   const exchanges = createExchanges({ store, clock, site });
   const extensionsOf = createExtensions({ services, schemas, baseUrl });
   const networks = rails.map(({ manifest }) => manifest.network);
   const signIns = createSignIns({ baseUrl, networks, prove: drivers.proveWallet, store, clock });
-  const identity = await openOwnIdentity({ config, store, clock });
   const proofs = createProofs({ baseUrl, signer: identity.signer, clock });
   const hooks = { extensionsOf, signIns, proofs, onSettled: exchanges.observe };
   const { refunds } = engine;

@@ -24,7 +24,7 @@ withRedis.describe("a server whose Redis leaves while it starts", () => {
 
   for (const [what, prefix] of [
     ["before anything else is open", "payphone::shop"],
-    ["when the line of jobs is open", "payphone::a2a"],
+    ["when its identity is read", "payphone::a2a"],
   ] as const)
     it(`says so and ends, ${what}`, async () => {
       const { env } = await sharedSandbox();

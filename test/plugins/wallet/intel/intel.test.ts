@@ -20,6 +20,7 @@ import {
 
 describe("wallet intelligence", () => {
   offline();
+  before(() => import("viem")); // Loading it takes longer than a source is waited for here.
 
   it("tells what the chains, the names and the lists know of an EVM address", async () => {
     answer();
