@@ -66,7 +66,7 @@ export function stageFacilitator(): FacilitatorStage {
   let proxy: RpcProxy;
   let jpyc: Token;
   let buyer: PrivateKeyAccount;
-  let sender: EvmSender;
+  const senders: EvmSender[] = [];
   const unhandled: unknown[] = [];
   const note = (error: unknown): void => void unhandled.push(error);
 
@@ -92,13 +92,13 @@ export function stageFacilitator(): FacilitatorStage {
     proxy.intervene(() => "pass");
     await chain.rpc("anvil_dropAllTransactions", []);
     await chain.rpc("evm_setAutomine", [true]);
-    sender?.close(); // A test need not open one.
+    for (const sender of senders.splice(0)) sender.close();
     expect(unhandled).to.deep.equal([]);
   });
 
   function open(store = createMemoryStore(), confirmationMs = 45_000, smartWallets?: SmartWalletsManifest) {
     const client = createEvmClient({ url: proxy.url, chainId: 137, retries: 1, retryDelayMs: 5 });
-    sender = createEvmSender({
+    const sender = createEvmSender({
       ...{
         client,
         treasury: { evmAccount: async () => treasury },
@@ -111,6 +111,7 @@ export function stageFacilitator(): FacilitatorStage {
       rebroadcastMs: 100,
       stuckMs: 500,
     });
+    senders.push(sender);
     return createLocalFacilitator({
       network: "eip155:137",
       client,
@@ -146,7 +147,7 @@ export function stageFacilitator(): FacilitatorStage {
       return buyer;
     },
     get sender() {
-      return sender;
+      return senders.at(-1) as EvmSender; // The test has opened one.
     },
     open,
     pay,
