@@ -49,7 +49,7 @@ export async function ask(
 }
 
 /** JSON, or undefined. */
-function toJson(text: string): unknown {
+export function toJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -29,11 +29,6 @@ const SCALE = 18;
 export const defaultSpendingDir = ({ XDG_STATE_HOME }: Env): string =>
   join(XDG_STATE_HOME || join(homedir(), ".local/state"), "payphone/spending");
 
-interface Line {
-  readonly id: string;
-  readonly usd: string;
-}
-
 /** Notes payments in one file a day. Each line is appended before the sum is read, so that two proxies never overspend. */
 export function createDailyBudget(dir: string, { perCall, perDay }: BudgetLimits, now: () => number): DailyBudget {
   return {
@@ -63,17 +58,17 @@ async function sumUpTo(file: string, id: string): Promise<bigint> {
   let sum = 0n;
   for (const text of (await readFile(file, "utf8")).split("\n").filter(Boolean)) {
     const line = read(text, file);
-    const isTakenBack = line.usd.startsWith("-");
-    const usd = toAtomic(isTakenBack ? line.usd.slice(1) : line.usd, SCALE);
-    sum += isTakenBack ? -usd : usd;
+    sum += line.usd;
     if (line.id === id) return sum;
   }
   throw unreadable(file);
 }
 
-function read(text: string, file: string): Line {
+/** What a line adds to the day's sum; less than nothing where a payment was refused. */
+function read(text: string, file: string): { readonly id: string; readonly usd: bigint } {
   try {
-    return JSON.parse(text) as Line; // This module wrote it.
+    const { id, usd } = JSON.parse(text) as { id: string; usd: string }; // This module wrote it.
+    return { id, usd: usd.startsWith("-") ? -toAtomic(usd.slice(1), SCALE) : toAtomic(usd, SCALE) };
   } catch {
     throw unreadable(file);
   }

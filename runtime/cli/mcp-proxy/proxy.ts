@@ -1,10 +1,11 @@
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client, ProtocolError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { type CallToolResult, type ListToolsResult, Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import packageJson from "../../../package.json" with { type: "json" };
 import { Problem } from "../../api/problem.ts";
 import { type BuyerWallet, openWallet } from "../call/buyer-wallet.ts";
 import { loadRails } from "../call/rails-file.ts";
+import { printable } from "../call/text.ts";
 import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
 import { type BudgetLimits, createDailyBudget } from "./budget.ts";
@@ -35,7 +36,7 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
     openWallet: rememberWallet((cancelled) => openWallet(config, new URL(options.url).origin, cancelled)),
     rails,
     budget: createDailyBudget(options.spendingDir, options.limits, Date.now),
-    say: err,
+    say: (text) => err(printable(text)),
     now: Date.now,
     patienceMs: PATIENCE_MS,
   });
@@ -92,7 +93,12 @@ function openSeller(url: string): {
       const options = { signal, timeout: ANSWER_MS };
       // Both methods take this path: neither result is checked, as it is passed on.
       const asked = { method, params } as { method: "tools/call"; params: { name: string } };
-      return (await client.request(asked, options)) as unknown as ToolResult;
+      try {
+        return (await client.request(asked, options)) as unknown as ToolResult;
+      } catch (error) {
+        if (!(error instanceof ProtocolError)) opened = undefined; // Its session may be gone: the next request opens another.
+        throw error;
+      }
     },
     async close() {
       await (await opened?.catch(() => undefined))?.close();

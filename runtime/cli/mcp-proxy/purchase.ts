@@ -66,8 +66,8 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
     const inDollars = offers.filter(({ rail }) => rail.currency === "usd"); // Only these can be held against the limits.
     const offer = chooseOffer(inDollars, { rail: undefined, hasKey: (rail) => wallet.key(rail) !== undefined });
     const payer = await openPayer(wallet, offer);
-    await budget.spend(worth(offer), `${tool.name} ${challenge.resource?.url ?? ""}`);
-    signal.throwIfAborted();
+    await budget.spend(worth(offer), tool.name);
+    signal.throwIfAborted(); // Counted, and never signed: rather too little is spent than too much.
     const header = await payer.sign(nameIn(challenge, undefined).challenge);
     say(
       `${tool.name}: paying ${offer.amount} ${offer.rail.symbol} on ${offer.rail.title} to ${offer.requirements.payTo}`,

@@ -2,7 +2,7 @@ import { parsePaymentRequired } from "@x402/core/schemas";
 import type { PaymentRequired } from "@x402/core/types";
 import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
-import { field, textField } from "../call/http.ts";
+import { field, textField, toJson } from "../call/http.ts";
 
 /** A tool's result, as it came from another server. */
 export type ToolResult = Readonly<Record<string, unknown>>;
@@ -50,11 +50,3 @@ export const toFailure = (text: string): ToolResult => ({ content: [{ type: "tex
 
 const texts = ({ content }: ToolResult): string[] =>
   (Array.isArray(content) ? content : []).flatMap((block: unknown) => textField(block, "text") ?? []);
-
-function toJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

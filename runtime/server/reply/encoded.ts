@@ -27,6 +27,7 @@ export function toEncodedBody(type: string, body: Buffer): EncodedBody | undefin
     read(coding) {
       const known = encoded.get(coding) ?? encode(coding, body);
       encoded.set(coding, known);
+      known.catch(() => encoded.delete(coding)); // The next request tries again.
       return known;
     },
   };

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -39,6 +40,32 @@ async function startForgetful(target: string): Promise<{ url: string; lose: (cou
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, lose: (count) => (left = count), server };
+}
+
+/** A server of the handshake era with sessions, and one free tool. It can forget all of its sessions, as a restart does. */
+async function startForgettingSessions(): Promise<{ url: string; forget: () => void; server: Server }> {
+  const sessions = new Set<string>();
+  const server = createServer(async (incoming, outgoing) => {
+    const { id, method, params } = JSON.parse((await buffer(incoming)).toString() || "{}");
+    const reply = (status: number, body: object, headers = {}): void =>
+      void outgoing.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+    const answer = (result: object, headers = {}): void => reply(200, { jsonrpc: "2.0", id, result }, headers);
+    if (method === "initialize") {
+      const session = randomUUID();
+      sessions.add(session);
+      const { protocolVersion } = params;
+      const result = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "old", version: "1" } };
+      return answer(result, { "mcp-session-id": session });
+    }
+    if (method === "server/discover") return reply(400, { jsonrpc: "2.0", id, error: { code: -32601, message: "?" } });
+    if (!sessions.has(String(incoming.headers["mcp-session-id"]))) return reply(404, {});
+    if (id === undefined) return void outgoing.writeHead(202).end();
+    return answer({ content: [{ type: "text", text: "here" }] });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/mcp`, forget: () => sessions.clear(), server };
 }
 
 describe("payphone mcp-proxy, used by a stock MCP client", () => {
@@ -115,6 +142,17 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
     const answer = await call(client);
     expect(answer.isError, JSON.stringify(answer)).to.not.equal(true);
     expect(answer._meta?.["x402/payment-response"]).to.include({ success: true });
+  });
+
+  it("opens another session with a seller that has forgotten the first one", async () => {
+    const seller = await startForgettingSessions();
+    const client = await open(seller.url);
+    const TOOL = { name: "free", arguments: {} };
+    expect((await call(client, TOOL)).content[0]?.text).to.equal("here");
+    seller.forget();
+    await call(client, TOOL).catch(() => {}); // This one may fail; it is not sent twice.
+    expect((await call(client, TOOL)).content[0]?.text).to.equal("here");
+    seller.server.close();
   });
 
   it("says so when the seller cannot be reached", async () => {
