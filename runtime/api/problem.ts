@@ -13,6 +13,7 @@ export const PROBLEMS = {
   },
   "signature-invalid": { status: 400, rpc: -40002, title: "The signature does not verify" },
   "payment-required": { status: 402, rpc: -40201, title: "Payment is required" },
+  "buyer-refused": { status: 403, rpc: -40301, title: "The seller does not sell to this wallet" },
   "not-found": { status: 404, rpc: -40401, title: "There is nothing at this address" },
   "nothing-found": { status: 404, rpc: -40402, title: "The sources know nothing of what was asked about" },
   "method-not-allowed": { status: 405, rpc: -40501, title: "The address exists, but not for this method" },

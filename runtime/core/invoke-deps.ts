@@ -9,6 +9,7 @@ import type { Reconciler } from "./payments/reconciler.ts";
 import type { PaymentRecord, Reservations } from "./payments/reservations.ts";
 import type { Settler } from "./payments/settlement.ts";
 import type { Standing } from "./payments/standing.ts";
+import type { HouseRules } from "./rules/rules.ts";
 import type { Service } from "./service.ts";
 import type { Members } from "./wallets/members.ts";
 import type { Proofs } from "./x402/proofs.ts";
@@ -30,6 +31,7 @@ export interface InvokeDeps {
   readonly reconciler: Reconciler;
   readonly credits: Credits;
   readonly exposure: Exposure;
+  readonly rules: Pick<HouseRules, "during">;
   readonly standing: Standing;
   readonly clock: Clock;
   readonly log: Log;

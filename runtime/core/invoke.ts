@@ -97,7 +97,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (!isValid) return refuse(service, invocation, toRefusal(invalidReason), join(invalidReason, invalidMessage));
     const request = requestOf(purchase);
     const verified = { ...purchase, payer: payer ?? payment.authorization.payer, listed, request };
-    return deps.identifiers.once(verified, { buy, finish });
+    const underRules = (bought: VerifiedPurchase): Promise<Outcome> => deps.rules.during(bought, () => buy(bought));
+    return deps.identifiers.once(verified, { buy: underRules, finish });
   }
 
   async function buy(purchase: VerifiedPurchase): Promise<Outcome> {

@@ -15,6 +15,7 @@ import { createSettler, type SettlerDeps } from "./payments/settlement.ts";
 import { createStanding } from "./payments/standing.ts";
 import { createFacilitatorTrust } from "./payments/trust.ts";
 import { createRefunds, type Refunds } from "./refunds/refunds.ts";
+import { createHouseRules } from "./rules/rules.ts";
 import type { Service } from "./service.ts";
 import type { SiteManifest } from "./set/manifest.ts";
 import { toAtomic } from "./set/price.ts";
@@ -114,8 +115,10 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const confirmAbove = toAtomic(confirmFrom, PRICE_DECIMALS);
   const purchases = createPurchaseList({ store, clock });
   const freeCalls = createFreeCalls({ store, clock, mostPerDay });
+  const rules = createHouseRules({ site, services, store, clock, log });
   const invoke = createInvoke({
-    members: createMembers({ signIns, freeCalls, offers }),
+    members: createMembers({ signIns, freeCalls, offers, rules }),
+    rules,
     proofs: deps.proofs,
     noteBought: (purchase) => purchases.note(purchase).catch(report("purchase.not-listed")),
     rails,

@@ -3,6 +3,7 @@ import type { Path } from "../schema/nodes.ts";
 /** Every kind of fault that a set can have. `manifests/README.md` prints this table; a test keeps both equal. */
 export const FAULT_CODES = {
   "alias-path-differs": "An alias has another path than the route; an alias is the same path with the other method.",
+  "bad-account": "No EVM address and no Solana address.",
   "bad-amount": "No plain decimal number above zero, written as text: `price`, and both sides of `yen_tiers`.",
   "bad-asset": "An address is not of the kind that the rail's network uses.",
   "bad-charge": "`charge` where nothing is charged so, or a service that leaves traces and is not paid first.",
@@ -14,6 +15,7 @@ export const FAULT_CODES = {
   "bad-network": "No CAIP-2 network of a kind that payphone settles on.",
   "bad-refunds": "Refunds on a rail that cannot make them, or screened by a service that cannot tell.",
   "bad-route": "Not `GET /path` or `POST /path`.",
+  "bad-rules": "A wallet in `deny` and in `allow`, or a service under `screen` that cannot tell.",
   "bad-schema": "No valid JSON Schema (2020-12).",
   "bad-schema-name": "A schema's name is not one capital letter followed by letters and digits.",
   "bad-sign-in": "`free` where calls are not paid last, or `sign_in` where they are paid.",

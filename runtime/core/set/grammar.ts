@@ -16,6 +16,13 @@ const OWN_VARIABLES = /^(?:BUYER|CDP|FACILITATOR|NODE|PAYPHONE|REDIS|TREASURY)_/
 
 /** Every `format` of `schemas/manifest.json` and `schemas/site.json`, with the code of its faults. */
 export const GRAMMARS: Readonly<Record<string, { readonly code: FaultCode; readonly explain: Grammar }>> = {
+  account: {
+    code: "bad-account",
+    explain: byPattern(
+      /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/,
+      "write an EVM address (0x and 40 hex digits) or a Solana address (32 bytes in base58)",
+    ),
+  },
   amount: { code: "bad-amount", explain: explainAmount },
   explorer: { code: "bad-explorer", explain: (text) => explainExplorer(text, "tx") },
   "explorer-address": { code: "bad-explorer", explain: (text) => explainExplorer(text, "address") },

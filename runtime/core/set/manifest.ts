@@ -80,6 +80,16 @@ export interface RefundsManifest {
   readonly screen: string;
 }
 
+/** How wallets are screened before they are sold anything. */
+export interface ScreenManifest {
+  /** The id of the service that is asked: takes `wallet`. */
+  readonly service: string;
+  /** Boolean fields of its answer: a wallet is refused where one is true. */
+  readonly refuse: readonly string[];
+  /** How long an answer counts; 24 by default. */
+  readonly cache_hours?: number;
+}
+
 /** An external source, as listed in `_site.yaml`. */
 export interface UpstreamManifest {
   readonly id: string;
@@ -156,6 +166,12 @@ export interface SiteManifest {
   readonly upstreams?: readonly UpstreamManifest[];
   /** Left out: failed jobs are refunded by hand. */
   readonly refunds?: RefundsManifest;
+  /** Wallets that nothing is sold to. */
+  readonly deny?: readonly string[];
+  /** The only wallets that anything is sold to; left out: all. */
+  readonly allow?: readonly string[];
+  /** Left out: wallets are not screened. */
+  readonly screen?: ScreenManifest;
   readonly limits: {
     /** How long an offer can be paid; `maxTimeoutSeconds` of x402. */
     readonly offer_seconds: number;
@@ -174,6 +190,12 @@ export interface SiteManifest {
     readonly answers_minutes?: number;
     /** How many free calls all wallets together get in a day; 1000 unless said otherwise. */
     readonly free_per_day?: number;
+    /** What one wallet may buy; left out: as much as it likes. */
+    readonly per_payer?: {
+      readonly calls_per_minute?: number;
+      /** US dollars in a day (UTC), decimal text. */
+      readonly usd_per_day?: string;
+    };
     /** From this price on, in US dollars, a settlement counts only once the chain shows it; 1 unless said otherwise. */
     readonly confirm_above_usd?: string;
   };

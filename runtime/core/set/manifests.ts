@@ -7,9 +7,9 @@ import { type Fault, faultAt } from "./faults.ts";
 import { checkJob } from "./job-checks.ts";
 import type { SiteManifest } from "./manifest.ts";
 import { amountOn, isExact, LEAST_PRICE, toAtomic } from "./price.ts";
-import { checkRefunds } from "./refund-checks.ts";
 import { isReserved, overlaps, parametersOf, parseRoute, type Route } from "./route.ts";
 import { SETTLE_SECONDS } from "./site.ts";
+import { checkRefunds, checkRules } from "./site-services.ts";
 
 /** The files of a set, without their faulty keys. */
 export interface Drafts {
@@ -21,7 +21,7 @@ export interface Drafts {
 
 /** Checks manifests against their file names, each other, the schemas and the site. */
 export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {
-  const ofSite = site ? checkRefunds(site, manifests, schemas) : [];
+  const ofSite = site ? [...checkRefunds(site, manifests, schemas), ...checkRules(site, manifests, schemas)] : [];
   const ofEach = manifests.flatMap((draft) => [
     ...checkId(draft, manifests),
     ...checkRoute(draft, manifests),

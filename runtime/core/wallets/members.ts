@@ -1,6 +1,7 @@
 import type { Invocation, Outcome } from "../call.ts";
 import type { Offers } from "../payments/offers.ts";
 import { perform, readValidInput } from "../perform.ts";
+import type { HouseRules } from "../rules/rules.ts";
 import type { Service } from "../service.ts";
 import type { FreeCalls } from "./free-calls.ts";
 import type { SignedInWallet, SignIns } from "./sign-in.ts";
@@ -17,9 +18,10 @@ export interface MembersDeps {
   readonly signIns: SignIns;
   readonly freeCalls: FreeCalls;
   readonly offers: Pick<Offers, "challenge">;
+  readonly rules: Pick<HouseRules, "admit">;
 }
 
-export function createMembers({ signIns, freeCalls, offers }: MembersDeps): Members {
+export function createMembers({ signIns, freeCalls, offers, rules }: MembersDeps): Members {
   const challenge = (service: Service, { resource, networks }: Invocation, error?: string): Outcome => ({
     kind: "challenge",
     challenge: offers.challenge(service, resource, { error, networks }),
@@ -31,6 +33,7 @@ export function createMembers({ signIns, freeCalls, offers }: MembersDeps): Memb
       const input = await readValidInput(service, invocation);
       const wallet = await signIns.verify(invocation.signIn);
       if (typeof wallet === "string") return challenge(service, invocation, toRefusal(wallet));
+      await rules.admit(wallet.address, invocation.signal);
       return run(service, invocation, input, wallet);
     },
     async giveAway(service, invocation) {
@@ -38,6 +41,7 @@ export function createMembers({ signIns, freeCalls, offers }: MembersDeps): Memb
       const input = await readValidInput(service, invocation);
       const wallet = await signIns.verify(invocation.signIn);
       if (typeof wallet === "string") return challenge(service, invocation, toRefusal(wallet));
+      await rules.admit(wallet.address, invocation.signal);
       const giveBack = await freeCalls.take(service, wallet);
       if (typeof giveBack === "string") return challenge(service, invocation, `free_calls_used: ${giveBack}`);
       try {

@@ -92,7 +92,7 @@ export const OWN_SCHEMAS: Json = {
 
 const ANY = [400, 404, 408, 414, 429, 431, 500, 502, 503, 504];
 const POSTED = [413, 415];
-const PAID = [409];
+const PAID = [403, 409];
 const RETRIED = new Set([409, 429, 502, 503]);
 
 /** The codes and titles of one status, from the table of problems. */

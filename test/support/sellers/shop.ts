@@ -41,6 +41,10 @@ export interface ShopOptions {
   /** The free calls of rolls. */
   readonly free?: Manifest["free"];
   readonly extensionsOf?: ExtensionsOf;
+  /** House rules of `_site.yaml`. */
+  readonly rules?: Pick<SiteManifest, "deny" | "allow" | "screen">;
+  /** Sold as the service `screen`: whether a wallet is under sanctions. */
+  readonly screen?: (wallet: string) => boolean;
   readonly log?: Log;
   readonly patience?: PaymentsDeps["patience"];
 }
@@ -113,6 +117,12 @@ const PURCHASES: Manifest = {
   sign_in: true,
   input: { type: "object", properties: {} },
   output: { type: "object", properties: { purchases: { type: "array" } } },
+};
+
+const SCREEN: Manifest = {
+  ...manifest("screen", "0.02"),
+  input: { type: "object", properties: { wallet: { type: "string" } }, required: ["wallet"] },
+  output: { type: "object", properties: { sanctions_match: { type: "boolean" } } },
 };
 
 const createTestClock = (): TestClock => {
@@ -217,6 +227,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     const { deadlineSeconds: deadline_seconds = site.limits.deadline_seconds, callsPerPayer = 64 } = options;
     const place = {
       ...site,
+      ...options.rules,
       limits: { ...site.limits, deadline_seconds, calls_per_payer: callsPerPayer, ...options.limits },
     };
     const bought = createPurchaseList({ store, clock });
@@ -225,7 +236,8 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     }));
     const roll = { ...manifest("roll", price), ...(options.free && { free: options.free }) };
     const echo = { ...manifest("echo", "0.001"), hints: { readOnly: false }, charge: "first" as const };
-    const services = bindServices([roll, echo, PURCHASES], {
+    handlers.set("dice.screen", ({ wallet }: { wallet: string }) => ({ sanctions_match: options.screen?.(wallet) }));
+    const services = bindServices([roll, echo, PURCHASES, ...(options.screen ? [SCREEN] : [])], {
       compile: createCompiler(new Map()),
       handlers,
       site: place,

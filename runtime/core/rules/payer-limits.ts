@@ -1,0 +1,62 @@
+import type { Clock } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import type { SiteManifest } from "../set/manifest.ts";
+import { toAtomic } from "../set/price.ts";
+import type { Store } from "../store.ts";
+import { toAccount } from "./guests.ts";
+
+/** How much one wallet may buy (`limits.per_payer`), counted in the store for all processes. */
+export interface PayerLimits {
+  /**
+   * Takes a call and its price from a wallet's budget; gives how to return the price when nothing was charged.
+   * @param price US dollars, decimal text @throws Problem `rate-limited`, `unavailable`.
+   */
+  take(wallet: string, price: string): Promise<() => Promise<void>>;
+}
+
+export interface PayerLimitsDeps {
+  readonly terms: NonNullable<SiteManifest["limits"]["per_payer"]>;
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Counters outlive their period, so that processes whose clocks differ count alike. */
+const MARGIN_MS = 5 * MINUTE_MS;
+/** Dollars are counted in whole millionths. */
+const DECIMALS = 6;
+
+export function createPayerLimits({ terms, store, clock }: PayerLimitsDeps): PayerLimits {
+  const { calls_per_minute: mostCalls, usd_per_day: mostUsd } = terms;
+  const mostMicros = mostUsd === undefined ? undefined : Number(toAtomic(mostUsd, 18) / 10n ** 12n);
+  /** The counter of the period that it is now. */
+  const counterOf = (name: string, wallet: string, periodMs: number): ((by: number) => Promise<number>) => {
+    const key = `per-payer:${name}:${toAccount(wallet)}:${Math.floor(clock.now() / periodMs)}`;
+    return (by) => store.incr(key, by, periodMs + MARGIN_MS);
+  };
+  const secondsLeft = (periodMs: number): number => Math.ceil((periodMs - (clock.now() % periodMs)) / 1000);
+
+  return {
+    async take(wallet, price) {
+      if (mostCalls !== undefined && (await counterOf("calls", wallet, MINUTE_MS)(1)) > mostCalls)
+        throw tooMuch(`A wallet may begin ${mostCalls} calls a minute here`, secondsLeft(MINUTE_MS));
+      if (mostMicros === undefined) return async () => {};
+      const spend = counterOf("usd", wallet, DAY_MS);
+      const micros = toMicros(price);
+      const giveBack = async (): Promise<void> => void (await spend(-micros));
+      if ((await spend(micros)) <= mostMicros) return giveBack;
+      await giveBack();
+      throw tooMuch(`A wallet may spend ${mostUsd} dollars a day (UTC) here`, secondsLeft(DAY_MS));
+    },
+  };
+}
+
+/** A price in millionths of a dollar, rounded up. */
+const toMicros = (price: string): number => {
+  const unit = 10n ** BigInt(18 - DECIMALS);
+  return Number((toAtomic(price, 18) + unit - 1n) / unit);
+};
+
+const tooMuch = (detail: string, retryAfter: number): Problem =>
+  new Problem("rate-limited", `${detail}; nothing was charged`, { retryAfter });

@@ -1,0 +1,78 @@
+import type { Clock, Log } from "../../api/capabilities.ts";
+import { Problem, type ProblemCode } from "../../api/problem.ts";
+import type { Outcome } from "../call.ts";
+import type { VerifiedPurchase } from "../payments/purchase.ts";
+import type { Service } from "../service.ts";
+import type { SiteManifest } from "../set/manifest.ts";
+import type { Store } from "../store.ts";
+import { createGuests } from "./guests.ts";
+import { createPayerLimits } from "./payer-limits.ts";
+import { createScreening } from "./screening.ts";
+
+/** The rules of a shop about its buyers: `deny`, `allow`, `screen` and `limits.per_payer` of `_site.yaml`. */
+export interface HouseRules {
+  /**
+   * Makes a purchase, once the rules let its payer buy. What was bought before can be fetched whatever they say.
+   * @throws Problem `buyer-refused`, `rate-limited`, `unavailable` before anything is run or charged; and what `buy` throws.
+   */
+  during(purchase: VerifiedPurchase, buy: () => Promise<Outcome>): Promise<Outcome>;
+  /** Lets in a wallet that has signed in. @throws Problem `buyer-refused`, `unavailable`. */
+  admit(wallet: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface HouseRulesDeps {
+  readonly site: Pick<SiteManifest, "deny" | "allow" | "screen" | "limits">;
+  readonly services: readonly Service[];
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Failures after which the money has moved, or may have. */
+const MAY_BE_CHARGED: readonly ProblemCode[] = ["settlement-unknown", "paid-not-delivered"];
+
+export function createHouseRules({ site, services, store, clock, log }: HouseRulesDeps): HouseRules {
+  const guests = createGuests(site);
+  const { screen, limits } = site;
+  const service = services.find(({ manifest }) => manifest.id === screen?.service);
+  const screening = screen && createScreening({ terms: screen, service, store });
+  const payerLimits = limits.per_payer && createPayerLimits({ terms: limits.per_payer, store, clock });
+
+  return {
+    async during(purchase, buy) {
+      const { service, invocation } = purchase;
+      const wallets = walletsOf(purchase);
+      await check(wallets, invocation.signal, service.manifest.id);
+      // Buyers whom the facilitator does not name share one budget.
+      const giveBack = await payerLimits?.take(wallets[0] ?? purchase.offer.network, service.manifest.price ?? "0");
+      let mayBeCharged = true;
+      try {
+        const outcome = await buy();
+        mayBeCharged = outcome.kind === "result";
+        return outcome;
+      } catch (error) {
+        mayBeCharged = MAY_BE_CHARGED.includes(Problem.from(error).code);
+        throw error;
+      } finally {
+        if (!mayBeCharged)
+          await giveBack?.().catch((error: unknown) => log.warn("payer-limit.not-returned", { error }));
+      }
+    },
+    admit: (wallet, signal) => check([wallet], signal),
+  };
+
+  async function check(wallets: readonly string[], signal: AbortSignal, service?: string): Promise<void> {
+    try {
+      guests.check(wallets);
+      await screening?.check(wallets, signal);
+    } catch (error) {
+      if (Problem.from(error).code === "buyer-refused") log.warn("buyer.refused", { service, payer: wallets[0] });
+      throw error;
+    }
+  }
+}
+
+/** Every wallet that a payment names: the one that has signed it, and the one that the facilitator says has paid. */
+const walletsOf = ({ payment, payer }: VerifiedPurchase): readonly string[] => [
+  ...new Set([payment.authorization.payer, payer].filter((wallet) => wallet !== undefined)),
+];

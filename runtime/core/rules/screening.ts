@@ -1,0 +1,58 @@
+import { Problem } from "../../api/problem.ts";
+import { digestOf } from "../digest.ts";
+import { perform } from "../perform.ts";
+import type { Service } from "../service.ts";
+import type { ScreenManifest } from "../set/manifest.ts";
+import type { Store } from "../store.ts";
+import { refused, toAccount } from "./guests.ts";
+
+/** Asks a service of the set about wallets before they are sold anything. */
+export interface Screening {
+  /** @throws Problem `buyer-refused`; `unavailable` when nobody can tell: then nothing is sold. */
+  check(wallets: readonly string[], signal: AbortSignal): Promise<void>;
+}
+
+export interface ScreeningDeps {
+  readonly terms: ScreenManifest;
+  /** Undefined in a process that does not have the service. */
+  readonly service: Service | undefined;
+  readonly store: Store;
+}
+
+const HOUR_MS = 60 * 60_000;
+const DEFAULT_HOURS = 24;
+
+/** Answers are kept in the store, for all processes, and forgotten when the rule changes. */
+export function createScreening({ terms, service, store }: ScreeningDeps): Screening {
+  const { service: id, refuse, cache_hours: hours = DEFAULT_HOURS } = terms;
+  const rule = digestOf([id, refuse]).slice(0, 16);
+
+  return {
+    async check(wallets, signal) {
+      if (wallets.length === 0) throw refused();
+      for (const wallet of wallets) if (!(await isClear(toAccount(wallet), signal))) throw refused();
+    },
+  };
+
+  async function isClear(wallet: string, signal: AbortSignal): Promise<boolean> {
+    const key = `screened:${rule}:${wallet}`;
+    const known = await store.get<{ readonly clear: boolean }>(key);
+    if (known) return known.clear;
+    const clear = await ask(wallet, signal).catch((cause: unknown) => {
+      throw new Problem("unavailable", "The wallet cannot be screened now; nothing was charged", { cause });
+    });
+    await store.set(key, { clear }, hours * HOUR_MS, "lazy");
+    return clear;
+  }
+
+  async function ask(wallet: string, signal: AbortSignal): Promise<boolean> {
+    if (!service) throw new TypeError(`${id} is not in this process's set`);
+    const { value, issues } = service.input.check({ wallet }, "body", "input");
+    if (issues.length > 0) throw new TypeError(`${id} does not take the wallet: ${JSON.stringify(issues.slice(0, 3))}`);
+    const call = { id: "screen", signal, payer: undefined, network: undefined };
+    const answer = (await perform(service, value, call)) as Readonly<Record<string, unknown>>;
+    const found = refuse.map((field) => answer[field]);
+    if (!found.every((flag) => typeof flag === "boolean")) throw new TypeError(`${id} left out one of ${refuse}`);
+    return !found.includes(true);
+  }
+}

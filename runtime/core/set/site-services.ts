@@ -1,0 +1,79 @@
+import { isObject } from "../json.ts";
+import { type Schemas, toRootSchema } from "../schema/subschemas.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import type { Draft, SiteDraft } from "./draft.ts";
+import { type Fault, faultAt } from "./faults.ts";
+import { isEvm } from "./manifest.ts";
+
+/** Checks a site's refunds: their rail, and the service that screens recipients. */
+export function checkRefunds(site: SiteDraft, manifests: readonly Draft[], schemas: Schemas): Fault[] {
+  const { refunds, rails = [] } = site.data;
+  const isNeeded = manifests.some(({ data }) => data.job?.refund || data.charge === "first");
+  if (!refunds || !isNeeded) return []; // Paid back by hand, if ever.
+  const fail = (key: "rail" | "screen", complaint: string): Fault[] => [
+    faultAt(site, ["refunds", key], "bad-refunds", complaint),
+  ];
+  const rail = rails.find(({ id }) => id === refunds.rail);
+  const service = manifests.find(({ data }) => data.id === refunds.screen)?.data;
+  const names = { rails: rails.map(({ id }) => id), services: manifests.flatMap(({ data }) => data.id ?? []) };
+  const [input, output] = [service?.input, service?.output].map((schema) => schema && toRootSchema(schema, schemas));
+  const hasField = (schema: typeof input, field: string): boolean =>
+    isObject(schema) && isObject(schema.properties) && Object.hasOwn(schema.properties, field);
+  const canScreen =
+    !service?.job && hasField(input || undefined, "wallet") && hasField(output || undefined, "sanctions_match");
+  return [
+    ...(rail ? [] : fail("rail", `there is no such rail${didYouMean(refunds.rail, names.rails)}`)),
+    ...(rail && !isEvm(rail)
+      ? fail("rail", "must be an EVM rail: its token takes each refund once and never again")
+      : []),
+    ...(service ? [] : fail("screen", `there is no such service${didYouMean(refunds.screen, names.services)}`)),
+    ...(service && !canScreen
+      ? fail("screen", "the service must take `wallet` and answer `sanctions_match` at once")
+      : []),
+  ];
+}
+
+/** Checks a site's house rules: `deny` against `allow`, and the service that screens wallets. */
+export function checkRules(site: SiteDraft, manifests: readonly Draft[], schemas: Schemas): Fault[] {
+  const { deny = [], allow = [], screen } = site.data;
+  const fold = (account: string): string => (account.startsWith("0x") ? account.toLowerCase() : account);
+  const allowed = new Set(allow.map(fold));
+  const torn = deny.flatMap((account, at) =>
+    allowed.has(fold(account)) ? [faultAt(site, ["deny", at], "bad-rules", "`allow` lists it, too")] : [],
+  );
+  if (!screen) return torn;
+  const fail = (path: (string | number)[], complaint: string): Fault =>
+    faultAt(site, ["screen", ...path], "bad-rules", complaint);
+  const service = manifests.find(({ data }) => data.id === screen.service)?.data;
+  if (!service) {
+    const names = manifests.flatMap(({ data }) => data.id ?? []);
+    return [...torn, fail(["service"], `there is no such service${didYouMean(screen.service, names)}`)];
+  }
+  const input = fieldsOf(service.input, schemas);
+  const output = fieldsOf(service.output, schemas);
+  const takesWallets = !service.job && input?.wallet !== undefined;
+  return [
+    ...torn,
+    ...(takesWallets ? [] : [fail(["service"], "the service must take `wallet` and answer at once")]),
+    ...screen.refuse.flatMap((field, at) =>
+      isFlag(output?.[field])
+        ? []
+        : [
+            fail(
+              ["refuse", at],
+              `must be a field of its answer that is true or false${didYouMean(field, flagsOf(output))}`,
+            ),
+          ],
+    ),
+  ];
+}
+
+function fieldsOf(schema: string | object | undefined, schemas: Schemas): Record<string, unknown> | undefined {
+  const root = schema === undefined ? undefined : toRootSchema(schema, schemas);
+  return root && isObject(root.properties) ? root.properties : undefined;
+}
+
+const isFlag = (field: unknown): boolean => isObject(field) && field.type === "boolean";
+
+const flagsOf = (fields: Record<string, unknown> = {}): string[] =>
+  Object.keys(fields).filter((name) => isFlag(fields[name]));

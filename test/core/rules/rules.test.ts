@@ -1,0 +1,165 @@
+import { expect } from "chai";
+import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { openShop, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
+
+const ROLL = { low: 1, high: 6 };
+const MALLORY = "0xAbCdEf0000000000000000000000000000000001";
+const ALICE = "0xAbCdEf0000000000000000000000000000000002";
+const CAROL = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
+
+describe("a shop's house rules", () => {
+  let shop: Shop;
+  const open = async (options: ShopOptions): Promise<Shop> => {
+    shop = await openShop(options);
+    return shop;
+  };
+  afterEach(() => shop.close());
+
+  const buy = async (
+    from: string,
+    path = "/v1/roll",
+  ): Promise<{ status: number; code?: string; retry?: string | null }> => {
+    const response = await shop.post(path, ROLL, { "payment-signature": await shop.pay(path, { from }) });
+    const { code } = (await response.json()) as { code?: string };
+    return { status: response.status, ...(code && { code }), retry: response.headers.get("retry-after") };
+  };
+  const untouched = (): void => {
+    expect(shop.executions).to.equal(0);
+    expect(shop.rail.asked.settle).to.equal(0);
+    expect(shop.rail.moved.size).to.equal(0);
+  };
+
+  it("sell nothing to a wallet under `deny`, in whatever capitals, and charge it nothing", async () => {
+    await open({ rules: { deny: [MALLORY.toLowerCase()] } });
+    for (const wallet of [MALLORY, MALLORY.toLowerCase(), `0x${MALLORY.slice(2).toUpperCase()}`])
+      expect(await buy(wallet)).to.include({ status: 403, code: "buyer-refused" });
+    expect(await buy(MALLORY, "/v1/echo"), "where the money moves first").to.include({ status: 403 });
+    untouched();
+    expect((await buy(ALICE)).status).to.equal(200);
+  });
+
+  it("sell to nobody but the wallets under `allow`", async () => {
+    await open({ rules: { allow: [ALICE.toLowerCase()] } });
+    expect((await buy(MALLORY)).code).to.equal("buyer-refused");
+    untouched();
+    expect((await buy(ALICE)).status).to.equal(200);
+  });
+
+  it("believe the signature and the facilitator about who pays, and compare Solana's addresses to the letter", async () => {
+    const rail = createScriptedRail();
+    let payer = CAROL;
+    rail.script.verify = () => ({ isValid: true, payer });
+    await open({ rail, rules: { deny: [CAROL] } });
+    expect((await buy(ALICE)).code, "either name counts").to.equal("buyer-refused");
+    payer = CAROL.toLowerCase();
+    expect((await buy(ALICE)).status).to.equal(200);
+  });
+
+  it("let a wallet fetch what it bought before it was denied", async () => {
+    const deny: string[] = [];
+    await open({ rules: { deny } });
+    const payment = await shop.pay("/v1/roll", { from: MALLORY });
+    expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(200);
+    deny.push(MALLORY);
+    await shop.restart();
+    expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(200);
+    expect((await buy(MALLORY)).status).to.equal(403);
+    expect(shop.executions, "since the restart").to.equal(0);
+  });
+
+  it("tell an MCP client the same", async () => {
+    await open({ rules: { deny: [MALLORY] } });
+    const payment = JSON.parse(
+      Buffer.from(await shop.pay("/v1/roll", { from: MALLORY, resource: undefined }), "base64").toString(),
+    );
+    const call = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "roll", arguments: ROLL, _meta: { "x402/payment": payment } },
+    };
+    const headers = { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" };
+    const text = await (await shop.post("/mcp", call, headers)).text();
+    expect(text).to.include("buyer-refused").and.to.include("isError");
+    untouched();
+  });
+
+  describe("with `screen`", () => {
+    const asked: string[] = [];
+    let isDown = false;
+    beforeEach(async () => {
+      asked.length = 0;
+      isDown = false;
+      await open({
+        rules: { screen: { service: "screen", refuse: ["sanctions_match"], cache_hours: 24 } },
+        screen(wallet) {
+          if (isDown) throw new Error("the list cannot be read");
+          asked.push(wallet);
+          return wallet === MALLORY.toLowerCase();
+        },
+      });
+    });
+
+    it("refuse whom the service names, and ask about a wallet once a day", async () => {
+      expect((await buy(MALLORY)).code).to.equal("buyer-refused");
+      untouched();
+      expect((await buy(ALICE)).status).to.equal(200);
+      expect((await buy(ALICE.toLowerCase())).status).to.equal(200);
+      expect((await buy(MALLORY)).status).to.equal(403);
+      expect(asked).to.have.length(2);
+      shop.clock.advance(24 * 3_600_000 + 1);
+      expect((await buy(ALICE)).status).to.equal(200);
+      expect(asked).to.have.length(3);
+    });
+
+    it("sell nothing while the service cannot tell, and do not remember that", async () => {
+      isDown = true;
+      expect(await buy(ALICE)).to.include({ status: 503, code: "unavailable" });
+      untouched();
+      isDown = false;
+      expect((await buy(ALICE)).status).to.equal(200);
+    });
+  });
+
+  describe("with `limits.per_payer`", () => {
+    it("bound the calls that a wallet begins in a minute, not its repetitions", async () => {
+      await open({ limits: { per_payer: { calls_per_minute: 2 } } });
+      shop.clock.advance(60_000 - (shop.clock.now() % 60_000)); // The beginning of a minute.
+      const payment = await shop.pay("/v1/roll", { from: ALICE });
+      for (let time = 0; time < 4; time += 1)
+        expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(200);
+      expect((await buy(ALICE)).status).to.equal(200);
+      const refused = await buy(ALICE.toLowerCase());
+      expect(refused).to.include({ status: 429, code: "rate-limited" });
+      expect(Number(refused.retry)).to.be.within(1, 60);
+      expect(shop.rail.moved.size).to.equal(2);
+      expect((await buy(MALLORY)).status, "another wallet").to.equal(200);
+      shop.clock.advance(60_000);
+      expect((await buy(ALICE)).status).to.equal(200);
+    });
+
+    it("bound the dollars of a day to the cent, across restarts, and count only what was charged", async () => {
+      await open({ limits: { per_payer: { usd_per_day: "0.002" } } });
+      shop.handler = () => {
+        throw new Error("out of dice");
+      };
+      for (let time = 0; time < 3; time += 1) expect((await buy(ALICE)).status).to.equal(500);
+      shop.handler = undefined;
+      shop.rail.script.settle = () => ({
+        success: false,
+        errorReason: "insufficient_funds",
+        transaction: "",
+        network: "",
+      });
+      expect((await buy(ALICE)).status).to.equal(402);
+      delete shop.rail.script.settle;
+      expect((await buy(ALICE, "/v1/echo")).status).to.equal(200);
+      await shop.restart();
+      const both = await Promise.all([buy(ALICE, "/v1/echo"), buy(ALICE, "/v1/echo")]);
+      expect(both.map(({ status }) => status).sort()).to.deep.equal([200, 429]);
+      expect((await buy(ALICE)).code).to.equal("rate-limited");
+      shop.clock.advance(24 * 3_600_000);
+      expect((await buy(ALICE, "/v1/echo")).status).to.equal(200);
+    });
+  });
+});
