@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { expect } from "chai";
 import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
@@ -123,6 +124,23 @@ describe("a credit", () => {
     };
     expect(await deliver().catch((error: unknown) => error)).to.have.property("code", "unavailable");
     expect(await reservations.readEnd("k")).to.equal(undefined);
+  });
+
+  it("waits for the steps that its run has begun", async () => {
+    const begun = Promise.withResolvers<void>();
+    const ended: string[] = [];
+    work = (_input, { step }) => {
+      void step("late", async () => {
+        begun.resolve();
+        await setTimeout(20);
+        ended.push("step");
+        return null;
+      });
+      return { done: true };
+    };
+    const delivered = deliver().then(() => ended.push("run"));
+    await Promise.all([begun.promise, delivered]);
+    expect(ended).to.deep.equal(["step", "run"]);
   });
 
   it("is left to a process that offers its service", async () => {

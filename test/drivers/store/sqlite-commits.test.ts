@@ -38,10 +38,11 @@ describe("writes that share transactions", () => {
   let did: string[];
   let refuse: (statement: string) => Error | undefined;
   let sweeps: number;
+  let db: { isTransaction: boolean; exec(statement: string): void };
   beforeEach(() => {
     time = freezeTime();
     [did, refuse, sweeps] = [[], () => undefined, 0];
-    const db = {
+    db = {
       isTransaction: false,
       exec(statement: string) {
         did.push(statement);
@@ -96,6 +97,16 @@ describe("writes that share transactions", () => {
     const works = [commits.run("a", () => 1), commits.run("b", () => 2)].map(thrown);
     for (const error of await Promise.all(works)) expect(error).to.have.property("errcode", 13);
     expect([begun(), did.at(-1)]).to.deep.equal([1, "ROLLBACK"]);
+  });
+
+  it("are not rolled back a second time where SQLite has done it by itself, and say what was wrong", async () => {
+    refuse = (statement) => {
+      if (statement !== "COMMIT") return undefined;
+      db.isTransaction = false;
+      return sqliteError(13);
+    };
+    expect(await thrown(commits.run("a", () => 1))).to.have.property("errcode", 13);
+    expect(did).not.to.include("ROLLBACK");
   });
 
   it("fail alone by an error of their own, and all together by one of SQLite's", async () => {

@@ -160,6 +160,18 @@ describe("a store in a file", () => {
     await store.close();
   });
 
+  it("goes on sweeping when nothing else is written", async () => {
+    let time = 1_000_000;
+    const store = await openSqliteStore({ file, now: () => time, upkeepMs: 5 });
+    const reader = new DatabaseSync(file, { readOnly: true });
+    await Promise.all(Array.from({ length: 1400 }, (_, at) => store.set(`brief:${at}`, at, 1000)));
+    time += 120_000;
+    await store.set("kept", 1); // Sweeps 200 away.
+    await eventually(() => reader.prepare("SELECT count(*) AS rows FROM entries").get()?.rows === 1);
+    reader.close();
+    await store.close();
+  });
+
   describe("when much of it was deleted", () => {
     const MB = 2 ** 20;
     const large = "x".repeat(10_000);
@@ -221,6 +233,19 @@ describe("a store in a file", () => {
       expect(await store.get("kept")).to.equal(1);
       await store.close();
     });
+  });
+
+  it("is rewritten once at most to become able to shrink", async () => {
+    const version = (): unknown => {
+      const db = new DatabaseSync(file, { readOnly: true });
+      const found = db.prepare("PRAGMA schema_version").get()?.schema_version; // VACUUM changes it.
+      db.close();
+      return found;
+    };
+    await (await openSqliteStore({ file })).close();
+    const first = version();
+    await (await openSqliteStore({ file })).close();
+    expect(version()).to.equal(first);
   });
 
   it("says why it cannot be opened", async () => {
