@@ -1,3 +1,5 @@
+import type { BookEvent, BookTally } from "./books/events.ts";
+
 /**
  * What a write must survive. `durable` (the default): a crash of the machine. `lazy`: a crash of the process, without an
  * fsync; for what can be read again elsewhere, or is worth nothing after a crash.
@@ -23,8 +25,23 @@ export interface Store {
    */
   join(key: string, member: string, weight: number, ttlMs: number): Promise<Tally>;
   leave(key: string, member: string): Promise<void>;
+  /**
+   * Enters an event in the shop's book, and writes an entry with it: both or neither. An event whose id is in the book
+   * already is not entered again, and the entry is written all the same.
+   */
+  enter(event: BookEvent, entry: EntryWrite): Promise<void>;
+  /** Adds to the tallies of the book. A crash may lose what was added last. */
+  count(tallies: readonly BookTally[]): Promise<void>;
   /** Every live key that begins with `prefix`, unordered. For start-up and slow background work. */
   keys(prefix: string): AsyncIterable<string>;
+}
+
+/** An entry as `set` writes it. */
+export interface EntryWrite {
+  readonly key: string;
+  readonly value: unknown;
+  readonly ttlMs?: number | undefined;
+  readonly durability?: Durability;
 }
 
 /** The members of a key that have not left, and the sum of their weights. */

@@ -1,5 +1,6 @@
 import { Keyv } from "keyv";
 import { Problem } from "../../api/problem.ts";
+import type { BookEvent, BookTally } from "../../core/books/events.ts";
 import type { CreateLimiter } from "../../core/limiter.ts";
 import type { Durability, Store, Tally } from "../../core/store.ts";
 import { createMemoryLimiter } from "../memory-limiter.ts";
@@ -10,6 +11,11 @@ export interface OpenStore extends Store {
   readonly createLimiter: CreateLimiter;
   /** Fulfils when the store answers and may be used. @throws Problem `unavailable`. */
   ping(): Promise<void>;
+  /**
+   * Takes some of what is older out of the book. @param before lines: Unix milliseconds, 0 for none
+   * @param tallyMinute tallies: minutes since the Unix epoch. @returns whether there is more.
+   */
+  forget(before: number, tallyMinute: number): Promise<boolean>;
   /** Sentences for the operator about what the store may lose, as they were at the last ping or later. */
   warnings(): readonly string[];
   /** Finishes what was asked for before. Afterwards everything rejects with Problem `unavailable`. */
@@ -30,6 +36,10 @@ export interface Atomics {
   incr(key: string, by: number, ttlMs: number | undefined): Promise<number | undefined>;
   join(key: string, member: string, weight: number, ttlMs: number): Promise<Tally>;
   leave(key: string, member: string): Promise<void>;
+  /** Writes a text and enters an event, both or neither; an event that is there already is not entered again. */
+  enter(event: BookEvent, key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<void>;
+  count(tallies: readonly BookTally[]): Promise<void>;
+  forget(before: number, tallyMinute: number): Promise<boolean>;
   /** One page of the keys that begin with `prefix`, from `cursor` on; without `next`, it was the last. */
   page(
     prefix: string,
@@ -107,6 +117,14 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, atomics:
         return atomics.join(checkKey(key), checkKey(member), weight, toTtl(ttlMs) ?? LONGEST_TTL_MS);
       }),
     leave: (key, member) => reachInTurn(() => atomics.leave(checkKey(key), checkKey(member))),
+    enter: (event, { key, value, ttlMs, durability = "durable" }) =>
+      reach(async () => {
+        const text = toText(value); // now, as above
+        await null;
+        return atomics.enter(event, checkKey(key), text, toTtl(ttlMs), durability);
+      }),
+    count: (tallies) => reach(() => atomics.count(tallies)),
+    forget: (before, tallyMinute) => reach(() => atomics.forget(before, tallyMinute)),
     async *keys(prefix) {
       const seen = new Set<string>(); // Redis may name a key twice
       let cursor: string | undefined;

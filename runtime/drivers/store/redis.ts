@@ -1,6 +1,7 @@
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { silentLog } from "../../core/silent-log.ts";
+import { bookStreamOf, tallyStreamOf } from "../books/streams.ts";
 import { answered, createReconnection, PATIENCE_MS } from "../redis-client.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createRedisHealth } from "./redis-health.ts";
@@ -40,6 +41,15 @@ const JOIN = `
   end
   if redis.call("PTTL", KEYS[1]) < tonumber(ARGV[3]) then redis.call("PEXPIRE", KEYS[1], ARGV[3]) end
   return { members, string.format("%.0f", weight) }`;
+
+/** An event is entered once. The stream is the shop's book, and is trimmed by nobody but `forget`. */
+const ENTER = `
+  if ARGV[2] == "" then redis.call("SET", KEYS[1], ARGV[1])
+  else redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2]) end
+  if redis.call("SET", KEYS[2], "1", "NX", "PX", ARGV[4]) then redis.call("XADD", KEYS[3], "*", "e", ARGV[3]) end
+  return 1`;
+/** So long something might be entered a second time: longer than any record that leads to it is kept. */
+const ENTERED_MS = 100 * 24 * 60 * 60_000;
 
 /**
  * A Store in Redis, for several machines. It is as durable as that Redis: for money, `appendonly yes` with
@@ -116,6 +126,18 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
       return { members, weight: Number(sum) };
     },
     leave: async (key, member) => void (await ask(() => client.hDel(keyOf(key), member))),
+    async enter(event, key, text, ttlMs) {
+      const keys = [keyOf(key), keyOf(`entered:${event.id}`), bookStreamOf(namespace)];
+      const args = [text, `${ttlMs ?? ""}`, JSON.stringify(event), `${ENTERED_MS}`];
+      await ask(() => client.eval(ENTER, { keys, arguments: args }));
+    },
+    count: async (tallies) =>
+      void (await ask(() => client.xAdd(tallyStreamOf(namespace), "*", { e: JSON.stringify(tallies) }))),
+    async forget(before, tallyMinute) {
+      await ask(() => client.xTrim(tallyStreamOf(namespace), "MINID", tallyMinute * 60_000));
+      if (before > 0) await ask(() => client.xTrim(bookStreamOf(namespace), "MINID", before));
+      return false;
+    },
     async page(prefix, cursor = "0") {
       const found = await ask(() => client.scan(cursor, { MATCH: `${escapeGlob(keyOf(prefix))}*`, COUNT: SCAN_COUNT }));
       const keys = found.keys.map((key) => key.slice(keyOf("").length));

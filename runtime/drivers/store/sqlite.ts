@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import type { Durability, Tally } from "../../core/store.ts";
+import { BOOK_TABLES, createBookTables } from "../books/tables.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createCommits } from "./sqlite-commits.ts";
 import { isBusy } from "./sqlite-errors.ts";
@@ -39,7 +40,8 @@ const PREPARE = `
   CREATE TABLE IF NOT EXISTS entries (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL, expires INTEGER
   ) STRICT;
-  CREATE INDEX IF NOT EXISTS entries_expires ON entries (expires) WHERE expires IS NOT NULL;`;
+  CREATE INDEX IF NOT EXISTS entries_expires ON entries (expires) WHERE expires IS NOT NULL;
+  ${BOOK_TABLES}`;
 
 /**
  * A Store in a file, through node:sqlite. Nothing that was acknowledged is lost, and writes that are asked for at the
@@ -50,6 +52,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   const { file, now = Date.now, upkeepMs = 1000 } = options;
   const db = await openDatabase(file);
   const entries = createEntries(db, now);
+  const book = createBookTables(db);
   const commits = createCommits(db, () => upkeep.note(entries.sweep()));
   const upkeep = createUpkeep({ db, run: (work) => commits.run("", work, "lazy"), everyMs: upkeepMs });
   const expiresIn = (ttlMs: number | undefined): number | null =>
@@ -85,6 +88,15 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
       return commits.run(key, join, "lazy");
     },
     leave: (key, member) => commits.run(key, () => void entries.remove(toMemberKey(key, member)), "lazy"),
+    enter: (event, key, text, ttlMs, durability) => {
+      const enter = (): void => {
+        entries.write(key, text, expiresIn(ttlMs));
+        book.enter(event);
+      };
+      return commits.run(key, enter, durability);
+    },
+    count: (tallies) => commits.run("", () => book.count(tallies), "lazy"),
+    forget: (before, tallyMinute) => commits.run("", () => book.forget(before, tallyMinute), "lazy"),
     async page(prefix, cursor) {
       const rows = await commits.read(undefined, () => entries.list(cursor ?? prefix, cursor === undefined));
       const keys = rows.filter((key) => key.startsWith(prefix));

@@ -1,7 +1,16 @@
+import type { BookEvent, BookTally } from "../../../runtime/core/books/events.ts";
 import type { Store } from "../../../runtime/core/store.ts";
 
+/** What the store holds, for tests to look at. */
+export interface MemoryBook {
+  readonly entries: Map<string, unknown>;
+  /** The events of the book, by id. */
+  readonly events?: Map<string, BookEvent>;
+  readonly tallies?: BookTally[];
+}
+
 /** A Store in memory with an injected clock, for tests about time and for the bench. */
-export function createMemoryStore(now: () => number = Date.now): Store & { readonly entries: Map<string, unknown> } {
+export function createMemoryStore(now: () => number = Date.now): Store & MemoryBook {
   const held = new Map<string, { text: string; until: number }>();
   const check = (key: string): string => {
     if (key.length > 512 || !key.isWellFormed())
@@ -15,8 +24,17 @@ export function createMemoryStore(now: () => number = Date.now): Store & { reado
   const write = (key: string, value: unknown, ttlMs = Number.POSITIVE_INFINITY): void => {
     held.set(check(key), { text: JSON.stringify(value), until: now() + ttlMs });
   };
+  const events = new Map<string, BookEvent>();
+  const tallies: BookTally[] = [];
   return {
     entries: held,
+    events,
+    tallies,
+    async enter(event, { key, value, ttlMs }) {
+      write(key, value, ttlMs);
+      if (!events.has(event.id)) events.set(event.id, event);
+    },
+    count: async (more) => void tallies.push(...more),
     get: async <T>(key: string) => {
       const text = read(key);
       return text === undefined ? undefined : (JSON.parse(text) as T);

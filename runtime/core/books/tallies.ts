@@ -1,0 +1,76 @@
+import type { Clock, Log } from "../../api/capabilities.ts";
+import { type BookTally, type Door, LATENCY_BOUNDS_MS } from "./events.ts";
+
+/** What is counted of a call: the names of `BookTally`. */
+export type TallyNames = Pick<BookTally, "service" | "door" | "rail" | "what">;
+
+/** Counts calls in memory, and writes the counts every few seconds: what a crash takes away is not counted. */
+export interface Tallies {
+  count(names: TallyNames): void;
+  /** Counts how long a call took, in its bucket. */
+  time(names: Omit<TallyNames, "what">, ms: number): void;
+  /** Writes what was counted. */
+  flush(): Promise<void>;
+  /** Stops the timer, and flushes. */
+  close(): Promise<void>;
+}
+
+export interface TalliesDeps {
+  /** The store's `count`. */
+  readonly store: { count(tallies: readonly BookTally[]): Promise<void> };
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Between two writes. */
+  readonly everyMs?: number;
+}
+
+const EVERY_MS = 5000;
+const MINUTE_MS = 60_000;
+/** Names in one write: far more than any set has. */
+const MOST_NAMES = 10_000;
+
+/** Nothing is written while nothing is counted. */
+export function createTallies({ store, clock, log, everyMs = EVERY_MS }: TalliesDeps): Tallies {
+  /** By minute, and by the names: a call costs one look-up in a map. */
+  let counts = new Map<string, Counted>();
+  let minute = 0;
+  let endsAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function count({ service, door, rail, what }: TallyNames): void {
+    const now = clock.now();
+    if (now >= endsAt || now < endsAt - MINUTE_MS) {
+      minute = Math.floor(now / MINUTE_MS);
+      endsAt = (minute + 1) * MINUTE_MS;
+    }
+    const key = `${minute} ${door} ${rail} ${what} ${service}`;
+    const known = counts.get(key);
+    if (known) known.count += 1;
+    else if (counts.size < MOST_NAMES) counts.set(key, { minute, service, door, rail, what, count: 1 });
+    timer ??= setTimeout(() => void flush(), everyMs).unref();
+  }
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    if (counts.size === 0) return;
+    const written = counts;
+    counts = new Map();
+    await store.count([...written.values()]).catch((error: unknown) => {
+      log.warn("books.tallies-lost", { error, calls: written.size });
+    });
+  }
+
+  return {
+    count,
+    time: (names, ms) => count({ ...names, what: `ms:${LATENCY_BOUNDS_MS.find((bound) => ms <= bound) ?? "inf"}` }),
+    flush,
+    close: flush,
+  };
+}
+
+interface Counted extends TallyNames {
+  readonly minute: number;
+  readonly door: Door;
+  count: number;
+}

@@ -1,0 +1,147 @@
+import { randomUUID } from "node:crypto";
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setImmediate } from "node:timers/promises";
+import { Problem } from "../../api/problem.ts";
+import type { BookEvent, BookTally } from "../../core/books/events.ts";
+import { answered, createReconnection, PATIENCE_MS } from "../redis-client.ts";
+import { bookStreamOf, nameKeyOf, tallyStreamOf } from "./streams.ts";
+import { BOOK_TABLES, createBookTables } from "./tables.ts";
+
+export interface ProjectionOptions {
+  /** `redis://` or `rediss://`, with the credentials. */
+  readonly redisUrl: string;
+  /** What every key of the store begins with. */
+  readonly namespace: string;
+  /** Where the tables are kept on this machine: they are made anew from the streams whenever they are lost. */
+  readonly file: string;
+  /** Lines that are older are taken out: Unix milliseconds. */
+  readonly forgetBefore?: (() => number) | undefined;
+}
+
+/** The tables of a book that is kept in Redis. */
+export interface Projection {
+  readonly db: DatabaseSync;
+  /** Takes in what was entered since. @throws Problem `unavailable`. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const BUSY_MS = 5000;
+/** Entries of one step: some milliseconds of this thread. */
+const STEP = 1000;
+const START = "0-0";
+
+/**
+ * Follows the streams of a book. Several processes of a machine may do so with one file: what each has taken in is written
+ * with the place in the stream where the next one goes on.
+ * @throws Problem `unavailable` when Redis cannot be reached, or the file cannot be written.
+ */
+export async function openProjection(options: ProjectionOptions): Promise<Projection> {
+  const { redisUrl, namespace, file, forgetBefore = () => 0 } = options;
+  const { createClient } = await import("@keyv/redis");
+  const reconnection = createReconnection();
+  const client = createClient({
+    url: redisUrl,
+    disableOfflineQueue: true,
+    socket: { connectTimeout: PATIENCE_MS, socketTimeout: PATIENCE_MS, reconnectStrategy: reconnection.strategy },
+  });
+  client.on("error", () => {}); // Whoever asks for something is told.
+  let refreshing: Promise<void> | undefined;
+  try {
+    await answered(client.connect());
+  } catch (cause) {
+    reconnection.end(client);
+    throw unreachable(cause);
+  }
+  const db = openTables(file);
+  const tables = createBookTables(db);
+  const readPlace = db.prepare("SELECT value FROM book_place WHERE name = ?");
+  const writePlace = db.prepare(
+    "INSERT INTO book_place VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+  );
+  const placeOf = (name: string): string | undefined => (readPlace.get(name) as { value: string } | undefined)?.value;
+
+  return {
+    db,
+    refresh() {
+      refreshing ??= catchUp().finally(() => {
+        refreshing = undefined;
+      });
+      return refreshing;
+    },
+    async close() {
+      await refreshing?.catch(() => {});
+      db.close();
+      if (client.isOpen) reconnection.end(client);
+    },
+  };
+
+  async function catchUp(): Promise<void> {
+    try {
+      await know();
+      await follow(bookStreamOf(namespace), (text) => tables.enter(JSON.parse(text) as BookEvent));
+      await follow(tallyStreamOf(namespace), (text) => tables.count(JSON.parse(text) as BookTally[]));
+    } catch (cause) {
+      throw cause instanceof Problem ? cause : unreachable(cause);
+    }
+    const before = forgetBefore();
+    while (before > 0 && atOnce(() => tables.forget(before, Math.floor(before / 60_000)))) await setImmediate();
+  }
+
+  /** A book has a name. Tables of another one are emptied: that Redis was replaced, or lost its data. */
+  async function know(): Promise<void> {
+    await answered(client.set(nameKeyOf(namespace), randomUUID(), { condition: "NX" }));
+    const name = await answered(client.get(nameKeyOf(namespace)));
+    if (name === null || placeOf("name") === name) return;
+    atOnce(() => {
+      for (const table of TABLES) db.exec(`DELETE FROM ${table}`);
+      writePlace.run("name", name);
+    });
+  }
+
+  async function follow(stream: string, take: (text: string) => void): Promise<void> {
+    for (;;) {
+      const place = placeOf(stream) ?? START;
+      const found = await answered(client.xRange(stream, `(${place}`, "+", { COUNT: STEP }));
+      const last = found.at(-1);
+      if (!last) return;
+      atOnce(() => {
+        if ((placeOf(stream) ?? START) !== place) return; // Another process has taken them in.
+        for (const { message } of found) take(message.e ?? "null");
+        writePlace.run(stream, last.id);
+      });
+    }
+  }
+
+  function atOnce<T>(work: () => T): T {
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      const value = work();
+      db.exec("COMMIT");
+      return value;
+    } catch (error) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}
+
+const TABLES = ["book", "book_terms", "book_hours", "book_buyers", "book_tallies", "book_place"];
+
+/** What a crash takes away is taken in again: nothing needs to be synced. */
+function openTables(file: string): DatabaseSync {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    closeSync(openSync(file, "a", 0o600));
+    const db = new DatabaseSync(file, { timeout: BUSY_MS });
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${BOOK_TABLES}`);
+    return db;
+  } catch (cause) {
+    throw new Problem("unavailable", `The book ${file} cannot be opened: ${(cause as Error).message}`, { cause });
+  }
+}
+
+const unreachable = (cause: unknown): Problem =>
+  new Problem("unavailable", `The book in Redis cannot be read: ${(cause as Error).message}`, { cause, retryAfter: 1 });

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient } from "@keyv/redis";
+import { expect } from "chai";
+import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
+import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
+import { withRedis } from "../../support/programs.ts";
+import { startRedis, type TestRedis } from "../../support/store/redis.ts";
+import { testBooks, toSale } from "./suite.ts";
+
+describe("the books", () => {
+  const folders: string[] = [];
+  let redis: TestRedis | undefined;
+  const createFolder = (): string => {
+    folders.push(mkdtempSync(join(tmpdir(), "payphone-books-")));
+    return folders.at(-1) as string;
+  };
+  after(async () => {
+    await redis?.stop();
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  });
+
+  describe("in the embedded store", () => {
+    testBooks(async () => {
+      const dataDir = createFolder();
+      const store = await openStore({ dataDir });
+      return { store, books: await openBooks({ file: storeFileOf(dataDir) }) };
+    });
+
+    it("forgets the lines that are older than it is told, and nothing else", async () => {
+      const dataDir = createFolder();
+      const store = await openStore({ dataDir });
+      const sale = toSale();
+      const old = sale.at - 3_600_000;
+      for (let at = 0; at < 600; at += 1)
+        await store.enter(toSale({ at: old, payer: "0xold" }), { key: "p", value: 1 });
+      await store.enter(sale, { key: "p", value: 1 });
+      expect(await store.forget(sale.at, 0), "the first of two steps").to.equal(true);
+      expect(await store.forget(sale.at, 0)).to.equal(false);
+      await store.close();
+      const books = await openBooks({ file: storeFileOf(dataDir) });
+      expect(books.since(0, 10).map(({ id }) => id)).to.deep.equal([sale.id]);
+      expect(books.buyers(9).map(({ payer }) => payer)).to.deep.equal(["0xaa"]);
+      await books.close();
+    });
+
+    it("cannot be opened where there is no store", async () => {
+      const error = await openBooks({ file: join(createFolder(), "none.sqlite") }).catch((reason: unknown) => reason);
+      expect(error).to.have.property("code", "unavailable");
+    });
+  });
+
+  withRedis.describe("in Redis", () => {
+    let redisUrl: string;
+    before(async () => {
+      redis = await startRedis();
+      redisUrl = redis.url;
+    });
+    const flush = async (): Promise<void> => {
+      const client = createClient({ url: redisUrl });
+      await client.connect();
+      await client.flushAll();
+      await client.close();
+    };
+    const read = (file: string) => openBooks({ redisUrl, namespace: "payphone", file });
+
+    testBooks(async () => {
+      await flush();
+      const dataDir = createFolder();
+      const store = await openStore({ dataDir, redisUrl });
+      return { store, books: await read(join(dataDir, "books.sqlite")) };
+    });
+
+    it("is made anew where its tables are lost, and counted once by two readers of one file", async () => {
+      await flush();
+      const dataDir = createFolder();
+      const file = join(dataDir, "books.sqlite");
+      const store = await openStore({ dataDir, redisUrl });
+      for (let at = 0; at < 5; at += 1) await store.enter(toSale(), { key: `payment:${at}`, value: at });
+      const readers = [await read(file), await read(file)];
+      await Promise.all(readers.map((books) => books.refresh()));
+      const count = (at: number): number => readers[at]!.sums({ from: 0, to: 2e12 }, { own: [], by: [] })[0]!.count;
+      expect([count(0), count(1)]).to.deep.equal([5, 5]);
+      await Promise.all(readers.map((books) => books.close()));
+      for (const end of ["", "-wal", "-shm"]) rmSync(file + end, { force: true });
+      readers[0] = await read(file);
+      await readers[0].refresh();
+      expect(count(0)).to.equal(5);
+      await flush();
+      await store.enter(toSale(), { key: "payment:new", value: 1 });
+      await readers[0].refresh();
+      expect(count(0), "that Redis was replaced").to.equal(1);
+      await readers[0].close();
+      await store.close();
+    });
+  });
+});

@@ -1,0 +1,205 @@
+import { expect } from "chai";
+import type { BookLine, BookSum, Books } from "../../../runtime/core/books/books.ts";
+import { refundId, reversalId, type SaleEvent, saleId } from "../../../runtime/core/books/events.ts";
+import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
+
+/** A store, and its book as somebody else reads it. */
+export interface BookStage {
+  readonly store: OpenStore;
+  readonly books: Books;
+}
+
+const HOUR = 3_600_000;
+/** A whole hour. */
+const T = Date.UTC(2026, 4, 1, 12);
+let made = 0;
+
+/** A sale that differs from every other one. */
+export function toSale(change: Partial<SaleEvent> = {}): SaleEvent {
+  made += 1;
+  return {
+    kind: "sale",
+    id: saleId(`eip155:8453:payment-${made}`),
+    at: T,
+    service: "roll",
+    door: "rest",
+    rail: "base",
+    network: "eip155:8453",
+    asset: "0xUSDC",
+    decimals: 6,
+    amount: "1000",
+    usd: "0.001",
+    payer: "0xaa",
+    receiver: "0xee",
+    transaction: `0x${made.toString(16).padStart(64, "0")}`,
+    requestId: `request-${made}`,
+    job: null,
+    set: "set-1",
+    times: { begun: T - 20, verified: T - 10 },
+    ...change,
+  };
+}
+
+/** The promises of a book, whichever store it stands in. */
+export function testBooks(open: () => Promise<BookStage>): void {
+  let stage: BookStage;
+  beforeEach(async () => {
+    stage = await open();
+  });
+  afterEach(async () => {
+    await stage.books.close();
+    await stage.store.close();
+  });
+
+  let keys = 0;
+  const enter = async (...events: Parameters<OpenStore["enter"]>[0][]): Promise<void> => {
+    for (const event of events)
+      await stage.store.enter(event, { key: `payment:${++keys}`, value: { state: "settled" } });
+    await stage.books.refresh();
+  };
+  const all = (): readonly BookLine[] => stage.books.lines({}, { limit: 100, order: "oldest-first" });
+  const sum = (options: Partial<Parameters<Books["sums"]>[1]> = {}): readonly BookSum[] =>
+    stage.books.sums({ from: T, to: T + 24 * HOUR }, { own: [], by: [], ...options });
+
+  it("enters a sale once, with the entry that it belongs to, however often it is written", async () => {
+    const sale = toSale();
+    for (const value of ["settled", "delivered"]) {
+      await stage.store.enter(sale, { key: "payment:x", value, ttlMs: 60_000, durability: "lazy" });
+      expect(await stage.store.get("payment:x")).to.equal(value);
+    }
+    await stage.books.refresh();
+    const { seq, of, kind, ...line } = all()[0] as BookLine;
+    expect([of, kind, all().length]).to.deep.equal([null, "sale", 1]);
+    const { kind: _, ...given } = sale;
+    expect(line).to.deep.equal(given);
+    expect(sum()[0]).to.include({ count: 1, amount: 1000n, nanoUsd: 1_000_000n, kind: "sale" });
+  });
+
+  it("enters nothing when the entry is refused", async () => {
+    const refused = await stage.store
+      .enter(toSale(), { key: "x".repeat(600), value: 1 })
+      .catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(TypeError);
+    await stage.books.refresh();
+    expect(all()).to.have.length(0);
+  });
+
+  it("gives a refund, a reversal and a restoration the terms of their sale", async () => {
+    const sale = toSale({ job: "job-1", door: "mcp", service: "report" });
+    const { network, asset, amount, payer } = sale;
+    const refund = { kind: "refund" as const, id: refundId("job-1"), at: T + 1, job: "job-1", service: "report" };
+    await enter(sale, { ...refund, network, asset, amount, payer, transaction: "0xback" });
+    const lie = toSale();
+    const back = { kind: "reversal" as const, id: reversalId("reversal", lie.id), at: T + 2, sale: lie.id };
+    const again = { kind: "restoration" as const, id: reversalId("restoration", lie.id), at: T + 3, sale: lie.id };
+    await enter(lie, back, back, again);
+    expect(
+      all().map(({ kind, of, service, door, transaction }) => ({ kind, of, service, door, transaction })),
+    ).to.deep.equal([
+      { kind: "sale", of: null, service: "report", door: "mcp", transaction: sale.transaction },
+      { kind: "sale", of: null, service: "roll", door: "rest", transaction: lie.transaction },
+      { kind: "refund", of: sale.id, service: "report", door: "mcp", transaction: "0xback" },
+      { kind: "reversal", of: lie.id, service: "roll", door: "rest", transaction: lie.transaction },
+      { kind: "restoration", of: lie.id, service: "roll", door: "rest", transaction: lie.transaction },
+    ]);
+    const counts = Object.fromEntries(sum().map(({ kind, count }) => [kind, count]));
+    expect(counts).to.deep.equal({ sale: 2, refund: 1, reversal: 1, restoration: 1 });
+    expect(stage.books.buyers(5)).to.deep.equal([
+      { payer: "0xaa", firstAt: T, lastAt: T + 3, count: 2, nanoUsd: 1_000_000n },
+    ]);
+  });
+
+  it("enters the refund of a sale that is not in the book, and no reversal of one", async () => {
+    const refund = { kind: "refund" as const, id: refundId("job-0"), at: T, job: "job-0", service: "report" };
+    const sale = saleId("never");
+    await enter(
+      { ...refund, network: "eip155:137", asset: "0xYEN", amount: "5", payer: "0xbb", transaction: "0x1" },
+      { kind: "reversal", id: reversalId("reversal", sale), at: T, sale },
+    );
+    expect(all()).to.have.length(1);
+    expect(all()[0]).to.include({
+      kind: "refund",
+      of: null,
+      door: null,
+      rail: "eip155:137",
+      decimals: null,
+      usd: null,
+    });
+  });
+
+  it("sums amounts of 18 decimals to the atom, by hour, service, door and rail", async () => {
+    const yen = { rail: "polygon", network: "eip155:137", asset: "0xYEN", decimals: 18, usd: "5.00" };
+    const amounts = ["1000000000000000000001", "999999999999999999999", "7"];
+    await enter(
+      ...amounts.map((amount, at) => toSale({ ...yen, amount, at: T + at * HOUR, door: at ? "a2a" : "rest" })),
+    );
+    expect(sum().map(({ amount }) => amount)).to.deep.equal([2000000000000000000007n]);
+    const split = sum({ by: ["service", "door", "rail"], bucketMs: HOUR });
+    expect(split.map(({ at, door, rail, amount }) => [at, door, rail, amount])).to.deep.equal([
+      [T, "rest", "polygon", 1000000000000000000001n],
+      [T + HOUR, "a2a", "polygon", 999999999999999999999n],
+      [T + 2 * HOUR, "a2a", "polygon", 7n],
+    ]);
+  });
+
+  it("keeps what the seller's own wallets have paid apart", async () => {
+    const amount = "12345678901234567890";
+    await enter(toSale({ amount }), toSale({ payer: "0xcc" }), toSale({ payer: "0xcc", amount }));
+    const sums = sum({ own: ["0xcc"] }).map(({ isOwn, count, amount: paid }) => [isOwn, count, paid]);
+    expect(sums).to.deep.equal([
+      [false, 1, BigInt(amount)],
+      [true, 2, BigInt(amount) + 1000n],
+    ]);
+    expect(stage.books.countBuyers({ from: T, to: T + 1 })).to.equal(2);
+  });
+
+  it("finds a sale by its id, transaction, request id and job, with what refers to it", async () => {
+    const sale = toSale({ job: "job-9" });
+    const { network, asset, amount, payer } = sale;
+    const refund = { kind: "refund" as const, id: refundId("job-9"), at: T, job: "job-9", service: "roll" };
+    await enter(toSale(), sale, { ...refund, network, asset, amount, payer, transaction: "0xpaidback" });
+    for (const text of [sale.id, sale.transaction, sale.requestId!, "job-9", refund.id, "0xpaidback"])
+      expect(
+        stage.books.find(text).map(({ id }) => id),
+        text,
+      ).to.deep.equal([sale.id, refund.id]);
+    expect(stage.books.find("' OR 1=1 --")).to.deep.equal([]);
+  });
+
+  it("gives lines page by page, both ways, and those that are asked for", async () => {
+    await enter(
+      ...Array.from({ length: 7 }, (_, at) => toSale({ at: T + (at >> 1), payer: at % 2 ? "0xbb" : "0xaa" })),
+    );
+    for (const order of ["oldest-first", "newest-first"] as const) {
+      const seen: number[] = [];
+      for (let after: BookLine | undefined; ; ) {
+        const page = stage.books.lines({ from: T, to: T + 3 }, { limit: 2, order, after });
+        seen.push(...page.map(({ seq }) => seq));
+        after = page.at(-1);
+        if (page.length < 2) break;
+      }
+      const seqs = all()
+        .map(({ seq }) => seq)
+        .slice(0, 6);
+      expect(seen).to.deep.equal(order === "oldest-first" ? seqs : seqs.reverse());
+    }
+    expect(stage.books.lines({ payer: "0xBB" }, { limit: 9, order: "oldest-first" })).to.have.length(3);
+    expect(stage.books.lines({ service: "other" }, { limit: 9, order: "oldest-first" })).to.have.length(0);
+    expect(stage.books.since(all()[4]!.seq, 9)).to.have.length(2);
+  });
+
+  it("adds tallies up", async () => {
+    const minute = T / 60_000;
+    const one = { minute, service: "roll", door: "rest" as const, rail: "", what: "challenge", count: 3 };
+    await stage.store.count([one, { ...one, minute: minute + 1, count: 4 }]);
+    await stage.store.count([one, { ...one, what: "refused:payment_expired", rail: "base", count: 1 }]);
+    await stage.books.refresh();
+    const { minute: _, ...named } = one;
+    expect(stage.books.tallies({ from: T, to: T + HOUR }, { bucketMs: 60_000 })).to.have.deep.members([
+      { ...named, at: T, count: 6 },
+      { ...named, at: T + 60_000, count: 4 },
+      { ...named, at: T, what: "refused:payment_expired", rail: "base", count: 1 },
+    ]);
+    expect(stage.books.tallies({ from: T, to: T + HOUR }, { service: "other" })).to.deep.equal([]);
+  });
+}
