@@ -31,6 +31,8 @@ export interface Running {
 
 /** How long calls in flight may take at the end: a deadline and a settlement after it. */
 const GRACE_MS = 60_000;
+/** How long a Redis that starts at the same time may take. */
+const STORE_PATIENCE_MS = 10_000;
 /** A pause for waiting requests, because loading the chains' libraries then blocks the process for 100 ms. */
 const BREATH_MS = 10;
 
@@ -44,7 +46,7 @@ export async function run({ set, config, sandbox, isRenamed = false }: RunOption
   await using opening = new AsyncDisposableStack();
   const server = await openServer({ host: config.host, port: config.port });
   opening.defer(() => server.close({ graceMs: GRACE_MS }));
-  const store = await openStore({ ...config, log });
+  const store = await openStore({ ...config, log, patienceMs: STORE_PATIENCE_MS });
   opening.defer(() => store.close());
   if (!sandbox) await claimStore(store, { shop: set.site.name, config, isRenamed });
   const baseUrl = config.publicBaseUrl ?? server.url;

@@ -1,5 +1,8 @@
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import type { Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import { silentLog } from "../../core/silent-log.ts";
 import type { OpenStore } from "./keyv.ts";
 import { openRedisStore } from "./redis.ts";
 import { openSqliteStore } from "./sqlite.ts";
@@ -9,17 +12,32 @@ export interface StoreOptions {
   readonly redisUrl?: string | undefined;
   /** The folder of the embedded store; created for this user alone. */
   readonly dataDir: string;
-  /** Told of what Redis may lose. */
+  /** Told of what Redis may lose, and once that it is waited for. */
   readonly log?: Log;
+  /** How long to wait for a Redis that is not there yet, in milliseconds: it may start at the same time. 0 unless given. */
+  readonly patienceMs?: number;
 }
 
 const NAMESPACE = "payphone";
+const AGAIN_MS = 250;
 
 /** The file of the embedded store. */
 export const storeFileOf = (dataDir: string): string => join(dataDir, "payphone.sqlite");
 
 /** Opens the store that is configured. @throws Problem `unavailable` with the reason why it cannot be opened. */
-export async function openStore({ redisUrl, dataDir, log }: StoreOptions): Promise<OpenStore> {
+export async function openStore(options: StoreOptions): Promise<OpenStore> {
+  const { redisUrl, dataDir, log = silentLog, patienceMs = 0 } = options;
   if (redisUrl === undefined) return openSqliteStore({ file: storeFileOf(dataDir) });
-  return openRedisStore({ url: redisUrl, namespace: NAMESPACE, log });
+  const givenUp = performance.now() + patienceMs;
+  for (let isFirst = true; ; isFirst = false)
+    try {
+      return await openRedisStore({ url: redisUrl, namespace: NAMESPACE, log });
+    } catch (error) {
+      if (!isAway(error) || performance.now() >= givenUp) throw error;
+      if (isFirst) log.warn("store.awaited", { error, seconds: patienceMs / 1000 });
+      await setTimeout(AGAIN_MS);
+    }
 }
+
+/** A Redis that is there and unfit has no cause, and stays unfit. */
+const isAway = (error: unknown): boolean => error instanceof Problem && error.options.cause !== undefined;

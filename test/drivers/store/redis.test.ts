@@ -1,6 +1,8 @@
 import { createClient } from "@keyv/redis";
 import { expect } from "chai";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { openRedisStore } from "../../../runtime/drivers/store/redis.ts";
 import { eventually } from "../../support/eventually.ts";
 import { withRedis } from "../../support/programs.ts";
@@ -40,6 +42,24 @@ withRedis.describe("a store in a Redis", () => {
     const url = redis.url.replace("//", "//user:secret@");
     const { message } = await expectUnavailable(openRedisStore({ url, namespace: "test" }));
     expect(message).to.include(new URL(url).host).and.to.include("ECONNREFUSED").and.not.to.include("secret");
+  });
+
+  it("is waited for, where Redis starts at the same time, and that is logged once", async () => {
+    await redis.kill();
+    const { promise: isAwaited, resolve } = Promise.withResolvers<string>();
+    let times = 0;
+    const warn = (event: string): void => {
+      times += 1;
+      resolve(event);
+    };
+    const options = { redisUrl: redis.url, dataDir: "/nowhere", log: { ...silentLog, warn }, patienceMs: 60_000 };
+    const opening = openStore(options);
+    expect(await isAwaited).to.equal("store.awaited");
+    await redis.restart();
+    const store = await opening;
+    await store.ping();
+    expect(times).to.equal(1);
+    await store.close();
   });
 
   it("cannot be opened with a password that is refused, or while nothing answers", async () => {
