@@ -25,7 +25,7 @@ import { createMembers } from "./wallets/members.ts";
 import { createPurchaseList } from "./wallets/purchases.ts";
 import type { SignIns } from "./wallets/sign-in.ts";
 import type { Proofs } from "./x402/proofs.ts";
-import type { Rail } from "./x402/rails.ts";
+import type { Rail, RailStatus } from "./x402/rails.ts";
 
 /** Everything that has to do with money, put together. */
 export interface Payments {
@@ -34,8 +34,14 @@ export interface Payments {
   readonly rails: RailMonitor;
   /** Whether a payment is on record. @param key `<network>:<payer>:<nonce>`, as `Payment.authorization.id` has it. */
   isKnown(key: string): Promise<boolean>;
-  /** Asks the rails, puts the offers on record and takes up what an earlier process left open. */
+  /** Asks the rails and puts the offers on record: calls can be served from then on. */
+  prepare(): Promise<void>;
+  /** Prepares, unless that is done, and takes up what an earlier process left open. */
   start(): Promise<void>;
+  /** Takes up now what another process, or an earlier set of this one, has left open. */
+  sweep(): void;
+  /** Takes up nothing more in the background, and waits for the end of what is under way. Calls are still served. */
+  drain(): Promise<void>;
   /** Stops all background work; what is open stays on record. */
   close(): void;
 }
@@ -44,6 +50,8 @@ export interface PaymentsDeps {
   readonly site: SiteManifest;
   readonly services: readonly Service[];
   readonly rails: readonly Rail[];
+  /** How the rails were known to be, by id: one that was up stays up while its facilitator is silent. */
+  readonly knownRails?: ReadonlyMap<string, RailStatus> | undefined;
   /** Left out where no service is a job. */
   readonly jobs?: Pick<Jobs, "reserve" | "begin"> | undefined;
   /** Where what was paid first and not delivered is paid back; by hand where it is left out. */
@@ -90,7 +98,18 @@ export function createPayments(deps: PaymentsDeps): Payments {
   });
   const networks = rails.map(({ manifest }) => manifest.network);
   const trust = createFacilitatorTrust({ networks, store, clock, log, onChange: () => monitor.refresh() });
-  const monitor = createRailMonitor({ rails, trust, onChange: offers.update, onError: report("rails.update-failed") });
+  const monitor = createRailMonitor({
+    rails,
+    known: deps.knownRails,
+    trust,
+    onChange: offers.update,
+    onError: report("rails.update-failed"),
+  });
+  let preparing: Promise<void> | undefined;
+  const prepare = (): Promise<void> => {
+    preparing ??= monitor.start();
+    return preparing;
+  };
   const answersMs = answersMinutes * 60_000;
   const reservations = createReservations({ store, clock, answersMs, onError: report("payment.lease-failed") });
   const identifiers = createIdentifiers({
@@ -144,10 +163,13 @@ export function createPayments(deps: PaymentsDeps): Payments {
     offers,
     rails: monitor,
     isKnown: async (key) => (await reservations.read(key)) !== undefined,
+    prepare,
     async start() {
-      await monitor.start();
+      await prepare();
       reconciler.start();
     },
+    sweep: reconciler.sweep,
+    drain: reconciler.drain,
     close() {
       for (const part of [monitor, reconciler, reservations, identifiers, history]) part.close();
     },

@@ -43,6 +43,10 @@ export interface Sweeper {
   schedule(key: string, waitMs?: number): void;
   /** Schedules all open keys, now and every `sweepMs`. */
   start(): void;
+  /** Schedules all open keys now, once. */
+  sweep(): void;
+  /** Starts nothing more, and waits for the end of the running attempts. */
+  drain(): Promise<void>;
   /** Starts nothing more, aborts the running attempts, and waits for their end. */
   close(): Promise<void>;
 }
@@ -65,19 +69,34 @@ export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
   const running = new Set<Promise<void>>();
   let sweeping: NodeJS.Timeout | undefined;
   let isOutage = false;
+  let isEnding = false;
 
+  const end = (): void => {
+    isEnding = true;
+    clearTimeout(sweeping);
+    for (const timer of known.values()) clearTimeout(timer);
+  };
   return {
     schedule: (key, waitMs = 0) => {
       if (!known.has(key)) wait(key, waitMs, firstMs);
     },
-    start: () => void sweep(),
+    start: () => void sweepAgain(),
+    sweep: () => void sweep(),
+    async drain() {
+      end();
+      await Promise.all(running);
+    },
     async close() {
       closing.abort(new Problem("unavailable", "The service is shutting down"));
-      clearTimeout(sweeping);
-      for (const timer of known.values()) clearTimeout(timer);
+      end();
       await Promise.all(running);
     },
   };
+
+  async function sweepAgain(): Promise<void> {
+    await sweep();
+    if (!isEnding) sweeping = setTimeout(() => void sweepAgain(), sweepMs).unref();
+  }
 
   async function sweep(): Promise<void> {
     try {
@@ -87,11 +106,10 @@ export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
       if (!isOutage) onOutage(error);
       isOutage = true;
     }
-    if (!closing.signal.aborted) sweeping = setTimeout(() => void sweep(), sweepMs).unref();
   }
 
   function wait(key: string, waitMs: number, retryMs: number): void {
-    if (closing.signal.aborted) return;
+    if (isEnding) return;
     known.set(key, waitMs > 0 ? setTimeout(() => enter(key, retryMs), waitMs).unref() : undefined);
     if (waitMs <= 0) enter(key, retryMs);
   }
@@ -105,7 +123,7 @@ export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
   }
 
   function advance(lane: Lane, limit: number): void {
-    while (lane.running < limit && !closing.signal.aborted) {
+    while (lane.running < limit && !isEnding) {
       const next = lane.waiting.shift();
       if (!next) return;
       lane.running += 1;

@@ -30,8 +30,15 @@ const MAX_CAUSES = 5;
 const MAX_DEPTH = 8;
 const MIN_SECRET = 8;
 
+/** A log that is told later what it must not write. */
+export interface OpenLog extends Log {
+  /** Removes these texts, too, from all further lines. */
+  conceal(secrets: readonly string[]): void;
+}
+
 /** A log of one JSON object a line: `{level, time, event, …fields}`. Errors are written with their causes. */
-export function createLog({ level = "info", secrets = [], destination }: LogOptions = {}): Log {
+export function createLog({ level = "info", secrets = [], destination }: LogOptions = {}): OpenLog {
+  const eraser = createEraser(secrets);
   const logger = pino(
     {
       level,
@@ -40,7 +47,7 @@ export function createLog({ level = "info", secrets = [], destination }: LogOpti
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: withoutSecrets },
       serializers: { error: toErrorFields },
-      hooks: { streamWrite: createEraser(secrets) },
+      hooks: { streamWrite: eraser.erase },
     },
     destination ?? pino.destination({ fd: 1, sync: true }),
   );
@@ -48,16 +55,23 @@ export function createLog({ level = "info", secrets = [], destination }: LogOpti
     info: (event, fields) => logger.info(fields ?? {}, event),
     warn: (event, fields) => logger.warn(fields ?? {}, event),
     error: (event, fields) => logger.error(fields ?? {}, event),
+    conceal: eraser.conceal,
   };
 }
 
 /** Removes the secrets from a line, in the form that they have inside JSON. */
-function createEraser(secrets: readonly string[]): (line: string) => string {
-  const written = secrets
-    .filter((secret) => secret.length >= MIN_SECRET)
-    .map((secret) => JSON.stringify(secret).slice(1, -1))
-    .sort((a, b) => b.length - a.length);
-  return (line) => written.reduce((text, secret) => text.replaceAll(secret, REMOVED), line);
+function createEraser(first: readonly string[]): {
+  erase(line: string): string;
+  conceal(more: readonly string[]): void;
+} {
+  let written: readonly string[] = [];
+  const conceal = (more: readonly string[]): void => {
+    const long = more.filter((secret) => secret.length >= MIN_SECRET);
+    const inJson = long.map((secret) => JSON.stringify(secret).slice(1, -1));
+    written = [...new Set([...written, ...inJson])].sort((a, b) => b.length - a.length);
+  };
+  conceal(first);
+  return { conceal, erase: (line) => written.reduce((text, secret) => text.replaceAll(secret, REMOVED), line) };
 }
 
 /** A copy whose secret fields are removed, at any depth. Every paid call is logged, and pino's own redaction doubles what a call costs. */

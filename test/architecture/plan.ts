@@ -37,7 +37,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "runtime/drivers": ["facilitator", "evm", "solana", "llm", "store", "books", "peers", "upstream", "http", "queue"],
   "runtime/surfaces": ["pages", "a2a", "mcp", "openapi", "discovery", "rpc", "http", "schema"],
   "runtime/surfaces/pages": ["report"],
-  "runtime/server": ["routes", "reply", "request"],
+  "runtime/server": ["admin", "routes", "reply", "request"],
   "runtime/sandbox": ["svm", "evm", "contracts", "recordings"],
   "runtime/cli": [
     "commands",

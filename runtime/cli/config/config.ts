@@ -23,6 +23,13 @@ export interface Config {
   readonly logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
   /** Express's `trust proxy`; 0 = none. */
   readonly trustProxy: number | readonly string[];
+  /** Where the operator's pages are served: nowhere unless ADMIN_PORT is set. */
+  readonly admin: {
+    readonly port: number | undefined;
+    readonly host: string;
+    /** Undefined: payphone makes one and keeps it in the data directory. */
+    readonly token: string | undefined;
+  };
   readonly anvilBin: string | undefined;
   readonly treasury: Keys;
   readonly facilitator: {
@@ -74,6 +81,11 @@ export function examineConfig(
     redisUrl: secret("REDIS_URL", shapes.REDIS_URL),
     logLevel: value("LOG_LEVEL", shapes.LOG_LEVEL) ?? "info",
     trustProxy: value("TRUST_PROXY", shapes.PROXIES) ?? 0,
+    admin: {
+      port: value("ADMIN_PORT", shapes.PORT),
+      host: value("ADMIN_HOST", shapes.HOST) ?? "127.0.0.1",
+      token: secret("ADMIN_TOKEN", shapes.ADMIN_TOKEN),
+    },
     anvilBin: text("ANVIL_BIN"),
     treasury: readKeys("TREASURY", reader),
     facilitator: readFacilitator(reader),

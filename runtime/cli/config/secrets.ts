@@ -4,7 +4,7 @@ import type { Config } from "./config.ts";
 
 /** Every secret in the configuration: texts that must not appear in the log. */
 export function secretsOf(
-  { treasury, redisUrl, facilitator, buyer, identityKeys, llm, env }: Config,
+  { admin, treasury, redisUrl, facilitator, buyer, identityKeys, llm, env }: Config,
   { rails, upstreams = [] }: SiteManifest,
 ): string[] {
   const keys = [treasury.evmKey, treasury.solanaKey, buyer.evmKey, buyer.solanaKey, facilitator.cdp?.keySecret];
@@ -17,6 +17,7 @@ export function secretsOf(
     ...(identityKeys ?? []).map(toKeyText),
     ...sources,
     redisUrl,
+    admin.token,
     llm?.apiKey,
     ...Object.values(facilitator.headers),
   ].filter((secret) => secret !== undefined);

@@ -160,3 +160,9 @@ export const TOKEN: ValueFormat<string> = {
   ...matching("a credential of printable characters without spaces", /^[\x21-\x7e]+$/),
   hidden: true,
 };
+
+/** What lets the operator in. */
+export const ADMIN_TOKEN: ValueFormat<string> = {
+  ...matching("at least 24 letters, digits, - or _", /^[\w-]{24,}$/),
+  hidden: true,
+};

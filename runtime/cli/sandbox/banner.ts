@@ -3,14 +3,19 @@ import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import { toCommand } from "../../surfaces/pages/snippets.ts";
-import type { Running } from "../serve/run.ts";
 
 /** The seller that `payphone call` uses by default. */
 const DEFAULT_URL = "http://127.0.0.1:4021";
 
+export interface BannerShop {
+  /** Where it listens. */
+  readonly url: string;
+  readonly services: readonly Service[];
+}
+
 /** What a sandbox prints at its start: the warning, its services and addresses, and a command to try. */
-export function toBanner(running: Running, description: SandboxDescription, site: SiteManifest): string {
-  const { services, url } = running;
+export function toBanner(shop: BannerShop, description: SandboxDescription, site: SiteManifest): string {
+  const { services, url } = shop;
   const width = Math.max(...services.map(({ path }) => path.length));
   const list = services.map(({ routes, path, manifest }) => {
     const price = manifest.price === undefined ? "free" : `$${manifest.price}`;

@@ -42,7 +42,8 @@ export async function runSandbox({ dir, online }: SandboxCommand): Promise<void>
       await running.close();
       await sandbox.stop();
     });
-    console.log(toBanner(running, description, set.site));
+    const { services } = running.swap.current().composition;
+    console.log(toBanner({ url: running.url, services }, description, set.site));
     console.log(`listening on ${running.url}`);
   } catch (error) {
     await sandbox.stop();

@@ -3,7 +3,7 @@ import type { Sandbox } from "../../sandbox/open-sandbox.ts";
 import { loadRecordings } from "../../sandbox/recordings/recordings.ts";
 import { createRecordedTransport, toRecordedFetch } from "../../sandbox/recordings/transport.ts";
 import type { Config } from "../config/config.ts";
-import type { SandboxParts } from "../serve/compose.ts";
+import type { SandboxParts } from "../serve/composition.ts";
 import { locate, type SourcesOverride } from "../serve/sources.ts";
 import type { ManifestSet } from "../set/load.ts";
 

@@ -1,65 +1,24 @@
 import type { RequestListener } from "node:http";
-import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { createReportShelf, type ReportShelf } from "../../core/jobs/reports.ts";
 import { createPayments, type Payments } from "../../core/payments.ts";
 import { createExchanges, type Exchanges } from "../../core/peers/exchanges.ts";
 import type { Identity } from "../../core/peers/identity.ts";
 import { bindServices, type Service } from "../../core/service.ts";
 import type { Fault } from "../../core/set/faults.ts";
-import type { Manifest } from "../../core/set/manifest.ts";
-import { createPurchaseList } from "../../core/wallets/purchases.ts";
 import { createSignIns } from "../../core/wallets/sign-in.ts";
 import { createProofs } from "../../core/x402/proofs.ts";
-import type { OpenStore } from "../../drivers/store/keyv.ts";
-import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import { createApp } from "../../server/app.ts";
+import type { ReadyReport } from "../../server/routes/status.ts";
 import { createExtensions } from "../../surfaces/discovery/extensions.ts";
 import { toNotFoundPage } from "../../surfaces/pages/not-found.ts";
-import type { RpcDoor } from "../../surfaces/rpc/door.ts";
-import type { Config } from "../config/config.ts";
-import { type LoadedPlugins, loadPlugins, type ManifestSet } from "../set/load.ts";
+import type { LoadedPlugins } from "../set/load.ts";
 import { type AddressWatch, createAddressWatch } from "./address-watch.ts";
+import type { ComposeOptions, Composition } from "./composition.ts";
 import { type Doors, openDoors } from "./doors.ts";
-import { createDrivers, type Drivers } from "./drivers.ts";
 import { createJobEngine, type OpenJobs } from "./job-engine.ts";
+import { type Outside, openOutside, setUpPlugins, warnOfUnset } from "./outside.ts";
 import { openOwnIdentity } from "./peer-door.ts";
 import { toReadiness } from "./readiness.ts";
-import { createReportPublisher } from "./reports.ts";
-import { openSources, type Sources, type SourcesOverride } from "./sources.ts";
-
-export interface ComposeOptions {
-  readonly set: ManifestSet;
-  readonly config: Config;
-  /** The public base URL, without a trailing slash. */
-  readonly baseUrl: string;
-  readonly store: OpenStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Set in a sandbox only. */
-  readonly sandbox?: SandboxParts | undefined;
-}
-
-/** What a sandbox replaces or adds. */
-export interface SandboxParts {
-  /** What `GET /sandbox` answers. */
-  readonly description: SandboxDescription;
-  readonly sources: SourcesOverride;
-  /** Where the data of a service's answers comes from, as its response header says it: `coingecko=recorded`. */
-  readonly origins: (manifest: Manifest) => string | undefined;
-  /** Additional doors, by path. */
-  readonly doors: ReadonlyMap<string, RpcDoor>;
-}
-
-/** A set of services, ready to be served. */
-export interface Composition {
-  readonly listener: RequestListener;
-  readonly services: readonly Service[];
-  /** Resumes what an earlier process left unfinished, and asks the rails whether they are up. */
-  start(): Promise<void>;
-  /** Ends all background work. The caller closes the store. */
-  close(): Promise<void>;
-}
 
 /** Composes a server from its parts; gives only the faults when a plugin has any. What was opened is closed if it fails. */
 export async function compose(options: ComposeOptions): Promise<Composition | readonly Fault[]> {
@@ -74,51 +33,32 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   const surfaces = await openSurfaces(options, till);
   opening.defer(() => surfaces.close());
   const open = opening.move();
+  const { payments, jobs, services } = till;
+  const ready = (): Promise<ReadyReport> => readinessOf(options, { outside, till, surfaces });
   return {
-    listener: toListener(options, { outside, till, surfaces }),
-    services: till.services,
+    listener: toListener(options, { outside, till, surfaces }, ready),
+    services,
+    rails: outside.drivers.rails,
+    railStatuses: payments.rails.statuses,
+    unsellable: () =>
+      services
+        .filter((service) => service.manifest.price !== undefined && payments.offers.of(service).length === 0)
+        .map(({ manifest }) => manifest.id),
+    ready,
+    prepare: payments.prepare,
+    takeOver: payments.sweep,
+    async drain() {
+      till.addressWatch.close();
+      await Promise.all([jobs.drain(), payments.drain(), outside.sources.schedule.close()]);
+    },
     async start() {
-      await till.payments.start();
+      await payments.start();
       outside.sources.start();
-      till.jobs.start();
+      jobs.start();
       if (!options.sandbox) till.addressWatch.start();
     },
     close: () => open.disposeAsync(),
   };
-}
-
-/** Chains, facilitators, upstreams, and what handlers leave for download. */
-interface Outside {
-  readonly drivers: Drivers;
-  readonly sources: Sources;
-  readonly reports: ReportShelf;
-  close(): Promise<void>;
-}
-
-function openOutside({ set, config, baseUrl, store, clock, log, sandbox }: ComposeOptions): Outside {
-  const drivers = createDrivers({ config, site: set.site, store, clock, log });
-  const sources = openSources({ set, config, store, clock, log, override: sandbox?.sources });
-  const reports = createReportShelf({ store, baseUrl });
-  return {
-    drivers,
-    sources,
-    reports,
-    async close() {
-      await sources.close();
-      await drivers.close();
-    },
-  };
-}
-
-function setUpPlugins(options: ComposeOptions, { drivers, sources, reports: shelf }: Outside): Promise<LoadedPlugins> {
-  const { set, config, baseUrl, clock, log, sandbox } = options;
-  const { anchor, evm, treasury } = drivers;
-  const { llm, schedule, web, cacheOf, upstreams } = sources;
-  const reports = createReportPublisher(shelf, { site: set.site, baseUrl, isSandbox: sandbox !== undefined });
-  const site = { name: set.site.name, baseUrl };
-  const purchases = createPurchaseList({ store: options.store, clock });
-  const host = { anchor, clock, evm, llm, log, purchases, reports, schedule, site, treasury, web };
-  return loadPlugins(set, { host, cacheOf, upstreams, env: config.env });
 }
 
 /** The services, and what sells them. */
@@ -158,7 +98,9 @@ async function openTill(
     const reason = sources.explain(manifest) ?? (manifest.charge === "first" ? sources.outage(manifest) : undefined);
     if (reason !== undefined) throw new Problem("unavailable", `${reason}; nothing was charged`);
   };
-  const payments = createPayments({ site, services, rails, jobs, refunds, checkReady, store, clock, log, ...hooks });
+  const { knownRails } = options;
+  const sold = { site, services, rails, knownRails, jobs, refunds, checkReady };
+  const payments = createPayments({ ...sold, store, clock, log, ...hooks });
   const addressWatch = createAddressWatch({ rails: drivers.watched, isKnown: payments.isKnown, log });
   const close = async (): Promise<void> => {
     addressWatch.close();
@@ -180,10 +122,20 @@ interface Parts {
   readonly surfaces: Doors;
 }
 
-function toListener(options: ComposeOptions, { outside, till, surfaces }: Parts): RequestListener {
-  const { set, config, baseUrl, store, clock, log, sandbox } = options;
+function readinessOf({ store }: ComposeOptions, { outside, till }: Parts): Promise<ReadyReport> {
   const { services, payments, addressWatch } = till;
-  const { drivers, sources, reports } = outside;
+  const { drivers, sources } = outside;
+  return toReadiness({ services, payments, configured: drivers.rails, store, sources, addressWatch });
+}
+
+function toListener(
+  options: ComposeOptions,
+  { outside, till, surfaces }: Parts,
+  ready: () => Promise<ReadyReport>,
+): RequestListener {
+  const { set, config, baseUrl, store, clock, log, sandbox } = options;
+  const { services, payments } = till;
+  const { reports } = outside;
   return createApp({
     services,
     invoke: payments.invoke,
@@ -196,16 +148,9 @@ function toListener(options: ComposeOptions, { outside, till, surfaces }: Parts)
     limits: set.site.limits,
     createLimiter: store.createLimiter,
     trustProxy: config.trustProxy,
-    ready: () => toReadiness({ services, payments, configured: drivers.rails, store, sources, addressWatch }),
+    ready,
     ...(sandbox && { sandbox: sandbox.description, origins: sandbox.origins }),
     clock,
     log,
   });
-}
-
-/** Logs the unset variables of plugins. Plugins must cope with them. */
-function warnOfUnset({ set, config, log }: ComposeOptions): void {
-  for (const { id, needs = [] } of set.manifests)
-    for (const variable of needs)
-      if (config.env[variable] === undefined) log.warn("plugin.variable-unset", { service: id, variable });
 }

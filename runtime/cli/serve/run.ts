@@ -1,6 +1,7 @@
 import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import closeWithGrace from "close-with-grace";
+import type { CreateLimiter, Limiter } from "../../core/limiter.ts";
 import { createLog } from "../../drivers/log.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
 import { openServer } from "../../server/listen.ts";
@@ -8,8 +9,12 @@ import type { Config } from "../config/config.ts";
 import { secretsOf } from "../config/secrets.ts";
 import { toFaultProblem } from "../set/check.ts";
 import type { ManifestSet } from "../set/load.ts";
+import { type OpenAdmin, openAdmin } from "./admin.ts";
+import { toAdminRoutes } from "./admin-routes.ts";
 import { claimStore } from "./claim-store.ts";
-import { type Composition, compose, type SandboxParts } from "./compose.ts";
+import { compose } from "./compose.ts";
+import type { SandboxParts } from "./composition.ts";
+import { type ComposeSet, createSwap, type Swap } from "./swap.ts";
 
 export interface RunOptions {
   readonly set: ManifestSet;
@@ -24,7 +29,9 @@ export interface Running {
   /** Where it listens; `baseUrl` is the public address. */
   readonly url: string;
   readonly baseUrl: string;
-  readonly services: Composition["services"];
+  /** What is sold, and the way to sell something else. */
+  readonly swap: Swap;
+  readonly admin: OpenAdmin;
   /** Stops accepting connections, lets calls finish, and then closes what was opened. */
   close(): Promise<void>;
 }
@@ -50,22 +57,42 @@ export async function run({ set, config, sandbox, isRenamed = false }: RunOption
   opening.defer(() => store.close());
   if (!sandbox) await claimStore(store, { shop: set.site.name, config, isRenamed });
   const baseUrl = config.publicBaseUrl ?? server.url;
-  const composition = await compose({ set, config, baseUrl, store, clock, log, sandbox });
+  const shared = { ...store, createLimiter: keepLimiters(store.createLimiter) };
+  const composeSet: ComposeSet = (next, knownRails) => {
+    log.conceal(secretsOf(config, next.site));
+    return compose({ set: next, config, baseUrl, store: shared, clock, log, knownRails, sandbox });
+  };
+  const composition = await composeSet(set);
   if (!("listener" in composition)) throw toFaultProblem(composition);
-  opening.defer(() => composition.close());
-  server.attach(composition.listener); // Health is answered from now on; paid services, when their rails are known.
+  const swap = createSwap({ set, composition }, { compose: composeSet, log });
+  opening.defer(() => swap.close());
+  server.attach(swap.listener); // Health is answered from now on; paid services, when their rails are known.
   await sleep(BREATH_MS);
   await composition.start();
+  const admin = await openAdmin({ config, routes: toAdminRoutes({ swap, url: server.url, baseUrl }), log });
+  opening.defer(() => admin.close());
   flushCompileCache(); // Now, because a killed process would not write it.
   const open = opening.move();
   return {
     url: server.url,
     baseUrl,
-    services: composition.services,
+    swap,
+    admin,
     async close() {
       await server.close({ graceMs: GRACE_MS }); // First, while everything that calls need is still open.
       await open.disposeAsync();
     },
+  };
+}
+
+/** Gives each budget one limiter, whatever the set: what a client has spent stays spent. */
+function keepLimiters(createLimiter: CreateLimiter): CreateLimiter {
+  const limiters = new Map<string, Limiter>();
+  return (allowance) => {
+    const key = JSON.stringify(allowance);
+    const limiter = limiters.get(key) ?? createLimiter(allowance);
+    limiters.set(key, limiter);
+    return limiter;
   };
 }
 

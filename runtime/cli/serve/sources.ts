@@ -1,9 +1,9 @@
-import type { Cache, Clock, Llm, Log, Schedule, Web } from "../../api/capabilities.ts";
+import type { Cache, Clock, Llm, Log, Web } from "../../api/capabilities.ts";
 import type { Manifest, UpstreamManifest } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
 import { createLlm, type LlmOptions } from "../../drivers/llm/llm.ts";
-import { createSchedule } from "../../drivers/schedule.ts";
+import { createSchedule, type OpenSchedule } from "../../drivers/schedule.ts";
 import { createCache } from "../../drivers/store/cache.ts";
 import { createHttpTransport, type Transport } from "../../drivers/upstream/transport.ts";
 import { createUpstream, type LiveUpstream } from "../../drivers/upstream/upstream.ts";
@@ -34,7 +34,7 @@ export interface Sources {
   readonly upstreams: ReadonlyMap<string, LiveUpstream>;
   readonly llm: Llm;
   readonly web: Web;
-  readonly schedule: Schedule;
+  readonly schedule: OpenSchedule;
   cacheOf(plugin: string): Cache;
   /** Why a service cannot work at present; undefined when nothing is missing. */
   explain(manifest: Manifest): string | undefined;

@@ -17,6 +17,7 @@ import { checkSite } from "../../core/set/site.ts";
 import { createStructureChecks, TRUSTED } from "../../core/set/structure.ts";
 import { checkAnchorRail, type NotingHost, noteCapabilities } from "./capabilities.ts";
 import { admitImports } from "./plugin-imports.ts";
+import { noteFailure, versionedUrl } from "./plugin-versions.ts";
 import { readSet } from "./read-set.ts";
 
 /** A directory of services, read and checked. `site` and `manifests` are complete only when `faults` is empty. */
@@ -93,7 +94,7 @@ export interface LoadedPlugins {
 
 /**
  * Imports and sets up the plugins that the set's manifests name. Each fault stands at the `handler` of a manifest.
- * A plugin that was imported before is set up again from the same module.
+ * A plugin whose files are those of an earlier import is set up again from the same module.
  */
 export async function loadPlugins(set: ManifestSet, lent: Lent): Promise<LoadedPlugins> {
   const users = Map.groupBy(
@@ -125,8 +126,12 @@ async function loadPlugin(
   const [file, second] = files;
   if (file === undefined) return fail("unknown-plugin", `there is no plugins/${name}.ts${await guess(name, set.dir)}`);
   if (second !== undefined) return fail("plugin-invalid", `${file} and ${second} are both there; keep one of them`);
+  const url = versionedUrl(join(set.dir, file));
   try {
-    const module: { default?: unknown } = await import(pathToFileURL(join(set.dir, file)).href);
+    const module: { default?: unknown } = await import(url).catch((error: unknown) => {
+      noteFailure(url);
+      throw error;
+    });
     const complaint = explainPlugin(module.default, name);
     if (complaint !== undefined) return fail("plugin-invalid", `${file}: ${complaint}`);
     const plugin = module.default as Plugin<unknown>; // As `explainPlugin` has found.

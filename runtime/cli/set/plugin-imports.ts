@@ -1,6 +1,7 @@
-import { type ResolveHookSync, registerHooks } from "node:module";
+import { type ResolveFnOutput, type ResolveHookSync, registerHooks } from "node:module";
 import { sep } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { versionedUrl } from "./plugin-versions.ts";
 
 const CONTRACT = new URL("../../api/plugin.ts", import.meta.url).href;
 const OWN = new URL("../../../package.json", import.meta.url).href;
@@ -21,7 +22,7 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   if (!isServed(context.parentURL)) return next(specifier, context);
   if (specifier === "#plugin") return next(CONTRACT, context);
   try {
-    return next(specifier, context);
+    return toVersioned(next(specifier, context));
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND";
     if (!isMissing || !isPackage(specifier)) throw error;
@@ -32,6 +33,13 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
     }
   }
 };
+
+/** A file of a served directory is a module of its own in each of its versions. */
+function toVersioned(resolved: ResolveFnOutput): ResolveFnOutput {
+  const { url } = resolved;
+  if (!isServed(url) || url.includes("?") || !/\.[cm]?[jt]s$/.test(url)) return resolved;
+  return { ...resolved, url: versionedUrl(fileURLToPath(url)) };
+}
 
 const isServed = (url = ""): boolean =>
   !url.includes("/node_modules/") && [...served].some((folder) => url.startsWith(folder));

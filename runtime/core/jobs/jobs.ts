@@ -33,6 +33,8 @@ export interface Jobs {
   begin(id: string, payment: JobPayment | null): Promise<void>;
   /** Begins to work on what is in line, and on what an earlier process has left there. */
   start(): void;
+  /** Takes no more jobs, and waits for the end of the running ones. Jobs can still be reserved and begun. */
+  drain(): Promise<void>;
   /** Ends the work; what is not finished goes back in line. */
   close(): Promise<void>;
 }
@@ -41,7 +43,7 @@ export interface JobsDeps {
   readonly services: readonly Service[];
   readonly records: JobRecords;
   readonly queue: JobQueue;
-  readonly refunds: Refunds;
+  readonly refunds: Pick<Refunds, "open">;
   readonly clock: Clock;
   readonly log: Log;
   /** Without a trailing slash. */
@@ -106,6 +108,10 @@ export function createJobs(deps: JobsDeps): Jobs {
     start() {
       queue.start(take, offered);
       orphans.start();
+    },
+    async drain() {
+      orphans.close();
+      await queue.drain();
     },
     async close() {
       orphans.close();

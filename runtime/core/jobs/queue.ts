@@ -31,6 +31,8 @@ export interface JobQueue {
   adopt(service: string): void;
   /** Takes no more jobs of an adopted service; fulfils when none can be taken any more. */
   abandon(service: string): Promise<void>;
+  /** Takes no more jobs, and waits for the end of the running turns. Jobs can still be added. */
+  drain(): Promise<void>;
   /** Takes no more jobs, aborts the running turns, and waits for their end. */
   close(): Promise<void>;
 }

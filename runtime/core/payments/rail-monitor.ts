@@ -14,6 +14,8 @@ export interface RailMonitor {
 
 export interface RailMonitorDeps {
   readonly rails: readonly Rail[];
+  /** Earlier statuses by id; a rail without one counts as down until it is asked. */
+  readonly known?: ReadonlyMap<string, RailStatus> | undefined;
   readonly trust: Pick<FacilitatorTrust, "reasonAgainst" | "refresh">;
   /** Called before a change is visible; a rejection leaves the rails as they were, to be tried again. */
   readonly onChange: (statuses: ReadonlyMap<string, RailStatus>) => Promise<void>;
@@ -29,8 +31,9 @@ const REFRESH_MS = 300_000;
 
 const UNASKED: RailStatus = { state: "down", reason: "The facilitator has not answered yet" };
 
-export function createRailMonitor({ rails, trust, onChange, onError }: RailMonitorDeps): RailMonitor {
-  let statuses: ReadonlyMap<string, RailStatus> = new Map(rails.map(({ manifest }) => [manifest.id, UNASKED]));
+export function createRailMonitor({ rails, known, trust, onChange, onError }: RailMonitorDeps): RailMonitor {
+  const ids = rails.map(({ manifest }) => manifest.id);
+  let statuses: ReadonlyMap<string, RailStatus> = new Map(ids.map((id) => [id, known?.get(id) ?? UNASKED]));
   let announced = "";
   let failures = 0;
   let timer: NodeJS.Timeout | undefined;

@@ -19,6 +19,10 @@ export interface Reconciler {
   watch(key: string): void;
   /** Takes up what this or another process has left behind, now and once a minute. */
   start(): void;
+  /** Takes up now what another process has left behind. */
+  sweep(): void;
+  /** Tries nothing more, and waits for the end of the running attempts. */
+  drain(): Promise<void>;
   close(): void;
 }
 
@@ -66,6 +70,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     conclusionOf,
     watch: (key) => sweeper.schedule(key, firstMs),
     start: sweeper.start,
+    sweep: sweeper.sweep,
+    drain: sweeper.drain,
     close: () => void sweeper.close(),
   };
 

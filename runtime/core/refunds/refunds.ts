@@ -23,6 +23,8 @@ export interface Refunds {
   status(id: string): Promise<RefundStatus>;
   /** Takes up what this or another process has left open, now and once in a while. */
   start(): void;
+  /** Begins no more attempts, and waits for the end of the running ones. */
+  drain(): Promise<void>;
   /** Ends the work; what is open stays on record. */
   close(): Promise<void>;
 }
@@ -86,6 +88,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
       };
     },
     start: sweeper.start,
+    drain: sweeper.drain,
     async close() {
       await sweeper.close();
       leases.close();

@@ -86,6 +86,12 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
       workers.delete(service);
       await worker?.close().catch(complain);
     },
+    async drain() {
+      taken.clear();
+      const working = [...workers.values()];
+      workers.clear();
+      await Promise.all(working.map((worker) => worker.close().catch(complain)));
+    },
     async close() {
       closing.abort();
       reconnection.stop();

@@ -78,6 +78,7 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
     async abandon(service) {
       taken.delete(service);
     },
+    drain: sweeper.drain,
     async close() {
       await sweeper.close();
       leases.close();

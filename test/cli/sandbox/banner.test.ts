@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { toBanner } from "../../../runtime/cli/sandbox/banner.ts";
-import type { Running } from "../../../runtime/cli/serve/run.ts";
 import { toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadPlugins, loadSet } from "../../../runtime/cli/set/load.ts";
 import { bindServices } from "../../../runtime/core/service.ts";
@@ -13,8 +12,7 @@ async function bannerOf(files: Files, url = "http://127.0.0.1:4021"): Promise<st
   const set = await loadSet(await makeDirectory(files));
   const { handlers } = await loadPlugins(set, { ...toIdleLent(set), env: {} });
   const services = bindServices(set.manifests, { site: set.site, compile: set.compile, handlers, statusOf: noStatus });
-  const running: Running = { url, baseUrl: url, services, close: async () => {} };
-  return toBanner(running, { rpc: {}, facilitator: "" } as SandboxDescription, set.site);
+  return toBanner({ url, services }, { rpc: {}, facilitator: "" } as SandboxDescription, set.site);
 }
 
 describe("the banner of a sandbox", () => {

@@ -69,6 +69,7 @@ describe("a turn of a job", () => {
       services: async () => [],
       adopt() {},
       abandon: async () => {},
+      drain: async () => {},
       close: async () => {},
     };
     const refunder = {

@@ -1,7 +1,8 @@
 import type { Clock } from "../../../runtime/api/capabilities.ts";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { secretsOf } from "../../../runtime/cli/config/secrets.ts";
-import { type Composition, compose } from "../../../runtime/cli/serve/compose.ts";
+import { compose } from "../../../runtime/cli/serve/compose.ts";
+import type { Composition } from "../../../runtime/cli/serve/composition.ts";
 import type { ManifestSet } from "../../../runtime/cli/set/load.ts";
 import { createLog } from "../../../runtime/drivers/log.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";

@@ -1,0 +1,60 @@
+import type { RequestListener } from "node:http";
+import type { Clock, Log } from "../../api/capabilities.ts";
+import type { Service } from "../../core/service.ts";
+import type { Manifest } from "../../core/set/manifest.ts";
+import type { Rail, RailStatus } from "../../core/x402/rails.ts";
+import type { OpenStore } from "../../drivers/store/keyv.ts";
+import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
+import type { ReadyReport } from "../../server/routes/status.ts";
+import type { RpcDoor } from "../../surfaces/rpc/door.ts";
+import type { Config } from "../config/config.ts";
+import type { ManifestSet } from "../set/load.ts";
+import type { SourcesOverride } from "./sources.ts";
+
+export interface ComposeOptions {
+  readonly set: ManifestSet;
+  readonly config: Config;
+  /** The public base URL, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly store: OpenStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How the set that is sold until now knew its rails, by id. */
+  readonly knownRails?: ReadonlyMap<string, RailStatus> | undefined;
+  /** Set in a sandbox only. */
+  readonly sandbox?: SandboxParts | undefined;
+}
+
+/** What a sandbox replaces or adds. */
+export interface SandboxParts {
+  /** What `GET /sandbox` answers. */
+  readonly description: SandboxDescription;
+  readonly sources: SourcesOverride;
+  /** Where the data of a service's answers comes from, as its response header says it: `coingecko=recorded`. */
+  readonly origins: (manifest: Manifest) => string | undefined;
+  /** Additional doors, by path. */
+  readonly doors: ReadonlyMap<string, RpcDoor>;
+}
+
+/** A set of services, ready to be served. */
+export interface Composition {
+  readonly listener: RequestListener;
+  readonly services: readonly Service[];
+  readonly rails: readonly Rail[];
+  /** By id. */
+  railStatuses(): ReadonlyMap<string, RailStatus>;
+  /** The services with a price that nobody can pay now, by id. */
+  unsellable(): readonly string[];
+  /** What `GET /ready` answers. */
+  ready(): Promise<ReadyReport>;
+  /** Asks the rails whether they are up, and puts the offers on record: calls can be served from then on. */
+  prepare(): Promise<void>;
+  /** Prepares, unless that is done, and resumes what an earlier process left unfinished. */
+  start(): Promise<void>;
+  /** Takes up now what an earlier set of this process has left open. */
+  takeOver(): void;
+  /** Begins no more work in the background, and waits for the end of what is under way. Calls are still served. */
+  drain(): Promise<void>;
+  /** Ends all background work. The caller closes the store. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,53 @@
+import { createReportShelf, type ReportShelf } from "../../core/jobs/reports.ts";
+import { createPurchaseList } from "../../core/wallets/purchases.ts";
+import { type LoadedPlugins, loadPlugins } from "../set/load.ts";
+import type { ComposeOptions } from "./composition.ts";
+import { createDrivers, type Drivers } from "./drivers.ts";
+import { createReportPublisher } from "./reports.ts";
+import { openSources, type Sources } from "./sources.ts";
+
+/** Chains, facilitators, upstreams, and what handlers leave for download. Nothing is connected before its first use. */
+export interface Outside {
+  readonly drivers: Drivers;
+  readonly sources: Sources;
+  readonly reports: ReportShelf;
+  close(): Promise<void>;
+}
+
+/** @throws Problem `bad-request` when the configuration lacks what the site needs. */
+export function openOutside({ set, config, baseUrl, store, clock, log, sandbox }: ComposeOptions): Outside {
+  const drivers = createDrivers({ config, site: set.site, store, clock, log });
+  const sources = openSources({ set, config, store, clock, log, override: sandbox?.sources });
+  const reports = createReportShelf({ store, baseUrl });
+  return {
+    drivers,
+    sources,
+    reports,
+    async close() {
+      await sources.close();
+      await drivers.close();
+    },
+  };
+}
+
+/** Sets the plugins of a set up with what they may use of the outside. */
+export function setUpPlugins(
+  options: ComposeOptions,
+  { drivers, sources, reports: shelf }: Outside,
+): Promise<LoadedPlugins> {
+  const { set, config, baseUrl, clock, log, sandbox } = options;
+  const { anchor, evm, treasury } = drivers;
+  const { llm, schedule, web, cacheOf, upstreams } = sources;
+  const reports = createReportPublisher(shelf, { site: set.site, baseUrl, isSandbox: sandbox !== undefined });
+  const site = { name: set.site.name, baseUrl };
+  const purchases = createPurchaseList({ store: options.store, clock });
+  const host = { anchor, clock, evm, llm, log, purchases, reports, schedule, site, treasury, web };
+  return loadPlugins(set, { host, cacheOf, upstreams, env: config.env });
+}
+
+/** Logs the unset variables of plugins. Plugins must cope with them. */
+export function warnOfUnset({ set, config, log }: ComposeOptions): void {
+  for (const { id, needs = [] } of set.manifests)
+    for (const variable of needs)
+      if (config.env[variable] === undefined) log.warn("plugin.variable-unset", { service: id, variable });
+}

@@ -1,0 +1,174 @@
+import type { RequestListener } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import { digestOf } from "../../core/digest.ts";
+import type { Fault } from "../../core/set/faults.ts";
+import type { RailStatus } from "../../core/x402/rails.ts";
+import { createSwitch } from "../../server/switch.ts";
+import { toFaultProblem } from "../set/check.ts";
+import type { ManifestSet } from "../set/load.ts";
+import type { Composition } from "./composition.ts";
+
+/** Composes a set; gives only the faults when a plugin has any. */
+export type ComposeSet = (
+  set: ManifestSet,
+  knownRails?: ReadonlyMap<string, RailStatus>,
+) => Promise<Composition | readonly Fault[]>;
+
+/** What is sold now, and the way to sell something else without refusing a call. */
+export interface Swap {
+  readonly listener: RequestListener;
+  current(): CurrentSet;
+  /**
+   * Composes a set beside the current one and sells it from then on. Calls in flight end on the set that they began with.
+   * @throws Problem `bad-request` with the faults of plugins; `unavailable` when something would not be sold any more, or
+   * too many earlier sets still have calls in flight. Nothing has changed then.
+   */
+  change(set: ManifestSet): Promise<SwapTimes>;
+  /** How many earlier sets still have work in flight. */
+  retiring(): number;
+  /** Closes the current set and all earlier ones. */
+  close(): Promise<void>;
+}
+
+/** A set and what was made of it. */
+export interface CurrentSet {
+  readonly set: ManifestSet;
+  readonly composition: Composition;
+}
+
+export interface SwapDeps {
+  readonly compose: ComposeSet;
+  readonly log: Log;
+}
+
+/** How long a change took, in milliseconds. */
+export interface SwapTimes {
+  /** Beside the current set, which went on selling. */
+  readonly prepareMs: number;
+  readonly swapMs: number;
+}
+
+/** An earlier set whose work is not over. */
+interface Retired {
+  readonly over: Promise<void>;
+  /** Ends jobs that still run: they go back in line. Calls are never cut off. */
+  hurry(): void;
+}
+
+/** How many earlier sets are kept for what they have in flight. */
+const MOST_RETIRED = 8;
+/** How long a change waits for one of them to end. */
+const PATIENCE_MS = 30_000;
+/** No call takes longer: its connection is cut after ten minutes of silence. */
+const LONGEST_CALL_MS = 15 * 60_000;
+/** Other processes read the offers on record again after this time (core/payments/offer-history.ts). */
+const OFFERS_SPREAD_MS = 250;
+
+/** Starts to sell a composed set, which has to be started by the caller. */
+export function createSwap(first: CurrentSet, { compose, log }: SwapDeps): Swap {
+  const { listener, turnTo } = createSwitch(first.composition.listener);
+  const retired = new Set<Retired>();
+  let current = first;
+  let changing: Promise<unknown> = Promise.resolve();
+
+  return {
+    listener,
+    current: () => current,
+    retiring: () => retired.size,
+    change(set) {
+      const changed = changing.then(() => change(set));
+      changing = changed.catch(() => undefined);
+      return changed;
+    },
+    async close() {
+      await changing;
+      for (const { hurry } of retired) hurry();
+      await current.composition.close();
+      await Promise.all([...retired].map(({ over }) => over));
+    },
+  };
+
+  async function change(set: ManifestSet): Promise<SwapTimes> {
+    const began = performance.now();
+    await makeRoom();
+    const former = current;
+    const composition = await compose(set, commonRails(former, set));
+    if (!("listener" in composition)) throw toFaultProblem(composition);
+    try {
+      await composition.prepare();
+      refuseLosses(former.composition, composition);
+      await sleep(OFFERS_SPREAD_MS);
+    } catch (error) {
+      await composition.close();
+      throw error;
+    }
+    const prepared = performance.now();
+    current = { set, composition };
+    const callsEnded = turnTo(composition.listener);
+    const swapped = performance.now();
+    retire(former.composition, callsEnded);
+    await composition.start();
+    return { prepareMs: Math.round(prepared - began), swapMs: Math.round(swapped - prepared) };
+  }
+
+  /** @throws Problem `unavailable` when no earlier set ends in time. */
+  async function makeRoom(): Promise<void> {
+    if (retired.size < MOST_RETIRED) return;
+    for (const { hurry } of retired) hurry();
+    const waiting = new AbortController();
+    const isLate = await Promise.race([
+      ...[...retired].map(({ over }) => over.then(() => false)),
+      sleep(PATIENCE_MS, true, { signal: waiting.signal }).catch(() => true),
+    ]);
+    waiting.abort();
+    if (isLate)
+      throw new Problem("unavailable", `${retired.size} earlier sets still have calls in flight; try again later`);
+  }
+
+  function retire(composition: Composition, callsEnded: Promise<void>): void {
+    const hurry = Promise.withResolvers<void>();
+    const end = async (): Promise<void> => {
+      const drained = composition.drain().catch(() => undefined); // What failed to end is aborted by the closing.
+      const bound = new AbortController();
+      await Promise.race([callsEnded, sleep(LONGEST_CALL_MS, undefined, { signal: bound.signal, ref: false })]).catch(
+        () => undefined,
+      );
+      bound.abort();
+      await Promise.race([drained, hurry.promise]);
+      await composition.close();
+    };
+    const entry: Retired = {
+      hurry: hurry.resolve,
+      over: end()
+        .catch((error: unknown) => log.error("set.close-failed", { error }))
+        .finally(() => {
+          retired.delete(entry);
+          current.composition.takeOver();
+        }),
+    };
+    retired.add(entry);
+  }
+}
+
+/** How the rails that a set has in common with the current one are known to be, by id. */
+function commonRails({ set, composition }: CurrentSet, next: ManifestSet): ReadonlyMap<string, RailStatus> {
+  const known = new Map(set.site.rails.map((rail) => [rail.id, digestOf(rail)]));
+  const common = next.site.rails.filter((rail) => known.get(rail.id) === digestOf(rail)).map(({ id }) => id);
+  return new Map([...composition.railStatuses()].filter(([id]) => common.includes(id)));
+}
+
+/** @throws Problem `unavailable` when a service that is sold now could not be paid any more. */
+function refuseLosses(former: Composition, next: Composition): void {
+  const paused = former.unsellable();
+  const lost = next
+    .unsellable()
+    .filter((id) => !paused.includes(id) && former.services.some(({ manifest }) => manifest.id === id));
+  if (lost.length === 0) return;
+  const reasons = [...next.railStatuses()].flatMap(([id, status]) =>
+    status.state === "down" ? [`${id}: ${status.reason}`] : [],
+  );
+  const why = reasons.length > 0 ? reasons.join("; ") : "its offers could not be put on record";
+  throw new Problem("unavailable", `${lost.join(", ")} could not be paid on any rail (${why})`);
+}

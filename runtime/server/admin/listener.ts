@@ -1,0 +1,69 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import { toProblemReply } from "../reply/problems.ts";
+import type { Reply } from "../reply/reply.ts";
+import type { AdminGate } from "./gate.ts";
+import { type AdminRoute, findRoute } from "./routes.ts";
+
+export interface AdminListenerOptions {
+  readonly routes: readonly AdminRoute[];
+  /** Who may ask; left out where reaching the listener is proof enough: the socket in the data directory. */
+  readonly gate?: AdminGate | undefined;
+  readonly log: Log;
+}
+
+const BODY_BYTES = 1_048_576;
+/** What every answer says; a route may say it differently. */
+const FIXED = {
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "X-Frame-Options": "DENY",
+};
+
+/** Answers the operator. It has nothing in common with what buyers reach. */
+export function createAdminListener(options: AdminListenerOptions): RequestListener {
+  const { log, gate } = options;
+  const routes = gate ? options.routes.filter(({ isLocal }) => !isLocal) : options.routes;
+  return (request, response) => {
+    void answer(request).then((reply) => send(request, response, reply));
+  };
+
+  async function answer(request: IncomingMessage): Promise<Reply> {
+    const url = URL.parse(request.url ?? "/", "http://admin.invalid");
+    try {
+      if (!url) throw new Problem("bad-request", "The address cannot be read");
+      const refusal = gate?.(request, url);
+      if (refusal) return refusal;
+      const method = request.method ?? "GET";
+      const { route, params } = findRoute(routes, method, url.pathname);
+      const body = (): Promise<string> => readBody(request);
+      const { headers } = request;
+      return await route.handle({ method, path: url.pathname, query: url.searchParams, headers, params, body });
+    } catch (error) {
+      const problem = Problem.from(error);
+      if (problem.status >= 500) log.error("admin.failed", { path: url?.pathname, error });
+      return toProblemReply(problem);
+    }
+  }
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status, headers, body = "" }: Reply): void {
+  request.resume();
+  for (const [name, value] of Object.entries(FIXED)) response.setHeader(name, value);
+  for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at] as string, headers[at + 1] as string);
+  response.setHeader("Content-Length", Buffer.byteLength(body));
+  response.writeHead(status).end(request.method === "HEAD" ? undefined : body);
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > BODY_BYTES) throw new Problem("payload-too-large", `The body is larger than ${BODY_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

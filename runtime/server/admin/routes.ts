@@ -1,0 +1,69 @@
+import { Problem } from "../../api/problem.ts";
+import type { Reply } from "../reply/reply.ts";
+
+/** A request of the operator, who is let in already. */
+export interface AdminRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The segments of the path that the route names `:name`, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Reads the body, up to 1 MB. @throws Problem `payload-too-large`, `bad-request`. */
+  body(): Promise<string>;
+}
+
+/** One route of the admin listener. */
+export interface AdminRoute {
+  /** A GET route answers HEAD, too. */
+  readonly method: "GET" | "POST";
+  /** `/metrics`, or with named segments: `/buyers/:address`. */
+  readonly path: string;
+  /** Whether only the socket in the data directory has it: what changes the shop does. */
+  readonly isLocal?: boolean;
+  /** @throws Problem, which is answered as a problem document. */
+  handle(request: AdminRequest): Reply | Promise<Reply>;
+}
+
+/** A route that was found for a request. */
+export interface FoundRoute {
+  readonly route: AdminRoute;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** The route of a request. @throws Problem `not-found`, `method-not-allowed`. */
+export function findRoute(routes: readonly AdminRoute[], method: string, path: string): FoundRoute {
+  const wanted = method === "HEAD" ? "GET" : method;
+  const fitting = routes.flatMap((route) => {
+    const params = matchPath(route.path, path);
+    return params ? [{ route, params }] : [];
+  });
+  const found = fitting.find(({ route }) => route.method === wanted);
+  if (found) return found;
+  if (fitting.length === 0) throw new Problem("not-found", `The admin listener has nothing at ${path}`);
+  throw new Problem("method-not-allowed", `${path} does not answer ${method}`);
+}
+
+/** The named segments of a path that fits the pattern; undefined for every other path. */
+function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
+  const names = pattern.split("/");
+  const segments = path.split("/");
+  if (names.length !== segments.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [at, name] of names.entries()) {
+    const segment = segments[at] as string; // Both have the same length.
+    if (!name.startsWith(":")) {
+      if (name !== segment) return undefined;
+    } else if (segment === "") return undefined;
+    else params[name.slice(1)] = decode(segment);
+  }
+  return params;
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new Problem("bad-request", "The path is not valid percent-encoded UTF-8");
+  }
+}

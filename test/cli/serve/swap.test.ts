@@ -1,0 +1,126 @@
+import { expect } from "chai";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
+import { type Running, run } from "../../../runtime/cli/serve/run.ts";
+import { loadSet } from "../../../runtime/cli/set/load.ts";
+import { countModules } from "../../../runtime/cli/set/plugin-versions.ts";
+import {
+  edit,
+  type Files,
+  makeDirectory,
+  removeDirectories,
+  TOSS,
+  writeFiles,
+} from "../../core/set/served-directory.ts";
+import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { eventually } from "../../support/eventually.ts";
+import { untilRailsUp } from "../../support/sellers/rails-up.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+import { json, type PayingFetch, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
+
+/** Where the plugins of this test say that they were called, and wait. */
+interface Gate {
+  readonly called: PromiseWithResolvers<void>;
+  readonly opened: PromiseWithResolvers<void>;
+}
+const world = globalThis as { swapTestGate?: Gate };
+
+const WAITING = `import { definePlugin } from "#plugin";
+import { side } from "./side.ts";
+import { unchanged } from "./unchanged.ts";
+
+export default definePlugin("toss", () => ({
+  async toss() {
+    const gate = globalThis.swapTestGate;
+    gate?.called.resolve();
+    await gate?.opened.promise;
+    return { sides: [side()], by: unchanged };
+  },
+}));
+`;
+const { "plugins/toss.ts": _, ...REST } = TOSS;
+const SHOP: Files = edit(
+  {
+    ...REST,
+    "plugins/toss/index.ts": WAITING,
+    "plugins/toss/side.ts": `export const side = (): string => "heads";\n`,
+    "plugins/toss/unchanged.ts": "export const unchanged = Math.random();\n",
+  },
+  "schemas/TossResponse.json",
+  '"required"',
+  '"additionalProperties": true, "required"',
+);
+
+describe("a set that is swapped for another one", () => {
+  const data = createDataDir();
+  let sandbox: TestSandbox;
+  let dir: string;
+  let running: Running;
+  let pay: PayingFetch;
+
+  before(async () => {
+    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(SHOP)]);
+    const config = readConfig({ ...sandbox.env, PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" });
+    running = await run({ set: await loadSet(dir), config });
+    await untilRailsUp(running.url);
+    pay = await stockFetch(sandbox, "base");
+  });
+  after(async () => {
+    await running.close();
+    data.remove();
+    await removeDirectories();
+  });
+  afterEach(() => {
+    delete world.swapTestGate;
+  });
+
+  const toss = async (): Promise<{ sides: string[]; by: number; amount: string | undefined }> => {
+    const response = await pay(`${running.url}/v1/toss`, json({}));
+    expect(response.status).to.equal(200);
+    const { sides, by } = (await response.json()) as { sides: string[]; by: number };
+    return { sides, by, amount: (receiptOf(response) as { amount?: string }).amount };
+  };
+  const change = async (files: Files): Promise<void> => {
+    await writeFiles(dir, files);
+    await running.swap.change(await loadSet(dir));
+  };
+
+  it("sells a changed plugin and a new price at once, and loads nothing twice that has not changed", async () => {
+    const before = await toss();
+    const modules = countModules();
+    await change({
+      ...edit(SHOP, "manifests/toss.yaml", "0.01", "0.02"),
+      "plugins/toss/side.ts": `export const side = (): string => "tails";\n`,
+    });
+    const after = await toss();
+    expect([before.sides, after.sides]).to.deep.equal([["heads"], ["tails"]]);
+    expect([before.amount, after.amount]).to.deep.equal(["10000", "20000"]);
+    expect(after.by, "the module that has not changed").to.equal(before.by);
+    expect(countModules() - modules).to.equal(2); // index.ts, because it imports side.ts
+  });
+
+  it("lets a call in flight end on the set that it began with, and is closed afterwards", async () => {
+    await change(edit(SHOP, "manifests/toss.yaml", "0.01", "0.02"));
+    const gate: Gate = { called: Promise.withResolvers(), opened: Promise.withResolvers() };
+    world.swapTestGate = gate;
+    const slow = toss();
+    await gate.called.promise;
+    await change({
+      ...edit(SHOP, "manifests/toss.yaml", "0.01", "0.03"),
+      "plugins/toss/side.ts": `export const side = (): string => "tails";\n`,
+    });
+    delete world.swapTestGate;
+    expect(await toss()).to.include({ amount: "30000" });
+    expect(running.swap.retiring()).to.equal(1);
+    gate.opened.resolve();
+    expect(await slow).to.deep.include({ sides: ["heads"], amount: "20000" });
+    await eventually(() => running.swap.retiring() === 0);
+  });
+
+  it("changes nothing when a plugin of the new set has a fault", async () => {
+    await change(SHOP);
+    await writeFiles(dir, { "plugins/toss/side.ts": "export const other = 1;\n" });
+    const refused = await running.swap.change(await loadSet(dir)).catch((error: Error) => error.message);
+    expect(refused).to.match(/^manifests\/toss\.yaml:6:10 .*side/);
+    expect(await toss()).to.deep.include({ sides: ["heads"], amount: "10000" });
+  });
+});
