@@ -31,14 +31,22 @@ function startsProcesses(file: string, seen: Set<string>): boolean {
   return imports.some((path) => path.startsWith(".") && startsProcesses(join(dirname(file), path), seen));
 }
 
-/** These take longest, and begin first, each in a process of its own. */
+/** These take longest, and begin first, each in a process of its own. Some of them do little but wait. */
 const LONG = [
+  "test/drivers/upstream/served/outages.test.ts",
   "test/core/jobs/crash.test.ts",
   "test/core/payments/crash.test.ts",
   "test/core/payments/credit-crash.test.ts",
   "test/battery/battery.test.ts",
   "test/cli/serve/shared-store.test.ts",
   "test/attacks/shutdown.test.ts",
+  "test/core/payments/identifier-crash.test.ts",
+  "test/attacks/redis-storm.test.ts",
+  "test/drivers/upstream/served/sharing.test.ts",
+  "test/drivers/upstream/served/recovery.test.ts",
+  "test/attacks/lost-replies.test.ts",
+  "test/drivers/queue/bullmq.test.ts",
+  "test/plugins/wallet/investigate/explorer.test.ts",
 ];
 const BATCH_SIZE = 12;
 

@@ -1,5 +1,5 @@
 /**
- * Runs the tests, in one process more than there are processors, because many of them wait:
+ * Runs the tests, in two processes more than there are processors, because many of them wait:
  * `npm test` all of them, `npm test -- <text>…` the files whose path includes a text, `npm run test:unit` the quick ones.
  */
 import { availableParallelism } from "node:os";
@@ -10,7 +10,7 @@ import { installPrograms, missingPrograms } from "./programs.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { unit: { type: "boolean" }, jobs: { type: "string", default: String(availableParallelism() + 1) } },
+  options: { unit: { type: "boolean" }, jobs: { type: "string", default: String(availableParallelism() + 2) } },
 });
 const started = performance.now();
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
