@@ -18,7 +18,7 @@ import { explainTime, leastSecondsOf } from "./payments/validity.ts";
 import { perform, prepare, readValidInput } from "./perform.ts";
 import { isJobService, type Service } from "./service.ts";
 import { explainPayment } from "./x402/explain-payment.ts";
-import type { Rail } from "./x402/rails.ts";
+import { type Rail, railOf } from "./x402/rails.ts";
 import { type Refusal, readPayment, toPayload, toRefusal } from "./x402/read-payment.ts";
 import type { SettleResponse } from "./x402/x402.ts";
 
@@ -91,7 +91,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     deps.checkTrust(offer.network);
     const payload = toPayload(payment, offer, invocation.resource);
     const listed = { ...payload, ...offers.describe(service, invocation.resource) };
-    const { facilitator } = rails.find(({ manifest }) => manifest.network === offer.network) as Rail;
+    const { facilitator } = railOf(rails, offer) as Rail;
     const verdict = await facilitator.verify(listed, offer, verifyDeadline());
     const { isValid, invalidReason, invalidMessage, payer } = verdict;
     if (!isValid) return refuse(service, invocation, toRefusal(invalidReason), join(invalidReason, invalidMessage));

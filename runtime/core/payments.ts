@@ -96,7 +96,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     declareSignIn: deps.signIns?.declare,
     proofs: deps.proofs,
   });
-  const networks = rails.map(({ manifest }) => manifest.network);
+  const networks = [...new Set(rails.map(({ manifest }) => manifest.network))];
   const trust = createFacilitatorTrust({ networks, store, clock, log, onChange: () => monitor.refresh() });
   const monitor = createRailMonitor({
     rails,

@@ -1,4 +1,5 @@
 import type { Hex, Log } from "../api/capabilities.ts";
+import { IN_PROCESS } from "../core/rails/facilitators.ts";
 import { isEvm, type RailManifest } from "../core/set/manifest.ts";
 import { type EvmChain, startEvmChain } from "./evm/chain.ts";
 import type { Token } from "./evm/tokens.ts";
@@ -64,9 +65,10 @@ export async function openSandbox({ rails, dataDir, anvilBin, log }: SandboxOpti
   const byRail = <T>(value: (rail: RailManifest) => T, some = rails): Record<string, T> =>
     Object.fromEntries(some.map((rail) => [rail.id, value(rail)]));
 
-  const remote = rails.filter(({ facilitator }) => facilitator === "remote");
+  const remote = rails.filter(({ facilitator }) => facilitator !== IN_PROCESS);
+  const networks = remote.filter(({ network }, at) => remote.findIndex((rail) => rail.network === network) === at);
   const [facilitator, tokens] = await allOrNothing([
-    started(startFacilitator({ chains: byRail(chainOf, remote) })),
+    started(startFacilitator({ chains: byRail(chainOf, networks) })),
     fundRails(rails, { evm, solana }, wallets),
   ]);
 

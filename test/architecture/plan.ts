@@ -33,7 +33,19 @@ export const FLOORS: Readonly<Record<string, FloorRule>> = {
  * wherever their own imports put them.
  */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  "runtime/core": ["peers", "wallets", "rules", "payments", "jobs", "refunds", "books", "x402", "set", "schema"],
+  "runtime/core": [
+    "peers",
+    "wallets",
+    "rules",
+    "payments",
+    "jobs",
+    "refunds",
+    "books",
+    "x402",
+    "rails",
+    "set",
+    "schema",
+  ],
   "runtime/drivers": ["facilitator", "evm", "solana", "llm", "store", "books", "peers", "upstream", "http", "queue"],
   "runtime/surfaces": ["pages", "a2a", "mcp", "openapi", "discovery", "rpc", "http", "schema"],
   "runtime/surfaces/pages": ["report"],

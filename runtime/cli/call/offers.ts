@@ -90,7 +90,7 @@ function noKey(offers: readonly Offer[]): string {
   return `there is no wallet to pay with: set ${variables}; a sandbox ("npm start") lends its own`;
 }
 
-/** The price in units of 10^-18 dollars or yen, so that tokens of different decimals compare. */
+/** The price in units of 10^-18 of its currency, so that tokens of different decimals compare. */
 export const worth = ({ rail, requirements }: Offer): bigint =>
   BigInt(requirements.amount) * 10n ** BigInt(18 - rail.decimals);
 
@@ -102,7 +102,8 @@ function usdOf(offers: readonly Offer[], catalogueUsd: string | undefined): bigi
 }
 
 /**
- * Checks the price against the limits. A price in yen must also keep the dollar limit, where its dollar price is known.
+ * Checks the price against the limits. A price in yen must also keep the dollar limit, where its dollar price is known; a
+ * price in any other currency must have a dollar price.
  * @throws Problem `payment-required` when the offer costs more than the buyer allows.
  */
 export function checkLimits(
@@ -114,9 +115,12 @@ export function checkLimits(
   }: { offers: readonly Offer[]; catalogueUsd: string | undefined; limits: SpendingLimits },
 ): void {
   const usd = offer.rail.currency === "usd" ? worth(offer) : usdOf(offers, catalogueUsd);
-  const yen = offer.rail.currency === "jpy" ? worth(offer) : 0n;
+  const { currency, symbol } = offer.rail;
+  const yen = currency === "jpy" ? worth(offer) : 0n;
+  if (usd === undefined && currency !== "jpy")
+    refuse(`its price in ${symbol} cannot be held against --max-usd, because its price in dollars is not known`);
   if (usd !== undefined && usd > toAtomic(limits.usd, 18)) refuse(tooMuch(usd, "USD", "--max-usd", limits.usd));
-  if (yen > toAtomic(limits.jpy, 18)) refuse(tooMuch(yen, offer.rail.symbol, "--max-jpy", limits.jpy));
+  if (yen > toAtomic(limits.jpy, 18)) refuse(tooMuch(yen, symbol, "--max-jpy", limits.jpy));
 }
 
 function tooMuch(amount: bigint, symbol: string, flag: string, limit: string): string {

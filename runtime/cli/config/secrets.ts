@@ -1,15 +1,19 @@
+import { readFileSync } from "node:fs";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { toKeyText } from "../../drivers/peers/identity-keys.ts";
 import type { Config } from "./config.ts";
+import { createReader } from "./reader.ts";
+import { HEADERS } from "./values.ts";
 
 /** Every secret in the configuration: texts that must not appear in the log. */
 export function secretsOf(
   { admin, treasury, redisUrl, facilitator, buyer, identityKeys, llm, env }: Config,
-  { rails, upstreams = [] }: SiteManifest,
+  { rails, upstreams = [], facilitators = [] }: SiteManifest,
 ): string[] {
   const keys = [treasury.evmKey, treasury.solanaKey, buyer.evmKey, buyer.solanaKey, facilitator.cdp?.keySecret];
   const identity = env.A2A_IDENTITY_KEY?.split(",").map((part) => part.trim()) ?? [];
   const variables = [...rails.map(({ rpc }) => rpc), ...upstreams.flatMap((one) => [one.variable, one.key?.variable])];
+  const settlers = facilitators.flatMap(({ variable, headers }) => [variable && env[variable], ...toValues(headers)]);
   const sources = [...variables, "LLM_BASE_URL"].map((name) => name && env[name]); // Providers' URLs may hold their keys.
   return [
     ...keys,
@@ -19,6 +23,14 @@ export function secretsOf(
     redisUrl,
     admin.token,
     llm?.apiKey,
+    ...settlers,
     ...Object.values(facilitator.headers),
   ].filter((secret) => secret !== undefined);
+
+  /** The values of the headers that a variable holds. */
+  function toValues(variable: string | undefined): string[] {
+    if (variable === undefined) return [];
+    const headers = createReader(env, (path) => readFileSync(path, "utf8")).secret(variable, HEADERS);
+    return Object.values(headers ?? {});
+  }
 }

@@ -1,9 +1,17 @@
+import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { keccak_256 } from "@noble/hashes/sha3";
-import { isEvm, type Manifest, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
+import { facilitatorsOf, isInProcess, REMOTE } from "../../core/rails/facilitators.ts";
+import {
+  type FacilitatorManifest,
+  isEvm,
+  type Manifest,
+  type RailManifest,
+  type SiteManifest,
+} from "../../core/set/manifest.ts";
 import type { Config } from "./config.ts";
 import { createReader } from "./reader.ts";
-import { base58Bytes, TOKEN, type ValueFormat, WEB_URL } from "./values.ts";
+import { base58Bytes, HEADERS, TOKEN, type ValueFormat, WEB_URL } from "./values.ts";
 
 /** The environment's values for one rail. */
 export interface RailVariables {
@@ -18,6 +26,25 @@ export function railVariables(config: Config, rail: RailManifest): RailVariables
   const { value } = createReader(config.env, () => "");
   return { payTo: value(rail.pay_to, payTo(rail)) ?? "", rpc: value(rail.rpc, WEB_URL) ?? "" };
 }
+
+/** Where a facilitator of the site is; undefined while its variables are unset or malformed. */
+export function facilitatorVariables(
+  config: Pick<Config, "env">,
+  facilitator: FacilitatorManifest,
+): FacilitatorPlace | undefined {
+  const { value, secret } = createReader(config.env, readText);
+  const { url: usual, variable, headers } = facilitator;
+  const url = (variable && value(variable, WEB_URL)) || usual;
+  return url === undefined ? undefined : { url, headers: (headers && secret(headers, HEADERS)) || {} };
+}
+
+export interface FacilitatorPlace {
+  readonly url: string;
+  /** Sent with every request. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const readText = (path: string): string => readFileSync(path, "utf8");
 
 /** The parts of a set that decide which variables are needed. A key with a fault is left out. */
 export interface SetNeeds {
@@ -36,8 +63,8 @@ export const ANCHOR_RAILS = { base: "base", solana: "solana" } as const;
  */
 export function missingForServe(config: Config, needs: SetNeeds): string[] {
   const { site, manifests } = needs;
-  const { rails = [], upstreams = [] } = site;
-  const { faults, fault, isSet, value } = createReader(config.env, () => "");
+  const { rails = [], upstreams = [], facilitators = [] } = site;
+  const { faults, fault, isSet, value, secret } = createReader(config.env, readText);
   const need = (name: string, what: string, names = name): void => {
     if (!isSet(name)) fault(`${names} is not set: ${what}`);
   };
@@ -49,7 +76,14 @@ export function missingForServe(config: Config, needs: SetNeeds): string[] {
     );
   for (const [key, uses] of Object.entries(treasuryUses(needs)))
     if (uses.length > 0) need(key, `with it the treasury ${toList(uses)}`, `${key} (or ${key}_FILE)`);
-  if (rails.some(({ facilitator }) => facilitator === "remote") && !isSet("CDP_API_KEY_ID"))
+  const settlers = new Set(rails.flatMap((rail) => facilitatorsOf(rail, site)));
+  for (const { id, url, variable, headers } of facilitators.filter((one) => settlers.has(one.id))) {
+    if (url === undefined && variable) need(variable, `the URL of the facilitator ${id}`);
+    if (variable) value(variable, WEB_URL);
+    if (headers) need(headers, `the headers that the facilitator ${id} asks for`, `${headers} (or ${headers}_FILE)`);
+    if (headers) secret(headers, HEADERS);
+  }
+  if (settlers.has(REMOTE) && !isSet("CDP_API_KEY_ID"))
     need("FACILITATOR_URL", "the x402 facilitator, or set CDP_API_KEY_ID and CDP_API_KEY_SECRET for Coinbase's");
   for (const rail of rails) {
     need(rail.pay_to, `the address that receives ${rail.title}`);
@@ -70,10 +104,11 @@ export function missingForServe(config: Config, needs: SetNeeds): string[] {
 }
 
 /** What the treasury does with each of its keys. A key without a use is not needed. */
-function treasuryUses({ site: { rails = [], refunds }, capabilities }: SetNeeds): Record<string, string[]> {
+function treasuryUses({ site, capabilities }: SetNeeds): Record<string, string[]> {
+  const { rails = [], refunds } = site;
   const isOn = (id: string): boolean => rails.some((rail) => rail.id === id);
   const anchors = capabilities.has("anchor") && isOn(ANCHOR_RAILS.base);
-  const settled = rails.filter(({ facilitator }) => facilitator === "in-process").map(({ title }) => title);
+  const settled = rails.filter((rail) => isInProcess(rail, site)).map(({ title }) => title);
   return {
     TREASURY_EVM_KEY: [
       ...(capabilities.has("treasury") ? ["signs results"] : []),

@@ -1,4 +1,5 @@
 import type { Hex } from "../../api/capabilities.ts";
+import { isInProcess } from "../../core/rails/facilitators.ts";
 import { isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { toAtomic, toDecimal } from "../../core/set/price.ts";
 import { createEvmClient, type EvmClient } from "../../drivers/evm/client.ts";
@@ -41,14 +42,15 @@ export function probeRails(config: Config, { rails }: SiteManifest): Promise<Liv
 /** Whether the treasury can pay for its transactions. @param capabilities what plugins take of the host. */
 export function probeTreasury(
   config: Config,
-  { rails, refunds }: SiteManifest,
+  site: SiteManifest,
   capabilities: ReadonlySet<string>,
 ): Promise<LiveFinding>[] {
+  const { rails, refunds } = site;
   const anchors = capabilities.has("anchor") && rails.some(({ id }) => id === ANCHOR_RAILS.base);
   const treasury = createTreasury(config.treasury);
   return rails.flatMap((rail) => {
     const isAnchored = anchors && (rail.id === ANCHOR_RAILS.base || rail.id === ANCHOR_RAILS.solana);
-    const sends = rail.facilitator === "in-process" || rail.id === refunds?.rail || isAnchored;
+    const sends = isInProcess(rail, site) || rail.id === refunds?.rail || isAnchored;
     if (!sends || (!isEvm(rail) && !isAnchored)) return [];
     return [
       probe(`${rail.title}: treasury`, async (signal) => {

@@ -89,7 +89,7 @@ async function openTill(
   const jobs = await engine.open(services); // Last of what can fail here: it has to be closed.
   const exchanges = createExchanges({ store, clock, site });
   const extensionsOf = createExtensions({ services, schemas, baseUrl });
-  const networks = rails.map(({ manifest }) => manifest.network);
+  const networks = [...new Set(rails.map(({ manifest }) => manifest.network))];
   const signIns = createSignIns({ baseUrl, networks, prove: drivers.proveWallet, store, clock });
   const proofs = createProofs({ baseUrl, signer: identity.signer, clock });
   const hooks = { extensionsOf, signIns, proofs, onSettled: exchanges.observe };

@@ -14,8 +14,6 @@ import { createEvmReads } from "../../drivers/evm/reads.ts";
 import { createEvmRefundRail } from "../../drivers/evm/refund-rail.ts";
 import { createEvmSender, type EvmSender } from "../../drivers/evm/sender.ts";
 import { createEvmSettlements } from "../../drivers/evm/settlements.ts";
-import { createCdpFacilitator } from "../../drivers/facilitator/cdp.ts";
-import { createHttpFacilitator, type HttpFacilitator } from "../../drivers/facilitator/http.ts";
 import { createLocalFacilitator } from "../../drivers/facilitator/local.ts";
 import { createSolanaClient, type SolanaClient } from "../../drivers/solana/client.ts";
 import { withReceiver } from "../../drivers/solana/receiver.ts";
@@ -26,6 +24,7 @@ import { createWalletProof } from "../../drivers/wallet-proof.ts";
 import type { Config } from "../config/config.ts";
 import { ANCHOR_RAILS, railVariables } from "../config/serve.ts";
 import type { WatchedRail } from "./address-watch.ts";
+import { openFacilitators } from "./facilitators.ts";
 
 export interface DriverDeps {
   readonly config: Config;
@@ -54,8 +53,14 @@ export interface Drivers {
 /** @throws Problem `bad-request` when the configuration lacks what the site needs, as `missingForServe` says. */
 export function createDrivers({ config, site, store, clock, log }: DriverDeps): Drivers {
   const treasury = createTreasury(config.treasury);
-  const remote = openRemote(config);
-  const evmChains = new Map(site.rails.filter(isEvm).map((rail) => [rail.network, openEvm(rail)]));
+  const facilitators = openFacilitators({ config, site, log });
+  /** One for each network, whatever the number of its rails: the treasury's transactions stand in one line. */
+  const evmChains = new Map(
+    [...Map.groupBy(site.rails.filter(isEvm), ({ network }) => network)].map(([network, rails]) => [
+      network,
+      openEvm(rails),
+    ]),
+  );
   const solanaClients = new Map(
     site.rails.filter((rail) => !isEvm(rail)).map((rail) => [rail.network, openSolana(rail)]),
   );
@@ -70,14 +75,15 @@ export function createDrivers({ config, site, store, clock, log }: DriverDeps): 
     refundRail: toRefundRail(),
     async close() {
       for (const { sender } of evmChains.values()) sender.close();
-      await remote?.close();
+      await facilitators.close();
     },
   };
 
-  function openEvm(rail: RailManifest): { client: EvmClient; sender: EvmSender } {
+  function openEvm(rails: readonly RailManifest[]): { client: EvmClient; sender: EvmSender } {
+    const rail = rails[0] as RailManifest; // Groups are not empty.
     const { rpc } = railVariables(config, rail);
     const client = createEvmClient({ url: rpc, chainId: Number(rail.network.slice("eip155:".length)) });
-    const feeCapWei = toFeeCap(rail);
+    const feeCapWei = rails.map(toFeeCap).reduce((most, cap) => (cap > most ? cap : most));
     return { client, sender: createEvmSender({ client, treasury, store, feeCapWei, clock, log }) };
   }
 
@@ -99,16 +105,19 @@ export function createDrivers({ config, site, store, clock, log }: DriverDeps): 
   }
 
   function toFacilitator(manifest: RailManifest, payTo: string): Facilitator {
-    const { facilitator, network, asset, symbol, domain, decimals, smart_wallets: smartWallets } = manifest;
+    const { network, asset, symbol, domain, decimals, smart_wallets: smartWallets } = manifest;
     const chain = evmChains.get(network);
-    if (facilitator === "in-process" && chain && domain) {
-      const tokens = [{ asset, ...domain, decimals }];
-      const terms = { treasury, store, tokens, smartWallets };
-      return createLocalFacilitator({ network: network as `eip155:${string}`, ...chain, ...terms });
-    }
-    if (!remote) throw new Problem("bad-request", "No facilitator is configured");
+    const openLocal =
+      chain && domain
+        ? (): Facilitator => {
+            const tokens = [{ asset, ...domain, decimals }];
+            const terms = { treasury, store, tokens, smartWallets };
+            return createLocalFacilitator({ network: network as `eip155:${string}`, ...chain, ...terms });
+          }
+        : undefined;
+    const facilitator = facilitators.of(manifest, { openLocal, settlements: toSettlements(manifest) });
     const client = solanaClients.get(network);
-    return client ? withReceiver(remote, { client, payTo, mint: asset, symbol }) : remote;
+    return client ? withReceiver(facilitator, { client, payTo, mint: asset, symbol }) : facilitator;
   }
 
   function toSettlements({ network }: RailManifest): SettlementReader {
@@ -152,11 +161,6 @@ export function createDrivers({ config, site, store, clock, log }: DriverDeps): 
 function closedAnchor(problem: Problem): Anchor {
   const refuse = (): Promise<never> => Promise.reject(problem);
   return { write: refuse, ready: refuse };
-}
-
-function openRemote({ facilitator: { url, headers, cdp } }: Config): HttpFacilitator | undefined {
-  if (cdp) return createCdpFacilitator({ apiKeyId: cdp.keyId, apiKeySecret: cdp.keySecret, url });
-  return url === undefined ? undefined : createHttpFacilitator({ url, headers: async () => headers });
 }
 
 const absent = (rail: string): Problem =>

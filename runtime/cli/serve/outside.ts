@@ -1,4 +1,5 @@
 import { createReportShelf, type ReportShelf } from "../../core/jobs/reports.ts";
+import { withOneFacilitator } from "../../core/rails/facilitators.ts";
 import { createPurchaseList } from "../../core/wallets/purchases.ts";
 import { type LoadedPlugins, loadPlugins } from "../set/load.ts";
 import type { ComposeOptions } from "./composition.ts";
@@ -16,7 +17,8 @@ export interface Outside {
 
 /** @throws Problem `bad-request` when the configuration lacks what the site needs. */
 export function openOutside({ set, config, baseUrl, store, clock, log, sandbox }: ComposeOptions): Outside {
-  const drivers = createDrivers({ config, site: set.site, store, clock, log });
+  const site = sandbox ? withOneFacilitator(set.site) : set.site;
+  const drivers = createDrivers({ config, site, store, clock, log });
   const sources = openSources({ set, config, store, clock, log, override: sandbox?.sources });
   const reports = createReportShelf({ store, baseUrl });
   return {

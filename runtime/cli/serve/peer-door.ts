@@ -1,6 +1,8 @@
 import type { CreateLimiter } from "../../core/limiter.ts";
 import { PATHS } from "../../core/paths.ts";
 import type { Identity } from "../../core/peers/identity.ts";
+import { facilitatorsOf, IN_PROCESS } from "../../core/rails/facilitators.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
 import { createPeerBudgets } from "../../drivers/peers/budgets.ts";
 import { createPeerCards } from "../../drivers/peers/cards.ts";
@@ -11,13 +13,14 @@ import { toDidDocument } from "../../surfaces/discovery/did.ts";
 import type { Document } from "../../surfaces/http/document.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { Config, PeerConfig } from "../config/config.ts";
+import { facilitatorVariables } from "../config/serve.ts";
 
 export interface PeerDoorDeps
   extends Pick<A2aOptions, "services" | "invoke" | "baseUrl" | "exchanges" | "store" | "clock"> {
   /** Default: opened as configured. */
   readonly identity?: Identity;
-  readonly config: PeerConfig & Pick<Config, "facilitator">;
-  readonly site: AgentCardOptions["site"];
+  readonly config: PeerConfig & Pick<Config, "facilitator" | "env">;
+  readonly site: AgentCardOptions["site"] & Pick<SiteManifest, "facilitators">;
   /** Default: in memory. */
   readonly createLimiter?: CreateLimiter;
   /** Absolute URLs that the card shows. */
@@ -37,7 +40,7 @@ export async function openPeerDoor(options: PeerDoorDeps): Promise<OpenPeerDoor>
   const identity = options.identity ?? (await openOwnIdentity({ config, store, clock }));
   const web = createGuardedFetch();
   const budgets = createPeerBudgets(createLimiter);
-  const shown = { services, site, baseUrl, facilitator: toFacilitator(config), identity };
+  const shown = { services, site, baseUrl, facilitator: toFacilitator(config, site), identity };
   const { invoke, exchanges } = options;
   const peerKeys = createPeerCards({ web, clock, budgets });
   const card = toAgentCard({ ...shown, ...(links && { links }) });
@@ -60,9 +63,14 @@ export function openOwnIdentity({ config, store, clock }: IdentityDeps): Promise
 
 type IdentityDeps = Pick<PeerDoorDeps, "config" | "store" | "clock">;
 
-/** The facilitator as the agent card names it. */
-const toFacilitator = ({ facilitator: { url, cdp } }: Pick<Config, "facilitator">): string =>
-  url ?? (cdp ? "https://api.cdp.coinbase.com" : "in-process");
+/** The facilitator as the agent card names it: the first of the first rail. */
+function toFacilitator(config: PeerConfig & Pick<Config, "facilitator" | "env">, site: PeerDoorDeps["site"]): string {
+  const { url, cdp } = config.facilitator;
+  const name = site.rails[0] && facilitatorsOf(site.rails[0], site)[0];
+  const manifest = site.facilitators?.find(({ id }) => id === name);
+  const own = manifest && facilitatorVariables(config, manifest)?.url;
+  return own ?? url ?? (cdp ? "https://api.cdp.coinbase.com" : IN_PROCESS);
+}
 
 const toDocument = (value: object): Document => ({
   type: "application/json",

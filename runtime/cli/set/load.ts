@@ -4,6 +4,8 @@ import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { AnyHandler, Cache, Host, Plugin, Upstream } from "../../api/plugin.ts";
 import { isObject } from "../../core/json.ts";
+import { checkRails } from "../../core/rails/checks.ts";
+import { isTestSite, sayTestMoney } from "../../core/rails/networks.ts";
 import type { Compile } from "../../core/schema/validator.ts";
 import { compileSet, toCompiled } from "../../core/set/compiled-set.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
@@ -50,11 +52,14 @@ export async function loadSet(dir: string, isKnown = false): Promise<ManifestSet
   const manifests = files.manifests.map(check.manifest);
   const drafts = manifests.map(({ draft }) => draft);
   const { schemas, compile, faults } = compileSet(files.schemas, drafts, isKnown);
+  const isTest = isTestSite(site?.draft.data ?? {});
   return {
     dir: root,
     // The casts hold where there are no faults, as the interface says.
-    site: deepFreeze(site?.draft.data ?? {}) as SiteManifest,
-    manifests: drafts.map(({ data }) => deepFreeze(data) as Manifest),
+    site: deepFreeze(isTest && site ? sayTestMoney(site.draft.data) : (site?.draft.data ?? {})) as SiteManifest,
+    manifests: drafts.map(
+      ({ data }) => deepFreeze(isTest && data.price !== undefined ? sayTestMoney(data) : data) as Manifest,
+    ),
     schemas: schemas.documents,
     compile,
     drafts,
@@ -63,7 +68,7 @@ export async function loadSet(dir: string, isKnown = false): Promise<ManifestSet
       ...files.faults,
       ...(site?.faults ?? []),
       ...manifests.flatMap((manifest) => manifest.faults),
-      ...(site ? checkSite(site.draft) : []),
+      ...(site ? [...checkSite(site.draft), ...checkRails(site.draft, site.faults.length === 0)] : []),
       ...checkManifests({ ...(site && { site: site.draft }), manifests: drafts, schemas }),
       ...faults,
     ].sort(byPlace),

@@ -36,7 +36,8 @@ export function explainOffer(
 
 function explainTerms(payment: Payment, offers: readonly PaymentRequirements[]): string | undefined {
   const { accepted, authorization, scheme, network } = payment;
-  const [offer] = offers.filter((one) => one.network === network);
+  const there = offers.filter((one) => one.network === network);
+  const offer = there.find(({ asset }) => asset === accepted?.asset) ?? there[0];
   if (!offer) return `network ${network} is not offered now`;
   const terms: readonly (readonly [name: string, given: unknown, offered: unknown])[] = [
     ["scheme", scheme, offer.scheme],

@@ -1,6 +1,6 @@
 import { Problem } from "../../api/problem.ts";
 import type { Store } from "../store.ts";
-import type { Rail } from "../x402/rails.ts";
+import { type Rail, railOf } from "../x402/rails.ts";
 import type { PaymentRequirements } from "../x402/x402.ts";
 import { payerOf } from "./purchase.ts";
 
@@ -49,7 +49,7 @@ export function createExposure({ rails, store, mostCalls, onError }: ExposureDep
 
   return {
     async during({ key, payer, offer, lifeMs }, work) {
-      const rail = railOf(offer);
+      const rail = railFor(offer);
       const account = accountOf(payer, offer);
       const tally = await store.join(`in-flight:${account}`, key, toWeight(offer.amount, rail, "up"), lifeMs);
       const leave = (): void => void store.leave(`in-flight:${account}`, key).catch(onError); // It expires by itself.
@@ -68,12 +68,12 @@ export function createExposure({ rails, store, mostCalls, onError }: ExposureDep
     },
     spent(payer, offer) {
       const known = balances.get(accountOf(payer, offer));
-      if (known) known.spent += toWeight(offer.amount, railOf(offer), "up");
+      if (known) known.spent += toWeight(offer.amount, railFor(offer), "up");
     },
   };
 
-  function railOf({ network }: PaymentRequirements): Rail {
-    return rails.find(({ manifest }) => manifest.network === network) as Rail; // Offers are made from rails.
+  function railFor(offer: PaymentRequirements): Rail {
+    return railOf(rails, offer) as Rail; // Offers are made from rails.
   }
 
   /** What the payer holds, in weights; what was settled since it was read is taken off. */
@@ -90,7 +90,7 @@ export function createExposure({ rails, store, mostCalls, onError }: ExposureDep
   }
 
   async function read(payer: string, offer: PaymentRequirements): Promise<number> {
-    const rail = railOf(offer);
+    const rail = railFor(offer);
     try {
       const held = await rail.settlements.balance(payer, offer, AbortSignal.timeout(READ_MS));
       return toWeight(String(held), rail, "down");

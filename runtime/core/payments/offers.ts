@@ -140,7 +140,7 @@ function toOffers(
   if (price === undefined) return [];
   return rails.flatMap((rail) => {
     const status = statuses.get(rail.manifest.id);
-    const amount = amountOn(rail.manifest, price, site.yen_tiers)?.toString();
+    const amount = amountOn(rail.manifest, price, site)?.toString();
     if (status?.state !== "up" || amount === undefined) return [];
     const { network, asset, domain } = rail.manifest;
     const { payTo } = rail;

@@ -39,13 +39,16 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
+  const refresh = (): void => {
+    clearTimeout(timer);
+    if (!closed) timer = setTimeout(() => void round(), 0);
+  };
+  for (const { facilitator } of rails) facilitator.watch?.(refresh);
+
   return {
     statuses: () => statuses,
     start: round,
-    refresh() {
-      clearTimeout(timer);
-      if (!closed) timer = setTimeout(() => void round(), 0);
-    },
+    refresh,
     close() {
       closed = true;
       clearTimeout(timer);

@@ -1,6 +1,6 @@
 import type { Log } from "../../api/capabilities.ts";
 import { createDeadline, pause } from "../deadline.ts";
-import type { Rail } from "../x402/rails.ts";
+import { type Rail, railOf } from "../x402/rails.ts";
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from "../x402/x402.ts";
 
 /** How a settlement ended, as far as it can be known. */
@@ -61,12 +61,10 @@ export function createSettler(deps: SettlerDeps): Settler {
   const { rails, log, settleMs = 40_000, silenceMs = 5000, confirmMs = 10_000 } = deps;
   const settleDeadline = createDeadline(settleMs);
   const quietUntil = new Map<string, number>();
-  const railOf = (offer: PaymentRequirements): Rail | undefined =>
-    rails.find(({ manifest }) => manifest.network === offer.network);
 
   return {
     async settle(payment, offer, { isAgain = false, mustConfirm }) {
-      const answer = await ask(payment, offer);
+      const answer = await ask(payment, offer, isAgain);
       if ("state" in answer) return answer;
       if (answer.success && fits(answer, offer))
         return mustConfirm ? confirm(payment, offer, answer) : { state: "settled", receipt: answer, isFinal: false };
@@ -80,12 +78,16 @@ export function createSettler(deps: SettlerDeps): Settler {
   };
 
   /** The facilitator's answer; or that the chain shows the transfer, while the facilitator keeps silent. */
-  async function ask(payment: PaymentPayload, offer: PaymentRequirements): Promise<SettleResponse | Settlement> {
-    const rail = railOf(offer);
+  async function ask(
+    payment: PaymentPayload,
+    offer: PaymentRequirements,
+    isAgain: boolean,
+  ): Promise<SettleResponse | Settlement> {
+    const rail = railOf(rails, offer);
     if (!rail) return failure(offer, "rail_not_configured");
     const answered = new AbortController();
     const answer = rail.facilitator
-      .settle(payment, offer, settleDeadline())
+      .settle(payment, offer, settleDeadline(), { isAgain })
       .then(toReceipt, (error: unknown) =>
         failure(offer, "settlement_unknown", error instanceof Error ? error.message : String(error)),
       );
@@ -128,7 +130,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     offer: PaymentRequirements,
     answer: SettleResponse,
   ): Promise<Settlement> {
-    const found = await railOf(offer)
+    const found = await railOf(rails, offer)
       ?.settlements.find(payment, offer, AbortSignal.timeout(LOOK_MS))
       .catch((error: unknown) => complain(offer.network, error));
     const isReadable = found !== undefined;

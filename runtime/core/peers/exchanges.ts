@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../../api/capabilities.ts";
 import type { PaymentRecord } from "../payments/reservations.ts";
 import type { SiteManifest } from "../set/manifest.ts";
-import { amountOn } from "../set/price.ts";
+import { amountOn, type Tariff } from "../set/price.ts";
 import type { Store } from "../store.ts";
 import { PEER_POLICY } from "./policy.ts";
 
@@ -51,7 +51,7 @@ export interface Exchanges {
 export interface ExchangesDeps {
   readonly store: Store;
   readonly clock: Clock;
-  readonly site: Pick<SiteManifest, "rails" | "yen_tiers">;
+  readonly site: Pick<SiteManifest, "rails"> & Tariff;
   readonly createId?: () => string;
 }
 
@@ -75,8 +75,8 @@ export function createExchanges({ store, clock, site, createId = createRandomId 
       const exchange = id === undefined ? undefined : await read(id);
       if (exchange?.skill !== service || !receipt) return;
       const { network, asset, amount } = payment.accepted;
-      const rail = site.rails.find((one) => one.network === network);
-      if (!rail || amountOn(rail, exchange.price, site.yen_tiers)?.toString() !== amount) return;
+      const rail = site.rails.find((one) => one.network === network && one.asset === asset);
+      if (!rail || amountOn(rail, exchange.price, site)?.toString() !== amount) return;
       const { transaction, payer = null } = receipt;
       const seen = { transaction, network, asset, amount, payer, observed_at: Math.floor(clock.now() / 1000) };
       await store.putIfAbsent(`a2a:observed:${id}`, seen satisfies ObservedSettlement, KEEP_MS);

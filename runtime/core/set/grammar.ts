@@ -24,6 +24,10 @@ export const GRAMMARS: Readonly<Record<string, { readonly code: FaultCode; reado
     ),
   },
   amount: { code: "bad-amount", explain: explainAmount },
+  currency: {
+    code: "bad-word",
+    explain: byPattern(/^[a-z]{3}$/, 'write the three letters of a currency in lower case, such as "eur"'),
+  },
   explorer: { code: "bad-explorer", explain: (text) => explainExplorer(text, "tx") },
   "explorer-address": { code: "bad-explorer", explain: (text) => explainExplorer(text, "address") },
   handler: {

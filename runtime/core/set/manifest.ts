@@ -124,12 +124,14 @@ export interface RailManifest {
   readonly pay_to: string;
   /** The environment variable that holds the chain's RPC URL. */
   readonly rpc: string;
-  /** `remote`: the HTTP facilitator settles. `in-process`: payphone settles with the treasury's key. */
-  readonly facilitator: "remote" | "in-process";
+  /** `remote`, `in-process`, or ids of `facilitators` in the order of failover. To be read by `facilitatorsOf` alone. */
+  readonly facilitator?: string | readonly string[];
   /** The token's EIP-712 domain, for EVM rails. */
   readonly domain?: { readonly name: string; readonly version: string };
-  /** `usd`: the token is a dollar. `jpy`: amounts come from the site's fixed yen tiers. */
-  readonly currency: "usd" | "jpy";
+  /** `usd`: the token is a dollar. All others: three letters; amounts come from the site's fixed tiers. */
+  readonly currency: string;
+  /** Whether what is paid there is worth nothing. */
+  readonly testnet?: boolean;
   /** An explorer's URL with `{tx}` in it. */
   readonly explorer: string;
   /** The same with `{address}`. Left out: addresses lead nowhere. */
@@ -140,6 +142,19 @@ export interface RailManifest {
   readonly max_fee?: string;
   /** Wallets that payphone deploys with their first payment (ERC-6492); left out: none. In-process rails only. */
   readonly smart_wallets?: SmartWalletsManifest;
+}
+
+/** An HTTP facilitator, as listed in `_site.yaml`. */
+export interface FacilitatorManifest {
+  readonly id: string;
+  /** Left out where only `variable` gives it. */
+  readonly url?: string;
+  /** The environment variable whose URL replaces `url`. */
+  readonly variable?: string;
+  /** The environment variable that holds the headers of every request, as JSON. */
+  readonly headers?: string;
+  /** CAIP-2; left out: all. */
+  readonly networks?: readonly string[];
 }
 
 /** Which smart wallets are deployed for payers, and how many. */
@@ -160,8 +175,12 @@ export interface SiteManifest {
   readonly catalog_version: string;
   readonly contact: { readonly name: string; readonly url: string };
   readonly rails: readonly RailManifest[];
-  /** Yen by price in dollars, both decimal text. A price without a tier cannot be paid in yen. */
-  readonly yen_tiers: Readonly<Record<string, string>>;
+  /** Left out: none. */
+  readonly facilitators?: readonly FacilitatorManifest[];
+  /** By currency: amounts by price in dollars, both decimal text. A price without a tier cannot be paid in the currency. */
+  readonly currencies?: Readonly<Record<string, { readonly tiers: Readonly<Record<string, string>> }>>;
+  /** The same as `currencies.jpy.tiers`. To be read by `tiersOf` alone. */
+  readonly yen_tiers?: Readonly<Record<string, string>>;
   /** Left out: none. */
   readonly upstreams?: readonly UpstreamManifest[];
   /** Left out: failed jobs are refunded by hand. */

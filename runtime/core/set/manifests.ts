@@ -6,7 +6,7 @@ import type { Draft, SiteDraft } from "./draft.ts";
 import { type Fault, faultAt } from "./faults.ts";
 import { checkJob } from "./job-checks.ts";
 import type { SiteManifest } from "./manifest.ts";
-import { amountOn, isExact, LEAST_PRICE, toAtomic } from "./price.ts";
+import { amountOn, isExact, LEAST_PRICE, tiersOf, toAtomic } from "./price.ts";
 import { isReserved, overlaps, parametersOf, parseRoute, type Route } from "./route.ts";
 import { SETTLE_SECONDS } from "./site.ts";
 import { checkRefunds, checkRules } from "./site-services.ts";
@@ -142,19 +142,21 @@ function checkParameters(draft: Draft, schemas: Schemas): Fault[] {
   });
 }
 
-function checkPrice(draft: Draft, { rails, yen_tiers }: Partial<SiteManifest>): Fault[] {
+function checkPrice(draft: Draft, site: Partial<SiteManifest>): Fault[] {
+  const { rails } = site;
   const { price } = draft.data;
   if (price === undefined) return [];
   if (toAtomic(price, 18) < toAtomic(LEAST_PRICE, 18))
     return [faultAt(draft, ["price"], "price-too-low", `facilitators settle no less than ${LEAST_PRICE}`)];
-  if (!rails || !yen_tiers) return [];
+  // A currency without tiers is a fault of its own.
+  if (!rails || rails.some(({ currency }) => currency !== "usd" && !tiersOf(site, currency))) return [];
   const fine = rails.filter(({ currency, decimals }) => currency === "usd" && !isExact(price, decimals));
   if (fine.length > 0)
     return fine.map(({ title, decimals }) =>
       faultAt(draft, ["price"], "price-too-fine", `${title} has ${decimals} decimals and cannot hold it`),
     );
-  if (rails.some((rail) => amountOn({ ...rail, decimals: 18 }, price, yen_tiers) !== undefined)) return [];
-  const complaint = "no rail of _site.yaml can be paid with it: none counts dollars, and it has no yen tier";
+  if (rails.some((rail) => amountOn({ ...rail, decimals: 18 }, price, site) !== undefined)) return [];
+  const complaint = "no rail of _site.yaml can be paid with it: none counts dollars, and no currency has a tier for it";
   return [faultAt(draft, ["price"], "no-rail", complaint)];
 }
 

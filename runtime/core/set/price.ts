@@ -35,13 +35,30 @@ export function toDecimal(atomic: bigint, decimals: number): string {
   return fraction === "" ? whole : `${whole}.${fraction}`;
 }
 
+/** The facts of a site that decide what a price is in other currencies. */
+export type Tariff = Pick<SiteManifest, "currencies" | "yen_tiers">;
+
+/** The fixed amounts of a currency by price in dollars; undefined where the site has none of the currency. */
+export const tiersOf = (
+  { currencies = {}, yen_tiers }: Tariff,
+  currency: string,
+): Readonly<Record<string, string>> | undefined => {
+  const own = Object.hasOwn(currencies, currency) ? currencies[currency] : undefined;
+  return own?.tiers ?? (currency === "jpy" ? yen_tiers : undefined);
+};
+
 /**
- * A price in dollars as an amount on a rail, in atomic units. Yen come from fixed tiers, nothing is converted;
+ * A price in dollars as an amount on a rail, in atomic units. Other currencies have fixed tiers, nothing is converted;
  * undefined when there is no tier for the price.
  */
-export function amountOn(rail: RailManifest, price: string, tiers: SiteManifest["yen_tiers"]): bigint | undefined {
-  if (rail.currency === "usd") return toAtomic(price, rail.decimals);
+export function amountOn(
+  { currency, decimals }: Pick<RailManifest, "currency" | "decimals">,
+  price: string,
+  tariff: Tariff,
+): bigint | undefined {
+  if (currency === "usd") return toAtomic(price, decimals);
   const usd = toAtomic(price, 18);
+  const tiers = tiersOf(tariff, currency) ?? {};
   const tier = Object.keys(tiers).find((key) => toAtomic(key, 18) === usd);
-  return tier === undefined ? undefined : toAtomic(tiers[tier] as string, rail.decimals);
+  return tier === undefined ? undefined : toAtomic(tiers[tier] as string, decimals);
 }

@@ -59,9 +59,13 @@ export const toResource = (manifest: Manifest, site: SiteManifest, url: string):
   ...(url.startsWith("https:") && { iconUrl: new URL("/icon.png", url).href }),
 });
 
-/** The deprecated version 1 of the same challenge (x402-specification-v1, section 5.1). */
+/**
+ * The deprecated version 1 of the same challenge (x402-specification-v1, section 5.1). Its payments name a network and no
+ * token, so that of each network only the first token is offered.
+ */
 function toV1({ error, resource, accepts }: PaymentRequired, rails: readonly RailManifest[]): object {
-  return { x402Version: 1, error, accepts: accepts.map((offer) => toV1Offer(offer, resource, rails)) };
+  const firsts = accepts.filter(({ network }, at) => accepts.findIndex((offer) => offer.network === network) === at);
+  return { x402Version: 1, error, accepts: firsts.map((offer) => toV1Offer(offer, resource, rails)) };
 }
 
 function toV1Offer(offer: PaymentRequirements, resource: ResourceInfo, rails: readonly RailManifest[]): object {

@@ -1,5 +1,5 @@
 import type { RailManifest } from "../set/manifest.ts";
-import type { Facilitator, SettlementReader } from "./x402.ts";
+import type { Facilitator, PaymentRequirements, SettlementReader } from "./x402.ts";
 
 /** A rail that is configured: its manifest, its receiving address and whoever settles on it. */
 export interface Rail {
@@ -8,6 +8,15 @@ export interface Rail {
   readonly facilitator: Facilitator;
   readonly settlements: SettlementReader;
 }
+
+/** The rail of an offer; for an offer in a token that has no rail any more, another one of its network. */
+export const railOf = (
+  rails: readonly Rail[],
+  { network, asset }: Pick<PaymentRequirements, "network" | "asset">,
+): Rail | undefined => {
+  const there = rails.filter(({ manifest }) => manifest.network === network);
+  return there.find(({ manifest }) => manifest.asset === asset) ?? there[0];
+};
 
 /** Whether a rail can be offered now. */
 export type RailStatus =

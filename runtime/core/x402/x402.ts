@@ -78,10 +78,20 @@ export interface Facilitator {
   supported(signal: AbortSignal): Promise<readonly SupportedKind[]>;
   /** `isValid: false` is a refusal. An outage (timeout, network, 5xx, an answer that makes no sense) throws Problem `facilitator-unavailable`. */
   verify(payment: PaymentPayload, offer: PaymentRequirements, signal: AbortSignal): Promise<VerifyResponse>;
-  /** Whatever it throws means that the outcome is unknown: the money may have moved. */
-  settle(payment: PaymentPayload, offer: PaymentRequirements, signal: AbortSignal): Promise<SettleResponse>;
+  /**
+   * Whatever it throws means that the outcome is unknown: the money may have moved. `isAgain` says that an earlier attempt
+   * may have succeeded.
+   */
+  settle(
+    payment: PaymentPayload,
+    offer: PaymentRequirements,
+    signal: AbortSignal,
+    options?: { readonly isAgain?: boolean },
+  ): Promise<SettleResponse>;
   /** Sentences for the operator about what it has lost. @throws Problem `unavailable`. */
   warnings?(): Promise<readonly string[]>;
+  /** Calls the listener when what it supports may have changed. */
+  watch?(listener: () => void): void;
 }
 
 /** What a chain says of one payment, independently of any facilitator. */

@@ -24,8 +24,7 @@ const CHECK_MS = 1500;
 export function withReceiver(facilitator: Facilitator, receiver: SolanaReceiver): Facilitator {
   let isThere = false;
   return {
-    verify: facilitator.verify,
-    settle: facilitator.settle,
+    ...facilitator,
     async supported(signal) {
       const found = isThere || (await hasAccount(receiver).catch(() => undefined)); // Not known: payments will tell.
       isThere = found === true;

@@ -77,11 +77,12 @@ export function toJwks(identity: Identity): object {
   };
 }
 
-const toRail = ({ network, asset, symbol, decimals }: SiteManifest["rails"][number]): object => ({
+const toRail = ({ network, asset, symbol, decimals, testnet }: SiteManifest["rails"][number]): object => ({
   network,
   asset,
   symbol,
   decimals,
+  ...(testnet && { testnet }),
 });
 
 const PAYING = "Skills are paid for within their tasks: the task asks, and the next message brings the payment.";

@@ -5,7 +5,7 @@ import { amountOn } from "../../core/set/price.ts";
 /** The facts of the site in the catalogue. */
 export type CatalogSite = Pick<
   SiteManifest,
-  "name" | "title" | "description" | "version" | "catalog_version" | "contact" | "rails" | "yen_tiers"
+  "name" | "title" | "description" | "version" | "catalog_version" | "contact" | "rails" | "currencies" | "yen_tiers"
 > & {
   /** The public base URL, without a trailing slash. */
   readonly baseUrl: string;
@@ -34,6 +34,8 @@ export interface CatalogRail {
   readonly asset: string;
   readonly symbol: string;
   readonly decimals: number;
+  /** Set where what is paid is worth nothing. */
+  readonly testnet?: true;
 }
 
 export interface CatalogEntry {
@@ -82,15 +84,17 @@ export function toCatalog(
       asset: rail.asset,
       symbol: rail.symbol,
       decimals: rail.decimals,
+      ...(rail.testnet && { testnet: true }),
     })),
     services: services.map((service) => toEntry(service, site)),
     links: Object.fromEntries(Object.entries(links).map(([key, path]) => [key, `${baseUrl}${path}`])),
   };
 }
 
-function toEntry({ manifest, routes, path }: Service, { baseUrl, rails, yen_tiers }: CatalogSite): CatalogEntry {
+function toEntry({ manifest, routes, path }: Service, site: CatalogSite): CatalogEntry {
   const { id, title, description, price, tags, category, input, output } = manifest;
-  const payable = price === undefined ? [] : rails.filter((rail) => amountOn(rail, price, yen_tiers) !== undefined);
+  const { baseUrl, rails } = site;
+  const payable = price === undefined ? [] : rails.filter((rail) => amountOn(rail, price, site) !== undefined);
   return {
     id,
     title,

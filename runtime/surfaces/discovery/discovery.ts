@@ -1,7 +1,8 @@
 import { PATHS } from "../../core/paths.ts";
+import { facilitatorsOf, IN_PROCESS } from "../../core/rails/facilitators.ts";
 import type { Service } from "../../core/service.ts";
 import type { RailManifest, SiteManifest } from "../../core/set/manifest.ts";
-import { amountOn, toAtomic, toDecimal } from "../../core/set/price.ts";
+import { amountOn, tiersOf, toAtomic, toDecimal } from "../../core/set/price.ts";
 import { parametersOf, type Route } from "../../core/set/route.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 
@@ -48,6 +49,7 @@ export function toDiscovery({ services, site, schemas, baseUrl, links }: Discove
     resources: paid.map(({ path }) => baseUrl + path),
     networks: site.rails.map((rail) => toNetwork(rail, site)),
     ...toYenPricing(site),
+    ...toFixedPricing(site),
     free_endpoints: [
       ...free.flatMap((service) => service.routes.map((route) => toHead(service, route, baseUrl))),
       ...OWN_ENDPOINTS.map(([method, path, description]) => ({ method, path, url: baseUrl + path, description })),
@@ -72,9 +74,9 @@ function toHead({ manifest, path }: Service, { method }: Route, baseUrl: string)
   return { id, title, description, method, path, url: baseUrl + path, category: category ?? null, tags };
 }
 
-function toPrices({ manifest: { price = "", free } }: Service, { rails, yen_tiers }: SiteManifest): Json {
-  const amounts = rails.flatMap((rail) => {
-    const amount = amountOn(rail, price, yen_tiers);
+function toPrices({ manifest: { price = "", free } }: Service, site: SiteManifest): Json {
+  const amounts = site.rails.flatMap((rail) => {
+    const amount = amountOn(rail, price, site);
     if (amount === undefined) return [];
     const { network, asset, symbol, decimals } = rail;
     return [{ network, asset, symbol, amount: amount.toString(), display: `${toDecimal(amount, decimals)} ${symbol}` }];
@@ -92,16 +94,19 @@ function toExample({ manifest: { examples } }: Service): Json {
   return first ? { example: first } : {};
 }
 
-function toNetwork(rail: RailManifest, { limits }: SiteManifest): Json {
-  const { id, title, network, asset, symbol, decimals, currency, facilitator } = rail;
-  const max_timeout_seconds = limits.offer_seconds;
-  return { id, title, network, asset, symbol, decimals, currency, scheme: "exact", facilitator, max_timeout_seconds };
+/** Of whoever settles, only whether it is this server. */
+function toNetwork(rail: RailManifest, site: SiteManifest): Json {
+  const { id, title, network, asset, symbol, decimals, currency, testnet } = rail;
+  const facilitator = facilitatorsOf(rail, site)[0] === IN_PROCESS ? IN_PROCESS : "remote";
+  const max_timeout_seconds = site.limits.offer_seconds;
+  const terms = { scheme: "exact", facilitator, max_timeout_seconds, ...(testnet && { testnet }) };
+  return { id, title, network, asset, symbol, decimals, currency, ...terms };
 }
 
-/** The fixed yen tiers (`yen_tiers` of manifests/_site.yaml). The rate is the one that the highest tier implies. */
-function toYenPricing({ rails, yen_tiers }: SiteManifest): Json {
-  const tiers = Object.entries(yen_tiers);
-  if (tiers.length === 0 || rails.every(({ currency }) => currency !== "jpy")) return {};
+/** The fixed yen tiers. The rate is the one that the highest tier implies. */
+function toYenPricing(site: SiteManifest): Json {
+  const tiers = Object.entries(tiersOf(site, "jpy") ?? {});
+  if (tiers.length === 0 || site.rails.every(({ currency }) => currency !== "jpy")) return {};
   const rates = tiers
     .map(([usd, jpy]) => ({ usd: toAtomic(usd, 18), jpy: toAtomic(jpy, 18) }))
     .sort((a, b) => (a.usd < b.usd ? 1 : -1));
@@ -114,4 +119,17 @@ function toYenPricing({ rails, yen_tiers }: SiteManifest): Json {
       tiers: tiers.map(([price_usd, jpy]) => ({ price_usd, jpy })),
     },
   };
+}
+
+/** The fixed tiers of all other currencies in which a rail counts. */
+function toFixedPricing(site: SiteManifest): Json {
+  const currencies = [...new Set(site.rails.map(({ currency }) => currency))];
+  const fixed = currencies.flatMap((currency) => {
+    const tiers = currency === "jpy" ? [] : Object.entries(tiersOf(site, currency) ?? {});
+    if (tiers.length === 0) return [];
+    return [
+      [currency, { fx_oracle: false, tiers: tiers.map(([price_usd, amount]) => ({ price_usd, amount })) }] as const,
+    ];
+  });
+  return fixed.length > 0 ? { fixed_pricing: Object.fromEntries(fixed) } : {};
 }

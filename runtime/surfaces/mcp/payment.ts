@@ -37,7 +37,7 @@ export function metaSignInOf({ _meta }: RpcParams): string | object | undefined 
 /** What a challenge is about, in words. */
 export interface Sold {
   readonly manifest: Manifest;
-  /** The titles of rails by network. */
+  /** The titles of rails by `<network> <asset>`. */
   readonly titles: ReadonlyMap<string, string>;
 }
 
@@ -67,7 +67,9 @@ function toSentence({ error, accepts }: PaymentRequired, { manifest: { price, fr
     const refused = error === NOT_SIGNED_IN ? "" : `The proof was not accepted (${error}). `;
     return `${refused}This tool is free for a wallet that signs in. Your client has to ${SIGN}. ${WITHOUT_WALLET}`;
   }
-  const ways = [...new Set(accepts.map(({ network }) => titles.get(network) ?? network))].join(" or ");
+  const ways = [...new Set(accepts.map(({ network, asset }) => titles.get(`${network} ${asset}`) ?? network))].join(
+    " or ",
+  );
   const refused = error === UNPAID ? "" : `The payment was not accepted (${error}). `;
   const quota = free ? ` ${free.calls} calls a ${free.per} are free for a wallet that signs in: ${SIGN}.` : "";
   return (

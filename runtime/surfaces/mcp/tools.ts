@@ -23,12 +23,12 @@ export interface ServiceToolsOptions {
   readonly endpoint: string;
 }
 
-/** Every service as a tool. Only rails that count dollars take payments here. */
+/** Every service as a tool. Payments are taken here on the networks of rails that count dollars. */
 export function createServiceTools({ services, schemas, invoke, site, endpoint }: ServiceToolsOptions): Tools {
   const byName = new Map(services.map((service) => [service.manifest.id, service]));
   const rails = site.rails.filter(({ currency }) => currency === "usd");
-  const networks = rails.map(({ network }) => network);
-  const titles = new Map(rails.map(({ network, title }) => [network, title]));
+  const networks = [...new Set(rails.map(({ network }) => network))];
+  const titles = new Map(site.rails.map(({ network, asset, title }) => [`${network} ${asset}`, title]));
   const payable = rails.map(({ title }) => title).join(" or ");
   const inline = createSchemaInliner(services, schemas);
   const writeChallenge = createChallengeWriter();

@@ -41,9 +41,9 @@ ${toSnippets(service, site, baseUrl).map((snippet) => toSnippetEntry(snippet))}
 `;
 }
 
-function toAmounts(price: string, { rails, yen_tiers }: SiteManifest): string {
-  const amounts = rails.flatMap((rail) => {
-    const amount = amountOn(rail, price, yen_tiers);
+function toAmounts(price: string, site: SiteManifest): string {
+  const amounts = site.rails.flatMap((rail) => {
+    const amount = amountOn(rail, price, site);
     return amount === undefined ? [] : [`${toDecimal(amount, rail.decimals)} ${rail.title}`];
   });
   return amounts.join(", or ");

@@ -1,4 +1,5 @@
 import { PATHS } from "../../core/paths.ts";
+import { isTestSite } from "../../core/rails/networks.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { OTHER } from "../openapi/operations.ts";
@@ -30,6 +31,7 @@ export function toExplorer({ services, site, schemas, baseUrl, isSandbox }: Expl
     url: baseUrl + PATHS.explorer,
     site: site.title,
     isSandbox,
+    isTest: isTestSite(site),
     script: `${PATHS.assets}explorer.js`,
     main: html`<h1>Services</h1>
 <p class="lead">Each is one request, paid for by itself. Try one: the first answer says what it costs.</p>

@@ -1,6 +1,8 @@
 import { PATHS } from "../../core/paths.ts";
+import { isTestSite } from "../../core/rails/networks.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
+import { tiersOf } from "../../core/set/price.ts";
 import { type Html, html, toProse } from "./html.ts";
 import { toPage, toPriceText } from "./page.ts";
 import { toCurl } from "./snippets.ts";
@@ -24,6 +26,7 @@ export function toFrontPage({ services, site, baseUrl, paths, isSandbox }: Front
     url: `${baseUrl}/`,
     site: site.title,
     isSandbox,
+    isTest: isTestSite(site),
     main: html`<div class="hero">
 <h1>${site.title}</h1>
 <p class="lead">${site.description}</p>
@@ -74,12 +77,19 @@ function toPriceList(services: readonly Service[]): Html {
 </section>`;
 }
 
-function toWays({ rails, yen_tiers }: SiteManifest): Html {
-  const hasYen = rails.some(({ currency }) => currency === "jpy") && Object.keys(yen_tiers).length > 0;
+function toWays(site: SiteManifest): Html {
+  const { rails } = site;
+  const others = [...new Set(rails.map(({ currency }) => currency))].filter(
+    (currency) => currency !== "usd" && Object.keys(tiersOf(site, currency) ?? {}).length > 0,
+  );
+  const names =
+    others.length === 1 && others[0] === "jpy"
+      ? "Yen prices"
+      : `Prices in ${others.map((currency) => currency.toUpperCase()).join(" and ")}`;
   return html`<section aria-labelledby="pay">
 <h2 id="pay">Ways to pay</h2>
 <ul>${rails.map(({ title, network }) => html`<li>${title} <code>${network}</code></li>`)}</ul>
-${hasYen && html`<p>Yen prices are fixed amounts for fixed dollar prices, not conversions; each challenge shows every amount that is accepted.</p>`}
+${others.length > 0 && html`<p>${names} are fixed amounts for fixed dollar prices, not conversions; each challenge shows every amount that is accepted.</p>`}
 </section>`;
 }
 

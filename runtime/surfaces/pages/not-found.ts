@@ -1,11 +1,12 @@
 import { PATHS } from "../../core/paths.ts";
+import { isTestSite } from "../../core/rails/networks.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { Document } from "../http/document.ts";
 import { html } from "./html.ts";
 import { PAGE_POLICY, toPage } from "./page.ts";
 
 export interface NotFoundOptions {
-  readonly site: Pick<SiteManifest, "title">;
+  readonly site: Pick<SiteManifest, "title" | "rails">;
   /** The public base URL, without a trailing slash. */
   readonly baseUrl: string;
   readonly isSandbox: boolean;
@@ -19,6 +20,7 @@ export function toNotFoundPage({ site, baseUrl, isSandbox }: NotFoundOptions): D
     url: `${baseUrl}/`,
     site: site.title,
     isSandbox,
+    isTest: isTestSite(site),
     main: html`<div class="hero">
 <h1>There is nothing at this address</h1>
 <p class="lead">It may have been mistyped, or what was here is not kept any more.</p>

@@ -9,6 +9,8 @@ export interface PageOptions {
   /** The site's name for people. */
   readonly site: string;
   readonly isSandbox: boolean;
+  /** Whether the money is test money. */
+  readonly isTest: boolean;
   /** The path of the page's script, a module of this origin. */
   readonly script?: string;
   readonly main: HtmlPart;
@@ -27,7 +29,7 @@ export const PAGE_POLICY = [
 ].join("; ");
 
 /** A complete page. Its own ids begin with `_`; ids of services do not. */
-export function toPage({ title, description, url, site, isSandbox, script, main }: PageOptions): Html {
+export function toPage({ title, description, url, site, isSandbox, isTest, script, main }: PageOptions): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -58,7 +60,7 @@ ${toBrand({ site, home: "/", icon: PATHS.iconSvg })}
 <a href="${PATHS.llms}">llms.txt</a>
 </nav>
 </header>
-${toSandboxNotice(isSandbox)}
+${toMoneyNotice({ isSandbox, isTest })}
 <main id="_main">
 ${main}
 </main>
@@ -71,9 +73,15 @@ ${main}
 export const toBrand = ({ site, home, icon }: { site: string; home: string; icon: string }): Html =>
   html`<a class="brand" href="${home}"><img src="${icon}" alt="" width="28" height="28">${site}</a>`;
 
-/** What every page of a sandbox says. */
-export const toSandboxNotice = (isSandbox: boolean): Html =>
-  html`${isSandbox && html`<p class="banner"><strong>Sandbox.</strong> The money here is play money, and the chains run on the seller's machine.</p>`}`;
+/** What every page says where the money is worth nothing. */
+export function toMoneyNotice({ isSandbox, isTest }: Pick<PageOptions, "isSandbox" | "isTest">): Html | false {
+  if (isSandbox)
+    return html`<p class="banner"><strong>Sandbox.</strong> The money here is play money, and the chains run on the seller's machine.</p>`;
+  return (
+    isTest &&
+    html`<p class="banner"><strong>Test money.</strong> Payments are made on test networks and are worth nothing.</p>`
+  );
+}
 
 /** A manifest's word as a heading. */
 export const toHeading = (word: string): string =>

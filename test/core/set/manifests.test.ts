@@ -39,7 +39,7 @@ describe("manifests among each other", () => {
     const priced = (price: string): string[] => report([draft("roll.yaml", { price })], site);
     expect(priced("0.01")).to.deep.equal([]);
     expect(priced("0.02")).to.deep.equal([
-      'manifests/roll.yaml:1:1 no-rail price "0.02": no rail of _site.yaml can be paid with it: none counts dollars, and it has no yen tier',
+      'manifests/roll.yaml:1:1 no-rail price "0.02": no rail of _site.yaml can be paid with it: none counts dollars, and no currency has a tier for it',
     ]);
     expect(report([draft("roll.yaml", {})], site), "what is free needs none").to.deep.equal([]);
   });

@@ -62,17 +62,17 @@ describe("price arithmetic", () => {
       "1.77": 1_770_000n,
     };
     for (const [price, amount] of Object.entries(expected))
-      expect(amountOn(rail("usd", 6), price, TIERS)).to.equal(amount);
+      expect(amountOn(rail("usd", 6), price, { yen_tiers: TIERS })).to.equal(amount);
   });
 
   it("takes yen from the fixed tiers, and has none for 0.02 and 0.35", () => {
     const yen = 10n ** 18n;
-    expect(amountOn(rail("jpy", 18), "0.001", TIERS)).to.equal(yen / 10n);
-    expect(amountOn(rail("jpy", 18), "0.005", TIERS)).to.equal(yen);
-    expect(amountOn(rail("jpy", 18), "0.050", TIERS)).to.equal(10n * yen);
-    expect(amountOn(rail("jpy", 18), "1.77", TIERS)).to.equal(350n * yen);
-    expect(amountOn(rail("jpy", 18), "5", TIERS)).to.equal(1000n * yen);
-    expect(amountOn(rail("jpy", 18), "0.02", TIERS)).to.equal(undefined);
-    expect(amountOn(rail("jpy", 18), "0.35", TIERS)).to.equal(undefined);
+    expect(amountOn(rail("jpy", 18), "0.001", { yen_tiers: TIERS })).to.equal(yen / 10n);
+    expect(amountOn(rail("jpy", 18), "0.005", { yen_tiers: TIERS })).to.equal(yen);
+    expect(amountOn(rail("jpy", 18), "0.050", { yen_tiers: TIERS })).to.equal(10n * yen);
+    expect(amountOn(rail("jpy", 18), "1.77", { yen_tiers: TIERS })).to.equal(350n * yen);
+    expect(amountOn(rail("jpy", 18), "5", { yen_tiers: TIERS })).to.equal(1000n * yen);
+    expect(amountOn(rail("jpy", 18), "0.02", { yen_tiers: TIERS })).to.equal(undefined);
+    expect(amountOn(rail("jpy", 18), "0.35", { yen_tiers: TIERS })).to.equal(undefined);
   });
 });

@@ -1,8 +1,9 @@
 import type { ReportFigure, ReportPage, ReportResult } from "../../../api/reports.ts";
 import { PATHS } from "../../../core/paths.ts";
+import { isTestSite } from "../../../core/rails/networks.ts";
 import type { SiteManifest } from "../../../core/set/manifest.ts";
 import { type Html, html } from "../html.ts";
-import { toBrand, toSandboxNotice } from "../page.ts";
+import { toBrand, toMoneyNotice } from "../page.ts";
 import { readAmounts, toAmount, toDecimals } from "./amounts.ts";
 import { toReportBody } from "./markdown.ts";
 import { createToReference, toCopy, toOutsideLink } from "./references.ts";
@@ -27,6 +28,7 @@ const STYLES = ["look.css", "report.css"];
 export function createToReportPage({ site, baseUrl, isSandbox, assets }: ReportPageOptions) {
   const style: Html = { markup: STYLES.map((name) => readAsset(assets, name).toString()).join("") };
   const icon = `data:image/svg+xml;base64,${readAsset(assets, "icon.svg").toString("base64")}`;
+  const isTest = isTestSite(site);
   const toReference = createToReference(isSandbox ? { rails: [] } : site); // Explorers do not know a sandbox's chains.
 
   return (page: ReportPage): string => {
@@ -46,7 +48,7 @@ export function createToReportPage({ site, baseUrl, isSandbox, assets }: ReportP
 </head>
 <body>
 <header class="top">${toBrand({ site: site.title, home: `${baseUrl}/`, icon })}<p class="signed">Signed report</p></header>
-${toSandboxNotice(isSandbox)}
+${toMoneyNotice({ isSandbox, isTest })}
 <main>
 <h1>${title}</h1>
 ${results.length > 0 && html`<dl class="results">${results.map(toResult)}</dl>`}

@@ -23,6 +23,7 @@ describe("the door between agents, as the server opens it", () => {
         dataDir: folder,
         publicBaseUrl: BASE_URL,
         redisUrl,
+        env: {},
         identityKeys: undefined,
         facilitator: { url, headers: {}, cdp: undefined },
       },

@@ -1,0 +1,75 @@
+import type { Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import { facilitatorsOf, IN_PROCESS, REMOTE } from "../../core/rails/facilitators.ts";
+import type { RailManifest, SiteManifest } from "../../core/set/manifest.ts";
+import type { Facilitator, SettlementReader } from "../../core/x402/x402.ts";
+import { createCdpFacilitator } from "../../drivers/facilitator/cdp.ts";
+import { createFailover } from "../../drivers/facilitator/failover.ts";
+import { createHttpFacilitator, type HttpFacilitator } from "../../drivers/facilitator/http.ts";
+import { createMember, type FacilitatorMember } from "../../drivers/facilitator/member.ts";
+import type { Config } from "../config/config.ts";
+import { facilitatorVariables } from "../config/serve.ts";
+
+export interface FacilitatorDeps {
+  readonly config: Config;
+  readonly site: SiteManifest;
+  readonly log: Log;
+}
+
+/** What one rail adds to the facilitators that it names. */
+export interface RailParts {
+  /** payphone itself, on this rail; only where its chain can be settled on in this process. */
+  readonly openLocal: (() => Facilitator) | undefined;
+  readonly settlements: SettlementReader;
+}
+
+/** Whoever settles for the site's rails. Nothing is connected before its first use. */
+export interface Facilitators {
+  /** @throws Problem `bad-request` when the configuration lacks one. */
+  of(rail: RailManifest, parts: RailParts): Facilitator;
+  close(): Promise<void>;
+}
+
+export function openFacilitators({ config, site, log }: FacilitatorDeps): Facilitators {
+  const opened = new Map<string, HttpFacilitator>();
+  const members = new Map<string, FacilitatorMember>();
+
+  const openHttp = (name: string): HttpFacilitator => {
+    const known = opened.get(name) ?? connect(config, site, name);
+    opened.set(name, known);
+    return known;
+  };
+  const toMember = (name: string, rail: RailManifest, { openLocal }: RailParts): FacilitatorMember => {
+    const key = name === IN_PROCESS ? `${name} ${rail.id}` : name;
+    const facilitator = (): Facilitator => (name === IN_PROCESS && openLocal ? openLocal() : openHttp(name));
+    const member = members.get(key) ?? createMember({ name, facilitator: facilitator(), log });
+    members.set(key, member);
+    return member;
+  };
+
+  return {
+    of(rail, parts) {
+      const names = facilitatorsOf(rail, site);
+      const [only = REMOTE, ...others] = names;
+      if (others.length > 0) {
+        const { settlements } = parts;
+        return createFailover({ members: names.map((name) => toMember(name, rail, parts)), settlements, log });
+      }
+      return only === IN_PROCESS && parts.openLocal ? parts.openLocal() : openHttp(only);
+    },
+    async close() {
+      for (const member of members.values()) member.close();
+      for (const facilitator of opened.values()) await facilitator.close();
+    },
+  };
+}
+
+function connect(config: Config, site: SiteManifest, name: string): HttpFacilitator {
+  const { url, headers, cdp } = config.facilitator;
+  if (name === REMOTE && cdp) return createCdpFacilitator({ apiKeyId: cdp.keyId, apiKeySecret: cdp.keySecret, url });
+  const manifest = site.facilitators?.find(({ id }) => id === name);
+  const place = manifest ? facilitatorVariables(config, manifest) : url === undefined ? undefined : { url, headers };
+  if (!place || (!manifest && name !== REMOTE))
+    throw new Problem("bad-request", `The facilitator ${name} is not configured`);
+  return createHttpFacilitator({ url: place.url, headers: async () => place.headers });
+}

@@ -1,0 +1,46 @@
+import type { RailManifest, SiteManifest } from "../set/manifest.ts";
+
+/** Whether a site sells for test money. Its rails are all of one kind. */
+export const isTestSite = ({ rails = [] }: Partial<Pick<SiteManifest, "rails">>): boolean =>
+  rails.some(({ testnet }) => testnet);
+
+/** What descriptions begin with where nothing of worth is paid. */
+export const TEST_MONEY = "Test money: ";
+
+/** A description that says so: all documents and challenges are made from it. */
+export const sayTestMoney = <Described extends { readonly description?: string }>(what: Described): Described => ({
+  ...what,
+  description: TEST_MONEY + (what.description ?? ""),
+});
+
+/** Networks of which everybody knows whether their money is worth something, by CAIP-2 name. */
+const KNOWN: Readonly<Record<string, { readonly name: string; readonly isTest: boolean }>> = {
+  "eip155:1": { name: "Ethereum", isTest: false },
+  "eip155:10": { name: "OP Mainnet", isTest: false },
+  "eip155:56": { name: "BNB Smart Chain", isTest: false },
+  "eip155:137": { name: "Polygon", isTest: false },
+  "eip155:8453": { name: "Base", isTest: false },
+  "eip155:42161": { name: "Arbitrum One", isTest: false },
+  "eip155:43114": { name: "Avalanche", isTest: false },
+  "eip155:43113": { name: "Avalanche Fuji", isTest: true },
+  "eip155:80002": { name: "Polygon Amoy", isTest: true },
+  "eip155:84532": { name: "Base Sepolia", isTest: true },
+  "eip155:421614": { name: "Arbitrum Sepolia", isTest: true },
+  "eip155:11155111": { name: "Sepolia", isTest: true },
+  "eip155:11155420": { name: "OP Sepolia", isTest: true },
+  "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp": { name: "Solana", isTest: false },
+  "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1": { name: "Solana devnet", isTest: true },
+  "solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z": { name: "Solana testnet", isTest: true },
+};
+
+/** A sentence where a rail says of a well-known network what is not so. */
+export function explainTestnet({
+  network,
+  testnet = false,
+}: Pick<RailManifest, "network" | "testnet">): string | undefined {
+  const known = KNOWN[network];
+  if (!known || known.isTest === testnet) return undefined;
+  return known.isTest
+    ? `${known.name} is a test network, whose money is worth nothing: say "testnet: true"`
+    : `${known.name} is no test network, its money is real: leave "testnet" out`;
+}

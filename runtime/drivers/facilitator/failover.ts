@@ -1,0 +1,176 @@
+import type { Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import { pause } from "../../core/deadline.ts";
+import type {
+  Facilitator,
+  PaymentPayload,
+  PaymentRequirements,
+  SettlementReader,
+  SettleResponse,
+} from "../../core/x402/x402.ts";
+import type { FacilitatorMember } from "./member.ts";
+
+export interface FailoverOptions {
+  /** In the order in which they are asked. */
+  readonly members: readonly FacilitatorMember[];
+  readonly settlements: Pick<SettlementReader, "find">;
+  readonly log: Log;
+  /** How long one that is not the last may take, for a verdict and for a settlement. */
+  readonly verifyMs?: number;
+  readonly settleMs?: number;
+  /** How long the chain is asked about what a facilitator may have sent, once another one refuses it. */
+  readonly lookMs?: number;
+}
+
+const LOOK_PAUSE_MS = 500;
+const ONE_LOOK_MS = 3000;
+
+/** Failures before anything was sent: codes of Node and undici. After all others the request may have arrived. */
+const UNSENT = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
+
+/**
+ * Several facilitators as one. A verdict is asked of the next one when the first does not answer. So is a settlement, but
+ * once a request may have arrived, the chain is asked before the next facilitator is, and the next one's refusal proves
+ * nothing: what it refuses may be what the first has sent. An authorization can be used once, whoever sends it.
+ */
+export function createFailover(options: FailoverOptions): Facilitator {
+  const { members, settlements, log, verifyMs = 4000, settleMs = 12_000, lookMs = 8000 } = options;
+
+  return {
+    async supported(signal) {
+      const answers = await Promise.allSettled(members.map((member) => member.supported(signal)));
+      const known = members.flatMap((member, at) => {
+        const answer = answers[at];
+        return answer?.status === "fulfilled" ? [{ member, kinds: answer.value }] : [];
+      });
+      if (known.length === 0) throw toOutage(answers);
+      return [...known].sort(byState).flatMap(({ kinds }) => kinds);
+    },
+
+    async verify(payment, offer, signal) {
+      let failure: unknown;
+      for (const { member, bound } of candidates(offer, signal, verifyMs)) {
+        const tried = await attempt(member, ({ verify }) => verify(payment, offer, bound()));
+        if ("answer" in tried) return tried.answer;
+        failure = tried.failure;
+        if (signal.aborted) break;
+      }
+      throw failure;
+    },
+
+    async settle(payment, offer, signal, { isAgain = false } = {}) {
+      let failure: unknown;
+      /** Whether somebody may have sent it. */
+      let isSent = isAgain;
+      for (const { member, bound } of candidates(offer, signal, settleMs)) {
+        const shown = isSent ? await look(payment, offer, signal) : undefined;
+        if (shown) return shown;
+        const tried = await attempt(member, ({ settle }) => settle(payment, offer, bound(), { isAgain }));
+        if ("answer" in tried) {
+          const proves = tried.answer.success || !isSent || isAgain;
+          return proves ? tried.answer : lookLonger(payment, offer, signal);
+        }
+        failure = tried.failure;
+        if (signal.aborted) break;
+        isSent ||= !isUnsent(failure);
+      }
+      throw failure;
+    },
+
+    watch(listener) {
+      for (const member of members) member.watch(listener);
+    },
+
+    async warnings() {
+      const own = await Promise.all(members.map(({ facilitator }) => facilitator.warnings?.() ?? []));
+      const down = members
+        .filter((member) => !member.isUp())
+        .map(({ name }) => `The facilitator ${name} does not answer and is passed over`);
+      return [...down, ...own.flat()];
+    },
+  };
+
+  /**
+   * Whom to ask, in this order: those that are up before those that are not. Where an offer names who pays the fees, nobody
+   * else can settle it. All but the last have only so much time.
+   */
+  function candidates({ network, extra }: PaymentRequirements, signal: AbortSignal, ms: number): readonly Candidate[] {
+    const { feePayer } = extra;
+    const able = typeof feePayer === "string" ? members.filter((one) => one.paysFees(network, feePayer)) : members;
+    const sorted = (able.length > 0 ? able : members).map((member) => ({ member })).sort(byState);
+    return sorted.map(({ member }, at) => {
+      const isLast = at === sorted.length - 1;
+      return { member, bound: () => (isLast ? signal : AbortSignal.any([signal, AbortSignal.timeout(ms)])) };
+    });
+  }
+
+  /** The settlement, if the chain shows it. @throws Problem `settlement-unknown` when nobody else may be asked. */
+  async function look(
+    payment: PaymentPayload,
+    offer: PaymentRequirements,
+    signal: AbortSignal,
+  ): Promise<SettleResponse | undefined> {
+    const found = await settlements
+      .find(payment, offer, AbortSignal.any([signal, AbortSignal.timeout(ONE_LOOK_MS)]))
+      .catch((cause: unknown) => {
+        throw unsettled("The chain cannot be asked whether an earlier facilitator has settled this payment", cause);
+      });
+    if (found.state === "dead") throw unsettled("This payment can no longer be settled");
+    if (found.state === "open") return undefined;
+    log.info("facilitator.settled-unheard", { network: offer.network, transaction: found.transaction });
+    return { success: true, transaction: found.transaction, network: offer.network };
+  }
+
+  /** One has refused what another may have sent: only the chain can tell. */
+  async function lookLonger(
+    payment: PaymentPayload,
+    offer: PaymentRequirements,
+    signal: AbortSignal,
+  ): Promise<SettleResponse> {
+    const givenUp = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
+    do {
+      const shown = await look(payment, offer, signal);
+      if (shown) return shown;
+    } while (await pause(LOOK_PAUSE_MS, givenUp));
+    throw unsettled("One facilitator may have sent this payment, and another refuses it");
+  }
+}
+
+/** Those that are up first, otherwise in their own order. */
+const byState = (one: { member: FacilitatorMember }, other: { member: FacilitatorMember }): number =>
+  Number(other.member.isUp()) - Number(one.member.isUp());
+
+interface Candidate {
+  readonly member: FacilitatorMember;
+  /** Limits its time, from now on. */
+  readonly bound: () => AbortSignal;
+}
+
+/** Asks one, and notes whether it answers. */
+async function attempt<T>(
+  member: FacilitatorMember,
+  ask: (facilitator: Facilitator) => Promise<T>,
+): Promise<{ readonly answer: T } | { readonly failure: unknown }> {
+  try {
+    const answer = await ask(member.facilitator);
+    member.noteAnswer();
+    return { answer };
+  } catch (failure) {
+    member.noteOutage(failure);
+    return { failure };
+  }
+}
+
+function isUnsent(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : undefined;
+  return UNSENT.test(String(cause?.code));
+}
+
+/** As long as one may be there without having answered, nothing is certain. */
+function toOutage(answers: readonly PromiseSettledResult<unknown>[]): unknown {
+  const errors = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason as unknown] : []));
+  const isCertain = (error: unknown): boolean => error instanceof Problem && error.code === "unavailable";
+  return errors.find((error) => !isCertain(error)) ?? errors[0];
+}
+
+const unsettled = (detail: string, cause?: unknown): Problem => new Problem("settlement-unknown", detail, { cause });
