@@ -4,6 +4,7 @@ import type { Invocation } from "./call.ts";
 import { untilAborted } from "./deadline.ts";
 import { isShown } from "./schema/issues.ts";
 import type { Service } from "./service.ts";
+import { handlerOf } from "./set/manifest.ts";
 
 /** The parts of a service that running its handler needs. */
 export type Runnable = Pick<Service, "manifest" | "handler" | "output" | "deadlineMs">;
@@ -75,7 +76,9 @@ export async function perform(service: Runnable, input: unknown, call: PartialCa
   const output = await underDeadline(service, call, async (signal) => run(input, { ...IN_A_REQUEST, ...call, signal }));
   const { value, issues } = service.output.check(output, "body");
   if (issues.length === 0) return value;
-  const fault = new Error(`${service.manifest.handler} broke its output schema: ${JSON.stringify(issues.slice(0, 5))}`);
+  const fault = new Error(
+    `${handlerOf(service.manifest)} broke its output schema: ${JSON.stringify(issues.slice(0, 5))}`,
+  );
   throw new Problem("internal", undefined, { cause: fault });
 }
 

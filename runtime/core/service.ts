@@ -1,7 +1,7 @@
 import type { AnyHandler, Run } from "../api/plugin.ts";
 import type { Compile, Schema } from "./schema/validator.ts";
 import { isJob, toAcceptManifest, toStatusManifest, type WithJob } from "./set/job-manifests.ts";
-import type { JobManifest, Manifest, SiteManifest } from "./set/manifest.ts";
+import { handlerOf, type JobManifest, type Manifest, type SiteManifest } from "./set/manifest.ts";
 import { parseRoute, type Route } from "./set/route.ts";
 
 /** A manifest bound to its handler and its compiled schemas. Frozen. */
@@ -43,7 +43,7 @@ export type StatusOf = (service: string, job: JobManifest) => Run<{ job_id: stri
 export interface Bindings {
   readonly site: SiteManifest;
   readonly compile: Compile;
-  /** By `plugin.handler`. */
+  /** By `plugin.handler`, and by `proxy:` and the id of a proxied service. */
   readonly handlers: ReadonlyMap<string, AnyHandler>;
   /** Needed where manifests have jobs. */
   readonly statusOf?: StatusOf;
@@ -57,8 +57,8 @@ export function bindServices(manifests: readonly Manifest[], bindings: Bindings)
   const { handlers } = bindings;
   return Object.freeze(
     manifests.flatMap((manifest) => {
-      const handler = handlers.get(manifest.handler);
-      if (!handler) throw new TypeError(`${manifest.id}: there is no handler "${manifest.handler}"`);
+      const handler = handlers.get(handlerOf(manifest));
+      if (!handler) throw new TypeError(`${manifest.id}: there is no handler "${handlerOf(manifest)}"`);
       return isJob(manifest) ? bindJob(manifest, handler, bindings) : [bind(manifest, handler, bindings)];
     }),
   );

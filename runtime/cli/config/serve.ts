@@ -8,6 +8,7 @@ import {
   type Manifest,
   type RailManifest,
   type SiteManifest,
+  upstreamsOf,
 } from "../../core/set/manifest.ts";
 import type { Config } from "./config.ts";
 import { createReader } from "./reader.ts";
@@ -92,7 +93,7 @@ export function missingForServe(config: Config, needs: SetNeeds): string[] {
     value(rail.rpc, WEB_URL);
   }
   for (const { id, title, url, variable, key } of upstreams) {
-    const users = manifests.filter((manifest) => manifest.upstreams?.includes(id)).map((manifest) => manifest.id);
+    const users = manifests.filter((manifest) => upstreamsOf(manifest).includes(id)).map((manifest) => manifest.id);
     const isRails = rails.some(({ rpc }) => rpc === variable);
     if (users.length === 0) continue;
     if (key) value(key.variable, TOKEN);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Problem } from "../../api/problem.ts";
+import { upstreamsOf } from "../../core/set/manifest.ts";
 import type { Rail } from "../../core/x402/rails.ts";
 import { toEndpoint } from "../../drivers/http/endpoint.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
@@ -45,7 +46,7 @@ export async function lookAtWorld({ config, set, rails, store, capabilities }: L
 
 /** Whether what services read answers at all. A status says nothing here: each source has its own paths. */
 function probeSources(config: Config, { site, drafts }: ManifestSet): Promise<LiveFinding>[] {
-  const used = new Set(drafts.flatMap(({ data }) => data.upstreams ?? []));
+  const used = new Set(drafts.flatMap(({ data }) => upstreamsOf(data)));
   const nodes = new Set(site.rails.map(({ rpc }) => rpc));
   const sources = (site.upstreams ?? []).flatMap(({ id, title, url: usual, variable }) => {
     const url = (variable && config.env[variable]) || usual;

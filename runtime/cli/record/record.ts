@@ -75,9 +75,12 @@ interface Place extends Located {
   readonly manifest: UpstreamManifest;
 }
 
-function openUpstream({ manifest: { id, title, variable }, url, headers }: Place, transport: Transport): Upstream {
+function openUpstream(
+  { manifest: { id, title, variable }, url, headers, query }: Place,
+  transport: Transport,
+): Upstream {
   const terms = { ...PATIENT, transport, clock: { now: Date.now }, log: silentLog };
-  return createUpstream({ id, title, url, variable, headers, ...terms });
+  return createUpstream({ id, title, url, variable, headers, query, ...terms });
 }
 
 /** Patient limits: nobody waits for these answers. */
@@ -86,8 +89,8 @@ const PATIENT = { timeoutMs: 60_000, retries: 2 };
 const SHORTEST_SECRET = 12;
 
 /** The credentials of an upstream, and the parts of an operator's own URL that may be credentials. */
-function toSecrets({ manifest, url, headers }: Place): readonly string[] {
-  const keys = Object.values(headers);
+function toSecrets({ manifest, url, headers, query = {} }: Place): readonly string[] {
+  const keys = [...Object.values(headers), ...Object.values(query)];
   if (url === undefined || url === manifest.url) return keys;
   const { username, password, pathname, searchParams } = new URL(url);
   const parts = [username, password, ...pathname.split("/"), ...searchParams.values()];

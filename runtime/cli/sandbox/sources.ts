@@ -1,4 +1,4 @@
-import type { Manifest, UpstreamManifest } from "../../core/set/manifest.ts";
+import { type Manifest, type UpstreamManifest, upstreamsOf } from "../../core/set/manifest.ts";
 import type { Sandbox } from "../../sandbox/open-sandbox.ts";
 import { loadRecordings } from "../../sandbox/recordings/recordings.ts";
 import { createRecordedTransport, toRecordedFetch } from "../../sandbox/recordings/transport.ts";
@@ -62,8 +62,9 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
             fetch: toRecordedFetch(LLM, createRecordedTransport({ ...recorded, remedy: SET_MODEL })),
           },
     },
-    origins: ({ upstreams: named = [], llm }: Manifest) => {
-      const marks = named.map((id) => `${id}=${origins.get(id)}`);
+    origins: (manifest: Manifest) => {
+      const { llm } = manifest;
+      const marks = upstreamsOf(manifest).map((id) => `${id}=${origins.get(id)}`);
       if (llm) marks.push(`${LLM}=${own.llm ? "live" : "recorded"}`);
       return marks.length > 0 ? marks.join(", ") : undefined;
     },

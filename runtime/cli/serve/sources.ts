@@ -1,12 +1,12 @@
 import type { Cache, Clock, Llm, Log, Web } from "../../api/capabilities.ts";
-import type { Manifest, UpstreamManifest } from "../../core/set/manifest.ts";
+import { type Manifest, type UpstreamManifest, upstreamsOf } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
 import { createLlm, type LlmOptions } from "../../drivers/llm/llm.ts";
 import { createSchedule, type OpenSchedule } from "../../drivers/schedule.ts";
 import { createCache } from "../../drivers/store/cache.ts";
 import { createHttpTransport, type Transport } from "../../drivers/upstream/transport.ts";
-import { createUpstream, type LiveUpstream } from "../../drivers/upstream/upstream.ts";
+import { createUpstream, type LiveUpstream, type UpstreamOptions } from "../../drivers/upstream/upstream.ts";
 import type { Config } from "../config/config.ts";
 import { createReader, type Env } from "../config/reader.ts";
 import { TOKEN, WEB_URL } from "../config/values.ts";
@@ -52,10 +52,15 @@ export function openSources({ set, config, store, clock, log, override }: Source
   const schedule = createSchedule({ log });
   const transport = override?.wrap(http.send) ?? http.send;
   const upstreams = (set.site.upstreams ?? []).map((upstream) => {
-    const { url, headers, isOwn = false } = override?.locate(upstream) ?? locate(upstream, config.env);
-    const { id, title, variable, timeout_seconds = 5, retries = 2, rate } = upstream;
-    const bounds = { timeoutMs: timeout_seconds * 1000, retries, rate: isOwn ? undefined : rate };
-    return createUpstream({ id, title, url, variable, headers, ...bounds, transport, clock, log });
+    const { url, headers, query, isOwn = false } = override?.locate(upstream) ?? locate(upstream, config.env);
+    const { id, title, variable, timeout_seconds = 5, retries = 2, rate, breaker } = upstream;
+    const bounds = {
+      timeoutMs: timeout_seconds * 1000,
+      retries,
+      rate: isOwn ? undefined : rate,
+      ...toBreaker(breaker),
+    };
+    return createUpstream({ id, title, url, variable, headers, query, ...bounds, transport, clock, log });
   });
   const endpoint = override?.llm?.endpoint ?? config.llm;
   const byId = new Map(upstreams.map((upstream) => [upstream.id, upstream]));
@@ -66,7 +71,10 @@ export function openSources({ set, config, store, clock, log, override }: Source
       needs?.includes("LLM_BASE_URL") && !endpoint
         ? "No language model is configured: set LLM_BASE_URL and LLM_MODEL"
         : undefined,
-    outage: ({ upstreams: ids = [] }) => ids.map((id) => byId.get(id)?.status().reason).find((reason) => reason),
+    outage: (manifest) =>
+      upstreamsOf(manifest)
+        .map((id) => byId.get(id)?.outage())
+        .find((reason) => reason),
     web,
     schedule,
     cacheOf: (plugin) => createCache({ store, namespace: plugin, clock, log }),
@@ -78,11 +86,16 @@ export function openSources({ set, config, store, clock, log, override }: Source
   };
 }
 
+const toBreaker = (breaker: UpstreamManifest["breaker"]): Pick<UpstreamOptions, "breaker"> =>
+  breaker ? { breaker: { failures: breaker.failures, openMs: breaker.seconds * 1000 } } : {};
+
 /** The URL of an upstream, and the credential to send. */
 export interface Located {
   /** Undefined when nothing is configured. */
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** A credential in the query. */
+  readonly query?: Readonly<Record<string, string>>;
   /** Whether it is a recording or a chain of a sandbox, which has no limits. */
   readonly isOwn?: boolean;
 }
@@ -93,7 +106,8 @@ export function locate({ url, variable, key }: UpstreamManifest, env: Env): Loca
   const secret = key && value(key.variable, TOKEN);
   return {
     url: (variable && value(variable, WEB_URL)) ?? url,
-    headers: key && secret ? { [key.header]: secret } : {},
+    headers: key?.header && secret ? { [key.header]: key.scheme ? `${key.scheme} ${secret}` : secret } : {},
+    ...(key?.query && secret && { query: { [key.query]: secret } }),
   };
 }
 

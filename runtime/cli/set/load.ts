@@ -4,6 +4,7 @@ import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { AnyHandler, Cache, Host, Plugin, Upstream } from "../../api/plugin.ts";
 import { isObject } from "../../core/json.ts";
+import { checkProxies } from "../../core/proxy/checks.ts";
 import { checkRails } from "../../core/rails/checks.ts";
 import { isTestSite, sayTestMoney } from "../../core/rails/networks.ts";
 import type { Compile } from "../../core/schema/validator.ts";
@@ -69,6 +70,7 @@ export async function loadSet(dir: string, isKnown = false): Promise<ManifestSet
       ...(site?.faults ?? []),
       ...manifests.flatMap((manifest) => manifest.faults),
       ...(site ? [...checkSite(site.draft), ...checkRails(site.draft, site.faults.length === 0)] : []),
+      ...checkProxies(drafts, site?.draft),
       ...checkManifests({ ...(site && { site: site.draft }), manifests: drafts, schemas }),
       ...faults,
     ].sort(byPlace),

@@ -60,11 +60,9 @@ export function planTypes(manifests: readonly Manifest[], schemas: ReadonlyMap<s
       return { name: nameOf(key, side), schema: toTypeSchema(schema, side, refer) };
     });
   });
-  const handlers = uses.map(({ handler, input, output }) => ({
-    handler,
-    input: nameOf(input, "taken"),
-    output: nameOf(output, "returned"),
-  }));
+  const handlers = uses.flatMap(({ handler, input, output }) =>
+    handler === undefined ? [] : [{ handler, input: nameOf(input, "taken"), output: nameOf(output, "returned") }],
+  );
   return { types, handlers };
 }
 

@@ -47,6 +47,13 @@ export const GRAMMARS: Readonly<Record<string, { readonly code: FaultCode; reado
   },
   "lent-variable": { code: "bad-variable", explain: explainLentVariable },
   network: { code: "bad-network", explain: explainNetwork },
+  "proxy-request": {
+    code: "bad-request",
+    explain: byPattern(
+      /^(?:GET|POST|PUT|PATCH|DELETE) [/{]\S*$/,
+      'write a method and a path, such as "GET /v1/rates/{date}"',
+    ),
+  },
   route: { code: "bad-route", explain: explainRoute },
   "schema-name": {
     code: "bad-schema-name",

@@ -1,5 +1,5 @@
 import { isObject } from "../json.ts";
-import type { JobManifest, Manifest } from "./manifest.ts";
+import { handlerOf, type JobManifest, type Manifest } from "./manifest.ts";
 
 /** The manifest of a job service. */
 export type WithJob = Manifest & { readonly job: JobManifest };
@@ -32,7 +32,7 @@ export function toStatusManifest(manifest: WithJob): Manifest {
     title: `Status: ${title}`.slice(0, LONGEST_TITLE),
     description: `How a job of \`${id}\` stands, free of charge, by its job_id. DELIVERED comes with the deliverable, FAILED with the error and what became of the payment. A job that nobody knows is UNKNOWN.`,
     route: job.status_route,
-    handler: manifest.handler,
+    handler: handlerOf(manifest),
     input: STATUS_INPUT,
     output: toStatusSchema(manifest),
     tags,

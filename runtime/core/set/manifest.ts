@@ -1,3 +1,5 @@
+import type { ProxyManifest } from "../upstream/manifest.ts";
+
 /** `manifests/<id>.yaml`, one service, after its check against `schemas/manifest.json`. Frozen. */
 export interface Manifest {
   /** The file's name without `.yaml`. */
@@ -16,8 +18,10 @@ export interface Manifest {
   readonly free?: { readonly calls: number; readonly per: "hour" | "day" };
   /** Whether calls need a wallet that has signed in. */
   readonly sign_in?: boolean;
-  /** `plugin.handler`. */
-  readonly handler: string;
+  /** `plugin.handler`; left out where `proxy` is set. */
+  readonly handler?: string;
+  /** Somebody else's service, sold in the place of a handler's. */
+  readonly proxy?: ProxyManifest;
   /** The name of a file in `schemas/`, or an inline schema. */
   readonly input: string | object;
   readonly output: string | object;
@@ -46,6 +50,16 @@ export interface Manifest {
   readonly job?: JobManifest;
   readonly examples: readonly { readonly input: unknown; readonly output?: unknown }[];
 }
+
+/** The name of a service's handler: `plugin.handler`, or `proxy:` and the id of a service that is proxied. */
+export const handlerOf = ({ id, handler }: Pick<Manifest, "id" | "handler">): string => handler ?? `proxy:${id}`;
+
+/** The ids of the upstreams that a service reads. */
+export const upstreamsOf = ({
+  upstreams = [],
+  proxy,
+}: Partial<Pick<Manifest, "upstreams" | "proxy">>): readonly string[] =>
+  proxy?.upstream === undefined ? upstreams : [...upstreams, proxy.upstream];
 
 /** How the jobs of a service are run. */
 export interface JobManifest {
@@ -100,11 +114,19 @@ export interface UpstreamManifest {
   readonly variable?: string;
   /** Set where the source is a JSON-RPC node: its chain (CAIP-2). */
   readonly network?: string;
-  readonly key?: { readonly variable: string; readonly header: string };
+  /** Sent in a header, after `scheme` where that is set, or in a query parameter. */
+  readonly key?: {
+    readonly variable: string;
+    readonly header?: string;
+    readonly scheme?: string;
+    readonly query?: string;
+  };
   /** The timeout of one attempt; 5 by default. */
   readonly timeout_seconds?: number;
   /** 2 by default. */
   readonly retries?: number;
+  /** After how many failed requests in a row it is left alone, and for how long; 5 and 15 seconds by default. */
+  readonly breaker?: { readonly failures: number; readonly seconds: number };
   /** Its limit as a token bucket; none by default. */
   readonly rate?: { readonly per_second: number; readonly burst: number };
 }

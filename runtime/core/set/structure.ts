@@ -74,7 +74,9 @@ function toSound<Data>(data: unknown, errors: readonly ErrorObject[]): Partial<D
 
 /** Ajv's errors as faults. */
 const toFaults = (source: SourceFile, errors: readonly ErrorObject[]): Fault[] =>
-  errors.filter(({ keyword }) => keyword !== "propertyNames").map((error) => toFault(source, error));
+  errors
+    .filter(({ keyword }) => keyword !== "propertyNames" && keyword !== "if")
+    .map((error) => toFault(source, error));
 
 function toFault(source: SourceFile, error: ErrorObject): Fault {
   const { keyword, params, data, schema, propertyName } = error;

@@ -1,7 +1,9 @@
+import type { HttpMethod } from "../../core/proxy/plan.ts";
+
 /** One request of a chain of redirects. */
 export interface Hop {
   readonly url: URL;
-  readonly method: "GET" | "POST";
+  readonly method: HttpMethod;
   /** By lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;

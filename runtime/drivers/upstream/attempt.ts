@@ -1,6 +1,6 @@
 import type { Clock, UpstreamAnswer, UpstreamStream } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { toBounded } from "../http/bounded-body.ts";
+import { readBounded, toBounded } from "../http/bounded-body.ts";
 import { createIdleTimeout, type IdleTimeout } from "../http/idle-timeout.ts";
 import { type AttemptOutcome, readAnswer, type Setback, toSetback } from "./answers.ts";
 import type { Question } from "./question.ts";
@@ -13,8 +13,17 @@ import type { Transport, WireAnswer } from "./transport.ts";
 export interface Attempt {
   /** The answer with its whole body. */
   whole(question: Question, maxBytes: number, signal: AbortSignal): Promise<AttemptOutcome<UpstreamAnswer>>;
+  /** The answer with its whole body as it came. */
+  bytes(question: Question, maxBytes: number, signal: AbortSignal): Promise<AttemptOutcome<BytesAnswer>>;
   /** The answer as soon as its head has arrived; each further part of its body must arrive within the timeout. */
   stream(question: Question, maxBytes: number, signal: AbortSignal): Promise<AttemptOutcome<UpstreamStream>>;
+}
+
+/** An answer whose body may be anything. */
+export interface BytesAnswer {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly body: Buffer;
 }
 
 export interface AttemptOptions {
@@ -33,6 +42,12 @@ export function createAttempt({ title, timeoutMs, transport, clock }: AttemptOpt
     whole: (question, maxBytes, signal) =>
       ask(question, createIdleTimeout(timeoutMs, signal), async (answer, timeout) => {
         const value = await readAnswer(answer, title, maxBytes);
+        timeout.end();
+        return { value };
+      }),
+    bytes: (question, maxBytes, signal) =>
+      ask(question, createIdleTimeout(timeoutMs, signal), async ({ status, headers, body }, timeout) => {
+        const value = { status, headers, body: await readBounded(body, title, maxBytes) };
         timeout.end();
         return { value };
       }),

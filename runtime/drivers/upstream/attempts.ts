@@ -3,7 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import { untilAborted } from "../../core/deadline.ts";
 import { toBackoffMs } from "../http/retry.ts";
 import type { AttemptOutcome, Setback } from "./answers.ts";
-import { createGate, type GateRefusal } from "./gate.ts";
+import { type BreakerTerms, createGate, type GateRefusal } from "./gate.ts";
 import type { Pace, Pause } from "./pace.ts";
 
 /** What a request's caller allows. */
@@ -11,6 +11,10 @@ export interface Terms {
   readonly signal: AbortSignal;
   /** Unix milliseconds: until then a request that failed, or may not be sent now, is made again. 0: not at all. */
   readonly patientUntil?: number | undefined;
+  /** How many further attempts after the first, where it differs from the upstream's own number. */
+  readonly retries?: number | undefined;
+  /** The code of the Problem when the upstream works and wants a pause; `upstream-failed` unless given. */
+  readonly busy?: "unavailable" | undefined;
 }
 
 /** Repeats a request until it is answered or given up. */
@@ -31,6 +35,7 @@ export interface AttemptsOptions {
   readonly retries: number;
   /** The pause before the first repetition; doubled for each further one. */
   readonly pauseMs: number;
+  readonly breaker?: BreakerTerms | undefined;
   readonly pace: Pace;
   readonly pause: Pause;
   readonly clock: Clock;
@@ -41,6 +46,11 @@ export interface AttemptsOptions {
 interface GivenUp {
   readonly problem: Problem;
   readonly waitMs: number;
+}
+
+/** Why a request was given up. */
+interface Failure extends Pick<Setback, "reason" | "isAlive" | "cause"> {
+  readonly waitMs: number | undefined;
 }
 
 type Made<T> = { readonly value: T; readonly givenUp?: undefined } | { readonly givenUp: GivenUp };
@@ -59,7 +69,7 @@ const PATIENCE = { firstMs: 1000, longestMs: 30_000 } as const;
  */
 export function createAttempts(options: AttemptsOptions): Attempts {
   const { id, title, retries, pauseMs, pace, pause, clock, log } = options;
-  const gate = createGate(clock);
+  const gate = createGate(clock, options.breaker);
   let probe: Promise<unknown> | undefined;
 
   return {
@@ -80,8 +90,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   async function makeOnce<T>(attempt: () => Promise<AttemptOutcome<T>>, terms: Terms): Promise<Made<T>> {
     while (probe) await untilAborted(probe, terms.signal);
     const refusal = gate.refusal();
-    if (refusal) return { givenUp: toGivenUp(refusal.reason, refusal.waitMs) };
-    if (!gate.isInDoubt()) return repeat(attempt, terms, retries);
+    if (refusal) return { givenUp: toGivenUp(refusal, terms.busy) };
+    if (!gate.isInDoubt()) return repeat(attempt, terms, terms.retries ?? retries);
     const made = repeat(attempt, terms, 0);
     probe = made
       .catch(() => {})
@@ -93,7 +103,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 
   async function repeat<T>(
     attempt: () => Promise<AttemptOutcome<T>>,
-    { signal, patientUntil = 0 }: Terms,
+    { signal, patientUntil = 0, busy }: Terms,
     most: number,
   ): Promise<Made<T>> {
     let setback: Setback | undefined;
@@ -114,10 +124,10 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     } catch (error) {
       if (!signal.aborted)
         succeed(); // A Problem means that the upstream answered.
-      else if (setback) giveUp(setback);
+      else if (setback) giveUp(setback, busy);
       throw error;
     }
-    return { givenUp: giveUp(setback) };
+    return { givenUp: giveUp(setback, busy) };
   }
 
   /** @param made how many attempts were made. */
@@ -134,18 +144,19 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     if (gate.succeed()) log.info("upstream.up", { upstream: id });
   }
 
-  function giveUp({ reason, isAlive, retryAfterMs, unnamedMs, cause }: Setback): GivenUp {
+  function giveUp({ reason, isAlive, retryAfterMs, unnamedMs, cause }: Setback, busy: Terms["busy"]): GivenUp {
     const restMs = retryAfterMs && Math.min(retryAfterMs, LONGEST_REST_MS);
     if (restMs) gate.rest(restMs);
     log.warn("upstream.failed", { upstream: id, reason, rest_ms: restMs, error: cause });
     if (isAlive) noteAlive();
     else if (gate.fail()) log.warn("upstream.down", { upstream: id });
-    return toGivenUp(reason, restMs || gate.refusal()?.waitMs || unnamedMs, cause);
+    return toGivenUp({ reason, isAlive, waitMs: restMs || gate.refusal()?.waitMs || unnamedMs, cause }, busy);
   }
 
-  function toGivenUp(reason: string, waitMs: number | undefined, cause?: unknown): GivenUp {
+  function toGivenUp({ reason, isAlive, waitMs, cause }: Failure, busy: Terms["busy"]): GivenUp {
     const retryAfter = waitMs === undefined ? {} : { retryAfter: Math.ceil(waitMs / 1000) };
-    const problem = new Problem("upstream-failed", `${title} ${reason}`, { cause, ...retryAfter });
+    const code = (isAlive && busy) || "upstream-failed";
+    const problem = new Problem(code, `${title} ${reason}`, { cause, ...retryAfter });
     return { problem, waitMs: waitMs ?? 0 };
   }
 }

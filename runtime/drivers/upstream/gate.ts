@@ -5,6 +5,8 @@ export interface GateRefusal {
   /** Follows the upstream's title in a sentence: `has asked for a pause`. */
   readonly reason: string;
   readonly waitMs: number;
+  /** Whether the upstream works and has asked for the pause. */
+  readonly isAlive: boolean;
 }
 
 /** Whether an upstream may be asked: a circuit breaker, and the pause that the upstream itself has asked for. */
@@ -27,14 +29,18 @@ interface Span {
   readonly forMs: number;
 }
 
+/** When a breaker opens, and for how long. */
+export interface BreakerTerms {
+  /** How many failed requests in a row open it; 5 unless given. */
+  readonly failures?: number | undefined;
+  /** How long requests are refused before one may probe; 15 seconds unless given. */
+  readonly openMs?: number | undefined;
+}
+
 const NONE: Span = { since: 0, forMs: 0 };
-/** How many failed requests in a row open the breaker. */
-const FAILURES = 5;
-/** How long requests are refused before one may probe. */
-const OPEN_MS = 15_000;
 
 /** The state is this process's own. */
-export function createGate(clock: Clock): Gate {
+export function createGate(clock: Clock, { failures = 5, openMs = 15_000 }: BreakerTerms = {}): Gate {
   let failed = 0;
   let rested = NONE;
   let failing = NONE;
@@ -42,21 +48,21 @@ export function createGate(clock: Clock): Gate {
   return {
     refusal() {
       const restMs = leftOf(rested);
-      if (restMs > 0) return { reason: "has asked for a pause", waitMs: restMs };
-      if (failed < FAILURES) return undefined;
+      if (restMs > 0) return { reason: "has asked for a pause", waitMs: restMs, isAlive: true };
+      if (failed < failures) return undefined;
       const waitMs = leftOf(failing);
-      return waitMs > 0 ? { reason: "has failed several times in a row", waitMs } : undefined;
+      return waitMs > 0 ? { reason: "has failed several times in a row", waitMs, isAlive: false } : undefined;
     },
-    isInDoubt: () => failed >= FAILURES,
+    isInDoubt: () => failed >= failures,
     succeed() {
-      const wasGivenUp = failed >= FAILURES;
+      const wasGivenUp = failed >= failures;
       failed = 0;
       return wasGivenUp;
     },
     fail() {
       failed += 1;
-      failing = { since: clock.now(), forMs: OPEN_MS };
-      return failed === FAILURES;
+      failing = { since: clock.now(), forMs: openMs };
+      return failed === failures;
     },
     rest(waitMs) {
       if (waitMs > leftOf(rested)) rested = { since: clock.now(), forMs: waitMs };

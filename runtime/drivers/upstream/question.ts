@@ -1,4 +1,5 @@
 import type { UpstreamRequest } from "../../api/capabilities.ts";
+import type { HttpMethod } from "../../core/proxy/plan.ts";
 import type { WireRequest } from "./transport.ts";
 
 /** A request to an upstream. Equal questions have the same answer. */
@@ -10,6 +11,18 @@ export interface Address {
   readonly url: URL;
   /** Credentials; a request's headers cannot replace them. */
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A request that is sent as it stands. */
+export interface PlainRequest {
+  readonly method: HttpMethod;
+  /** Below the upstream's URL, encoded; it begins with a slash. */
+  readonly path: string;
+  /** Encoded, without the question mark. */
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** With its content type. */
+  readonly body?: { readonly type: string; readonly text: string } | undefined;
 }
 
 /** Some providers refuse requests without it. */
@@ -33,6 +46,22 @@ export function toQuestion(
     url: toUrl(url, path, request.query),
     headers: toHeaders(own, request.headers, headers),
     ...(hasBody && { body: JSON.stringify(body) }),
+  };
+}
+
+/** Makes a question of a request. Redirects of it do not leave the upstream. @throws RangeError for a path that leads elsewhere. */
+export function toPlainQuestion({ id, url, headers }: Address, request: PlainRequest): Question {
+  const { method, path, query, body } = request;
+  const own = { "user-agent": USER_AGENT, ...(body && { "content-type": body.type }) };
+  const target = toUrl(url, path);
+  target.search = [target.search.slice(1), query].filter(Boolean).join("&");
+  return {
+    upstream: id,
+    method,
+    url: target,
+    headers: toHeaders(own, request.headers, headers),
+    ...(body && { body: body.text }),
+    stays: true,
   };
 }
 

@@ -1,17 +1,20 @@
 import { type Duplex, pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Agent, Dispatcher } from "undici";
+import type { HttpMethod } from "../../core/proxy/plan.ts";
 import { followRedirects, type Hop } from "../http/redirects.ts";
 
 /** One HTTP request to an upstream. */
 export interface WireRequest {
   /** The upstream's id. */
   readonly upstream: string;
-  readonly method: "GET" | "POST";
+  readonly method: HttpMethod;
   readonly url: URL;
   /** By lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Whether only redirects within the same origin are followed. */
+  readonly stays?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -52,10 +55,14 @@ export function createHttpTransport(): HttpTransport {
     async send(request) {
       opened ??= openAgent();
       const agent = await opened;
-      const { method, url, body, signal } = request;
+      const { method, url, body, stays = false, signal } = request;
       const headers = { "accept-encoding": "gzip, deflate, br", ...request.headers };
       const send = (hop: Hop): Promise<Received> => sendOnce(agent, hop, signal);
-      return toAnswer(await followRedirects({ method, url, headers, body }, { send, ...REDIRECTED }));
+      const toUrl = (location: string, from: Hop): URL | undefined => {
+        const next = toNext(location, from);
+        return stays && next?.origin !== url.origin ? undefined : next;
+      };
+      return toAnswer(await followRedirects({ method, url, headers, body }, { ...REDIRECTED, send, toUrl }));
     },
     close: async () => (await opened)?.destroy(),
   };
@@ -88,12 +95,13 @@ const REDIRECTED = {
     location: typeof location === "string" ? location : null,
   }),
   discard: ({ body }: Received) => body.dump(),
-  toUrl(location: string, { method, url: from }: Hop): URL | undefined {
-    const url = method === "GET" ? URL.parse(location, from.href) : null;
-    return url && (url.protocol === "https:" || url.protocol === from.protocol) ? url : undefined;
-  },
   mayCross: (header: string) => HARMLESS.has(header),
 };
+
+function toNext(location: string, { method, url: from }: Hop): URL | undefined {
+  const url = method === "GET" ? URL.parse(location, from.href) : null;
+  return url && (url.protocol === "https:" || url.protocol === from.protocol) ? url : undefined;
+}
 
 function toAnswer({ statusCode, headers, body }: Received): WireAnswer {
   const get = (name: string): string | null => {

@@ -3,17 +3,37 @@ import { Problem } from "../../api/problem.ts";
 import { toEndpoint } from "../http/endpoint.ts";
 import { delay } from "../http/retry.ts";
 import { type AttemptOutcome, isRateLimited, RATE_LIMITED, toRpcAnswer } from "./answers.ts";
-import { createAttempt } from "./attempt.ts";
+import { type BytesAnswer, createAttempt } from "./attempt.ts";
 import { createAttempts } from "./attempts.ts";
+import type { BreakerTerms } from "./gate.ts";
 import { createPace, type Pause, type Rate } from "./pace.ts";
-import { type Address, type Question, toQuestion } from "./question.ts";
+import { type Address, type PlainRequest, type Question, toPlainQuestion, toQuestion } from "./question.ts";
 import { createSingleFlight } from "./single-flight.ts";
 import type { Transport } from "./transport.ts";
 
 /** An upstream with its state. */
 export interface LiveUpstream extends Upstream {
+  /**
+   * Sends a request once for each call, whatever its method: equal requests at the same time are not shared. Statuses are
+   * answers, but for 408, 425, 429 and 5xx.
+   * @throws Problem `unavailable` when the upstream wants a pause; `upstream-failed`; the signal's reason.
+   */
+  send(request: PlainRequest, terms: SendTerms): Promise<BytesAnswer>;
+  /** Notes that the credential was refused with this status, or that it was not. */
+  noteRefusal(status: number | undefined): void;
+  /** Why it is left alone at present; undefined while it is asked. */
+  outage(): string | undefined;
   /** `down` while requests are refused without being sent. */
   status(): { readonly state: "up" | "down"; readonly reason?: string };
+}
+
+/** How a request is sent. */
+export interface SendTerms {
+  readonly signal: AbortSignal;
+  /** Limit of the decompressed body. */
+  readonly maxBytes: number;
+  /** Whether it may be sent again after a failure that leaves unknown whether it was received. */
+  readonly isRepeatable: boolean;
 }
 
 export interface UpstreamOptions {
@@ -25,6 +45,10 @@ export interface UpstreamOptions {
   readonly variable?: string | undefined;
   /** Credentials; a plugin's headers do not replace them. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Credentials in the query. */
+  readonly query?: Readonly<Record<string, string>> | undefined;
+  /** When requests are refused without being sent. */
+  readonly breaker?: BreakerTerms | undefined;
   /** Bounds one attempt: a whole answer, or the first and each further part of a stream. */
   readonly timeoutMs: number;
   /** How many further attempts after the first. */
@@ -42,13 +66,15 @@ export interface UpstreamOptions {
 
 const MAX_BYTES = 2 * 1024 * 1024;
 const PAUSE_MS = 250;
+/** How long services that are paid first are not sold after a refusal of the credential. */
+const REFUSED_MS = 60_000;
 
 /** An upstream over a transport. */
 export function createUpstream(options: UpstreamOptions): LiveUpstream {
   const { id, title, variable } = options;
   const address = toAddress(options);
   const attempt = createAttempt(options);
-  const { rate, pause = delay, clock } = options;
+  const { rate, pause = delay, clock, log } = options;
   const attempts = createAttempts({
     pauseMs: PAUSE_MS,
     ...options,
@@ -56,6 +82,7 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
     pace: createPace({ rate, clock, pause }),
   });
   const share = createSingleFlight<UpstreamAnswer>();
+  let refused: { readonly status: number; readonly at: number } | undefined;
   const unset = variable ? `${title} needs ${variable}, which is not set` : `No URL of ${title} is configured`;
 
   return {
@@ -73,12 +100,38 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
       signal.throwIfAborted();
       return attempts.make(() => attempt.stream(question, maxBytes, signal), { signal, patientUntil });
     },
+    async send(request, { signal, maxBytes, isRepeatable }) {
+      if (!address) throw new Problem("unavailable", unset);
+      const question = toPlainQuestion(address, request);
+      signal.throwIfAborted();
+      const retries = isRepeatable ? undefined : 0;
+      return attempts.make(() => attempt.bytes(question, maxBytes, signal), { signal, retries, busy: "unavailable" });
+    },
+    noteRefusal(status) {
+      if (status !== undefined) log.error("upstream.refused", { upstream: id, status });
+      refused = status === undefined ? undefined : { status, at: clock.now() };
+    },
+    outage: () => toOutage() ?? (refused && blocks(refused) ? toRefused(refused) : undefined),
     status() {
-      if (!address) return { state: "down", reason: unset };
-      const refusal = attempts.refusal();
-      return refusal ? { state: "down", reason: `${title} ${refusal.reason}` } : { state: "up" };
+      const reason = toOutage() ?? (refused && toRefused(refused));
+      return reason === undefined ? { state: "up" } : { state: "down", reason };
     },
   };
+
+  function toOutage(): string | undefined {
+    if (!address) return unset;
+    const refusal = attempts.refusal();
+    return refusal && `${title} ${refusal.reason}`;
+  }
+
+  /** 403 may concern one question only. */
+  function blocks({ status, at }: { readonly status: number; readonly at: number }): boolean {
+    return status !== 403 && clock.now() - at < REFUSED_MS;
+  }
+
+  function toRefused({ status }: { readonly status: number }): string {
+    return `${title} refuses the credential that it is sent (status ${status})`;
+  }
 
   function ask(what: { readonly path: string; readonly body?: unknown }, request: UpstreamRequest): Question {
     if (!address) throw new Problem("unavailable", unset);
@@ -112,8 +165,9 @@ const judgeBy =
     outcome.value && isPassing?.(outcome.value) ? { setback: RATE_LIMITED } : outcome;
 
 /** @throws RangeError when the URL is none. */
-function toAddress({ id, url: text, headers }: UpstreamOptions): Address | undefined {
+function toAddress({ id, url: text, headers, query = {} }: UpstreamOptions): Address | undefined {
   if (text === undefined) return undefined;
   const { url, headers: basic } = toEndpoint(text);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   return { id, url, headers: { ...basic, ...headers } };
 }

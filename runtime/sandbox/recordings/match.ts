@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../../core/json.ts";
+import type { HttpMethod } from "../../core/proxy/plan.ts";
 import type { RecordedRequest } from "./recordings.ts";
 
 /** A request to be matched with recorded ones. */
 export interface SentRequest {
-  readonly method: "GET" | "POST";
+  readonly method: HttpMethod;
   /** Path and query below the upstream's URL. */
   readonly path: string;
   /** The parsed body; undefined when there is none. */
@@ -16,7 +17,7 @@ export const fits = (recorded: RecordedRequest, { method, path, body }: SentRequ
   methodOf(recorded) === method && fitsPath(recorded, path) && fitsBody(recorded, body);
 
 /** The HTTP method of a recorded request. */
-export const methodOf = (recorded: RecordedRequest): "GET" | "POST" => (recorded.rpc ? "POST" : recorded.method);
+export const methodOf = (recorded: RecordedRequest): HttpMethod => (recorded.rpc ? "POST" : recorded.method);
 
 /** Whether path and query match; the order of the query does not matter. The path of a JSON-RPC call is empty. */
 export const fitsPath = (recorded: RecordedRequest, path: string): boolean =>

@@ -4,13 +4,14 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import schema from "../../../schemas/recording.json" with { type: "json" };
 import { Problem } from "../../api/problem.ts";
 import { once } from "../../core/once.ts";
+import type { HttpMethod } from "../../core/proxy/plan.ts";
 import { toIssues } from "../../core/schema/issues.ts";
 import { addKeywords, OPTIONS } from "../../core/schema/keywords.ts";
 import { createSchemaNodes } from "../../core/schema/nodes.ts";
 
 /** A file of recorded exchanges with an upstream (`schemas/recording.json`). */
 export interface Recording {
-  /** Relative to the served directory: `plugins/<plugin>/recordings/<upstream>/<name>.json`. */
+  /** Relative to the served directory: `plugins/<plugin>/recordings/<upstream>/<name>.json`, or without a plugin. */
   readonly file: string;
   /** The upstream's id. */
   readonly upstream: string;
@@ -30,7 +31,7 @@ export interface RecordedExchange {
 
 /** `path` includes the query and is relative to the upstream's URL. A sent body must contain `body`. */
 export type RecordedRequest =
-  | { readonly method: "GET" | "POST"; readonly path: string; readonly body?: unknown; readonly rpc?: undefined }
+  | { readonly method: HttpMethod; readonly path: string; readonly body?: unknown; readonly rpc?: undefined }
   | { readonly rpc: { readonly method: string; readonly params: readonly unknown[] } };
 
 /** Exactly one of `json`, `text`, `file`, `result` and `rpc_error` is the body. */
@@ -53,7 +54,7 @@ export const isAnswering = (exchange: RecordedExchange): boolean => /^(success|e
 
 /** The recordings of a served directory, relative to it, in the order in which they are searched. */
 export const listRecordings = (dir: string): readonly string[] =>
-  globSync("plugins/*/recordings/*/*.json", { cwd: dir }).sort();
+  globSync("{plugins/*/,}recordings/*/*.json", { cwd: dir }).sort();
 
 /**
  * Reads recordings and the files of their bodies.

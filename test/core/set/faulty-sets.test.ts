@@ -15,7 +15,7 @@ interface Case {
   readonly faults: readonly string[];
 }
 
-const TABLES = ["manifests", "sites", "schemas", "plugins", "sets"];
+const TABLES = ["manifests", "sites", "schemas", "plugins", "sets", "proxies"];
 
 function readCases(table: string): readonly Case[] {
   return parse(readFileSync(join(import.meta.dirname, `../../fixtures/manifests/faulty-${table}.yaml`), "utf8"));

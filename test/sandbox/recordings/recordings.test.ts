@@ -86,7 +86,7 @@ describe("the recordings of a directory", () => {
     const dir = await makeDirectory({
       [PRICES]: '{ "source": "x", }',
       "plugins/price/recordings/coingecko/q.json": JSON.stringify({
-        exchanges: [{ case: "sucess", request: { method: "PUT" }, response: { status: 99, body: "" } }],
+        exchanges: [{ case: "sucess", request: { method: "TRACE" }, response: { status: 99, body: "" } }],
       }),
     });
     expect(() => loadRecordings(dir))
@@ -98,7 +98,7 @@ describe("the recordings of a directory", () => {
           "q.json: source: Field required",
           "q.json: exchanges[0].case: String should match pattern '^(success|empty|error|rate-limit|slow|malformed)(:[ -~]+)?$'",
           "q.json: exchanges[0].request: Value error, exactly one of method and path, rpc must be given",
-          "q.json: exchanges[0].request.method: Input should be 'GET' or 'POST'",
+          "q.json: exchanges[0].request.method: Input should be 'GET', 'POST', 'PUT', 'PATCH' or 'DELETE'",
           "q.json: exchanges[0].response: Value error, exactly one of json, text, file, result, rpc_error must be given",
           "q.json: exchanges[0].response.body: Extra inputs are not permitted",
           "q.json: exchanges[0].response.status: Input should be greater than or equal to 200",

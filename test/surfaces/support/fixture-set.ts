@@ -3,6 +3,7 @@ import { loadAssets } from "../../../runtime/cli/serve/assets.ts";
 import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
 import { createOffers, type Offers } from "../../../runtime/core/payments/offers.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
+import { handlerOf } from "../../../runtime/core/set/manifest.ts";
 import { createExtensions } from "../../../runtime/surfaces/discovery/extensions.ts";
 import { toDocuments } from "../../../runtime/surfaces/documents.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
@@ -34,7 +35,7 @@ export async function showSet(dir = FIXTURES, { baseUrl = BASE_URL, isSandbox = 
   const set = await loadSet(dir);
   if (set.faults.length > 0) throw new Error(set.faults.map(({ message }) => message).join("\n"));
   const { site, schemas, compile } = set;
-  const handlers = new Map(set.manifests.map(({ handler }) => [handler, () => ({})]));
+  const handlers = new Map(set.manifests.map((one) => [handlerOf(one), () => ({})]));
   const services = bindServices(set.manifests, { site, compile, handlers, statusOf: noStatus });
   const documents = toDocuments({ services, site, schemas, baseUrl, isSandbox, assets: await loadAssets() });
   const rails = site.rails.map((rail) => createScriptedRail(rail));

@@ -5,7 +5,7 @@ import { createExchanges, type Exchanges } from "../../../../../runtime/core/pee
 import type { Identity } from "../../../../../runtime/core/peers/identity.ts";
 import { createCompiler } from "../../../../../runtime/core/schema/validator.ts";
 import { bindServices, type Service } from "../../../../../runtime/core/service.ts";
-import type { Manifest, SiteManifest } from "../../../../../runtime/core/set/manifest.ts";
+import { handlerOf, type Manifest, type SiteManifest } from "../../../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../../../runtime/core/silent-log.ts";
 import { createPeerBudgets } from "../../../../../runtime/drivers/peers/budgets.ts";
 import { type A2aOptions, createA2a } from "../../../../../runtime/surfaces/a2a/a2a.ts";
@@ -116,7 +116,7 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
     return state.handler ? state.handler(input, call) : { value: input.low };
   };
   const handlers = new Map(
-    manifests.map(({ handler }) => [handler, { check: checkRange, run: work } as unknown as AnyHandler]),
+    manifests.map((one) => [handlerOf(one), { check: checkRange, run: work } as unknown as AnyHandler]),
   );
   const services = bindServices(manifests, { site, compile: createCompiler(new Map()), handlers });
   const exchanges = createExchanges({ store, clock, site, ...(createId && { createId }) });

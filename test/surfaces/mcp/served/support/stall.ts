@@ -3,7 +3,7 @@ import { Problem } from "../../../../../runtime/api/problem.ts";
 import { createPayments } from "../../../../../runtime/core/payments.ts";
 import { createCompiler } from "../../../../../runtime/core/schema/validator.ts";
 import { bindServices } from "../../../../../runtime/core/service.ts";
-import type { Manifest } from "../../../../../runtime/core/set/manifest.ts";
+import { handlerOf, type Manifest } from "../../../../../runtime/core/set/manifest.ts";
 import { silentLog } from "../../../../../runtime/core/silent-log.ts";
 import type { PaymentRequired, PaymentRequirements } from "../../../../../runtime/core/x402/x402.ts";
 import { createMcp, type McpOptions } from "../../../../../runtime/surfaces/mcp/mcp.ts";
@@ -162,7 +162,7 @@ export async function openStall(
     return state.handler ? state.handler(input, call) : { value: input.low };
   };
   const handlers = new Map<string, AnyHandler>(
-    MANIFESTS.map(({ handler }) => [handler, { check: checkRange, run: work } as AnyHandler]),
+    MANIFESTS.map((one) => [handlerOf(one), { check: checkRange, run: work } as AnyHandler]),
   );
   const services = bindServices(MANIFESTS, { site, compile: createCompiler(SCHEMAS), handlers });
   const clock = { now: Date.now };

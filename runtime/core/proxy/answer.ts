@@ -1,0 +1,59 @@
+import { isObject } from "../json.ts";
+import type { ProxyManifest } from "../upstream/manifest.ts";
+import { valueAt } from "./pointer.ts";
+
+/** How an answer is made into an output. */
+export type AnswerTerms = NonNullable<ProxyManifest["answer"]>;
+
+/** The largest answer where a manifest does not say. */
+export const ANSWER_BYTES = 1_048_576;
+
+/** Takes the wanted part of an upstream's answer, under the names of the output. */
+export function toOutput(answer: unknown, { pick, rename, wrap }: AnswerTerms = {}): unknown {
+  const picked = pick === undefined ? answer : valueAt(answer, pick);
+  const named = rename && isObject(picked) ? toRenamed(picked, rename) : picked;
+  return wrap === undefined ? named : { [wrap]: named };
+}
+
+function toRenamed(value: Readonly<Record<string, unknown>>, names: Readonly<Record<string, string>>): object {
+  const entries = Object.entries(value).map(([name, part]) => [Object.hasOwn(names, name) ? names[name] : name, part]);
+  return Object.fromEntries(entries) as object;
+}
+
+/**
+ * Reads the body of an answer: JSON, the events of a stream, or a text.
+ * @returns undefined for a page in HTML, which is no answer of an API.
+ */
+export function readBody(type: string | null, text: string): unknown {
+  const [media = ""] = (type ?? "").toLowerCase().split(";");
+  if (/html/.test(media)) return undefined;
+  if (media.trim() === "text/event-stream") return { events: toEvents(text).map(readText) };
+  if (/ndjson|jsonl|json-seq/.test(media))
+    return {
+      lines: text
+        .split(/\n|\p{Cc}/u)
+        .filter(Boolean)
+        .map(readText),
+    };
+  return readText(text);
+}
+
+function readText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The data of each event (HTML Standard, section 9.2.6), without the `[DONE]` that some APIs end with. */
+const toEvents = (text: string): string[] =>
+  text
+    .split(/\r\n\r\n|\n\n|\r\r/)
+    .map((event) =>
+      event
+        .split(/\r\n|\n|\r/)
+        .flatMap((line) => /^data: ?(.*)$/.exec(line)?.[1] ?? [])
+        .join("\n"),
+    )
+    .filter((data) => data !== "" && data !== "[DONE]");

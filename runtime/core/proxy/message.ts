@@ -1,0 +1,39 @@
+import { isObject } from "../json.ts";
+
+const LONGEST = 300;
+/** The fields in which APIs say what is wrong, the plainest first. */
+const FIELDS = ["message", "error_description", "detail", "error", "title", "errors", "reason", "msg"];
+const MARKUP = /^\s*(?:<!doctype|<html|<\?xml|<[a-z]+[\s>])/i;
+
+/** What an upstream itself says in its answer: at most 300 characters on one line, without markup; undefined if nothing. */
+export function messageOf(type: string | null, text: string): string | undefined {
+  if (/html|xml/i.test(type ?? "") || MARKUP.test(text)) return undefined;
+  const found = find(parse(text), 0);
+  const line = found
+    ?.replaceAll(/<[^<>]*>/g, "")
+    .replaceAll(/[\p{C}\p{Z}\s]+/gu, " ")
+    .trim();
+  if (!line) return undefined;
+  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1).replace(/[\ud800-\udbff]$/, "")}…` : line;
+}
+
+/** JSON, or the text itself. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function find(value: unknown, depth: number): string | undefined {
+  if (typeof value === "string") return value;
+  if (depth > 3) return undefined;
+  if (Array.isArray(value)) return find(value[0], depth + 1);
+  if (!isObject(value)) return undefined;
+  for (const field of FIELDS) {
+    const found = Object.hasOwn(value, field) ? find(value[field], depth + 1) : undefined;
+    if (found) return found;
+  }
+  return undefined;
+}

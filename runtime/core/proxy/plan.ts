@@ -1,0 +1,52 @@
+import type { ProxyManifest } from "../upstream/manifest.ts";
+import { type Placeholder, parseTemplate, placeholdersOf, soleOf, type Template } from "./template.ts";
+
+/** The methods of requests to upstreams. */
+export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** What a request is sent to: a path below the upstream's URL, or an address that the input names. */
+export type RequestTarget =
+  | { readonly segments: readonly Template[]; readonly address?: undefined }
+  | { readonly address: Placeholder };
+
+/** A request with its placeholders. */
+export interface RequestPlan {
+  readonly method: HttpMethod;
+  readonly target: RequestTarget;
+  /** Names and the texts between placeholders are encoded. */
+  readonly query: readonly (readonly [name: string, template: Template])[];
+  readonly headers: readonly (readonly [name: string, template: Template])[];
+  /** `input`: what nothing else takes. A template keeps its texts as they are written. */
+  readonly body?: unknown;
+  readonly encoding: "json" | "form";
+}
+
+/** The parts of `proxy` that make a request. */
+export type RequestManifest = Pick<ProxyManifest, "query" | "headers" | "body" | "encoding">;
+
+/** Reads a request line, `METHOD /path` or `METHOD {field}`, which fits its grammar. */
+export function toRequestPlan(line: string, parts: RequestManifest = {}): RequestPlan {
+  const [method = "", path = ""] = line.split(" ");
+  const address = soleOf(parseTemplate(path));
+  const { query = {}, headers = {}, body, encoding = "json" } = parts;
+  return {
+    method: method as HttpMethod, // As the grammar says.
+    target: address ? { address } : { segments: path.split(SLASHES).slice(1).map(parseTemplate) },
+    query: Object.entries(query).map(([name, text]) => [encodeURIComponent(name), toQueryTemplate(String(text))]),
+    headers: Object.entries(headers).map(([name, text]) => [name.toLowerCase(), parseTemplate(text)]),
+    ...(body !== undefined && { body }),
+    encoding,
+  };
+}
+
+const toQueryTemplate = (text: string): Template =>
+  parseTemplate(text).map((part) => (typeof part === "string" ? encodeURIComponent(part) : part));
+
+/** The slashes of a path, but for those of a JSON Pointer in a placeholder. */
+const SLASHES = /\/(?![^{}]*\})/;
+
+/** The placeholders of a request, without those of its body. */
+export function headPlaceholders({ target, query, headers }: RequestPlan): readonly Placeholder[] {
+  const path = target.address ? [target.address] : target.segments.flatMap(placeholdersOf);
+  return [...path, ...[...query, ...headers].flatMap(([, template]) => placeholdersOf(template))];
+}

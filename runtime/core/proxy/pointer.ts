@@ -1,0 +1,20 @@
+import { isObject } from "../json.ts";
+
+/** What is wrong with a JSON Pointer (RFC 6901, section 3), or nothing. */
+export function explainPointer(text: string): string | undefined {
+  if (text !== "" && !text.startsWith("/")) return `a JSON Pointer begins with a slash: "/${text}"`;
+  return /~(?![01])/.test(text) ? 'in a JSON Pointer "~" is written "~0", and "/" within a name "~1"' : undefined;
+}
+
+/** The value at a JSON Pointer (RFC 6901, section 4); undefined where there is none. */
+export const valueAt = (value: unknown, pointer: string): unknown =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce(stepInto, value);
+
+function stepInto(value: unknown, step: string): unknown {
+  if (Array.isArray(value)) return /^(?:0|[1-9]\d*)$/.test(step) ? value[Number(step)] : undefined;
+  return isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+}

@@ -1,0 +1,43 @@
+import { Problem, type ProblemCode } from "../../api/problem.ts";
+
+/** What a status of an upstream means for the call. */
+export interface Verdict {
+  readonly code: ProblemCode;
+  /** Whether the caller is told the upstream's own words. */
+  readonly isQuoted: boolean;
+}
+
+const THEIRS: Verdict = { code: "unparseable-input", isQuoted: true };
+const NOTHING: Verdict = { code: "not-found", isQuoted: true };
+/** The operator's credential is missing, wrong or not enough. */
+const OURS: Verdict = { code: "internal", isQuoted: false };
+const FAILED: Verdict = { code: "upstream-failed", isQuoted: false };
+
+const VERDICTS: ReadonlyMap<number, Verdict> = new Map([
+  [400, THEIRS],
+  [409, THEIRS],
+  [413, THEIRS],
+  [414, THEIRS],
+  [422, THEIRS],
+  [404, NOTHING],
+  [410, NOTHING],
+  [401, OURS],
+  [402, OURS],
+  [403, OURS],
+  [407, OURS],
+]);
+
+/** Whether a call with this status is charged. @param chargeOn every 2xx unless given. */
+export const isCharged = (status: number, chargeOn: readonly number[] | undefined): boolean =>
+  chargeOn ? chargeOn.includes(status) : status >= 200 && status < 300;
+
+/** Whether a status says that the operator's credential does not do. */
+export const isKeyRefusal = (status: number): boolean => VERDICTS.get(status) === OURS;
+
+/** The failure that a status means which is not charged. @param message the upstream's own words. */
+export function toStatusProblem(title: string, status: number, message: string | undefined): Problem {
+  const { code, isQuoted } = VERDICTS.get(status) ?? FAILED;
+  const said = `${title} answered with status ${status}`;
+  if (code === "internal") return new Problem(code, undefined, { cause: new Error(said) });
+  return new Problem(code, isQuoted && message ? `${title}: ${message}` : said);
+}

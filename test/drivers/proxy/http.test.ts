@@ -1,0 +1,95 @@
+import { expect } from "chai";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { openProxyShop, type ProxyShop, siteOf } from "../../support/sellers/proxy-shop.ts";
+
+const KEY = "k-3f9a62c1d7";
+
+const RATE = `id: fx_rate
+title: Exchange rate
+description: The reference rate of two currencies.
+route: POST /v1/fx
+aliases: [GET /v1/fx]
+price: "0.002"
+proxy:
+  upstream: frankfurter
+  request: GET /v1/{date}
+  query: { base: "{base}", symbols: "{symbols}", days: "{days*}", from: "payphone & co" }
+  headers: { accept-language: "{language}" }
+  answer: { pick: /rates, rename: { usd: dollars }, wrap: rates }
+input:
+  type: object
+  properties:
+    date: { type: string, default: latest }
+    base: { type: string }
+    symbols: { type: array, items: { type: string } }
+    days: { type: array, items: { type: integer } }
+    language: { type: string, default: en }
+  required: [base]
+output:
+  type: object
+  properties:
+    rates: { type: object, additionalProperties: { type: number } }
+  required: [rates]
+tags: [money]
+examples:
+  - input: { base: EUR, symbols: [USD] }
+    output: { rates: { dollars: 1.1 } }
+`;
+
+describe("a proxied service", () => {
+  let shop: ProxyShop;
+  before(async () => {
+    const upstream = (url: string): string =>
+      `{ id: frankfurter, title: Frankfurter, url: "${url}/api?plan=free", retries: 0, key: { variable: FX_KEY, header: authorization, scheme: Bearer } }`;
+    shop = await openProxyShop({
+      files: (url) => ({ "manifests/_site.yaml": siteOf(upstream(url)), "manifests/fx_rate.yaml": RATE }),
+      env: { FX_KEY: KEY },
+    });
+  });
+  beforeEach(() => shop.source.script('{"amount":1,"rates":{"usd":1.1,"JPY":160}}'));
+  after(async () => {
+    await shop.close();
+    await removeDirectories();
+  });
+
+  it("is somebody else's answer, paid for", async () => {
+    const response = await shop.buy("/v1/fx", {
+      date: "2026-01-02",
+      base: "EUR",
+      symbols: ["USD", "JPY"],
+      days: [1, 2],
+    });
+    expect(response.status).to.equal(200);
+    expect(await response.json()).to.deep.equal({ rates: { dollars: 1.1, JPY: 160 } });
+    expect(shop.rail.moved.size).to.equal(1);
+    const asked = shop.source.asked.at(-1);
+    expect([asked?.method, asked?.path]).to.deep.equal([
+      "GET",
+      "/api/v1/2026-01-02?plan=free&base=EUR&symbols=USD,JPY&days=1&days=2&from=payphone%20%26%20co",
+    ]);
+    expect(asked?.headers).to.include({ authorization: `Bearer ${KEY}`, "accept-language": "en" });
+  });
+
+  it("asks nobody before it is paid", async () => {
+    const before = shop.source.asked.length;
+    expect((await shop.call("/v1/fx?base=EUR")).status).to.equal(402);
+    expect(shop.source.asked.length).to.equal(before);
+  });
+
+  it("passes on nothing of the caller but the input", async () => {
+    await shop.buy(
+      "/v1/fx",
+      { base: "EUR" },
+      { cookie: "a=b", "x-forwarded-for": "10.0.0.1", "x-own": "1", te: "trailers" },
+    );
+    const names = Object.keys(shop.source.asked.at(-1)?.headers ?? {}).sort();
+    expect(names).to.deep.equal([
+      "accept-encoding",
+      "accept-language",
+      "authorization",
+      "connection",
+      "host",
+      "user-agent",
+    ]);
+  });
+});

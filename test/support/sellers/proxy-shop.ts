@@ -1,0 +1,189 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
+import { secretsOf } from "../../../runtime/cli/config/secrets.ts";
+import { openSources } from "../../../runtime/cli/serve/sources.ts";
+import { loadSet } from "../../../runtime/cli/set/load.ts";
+import { createJobs } from "../../../runtime/core/jobs/jobs.ts";
+import { createJobRecords } from "../../../runtime/core/jobs/records.ts";
+import { createStatusOf } from "../../../runtime/core/jobs/status.ts";
+import { PATHS } from "../../../runtime/core/paths.ts";
+import { createPayments } from "../../../runtime/core/payments.ts";
+import { createExchanges } from "../../../runtime/core/peers/exchanges.ts";
+import { bindServices } from "../../../runtime/core/service.ts";
+import { toFaultLine } from "../../../runtime/core/set/faults.ts";
+import type { JobPayment } from "../../../runtime/core/x402/x402.ts";
+import { createLog } from "../../../runtime/drivers/log.ts";
+import { createPeerBudgets } from "../../../runtime/drivers/peers/budgets.ts";
+import { createProxyHandlers } from "../../../runtime/drivers/proxy/handlers.ts";
+import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
+import { createApp } from "../../../runtime/server/app.ts";
+import { createA2a } from "../../../runtime/surfaces/a2a/a2a.ts";
+import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
+import type { RpcDoor } from "../../../runtime/surfaces/rpc/door.ts";
+import { type Files, makeDirectory } from "../../core/set/served-directory.ts";
+import { toIdentity, toPeerKeys } from "../../surfaces/a2a/served/support/peer.ts";
+import { type Loose, toPayment } from "../../surfaces/mcp/served/support/stall.ts";
+import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.ts";
+import { openSource, type ScriptedSource } from "../sources/scripted-source.ts";
+import { createMemoryStore } from "../store/memory-store.ts";
+
+/** A directory of proxied services, sold on all doors on a scripted rail, and the source that they ask. */
+export interface ProxyShop {
+  readonly url: string;
+  readonly rail: ScriptedRail;
+  readonly source: ScriptedSource;
+  readonly clock: { now(): number; advance(ms: number): void };
+  /** What it has logged. */
+  readonly output: () => string;
+  /** The payments of failed jobs that are to be paid back. */
+  readonly refunds: readonly JobPayment[];
+  /** Why an upstream is down, as `/ready` says it. */
+  readonly statusOf: (upstream: string) => { readonly state: string; readonly reason?: string };
+  pay(required: Loose): object;
+  /** A call without a payment. */
+  call(path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** Challenge, payment and call in one. A POST, unless there is no body. */
+  buy(path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export interface ProxyShopOptions {
+  /** The files of the directory, given the source's URL. */
+  readonly files: (url: string) => Files;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** `_site.yaml` with these upstreams, each as the YAML of a list's item. */
+export const siteOf = (...upstreams: readonly string[]): string => `name: stall
+title: The stall
+description: Sells what others make.
+version: 1.0.0
+catalog_version: "1.0"
+contact: { name: The tests, url: https://example.com/stall }
+rails:
+  - id: base
+    title: USDC on Base
+    network: eip155:8453
+    asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
+    symbol: USDC
+    decimals: 6
+    pay_to: BASE_PAYMENT_ADDRESS
+    rpc: BASE_RPC_URL
+    facilitator: remote
+    domain: { name: USD Coin, version: "2" }
+    currency: usd
+    explorer: https://basescan.org/tx/{tx}
+yen_tiers: {}
+upstreams:
+${upstreams.map((upstream) => `  - ${upstream}\n`).join("")}limits:
+  offer_seconds: 300
+  deadline_seconds: 20
+  body_bytes: 65536
+  body_depth: 64
+  url_bytes: 8192
+  unpaid_per_minute: 60000
+  unpaid_burst: 10000
+`;
+
+/** @throws Error with the faults of the set. */
+export async function openProxyShop({ files, env = {} }: ProxyShopOptions): Promise<ProxyShop> {
+  const source = await openSource();
+  const set = await loadSet(await makeDirectory(files(source.url)));
+  if (set.faults.length > 0) throw new Error(set.faults.map(toFaultLine).join("\n"));
+  const { site, schemas, compile, manifests } = set;
+  const state = { shift: 0, nonce: 0, output: "" };
+  const clock = {
+    now: () => Date.now() + state.shift,
+    advance(ms: number) {
+      state.shift += ms;
+    },
+  };
+  const config = readConfig(env);
+  const destination = {
+    write(line: string) {
+      state.output += line;
+    },
+  };
+  const log = createLog({ level: "info", secrets: secretsOf(config, site), destination });
+  const store = createMemoryStore(clock.now);
+  const sources = openSources({ set, config, store, clock, log });
+  const { upstreams } = sources;
+  const handlers = createProxyHandlers({ manifests, upstreams, compile });
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const records = createJobRecords({ store, clock });
+  const opened: JobPayment[] = [];
+  const refunds = {
+    async open({ payment }: { readonly payment: JobPayment }) {
+      opened.push(payment);
+    },
+    start() {},
+    close: async () => {},
+    status: async () => ({ refund_tx: null, refund_pending: null }),
+  };
+  const statusOf = createStatusOf({ records, refunds, clock });
+  const services = bindServices(manifests, { site, compile, handlers, statusOf });
+  const queue = createStoreQueue({ store, clock, log, concurrencyOf: () => 4 });
+  const jobs = createJobs({ services, records, queue, refunds, clock, log, baseUrl: url, retryMs: 1 });
+  const rail = createScriptedRail(site.rails[0]);
+  const payments = createPayments({ site, services, rails: [rail], jobs, store, clock, log });
+  await payments.start();
+  jobs.start();
+  const { invoke, offers } = payments;
+  const identity = toIdentity("11".repeat(32), "srv-2026-01");
+  const shown = { services, site, baseUrl: url, facilitator: "here", identity };
+  const exchanges = createExchanges({ store, clock, site });
+  const peers = { peerKeys: toPeerKeys({}), budgets: createPeerBudgets(), exchanges, store, clock };
+  server.on(
+    "request",
+    createApp({
+      services,
+      invoke,
+      challenge: offers.challenge,
+      clock,
+      log,
+      site: { ...site, baseUrl: url },
+      limits: site.limits,
+      ready: () => Promise.reject(new Error("not asked")),
+      doors: new Map<string, RpcDoor>([
+        [PATHS.mcp, createMcp({ services, schemas, invoke, site, baseUrl: url, loopback: true })],
+        [PATHS.a2a, createA2a({ ...shown, ...peers, invoke })],
+      ]),
+    }),
+  );
+  const shop: ProxyShop = {
+    url,
+    rail,
+    source,
+    clock,
+    output: () => state.output,
+    refunds: opened,
+    statusOf: (id) => upstreams.get(id)?.status() ?? { state: "unknown" },
+    pay({ accepts, resource }) {
+      state.nonce += 1;
+      return toPayment(accepts[0], state.nonce, resource);
+    },
+    call: (path, body, headers = {}) =>
+      fetch(url + path, {
+        method: body === undefined ? "GET" : "POST",
+        headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    async buy(path, body, headers = {}) {
+      const payment = shop.pay((await (await shop.call(path, body)).json()) as Loose);
+      const text = Buffer.from(JSON.stringify(payment)).toString("base64");
+      return shop.call(path, body, { ...headers, "payment-signature": text });
+    },
+    async close() {
+      payments.close();
+      await jobs.close();
+      await sources.close();
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+      await source.close();
+    },
+  };
+  return shop;
+}
