@@ -9,6 +9,7 @@ const PACKAGES = {
   nginx: "nginx-light",
   haproxy: "haproxy",
   caddy: "caddy",
+  prometheus: "prometheus",
 } as const;
 
 export type Program = keyof typeof PACKAGES;

@@ -1,20 +1,15 @@
-import type { Hex } from "../../api/capabilities.ts";
-import { isInProcess } from "../../core/rails/facilitators.ts";
 import { isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
-import { toAtomic, toDecimal } from "../../core/set/price.ts";
+import { toDecimal } from "../../core/set/price.ts";
 import { createEvmClient, type EvmClient } from "../../drivers/evm/client.ts";
 import { checkToken } from "../../drivers/facilitator/local-token.ts";
 import { createSolanaClient, type SolanaClient } from "../../drivers/solana/client.ts";
-import { createTreasury } from "../../drivers/treasury.ts";
 import type { Config } from "../config/config.ts";
-import { ANCHOR_RAILS, railVariables } from "../config/serve.ts";
+import { railVariables } from "../config/serve.ts";
+import { feeAccounts, TRANSACTIONS } from "../monitor/treasury.ts";
 import { type Found, type LiveFinding, probe } from "./probe.ts";
 
 /** A chain whose newest block is older lags behind, or its node does. */
 const LAG_MS = 120_000;
-/** The treasury should be able to pay for so many transactions at the highest fee. */
-const TRANSACTIONS = 20n;
-const SOLANA_FEE_LAMPORTS = 5000n;
 
 /** Each rail's node, chain and token. */
 export function probeRails(config: Config, { rails }: SiteManifest): Promise<LiveFinding>[] {
@@ -40,37 +35,17 @@ export function probeRails(config: Config, { rails }: SiteManifest): Promise<Liv
 }
 
 /** Whether the treasury can pay for its transactions. @param capabilities what plugins take of the host. */
-export function probeTreasury(
+export const probeTreasury = (
   config: Config,
   site: SiteManifest,
   capabilities: ReadonlySet<string>,
-): Promise<LiveFinding>[] {
-  const { rails, refunds } = site;
-  const anchors = capabilities.has("anchor") && rails.some(({ id }) => id === ANCHOR_RAILS.base);
-  const treasury = createTreasury(config.treasury);
-  return rails.flatMap((rail) => {
-    const isAnchored = anchors && (rail.id === ANCHOR_RAILS.base || rail.id === ANCHOR_RAILS.solana);
-    const sends = isInProcess(rail, site) || rail.id === refunds?.rail || isAnchored;
-    if (!sends || (!isEvm(rail) && !isAnchored)) return [];
-    return [
-      probe(`${rail.title}: treasury`, async (signal) => {
-        if (!isEvm(rail)) {
-          const { PublicKey } = await import("@solana/web3.js");
-          const address = treasury.solanaAddress;
-          const client = openSolana(config, rail);
-          const balance = await client.ask((chain) => chain.getBalance(new PublicKey(address)), signal);
-          return toGas(address, BigInt(balance), { decimals: 9, least: SOLANA_FEE_LAMPORTS * TRANSACTIONS });
-        }
-        const address = await treasury.evmAddress();
-        const balance = await openEvm(config, rail).ask(
-          (chain) => chain.getBalance({ address: address as Hex }),
-          signal,
-        );
-        return toGas(address, balance, { decimals: 18, least: toAtomic(rail.max_fee ?? "0.001", 18) * TRANSACTIONS });
-      }),
-    ];
-  });
-}
+): Promise<LiveFinding>[] =>
+  feeAccounts(config, site, capabilities).map(({ rail, decimals, least, read }) =>
+    probe(`${rail.title}: treasury`, async (signal) => {
+      const { address, balance } = await read(signal);
+      return toGas(address, balance, { decimals, least });
+    }),
+  );
 
 function toGas(address: string, balance: bigint, { decimals, least }: { decimals: number; least: bigint }): Found {
   const found = `${address} has ${toDecimal(balance, decimals)} of the chain's coin for fees`;

@@ -3,7 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import { createPayments, type Payments } from "../../core/payments.ts";
 import { createExchanges, type Exchanges } from "../../core/peers/exchanges.ts";
 import type { Identity } from "../../core/peers/identity.ts";
-import { bindServices, type Service } from "../../core/service.ts";
+import { bindServices, isJobService, type Service } from "../../core/service.ts";
 import type { Fault } from "../../core/set/faults.ts";
 import { createSignIns } from "../../core/wallets/sign-in.ts";
 import { createProofs } from "../../core/x402/proofs.ts";
@@ -26,7 +26,7 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   await using opening = new AsyncDisposableStack();
   const outside = openOutside(options);
   opening.defer(() => outside.close());
-  const { handlers: own, faults } = await setUpPlugins(options, outside);
+  const { handlers: own, capabilities, faults } = await setUpPlugins(options, outside);
   if (faults.length > 0) return faults;
   const { manifests, compile } = options.set;
   const { upstreams } = outside.sources;
@@ -43,6 +43,11 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
     listener: toListener(options, { outside, till, surfaces }, ready),
     services,
     rails: outside.drivers.rails,
+    capabilities,
+    async jobsInLine() {
+      const ids = services.filter(isJobService).map(({ manifest }) => manifest.id);
+      return new Map(await Promise.all(ids.map(async (id) => [id, await jobs.inLine(id)] as const)));
+    },
     railStatuses: payments.rails.statuses,
     unsellable: () =>
       services

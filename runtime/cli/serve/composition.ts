@@ -8,6 +8,7 @@ import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import type { ReadyReport } from "../../server/routes/status.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { Config } from "../config/config.ts";
+import type { Monitor } from "../monitor/monitor.ts";
 import type { ManifestSet } from "../set/load.ts";
 import type { SourcesOverride } from "./sources.ts";
 
@@ -21,6 +22,8 @@ export interface ComposeOptions {
   readonly log: Log;
   /** How the set that is sold until now knew its rails, by id. */
   readonly knownRails?: ReadonlyMap<string, RailStatus> | undefined;
+  /** Counts what happens; left out: nobody does. */
+  readonly monitor?: Pick<Monitor, "watchTallies" | "watchTransport"> | undefined;
   /** Set in a sandbox only. */
   readonly sandbox?: SandboxParts | undefined;
 }
@@ -41,6 +44,10 @@ export interface Composition {
   readonly listener: RequestListener;
   readonly services: readonly Service[];
   readonly rails: readonly Rail[];
+  /** The capabilities of the host that plugins take, by their names in `Host`. */
+  readonly capabilities: ReadonlySet<string>;
+  /** The jobs in line or at work, in all processes, by service. @throws Problem `unavailable`. */
+  jobsInLine(): Promise<ReadonlyMap<string, number>>;
   /** By id. */
   railStatuses(): ReadonlyMap<string, RailStatus>;
   /** The services with a price that nobody can pay now, by id. */

@@ -16,10 +16,18 @@ export interface Outside {
 }
 
 /** @throws Problem `bad-request` when the configuration lacks what the site needs. */
-export function openOutside({ set, config, baseUrl, store, clock, log, sandbox }: ComposeOptions): Outside {
+export function openOutside({ set, config, baseUrl, store, clock, log, sandbox, monitor }: ComposeOptions): Outside {
   const site = sandbox ? withOneFacilitator(set.site) : set.site;
   const drivers = createDrivers({ config, site, store, clock, log });
-  const sources = openSources({ set, config, store, clock, log, override: sandbox?.sources });
+  const sources = openSources({
+    set,
+    config,
+    store,
+    clock,
+    log,
+    override: sandbox?.sources,
+    watch: monitor?.watchTransport,
+  });
   const reports = createReportShelf({ store, baseUrl });
   return {
     drivers,

@@ -7,6 +7,8 @@ import { openStore } from "../../drivers/store/open-store.ts";
 import { openServer } from "../../server/listen.ts";
 import type { Config } from "../config/config.ts";
 import { secretsOf } from "../config/secrets.ts";
+import { openMonitor } from "../monitor/monitor.ts";
+import type { SoldSet } from "../monitor/state.ts";
 import { toFaultProblem } from "../set/check.ts";
 import type { ManifestSet } from "../set/load.ts";
 import { type OpenAdmin, openAdmin } from "./admin.ts";
@@ -57,19 +59,21 @@ export async function run({ set, config, sandbox, isRenamed = false }: RunOption
   opening.defer(() => store.close());
   if (!sandbox) await claimStore(store, { shop: set.site.name, config, isRenamed });
   const baseUrl = config.publicBaseUrl ?? server.url;
-  const shared = { ...store, createLimiter: keepLimiters(store.createLimiter) };
+  const monitor = await openMonitor({ config, store, log, sold: () => toSold(swap) });
+  const shared = monitor.watchStore({ ...store, createLimiter: keepLimiters(store.createLimiter) });
   const composeSet: ComposeSet = (next, knownRails) => {
     log.conceal(secretsOf(config, next.site));
-    return compose({ set: next, config, baseUrl, store: shared, clock, log, knownRails, sandbox });
+    return compose({ set: next, config, baseUrl, store: shared, clock, log, knownRails, monitor, sandbox });
   };
   const composition = await composeSet(set);
   if (!("listener" in composition)) throw toFaultProblem(composition);
-  const swap = createSwap({ set, composition }, { compose: composeSet, log });
+  const swap: Swap = createSwap({ set, composition }, { compose: composeSet, log });
   opening.defer(() => swap.close());
   server.attach(swap.listener); // Health is answered from now on; paid services, when their rails are known.
   await sleep(BREATH_MS);
   await composition.start();
-  const admin = await openAdmin({ config, routes: toAdminRoutes({ swap, url: server.url, baseUrl }), log });
+  const routes = [...toAdminRoutes({ swap, url: server.url, baseUrl }), ...monitor.routes];
+  const admin = await openAdmin({ config, routes, log });
   opening.defer(() => admin.close());
   flushCompileCache(); // Now, because a killed process would not write it.
   const open = opening.move();
@@ -83,6 +87,11 @@ export async function run({ set, config, sandbox, isRenamed = false }: RunOption
       await open.disposeAsync();
     },
   };
+}
+
+function toSold(swap: Swap): SoldSet {
+  const { set, composition } = swap.current();
+  return { site: set.site, ...composition };
 }
 
 /** Gives each budget one limiter, whatever the set: what a client has spent stays spent. */

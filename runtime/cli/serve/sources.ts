@@ -26,6 +26,8 @@ export interface SourcesDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly override?: SourcesOverride | undefined;
+  /** Sees every attempt at an upstream. */
+  readonly watch?: ((transport: Transport) => Transport) | undefined;
 }
 
 /** What plugins read from, and their caches. Nothing is connected before its first use. */
@@ -46,11 +48,19 @@ export interface Sources {
 }
 
 /** Opens the sources of a set; `close` ends their connections. */
-export function openSources({ set, config, store, clock, log, override }: SourcesDeps): Sources {
+export function openSources({
+  set,
+  config,
+  store,
+  clock,
+  log,
+  override,
+  watch = (seen) => seen,
+}: SourcesDeps): Sources {
   const http = createHttpTransport();
   const web = createGuardedFetch();
   const schedule = createSchedule({ log });
-  const transport = override?.wrap(http.send) ?? http.send;
+  const transport = watch(override?.wrap(http.send) ?? http.send);
   const upstreams = (set.site.upstreams ?? []).map((upstream) => {
     const { url, headers, query, isOwn = false } = override?.locate(upstream) ?? locate(upstream, config.env);
     const { id, title, variable, timeout_seconds = 5, retries = 2, rate, breaker } = upstream;

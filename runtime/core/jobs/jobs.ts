@@ -31,6 +31,8 @@ export interface Jobs {
   reserve<T>(service: JobService, input: unknown, settle: (accepted: AcceptedJob) => Promise<T>): Promise<T>;
   /** Lets the work begin: `payment` has moved. Doing it again changes nothing. @throws Problem `unavailable`. */
   begin(id: string, payment: JobPayment | null): Promise<void>;
+  /** How many jobs of a service are in line or at work, in all processes. @throws Problem `unavailable`. */
+  inLine(service: string): Promise<number>;
   /** Begins to work on what is in line, and on what an earlier process has left there. */
   start(): void;
   /** Takes no more jobs, and waits for the end of the running ones. Jobs can still be reserved and begun. */
@@ -105,6 +107,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       if (await records.readEnd(id)) return;
       await queue.add({ id, service: record.service, at: record.begun.at });
     },
+    inLine: queue.count,
     start() {
       queue.start(take, offered);
       orphans.start();

@@ -1,0 +1,98 @@
+import type { BookEvent } from "../../core/books/events.ts";
+import type { Tallies } from "../../core/books/tallies.ts";
+import type { MetricCounts } from "../../drivers/metrics/metrics.ts";
+import type { OpenStore } from "../../drivers/store/keyv.ts";
+import type { Transport } from "../../drivers/upstream/transport.ts";
+import type { AdminRoute } from "../../server/admin/routes.ts";
+import { createStateReader, type StateDeps } from "./state.ts";
+
+/** Counts what happens for Prometheus. Where ADMIN_PORT is not set, nothing is counted and no route is there. */
+export interface Monitor {
+  /** The store, whose sales and refunds are counted as they are entered. */
+  watchStore(store: OpenStore): OpenStore;
+  /** Tallies that are counted here, too. */
+  watchTallies(tallies: Tallies): Tallies;
+  watchTransport(transport: Transport): Transport;
+  readonly routes: readonly AdminRoute[];
+}
+
+const BLIND: Monitor = {
+  watchStore: (store) => store,
+  watchTallies: (tallies) => tallies,
+  watchTransport: (transport) => transport,
+  routes: [],
+};
+
+/** Opens it when the operator can look at it; prom-client is loaded only then. */
+export async function openMonitor(deps: StateDeps): Promise<Monitor> {
+  if (deps.config.admin.port === undefined) return BLIND;
+  const { createMetrics } = await import("../../drivers/metrics/metrics.ts");
+  const { count, scrape, contentType } = createMetrics(createStateReader(deps));
+  return {
+    watchStore: (store) => watchStore(store, count),
+    watchTallies: (tallies) => watchTallies(tallies, count),
+    watchTransport: (transport) => watchTransport(transport, count),
+    routes: [
+      {
+        method: "GET",
+        path: "/metrics",
+        handle: async () => ({ status: 200, headers: ["Content-Type", contentType], body: await scrape() }),
+      },
+    ],
+  };
+}
+
+/** An event may be entered again by whoever finds it: it counts once. */
+const REMEMBERED = 10_000;
+
+function watchStore(store: OpenStore, count: MetricCounts): OpenStore {
+  const seen = new Set<string>();
+  return {
+    ...store,
+    async enter(event, entry) {
+      await store.enter(event, entry);
+      if (seen.has(event.id)) return;
+      seen.add(event.id);
+      if (seen.size > REMEMBERED) seen.delete(seen.values().next().value as string);
+      countEvent(event, count);
+    },
+  };
+}
+
+function countEvent(event: BookEvent, count: MetricCounts): void {
+  if (event.kind === "refund") count.refund(event.service);
+  if (event.kind !== "sale") return;
+  const { service, rail, usd, at, times } = event;
+  count.sale(service, rail, usd);
+  if (times?.recorded !== undefined) count.settlement(rail, at - times.recorded);
+}
+
+function watchTallies(tallies: Tallies, count: MetricCounts): Tallies {
+  return {
+    ...tallies,
+    count(names) {
+      tallies.count(names);
+      const { service, door, rail, what } = names;
+      if (what === "challenge") count.challenges(service, door, 1);
+      else if (what !== "attempt") count.payments({ service, door, rail, outcome: what }, 1);
+    },
+    time(names, ms) {
+      tallies.time(names, ms);
+      count.call(names.service, names.door, ms);
+    },
+  };
+}
+
+function watchTransport(transport: Transport, count: MetricCounts): Transport {
+  return async (request) => {
+    const began = performance.now();
+    let outcome = "failed";
+    try {
+      const answer = await transport(request);
+      outcome = answer.status >= 500 || answer.status === 429 ? "refused" : "ok";
+      return answer;
+    } finally {
+      count.upstream(request.upstream, outcome, performance.now() - began);
+    }
+  };
+}

@@ -1,0 +1,75 @@
+import type { Log } from "../../api/capabilities.ts";
+import { createRefundRecords } from "../../core/refunds/records.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+import { toDecimal } from "../../core/set/price.ts";
+import type { Store } from "../../core/store.ts";
+import type { ShopState } from "../../drivers/metrics/metrics.ts";
+import type { ReadyReport } from "../../server/routes/status.ts";
+import type { Config } from "../config/config.ts";
+import { feeAccounts } from "./treasury.ts";
+
+/** What is sold at the moment. */
+export interface SoldSet {
+  readonly site: SiteManifest;
+  readonly capabilities: ReadonlySet<string>;
+  ready(): Promise<ReadyReport>;
+  jobsInLine(): Promise<ReadonlyMap<string, number>>;
+}
+
+export interface StateDeps {
+  readonly sold: () => SoldSet;
+  readonly config: Config;
+  readonly store: Store;
+  readonly log: Log;
+}
+
+/** Chains are asked for the treasury's balances no more often. */
+const BALANCES_MS = 60_000;
+/** How long an answer waits for them; older ones are told otherwise. */
+const PATIENCE_MS = 3000;
+
+/** Reads how the shop stands: what cannot be read is left out. */
+export function createStateReader({ sold, config, store, log }: StateDeps): () => Promise<ShopState> {
+  let balances: ShopState["treasury"] = [];
+  let asked = Number.NEGATIVE_INFINITY;
+  const refunds = createRefundRecords(store);
+
+  return async () => {
+    const { ready, jobsInLine } = sold();
+    const [report, jobs, owed] = await Promise.all([
+      ready(),
+      jobsInLine().catch(() => new Map<string, number>()),
+      countRefunds().catch(() => undefined),
+      refreshBalances(),
+    ]);
+    return {
+      rails: report.rails.map(({ id, state }) => ({ rail: id, isUp: state === "up" })),
+      upstreams: report.upstreams.map(({ id, state }) => ({ upstream: id, isUp: state === "up" })),
+      jobs: [...jobs].map(([service, inLine]) => ({ service, inLine })),
+      ...(owed && { refunds: owed }),
+      treasury: balances,
+    };
+  };
+
+  async function countRefunds(): Promise<NonNullable<ShopState["refunds"]>> {
+    const owed = { pending: 0, manual: 0 };
+    for await (const { state, held } of refunds.list()) if (!held) owed[state] += 1;
+    return owed;
+  }
+
+  async function refreshBalances(): Promise<void> {
+    if (performance.now() - asked < BALANCES_MS) return;
+    asked = performance.now();
+    const { site, capabilities } = sold();
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const read = feeAccounts(config, site, capabilities).map(async ({ rail, decimals, least, read }) => {
+      const { balance } = await read(signal);
+      const toCoins = (units: bigint): number => Number(toDecimal(units, decimals));
+      return { network: rail.network, coins: toCoins(balance), least: toCoins(least) };
+    });
+    const ended = await Promise.allSettled(read);
+    for (const result of ended)
+      if (result.status === "rejected") log.warn("metrics.balance-unread", { error: result.reason });
+    balances = ended.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  }
+}

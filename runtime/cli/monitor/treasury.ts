@@ -1,0 +1,74 @@
+import type { Hex } from "../../api/capabilities.ts";
+import { isInProcess } from "../../core/rails/facilitators.ts";
+import { isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
+import { toAtomic } from "../../core/set/price.ts";
+import { createEvmClient } from "../../drivers/evm/client.ts";
+import { createSolanaClient } from "../../drivers/solana/client.ts";
+import { createTreasury } from "../../drivers/treasury.ts";
+import type { Config } from "../config/config.ts";
+import { ANCHOR_RAILS, railVariables } from "../config/serve.ts";
+
+/** The treasury should be able to pay for so many transactions at the highest fee. */
+export const TRANSACTIONS = 20n;
+const SOLANA_FEE_LAMPORTS = 5000n;
+
+/** An account of the treasury that pays fees on a rail's chain. */
+export interface FeeAccount {
+  readonly rail: RailManifest;
+  /** Of the chain's native coin. */
+  readonly decimals: number;
+  /** What it should hold at least, in the coin's smallest unit. */
+  readonly least: bigint;
+  /** What it holds, in the coin's smallest unit. @throws when the chain cannot be asked. */
+  read(signal: AbortSignal): Promise<{ readonly address: string; readonly balance: bigint }>;
+}
+
+/** The accounts that pay for the treasury's transactions. @param capabilities what plugins take of the host */
+export function feeAccounts(
+  config: Config,
+  site: SiteManifest,
+  capabilities: ReadonlySet<string>,
+): readonly FeeAccount[] {
+  const { rails, refunds } = site;
+  const anchors = capabilities.has("anchor") && rails.some(({ id }) => id === ANCHOR_RAILS.base);
+  return rails.flatMap((rail) => {
+    const isAnchored = anchors && (rail.id === ANCHOR_RAILS.base || rail.id === ANCHOR_RAILS.solana);
+    const sends = isInProcess(rail, site) || rail.id === refunds?.rail || isAnchored;
+    if (!sends || (!isEvm(rail) && !isAnchored)) return [];
+    return [isEvm(rail) ? toEvmAccount(config, rail) : toSolanaAccount(config, rail)];
+  });
+}
+
+function toEvmAccount(config: Config, rail: RailManifest): FeeAccount {
+  const treasury = createTreasury(config.treasury);
+  const client = createEvmClient({
+    url: railVariables(config, rail).rpc,
+    chainId: Number(rail.network.slice("eip155:".length)),
+  });
+  return {
+    rail,
+    decimals: 18,
+    least: toAtomic(rail.max_fee ?? "0.001", 18) * TRANSACTIONS,
+    async read(signal) {
+      const address = await treasury.evmAddress();
+      const balance = await client.ask((chain) => chain.getBalance({ address: address as Hex }), signal);
+      return { address, balance };
+    },
+  };
+}
+
+function toSolanaAccount(config: Config, rail: RailManifest): FeeAccount {
+  const treasury = createTreasury(config.treasury);
+  const client = createSolanaClient({ url: railVariables(config, rail).rpc, network: rail.network });
+  return {
+    rail,
+    decimals: 9,
+    least: SOLANA_FEE_LAMPORTS * TRANSACTIONS,
+    async read(signal) {
+      const { PublicKey } = await import("@solana/web3.js");
+      const address = treasury.solanaAddress;
+      const balance = await client.ask((chain) => chain.getBalance(new PublicKey(address)), signal);
+      return { address, balance: BigInt(balance) };
+    },
+  };
+}

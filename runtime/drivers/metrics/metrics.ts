@@ -1,0 +1,136 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+/** What a process counts for Prometheus. No label ever names a payer: there are as many series as the set makes. */
+export interface Metrics {
+  readonly contentType: string;
+  /** Everything as text (Prometheus text format 0.0.4). */
+  scrape(): Promise<string>;
+  readonly count: MetricCounts;
+}
+
+/** What is told as it happens. Services, rails and upstreams by their ids. */
+export interface MetricCounts {
+  challenges(service: string, door: string, by: number): void;
+  /** @param outcome `result`, `replay`, `refused:<reason>` or `failed:<problem code>` */
+  payments(
+    labels: { readonly service: string; readonly door: string; readonly rail: string; readonly outcome: string },
+    by: number,
+  ): void;
+  /** @param usd US dollars, decimal text */
+  sale(service: string, rail: string, usd: string): void;
+  refund(service: string): void;
+  call(service: string, door: string, ms: number): void;
+  settlement(rail: string, ms: number): void;
+  upstream(upstream: string, outcome: string, ms: number): void;
+  jobEnded(service: string, state: "delivered" | "failed"): void;
+}
+
+/** How a shop stands now. What cannot be read is left out. */
+export interface ShopState {
+  readonly rails: readonly { readonly rail: string; readonly isUp: boolean }[];
+  readonly upstreams: readonly { readonly upstream: string; readonly isUp: boolean }[];
+  /** Jobs in line or at work, in all processes. */
+  readonly jobs: readonly { readonly service: string; readonly inLine: number }[];
+  /** Refunds that are not paid yet, by themselves or by hand. */
+  readonly refunds?: { readonly pending: number; readonly manual: number };
+  /** The treasury's coins for fees, and how many it should have at least. */
+  readonly treasury: readonly { readonly network: string; readonly coins: number; readonly least: number }[];
+}
+
+/** Bounds in seconds. */
+const CALLS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const WAITS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 40];
+
+/** @param readState asked at each scrape */
+export function createMetrics(readState: () => Promise<ShopState>): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const count = createCounts(registry);
+  const show = createGauges(registry);
+  return {
+    contentType: registry.contentType,
+    async scrape() {
+      show(await readState());
+      return registry.metrics();
+    },
+    count,
+  };
+}
+
+function createCounts(registry: Registry): MetricCounts {
+  const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label> =>
+    new Counter({ name: `payphone_${name}`, help, labelNames, registers });
+  const histogram = <Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]) =>
+    new Histogram({ name: `payphone_${name}`, help, labelNames, buckets, registers });
+
+  const challenges = counter("challenges_total", "Calls without a payment that were told the price.", [
+    "service",
+    "door",
+  ]);
+  const payments = counter("payments_total", "Calls with a payment, by how they ended.", [
+    "service",
+    "door",
+    "rail",
+    "outcome",
+  ]);
+  const sales = counter("sales_total", "Settled payments.", ["service", "rail"]);
+  const revenue = counter("revenue_usd_total", "The price of settled payments in US dollars.", ["service", "rail"]);
+  const refunds = counter("refunds_total", "Payments that were paid back.", ["service"]);
+  const jobs = counter("jobs_ended_total", "Jobs that are over.", ["service", "state"]);
+  const calls = histogram(
+    "call_seconds",
+    "From the request to the answer, of calls with a payment and of free calls.",
+    ["service", "door"],
+    CALLS,
+  );
+  const settlements = histogram(
+    "settlement_seconds",
+    "From the result on record to the known settlement.",
+    ["rail"],
+    WAITS,
+  );
+  const upstreams = histogram("upstream_seconds", "Attempts at upstreams.", ["upstream", "outcome"], WAITS);
+
+  return {
+    challenges: (service, door, by) => challenges.inc({ service, door }, by),
+    payments: (labels, by) => payments.inc(labels, by),
+    sale(service, rail, usd) {
+      sales.inc({ service, rail });
+      revenue.inc({ service, rail }, Number(usd));
+    },
+    refund: (service) => refunds.inc({ service }),
+    call: (service, door, ms) => calls.observe({ service, door }, ms / 1000),
+    settlement: (rail, ms) => settlements.observe({ rail }, ms / 1000),
+    upstream: (upstream, outcome, ms) => upstreams.observe({ upstream, outcome }, ms / 1000),
+    jobEnded: (service, state) => jobs.inc({ service, state }),
+  };
+}
+
+/** Gauges of the shop's state. What is not in the newest state is not shown any more. */
+function createGauges(registry: Registry): (state: ShopState) => void {
+  const registers = [registry];
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Gauge<Label> =>
+    new Gauge({ name: `payphone_${name}`, help, labelNames, registers });
+  const rails = gauge("rail_up", "Whether a rail can be paid on now.", ["rail"]);
+  const upstreams = gauge("upstream_up", "Whether an upstream is asked now.", ["upstream"]);
+  const jobs = gauge("jobs", "Jobs in line or at work, in all processes.", ["service", "state"]);
+  const refunds = gauge("refunds_pending", "Refunds that are owed: `manual` ones wait for somebody.", ["state"]);
+  const balance = gauge("treasury_native_balance", "The treasury's coins for fees.", ["network"]);
+  const least = gauge("treasury_native_least", "So many coins the treasury should have.", ["network"]);
+
+  return (state) => {
+    for (const each of [rails, upstreams, jobs, refunds, balance, least]) each.reset();
+    for (const { rail, isUp } of state.rails) rails.set({ rail }, Number(isUp));
+    for (const { upstream, isUp } of state.upstreams) upstreams.set({ upstream }, Number(isUp));
+    for (const { service, inLine } of state.jobs) jobs.set({ service, state: "in_line" }, inLine);
+    if (state.refunds) {
+      refunds.set({ state: "pending" }, state.refunds.pending);
+      refunds.set({ state: "manual" }, state.refunds.manual);
+    }
+    for (const { network, coins, least: should } of state.treasury) {
+      balance.set({ network }, coins);
+      least.set({ network }, should);
+    }
+  };
+}

@@ -1,0 +1,76 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { findProgram } from "../../run/programs.ts";
+import { withProgram } from "../../support/programs.ts";
+import { type MetricsStage, openMetricsStage, trade } from "./stage.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const DASHBOARD = join(ROOT, "runtime/deploy/grafana-dashboard.json");
+
+interface Dashboard {
+  readonly panels: readonly { readonly title: string; readonly targets: readonly { readonly expr: string }[] }[];
+}
+
+/** Runs promtool; gives what it wrote. */
+function promtool(args: readonly string[], input = ""): { code: number | null; text: string } {
+  const { status, stdout, stderr } = spawnSync(findProgram("promtool") as string, args, { input, encoding: "utf8" });
+  return { code: status, text: stdout + stderr };
+}
+
+withProgram("prometheus").describe("what Prometheus reads", () => {
+  let stage: MetricsStage;
+  before(async () => {
+    stage = await openMetricsStage();
+    trade(stage.metrics.count);
+  });
+  after(() => stage.close());
+
+  it("has names and units as promtool wants them", async () => {
+    const own = (await stage.metrics.scrape()).split("\n").filter((line) => /payphone_/.test(line));
+    expect(promtool(["check", "metrics"], `${own.join("\n")}\n`)).to.deep.equal({ code: 0, text: "" });
+  });
+
+  it("shows no payer, and no series beyond those of the set", async () => {
+    const text = await stage.metrics.scrape();
+    expect(text).not.to.match(/0x[0-9a-f]{8}/i);
+    const labels = new Set(
+      Array.from(text.matchAll(/payphone_\w+\{([^}]*)\}/g), ([, inside = ""]) => inside.replace(/="[^"]*"/g, "")),
+    );
+    expect(
+      [...labels]
+        .join(",")
+        .split(",")
+        .filter((name) => !KNOWN.includes(name)),
+    ).to.deep.equal([]);
+  });
+
+  it("answers every query of the dashboard", async () => {
+    const { panels } = JSON.parse(readFileSync(DASHBOARD, "utf8")) as Dashboard;
+    await stage.scraped(3);
+    const silent: string[] = [];
+    for (const { title, targets } of panels)
+      for (const { expr } of targets)
+        if ((await stage.query(expr.replaceAll("$__rate_interval", "5m").replaceAll("$service", ".*"))).length === 0)
+          silent.push(`${title}: ${expr}`);
+    expect(silent).to.deep.equal([]);
+    expect(panels).to.have.length.above(10);
+  });
+
+  it("shows what was taken in, and forgets a rail that is not there any more", async () => {
+    const text = await stage.metrics.scrape();
+    expect(text).to.include('payphone_revenue_usd_total{service="roll",rail="base"} 0.003');
+    expect(text).to.include('payphone_rail_up{rail="solana"} 0');
+    stage.state = { ...stage.state, rails: [{ rail: "base", isUp: true }] };
+    expect(await stage.metrics.scrape()).not.to.include('rail="solana"} 0\n');
+  });
+
+  it("raises the alarms that the rules name", () => {
+    expect(promtool(["check", "rules", join(ROOT, "runtime/deploy/prometheus-rules.yaml")]).code).to.equal(0);
+    const { code, text } = promtool(["test", "rules", join(ROOT, "test/fixtures/deploy/alerts.yaml")]);
+    expect(code, text).to.equal(0);
+  });
+});
+
+const KNOWN = ["service", "door", "rail", "outcome", "upstream", "network", "state", "le"];
