@@ -1,3 +1,4 @@
+import type { Door } from "./books/events.ts";
 import type { Challenge } from "./x402/challenge.ts";
 import type { SettleResponse } from "./x402/x402.ts";
 
@@ -22,6 +23,20 @@ export interface Invocation {
   readonly signal: AbortSignal;
   /** The peers' exchange that this call belongs to, from its header `X-A2A-Exchange`. */
   readonly exchange?: string | undefined;
+  /** The way by which the call came in; left out: REST. */
+  readonly door?: Door;
+  /** Where the steps of the call are noted while it is on its way. */
+  readonly course?: CallCourse;
+}
+
+/** When the steps of a call were done: Unix milliseconds, and the network of its payment. Filled in on the way. */
+export interface CallCourse {
+  readonly begun: number;
+  network?: string;
+  reserved?: number;
+  verified?: number;
+  worked?: number;
+  recorded?: number;
 }
 
 /** An input, unchecked. */

@@ -6,7 +6,8 @@ import type { Identifiers } from "./payments/identifiers.ts";
 import type { Offers } from "./payments/offers.ts";
 import type { VerifiedPurchase } from "./payments/purchase.ts";
 import type { Reconciler } from "./payments/reconciler.ts";
-import type { PaymentRecord, Reservations } from "./payments/reservations.ts";
+import type { PaymentRecord } from "./payments/record.ts";
+import type { Reservations } from "./payments/reservations.ts";
 import type { Settler } from "./payments/settlement.ts";
 import type { Standing } from "./payments/standing.ts";
 import type { HouseRules } from "./rules/rules.ts";
@@ -41,6 +42,8 @@ export interface InvokeDeps {
   readonly checkTrust: (network: string) => void;
   /** @throws Problem `unavailable` when a service that is paid first is known to fail now. */
   readonly checkReady: (service: Service) => void;
+  /** The digest of the set that sells, for the book. */
+  readonly setDigest?: string | undefined;
   readonly verifyMs?: number;
   /** Told of settled calls that named an exchange, each time before they are answered. */
   readonly onSettled?: ((record: PaymentRecord) => Promise<void>) | undefined;

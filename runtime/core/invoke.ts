@@ -11,8 +11,9 @@ import {
   requestOf,
   toRecord,
   type VerifiedPurchase,
+  withRecorded,
 } from "./payments/purchase.ts";
-import type { PaymentRecord } from "./payments/reservations.ts";
+import type { PaymentRecord } from "./payments/record.ts";
 import { toBrief } from "./payments/settlement.ts";
 import { explainTime, leastSecondsOf } from "./payments/validity.ts";
 import { perform, prepare, readValidInput } from "./perform.ts";
@@ -42,6 +43,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const payment = readPayment(invocation.payment, networks);
     if (typeof payment === "string")
       return refuse(service, invocation, payment, explainPayment(payment, invocation.payment, networks));
+    if (invocation.course) invocation.course.network = payment.network;
     const key = `${payment.network}:${payment.authorization.id}`;
     const offer =
       explainTime(payment, clock.now(), leastSecondsOf(service)) ?? (await offers.match(service, payment, invocation));
@@ -72,6 +74,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   async function underLease(purchase: Purchase, mayCharge: boolean): Promise<Outcome> {
     const lease = await reservations.claimPayment(purchase.key);
     if (!lease) throw inProgress();
+    note(purchase, "reserved");
     try {
       const record = await reservations.recall(purchase.key);
       if (record) return await resume(purchase, record);
@@ -95,6 +98,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const verdict = await facilitator.verify(listed, offer, verifyDeadline());
     const { isValid, invalidReason, invalidMessage, payer } = verdict;
     if (!isValid) return refuse(service, invocation, toRefusal(invalidReason), join(invalidReason, invalidMessage));
+    note(purchase, "verified");
     const request = requestOf(purchase);
     const verified = { ...purchase, payer: payer ?? payment.authorization.payer, listed, request };
     const underRules = (bought: VerifiedPurchase): Promise<Outcome> => deps.rules.during(bought, () => buy(bought));
@@ -130,6 +134,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     return exposure.during({ key, payer: purchase.payer as string, offer, lifeMs }, async () => {
       try {
         const output = await perform(service, input, { id, signal, payer: purchase.payer, network: offer.network });
+        note(purchase, "worked");
         signal.throwIfAborted(); // Before the money moves: the payment is released, not charged.
         const outcome = await settle(purchase, { output });
         if (outcome.kind === "challenge") await standing.noteRefused(payer);
@@ -148,7 +153,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { service, invocation, payment, key, offer, listed } = purchase;
     const late = explainTime(payment, clock.now());
     if (late) return refuse(service, invocation, late);
-    const record = toRecord(purchase, bought);
+    const record = toRecord(purchase, bought, deps.setDigest);
     if (!(await deps.identifiers.bind(purchase))) throw inProgress();
     const begun = await reservations.begin(key, record).catch((error: unknown) => {
       log.error("payment.begin-failed", { error });
@@ -156,10 +161,11 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     });
     if (begun === undefined) return answer(purchase, record);
     if (!begun) throw inProgress();
+    const recorded = withRecorded(record, clock.now());
     // What begins after the settlement begins only once the chain shows it.
     const mustConfirm = "output" in bought && !bought.job ? deps.mustConfirm(service) : true;
     const [settlement] = await Promise.all([settler.settle(listed, offer, { mustConfirm }), deps.noteBought(purchase)]);
-    return answer(purchase, await reconciler.conclusionOf(key, record, settlement));
+    return answer(purchase, await reconciler.conclusionOf(key, recorded, settlement));
   }
 
   /** The same payment again: the same call gets its answer once the money has moved; any other call gets nothing. */
@@ -201,6 +207,10 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const detail =
       "The payment may have been sent; its outcome is not known yet. Repeat this request with the same payment; do not pay again.";
     throw new Problem("settlement-unknown", detail, { retryAfter: 5 });
+  }
+
+  function note({ invocation: { course } }: Purchase, step: "reserved" | "verified" | "worked"): void {
+    if (course) course[step] = clock.now();
   }
 
   /** The receipt with our signature, the same each time that it is told. */

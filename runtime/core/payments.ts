@@ -1,8 +1,10 @@
 import type { Clock, Log } from "../api/capabilities.ts";
+import type { Tallies } from "./books/tallies.ts";
 import { createInvoke, type Invoke } from "./invoke.ts";
 import type { InvokeDeps } from "./invoke-deps.ts";
 import type { Jobs } from "./jobs/jobs.ts";
 import { createJobRecords } from "./jobs/records.ts";
+import { countCalls } from "./payments/count-calls.ts";
 import { createCredits } from "./payments/credits.ts";
 import { createExposure } from "./payments/exposure.ts";
 import { createIdentifiers } from "./payments/identifiers.ts";
@@ -11,6 +13,7 @@ import { createOffers, type ExtensionsOf, type Offers } from "./payments/offers.
 import { createRailMonitor, type RailMonitor } from "./payments/rail-monitor.ts";
 import { createReconciler, type ReconcilerDeps } from "./payments/reconciler.ts";
 import { createReservations } from "./payments/reservations.ts";
+import { createSaleOf } from "./payments/sale-of.ts";
 import { createSettler, type SettlerDeps } from "./payments/settlement.ts";
 import { createStanding } from "./payments/standing.ts";
 import { createFacilitatorTrust } from "./payments/trust.ts";
@@ -67,6 +70,10 @@ export interface PaymentsDeps {
   readonly proofs?: Proofs | undefined;
   /** Left out: no wallet can sign in. */
   readonly signIns?: SignIns | undefined;
+  /** Counts calls; left out: nobody does. */
+  readonly tallies?: Pick<Tallies, "count" | "time"> | undefined;
+  /** The digest of the set, for the book. */
+  readonly setDigest?: string | undefined;
   /** Told of settled calls that named an exchange between peers. */
   readonly onSettled?: InvokeDeps["onSettled"];
   /** How long facilitators and chains may take. */
@@ -111,7 +118,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
     return preparing;
   };
   const answersMs = answersMinutes * 60_000;
-  const reservations = createReservations({ store, clock, answersMs, onError: report("payment.lease-failed") });
+  const saleOf = createSaleOf(rails);
+  const reservations = createReservations({ store, clock, saleOf, answersMs, onError: report("payment.lease-failed") });
   const identifiers = createIdentifiers({
     store,
     reservations,
@@ -156,10 +164,12 @@ export function createPayments(deps: PaymentsDeps): Payments {
     checkTrust: trust.check,
     checkReady: deps.checkReady ?? (() => {}),
     onSettled,
+    setDigest: deps.setDigest,
     ...patience,
   });
+  const { tallies } = deps;
   return {
-    invoke,
+    invoke: tallies ? countCalls(invoke, { services, rails, tallies, clock }) : invoke,
     offers,
     rails: monitor,
     isKnown: async (key) => (await reservations.read(key)) !== undefined,

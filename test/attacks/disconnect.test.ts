@@ -47,10 +47,16 @@ describe("a caller who leaves", () => {
         return receipt;
       };
     },
-    "while the settlement is put on record": (leave) => onWrite("set", "payment:", leave),
+    "while the settlement is put on record": (leave) => onEnter("payment:", leave),
   };
-  const originals = { putIfAbsent: store.putIfAbsent, set: store.set };
-  function onWrite(kind: "putIfAbsent" | "set", prefix: string, leave: () => void): void {
+  const originals = { putIfAbsent: store.putIfAbsent, enter: store.enter };
+  function onEnter(prefix: string, leave: () => void): void {
+    store.enter = async (event, entry) => {
+      if (entry.key.startsWith(prefix)) leave();
+      return originals.enter(event, entry);
+    };
+  }
+  function onWrite(kind: "putIfAbsent", prefix: string, leave: () => void): void {
     const write = originals[kind] as (key: string, ...rest: unknown[]) => Promise<unknown>;
     const leaving = async (key: string, ...rest: unknown[]): Promise<unknown> => {
       if (key.startsWith(prefix)) leave();

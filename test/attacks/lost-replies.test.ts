@@ -1,3 +1,4 @@
+import { createClient } from "@keyv/redis";
 import { expect } from "chai";
 import type { OpenStore } from "../../runtime/drivers/store/keyv.ts";
 import { openRedisStore } from "../../runtime/drivers/store/redis.ts";
@@ -26,6 +27,10 @@ const on =
     words[1]?.startsWith(`${NAMESPACE}::${prefix}`) === true && isIt(words);
 const isPutIfAbsent: Match = (words) => words.includes("NX");
 const isSet: Match = (words) => words[0] === "SET" && !isPutIfAbsent(words);
+const isScriptOn =
+  (prefix: string): Match =>
+  (words) =>
+    words[0] === "EVAL" && words.some((word) => word.startsWith(`${NAMESPACE}::${prefix}`));
 const isGet: Match = ([verb]) => verb === "GET";
 const isDelete: Match = ([verb]) => verb === "UNLINK" || verb === "DEL";
 
@@ -38,11 +43,11 @@ const COMMANDS: readonly { readonly name: string; readonly path: string; readonl
   { name: "the reading of its record", path: "/v1/roll", match: on("payment:", isGet) },
   { name: "the beginning of its record", path: "/v1/roll", match: on("payment:", isPutIfAbsent) },
   { name: "its place among open payments", path: "/v1/roll", match: on("open:", isSet) },
-  { name: "the mark that it is settled", path: "/v1/roll", match: on("payment:", isSet) },
+  { name: "the mark that it is settled", path: "/v1/roll", match: isScriptOn("payment:") },
   { name: "the payer's standing", path: "/v1/roll", match: on("pays-first:", isGet) },
-  { name: "its place among calls in flight", path: "/v1/roll", match: ([verb]) => verb === "EVAL" },
+  { name: "its place among calls in flight", path: "/v1/roll", match: isScriptOn("in-flight:") },
   { name: "its leaving of calls in flight", path: "/v1/roll", match: ([verb]) => verb === "HDEL" },
-  { name: "the mark that it is settled, with work owed", path: "/v1/echo", match: on("payment:", isSet) },
+  { name: "the mark that it is settled, with work owed", path: "/v1/echo", match: isScriptOn("payment:") },
   { name: "the end of owed work", path: "/v1/echo", match: on("owed-end:", isPutIfAbsent) },
 ];
 const FATES: readonly CommandFate[] = ["refuse", "cut", "mute", "late"];
@@ -74,6 +79,14 @@ withRedis.describe("a paid call that loses one command of the store, or its repl
     }
     await redis?.stop();
   });
+
+  async function countSales(): Promise<number> {
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    const { length } = await client.xRange(`${NAMESPACE}-book`, "-", "+");
+    await client.close();
+    return length;
+  }
 
   async function openLane(): Promise<Lane> {
     const proxy = await startRedisProxy(redis.url);
@@ -139,5 +152,6 @@ withRedis.describe("a paid call that loses one command of the store, or its repl
     };
     await Promise.all(lanes.slice(1).map(work));
     expect(rail.moved.size).to.equal(PAYMENTS);
+    expect(await countSales(), "each of them is in the book once").to.equal(PAYMENTS);
   });
 });

@@ -13,7 +13,9 @@ import type { ReadyReport } from "../../server/routes/status.ts";
 import { createExtensions } from "../../surfaces/discovery/extensions.ts";
 import { toNotFoundPage } from "../../surfaces/pages/not-found.ts";
 import type { LoadedPlugins } from "../set/load.ts";
+import { digestSet } from "../set/sound-set.ts";
 import { type AddressWatch, createAddressWatch } from "./address-watch.ts";
+import { type Bookkeeping, createBookkeeping } from "./bookkeeping.ts";
 import type { ComposeOptions, Composition } from "./composition.ts";
 import { type Doors, openDoors } from "./doors.ts";
 import { createJobEngine, type OpenJobs } from "./job-engine.ts";
@@ -64,6 +66,7 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
       await payments.start();
       outside.sources.start();
       jobs.start();
+      till.bookkeeping.start();
       if (!options.sandbox) till.addressWatch.start();
     },
     close: () => open.disposeAsync(),
@@ -78,6 +81,7 @@ interface Till {
   readonly exchanges: Exchanges;
   readonly identity: Identity;
   readonly addressWatch: AddressWatch;
+  readonly bookkeeping: Bookkeeping;
   close(): Promise<void>;
 }
 
@@ -108,15 +112,18 @@ async function openTill(
     if (reason !== undefined) throw new Problem("unavailable", `${reason}; nothing was charged`);
   };
   const { knownRails } = options;
+  const bookkeeping = createBookkeeping({ site, store, clock, log });
+  const counted = { tallies: bookkeeping.tallies, setDigest: digestSet(set.dir)?.slice(0, SHOWN_DIGEST) };
   const sold = { site, services, rails, knownRails, jobs, refunds, checkReady };
-  const payments = createPayments({ ...sold, store, clock, log, ...hooks });
+  const payments = createPayments({ ...sold, store, clock, log, ...hooks, ...counted });
   const addressWatch = createAddressWatch({ rails: drivers.watched, isKnown: payments.isKnown, log });
   const close = async (): Promise<void> => {
     addressWatch.close();
     payments.close();
     await jobs.close();
+    await bookkeeping.close();
   };
-  return { services, payments, jobs, exchanges, identity, addressWatch, close };
+  return { services, payments, jobs, exchanges, identity, addressWatch, bookkeeping, close };
 }
 
 function openSurfaces({ set, config, baseUrl, store, clock, sandbox }: ComposeOptions, till: Till): Promise<Doors> {
@@ -143,12 +150,17 @@ function toListener(
   ready: () => Promise<ReadyReport>,
 ): RequestListener {
   const { set, config, baseUrl, store, clock, log, sandbox } = options;
-  const { services, payments } = till;
+  const { services, payments, bookkeeping } = till;
+  const { tallies } = bookkeeping;
   const { reports } = outside;
   return createApp({
     services,
     invoke: payments.invoke,
-    challenge: payments.offers.challenge,
+    challenge: (service, resource) => {
+      const challenge = payments.offers.challenge(service, resource);
+      tallies.count({ service: service.manifest.id, door: "rest", rail: "", what: "challenge" });
+      return challenge;
+    },
     reports,
     doors: surfaces.doors,
     documents: surfaces.documents,
@@ -163,3 +175,6 @@ function toListener(
     log,
   });
 }
+
+/** How much of the set's digest stands in the book: enough to tell the sets of one shop apart. */
+const SHOWN_DIGEST = 12;

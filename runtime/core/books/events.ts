@@ -101,6 +101,10 @@ export const LATENCY_BOUNDS_MS: readonly number[] = [
   5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000,
 ];
 
+/** A payer as the book names it: addresses of EVM chains in lower case. */
+export const toBookPayer = (network: string, payer: string | null): string | null =>
+  network.startsWith("eip155:") ? (payer?.toLowerCase() ?? null) : payer;
+
 const toId = (letter: string, key: string): string => `${letter}_${sha256(key).slice(0, 20)}`;
 
 /** The id of a sale. @param key the payment's: `<network>:<authorization>`. */

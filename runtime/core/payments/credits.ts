@@ -6,7 +6,8 @@ import { createSteps } from "../jobs/steps.ts";
 import { perform } from "../perform.ts";
 import type { Refunds } from "../refunds/refunds.ts";
 import type { Service } from "../service.ts";
-import { type Owed, type PaymentRecord, type Reservations, toJobPayment } from "./reservations.ts";
+import type { Owed, PaymentRecord } from "./record.ts";
+import { type Reservations, toJobPayment } from "./reservations.ts";
 
 /**
  * The work that was paid for before it is done. Until it is delivered, the payment is a credit: the work is tried again,

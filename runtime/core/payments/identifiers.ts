@@ -7,7 +7,8 @@ import type { Store } from "../store.ts";
 import { type Payment, readPayment } from "../x402/read-payment.ts";
 import type { PaymentPayload } from "../x402/x402.ts";
 import { type Purchase, payerOf, toVerified, type VerifiedPurchase } from "./purchase.ts";
-import { KEEP_MS, type PaymentRecord, type Reservations, UNATTENDED_MS } from "./reservations.ts";
+import type { PaymentRecord } from "./record.ts";
+import { KEEP_MS, type Reservations, UNATTENDED_MS } from "./reservations.ts";
 
 /**
  * The identifiers that payers give to their purchases (x402 extension `payment-identifier`): who has lost an answer and

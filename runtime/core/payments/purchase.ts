@@ -4,7 +4,7 @@ import { digestOf } from "../digest.ts";
 import type { Service } from "../service.ts";
 import { type Payment, toPayload } from "../x402/read-payment.ts";
 import type { PaymentPayload, PaymentRequirements } from "../x402/x402.ts";
-import type { PaymentRecord } from "./reservations.ts";
+import type { PaymentRecord } from "./record.ts";
 
 /** A payment that fits an offer, for an input that fits the service. */
 export interface Purchase {
@@ -41,11 +41,14 @@ export const toVerified = (purchase: VerifiedPurchase): VerifiedPurchase => {
 /** What a payment is put on record for: an answer, work that is to be done afterwards, or an accepted job. */
 export type Bought = Pick<PaymentRecord, "output" | "owed" | "job">;
 
-/** The record of a purchase, before its settlement. */
-export function toRecord(purchase: VerifiedPurchase, bought: Bought): PaymentRecord {
+/** The record of a purchase, before its settlement. @param set the digest of the set that sells it */
+export function toRecord(purchase: VerifiedPurchase, bought: Bought, set?: string): PaymentRecord {
   const { service, invocation, payment, offer, payer, request } = purchase;
   const { validBefore, fingerprint } = payment.authorization;
-  const { exchange } = invocation;
+  const { exchange, door = "rest", id: requestId, course } = invocation;
+  const { network: _, ...steps } = course ?? { begun: 0 };
+  const { price = "0" } = service.manifest;
+  const sold = { door, requestId, price, ...(set !== undefined && { set }), ...(course && { course: steps }) };
   return {
     state: "settling",
     request,
@@ -56,8 +59,15 @@ export function toRecord(purchase: VerifiedPurchase, bought: Bought): PaymentRec
     ...(validBefore !== undefined && { validBefore }),
     ...(payer !== undefined && { payer }),
     ...(exchange !== undefined && { exchange }),
+    sold,
   };
 }
+
+/** The record, with the time at which it was written. */
+export const withRecorded = (record: PaymentRecord, recorded: number): PaymentRecord => {
+  const { sold } = record;
+  return sold?.course ? { ...record, sold: { ...sold, course: { ...sold.course, recorded } } } : record;
+};
 
 /**
  * What a payment was spent on: whoever wants its answer must bring the same signature, service and input.

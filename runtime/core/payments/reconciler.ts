@@ -3,7 +3,8 @@ import { Problem } from "../../api/problem.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { type AttemptResult, type AttemptTerms, createSweeper } from "../sweeper.ts";
 import type { Credits } from "./credits.ts";
-import { type PaymentRecord, type Reservations, toJobPayment, UNATTENDED_MS } from "./reservations.ts";
+import type { PaymentRecord } from "./record.ts";
+import { type Reservations, toJobPayment, UNATTENDED_MS } from "./reservations.ts";
 import type { Settlement, Settler } from "./settlement.ts";
 
 /** Brings every payment to its end, without ever asking the payer for another one. */
@@ -126,7 +127,15 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     if (state === "settled" && isFinal) {
       claims.delete(key);
       onClaim(key, record, true);
-    } else if (state === "rejected" || clock.now() - since >= claimMs) onClaim(key, record, false);
+    } else if (state === "rejected" || clock.now() - since >= claimMs) {
+      onClaim(key, record, false);
+      if (record.state === "settled") doubt(key, true);
+    }
+  }
+
+  /** What cannot be entered now is entered with the next look. */
+  function doubt(key: string, isDoubted: boolean): void {
+    reservations.doubt(key, isDoubted).catch((error: unknown) => log.error("books.doubt-not-entered", { error }));
   }
 
   /** False when a job could not be let begin: that is as if its settlement were not known yet, and is tried again. */
@@ -161,6 +170,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   async function isShown(key: string, record: PaymentRecord): Promise<boolean> {
     const seen = await settler.look(record.payment, record.payment.accepted);
     hold(key, record, { ...seen, isClaimed: seen.isReadable === true });
+    if (seen.state === "settled") await reservations.doubt(key, false);
     return seen.state === "settled";
   }
 

@@ -1,59 +1,12 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { reversalId, type SaleEvent, saleId } from "../books/events.ts";
 import { createLeases, type Lease } from "../leases.ts";
-import type { Store } from "../store.ts";
+import type { EntryWrite, Store } from "../store.ts";
 import { readEip3009 } from "../x402/eip3009.ts";
-import type { JobPayment, PaymentPayload, SettleResponse } from "../x402/x402.ts";
-
-/**
- * What is remembered of one payment, written before its settlement is tried. The result is kept with it, so that whoever
- * paid gets what was paid for, whatever crashes in between.
- */
-export interface PaymentRecord {
-  /** `settling`: sent, outcome not known. `rejected`: refused and nothing moved. `settled`: the money is ours. */
-  readonly state: "settling" | "rejected" | "settled";
-  /** Digest of the payment's fingerprint, service and input: only exactly the same call may have the stored answer. */
-  readonly request: string;
-  /** Digest of everything signed and the signature: compared before any input is hashed. */
-  readonly fingerprint: string;
-  /** The service's id. */
-  readonly service: string;
-  /** As it is settled: with the offer that it was made for in `accepted`. */
-  readonly payment: PaymentPayload;
-  /** The answer; left out while `owed` is set. */
-  readonly output?: unknown;
-  /** Set where the money moves before the work, until the work is delivered. */
-  readonly owed?: Owed;
-  /** Unix seconds; undefined where the chain alone limits the time. */
-  readonly validBefore?: number;
-  /** The facilitator's newest answer. */
-  readonly receipt?: SettleResponse;
-  /** Whether the chain itself has shown this state: nothing is left to be looked up. */
-  readonly isFinal?: boolean;
-  /** When the settlement was known: Unix milliseconds. */
-  readonly settledAt?: number;
-  /** The verified payer. */
-  readonly payer?: string;
-  /** The job that begins once the payment is settled. */
-  readonly job?: string;
-  /** Until when a repetition of the payment gets the answer: Unix milliseconds. */
-  readonly repeatUntil?: number;
-  /** The exchange between peers that the call named when it was paid; one named later does not count. */
-  readonly exchange?: string;
-}
-
-/** Work that is paid for and not delivered. */
-export interface Owed {
-  /** Names the work in its steps and in its refund: a UUID. */
-  readonly id: string;
-  readonly input: unknown;
-  /** How many runs have failed. */
-  readonly failures: number;
-  /** Why the newest run failed: a sentence. */
-  readonly reason?: string;
-  /** Nothing is delivered any more: the refund was opened. */
-  readonly isPaidBack?: true;
-}
+import type { JobPayment } from "../x402/x402.ts";
+import type { PaymentRecord } from "./record.ts";
+import type { SaleOf } from "./sale-of.ts";
 
 /** How owed work ended. The first end on record is the only one. */
 export type OwedEnd = { readonly state: "delivered"; readonly output: unknown } | { readonly state: "paid-back" };
@@ -77,10 +30,15 @@ export interface Reservations {
   /** Puts the payment on record before the settlement; false when another call has done so. */
   begin(key: string, record: PaymentRecord): Promise<boolean>;
   /**
-   * Replaces the record, which is kept for `keepMs`, or for as long as the authorization could be used again.
+   * Replaces the record, and enters the sale that it is in the book; the record is kept for `keepMs`, or for as long as the authorization could be used again.
    * @throws Problem `unavailable`; a refusal also without the lease, since another call may be settling the payment then.
    */
   update(key: string, record: PaymentRecord, keepMs?: number): Promise<void>;
+  /**
+   * Enters in the book that a facilitator's word for a settlement is not believed (true), or that the chain shows it after
+   * all (false). Doing it again changes nothing.
+   */
+  doubt(key: string, isDoubted: boolean): Promise<void>;
   /** Puts the end of owed work on record, and gives back the one that counts. */
   end(key: string, end: OwedEnd): Promise<OwedEnd>;
   readEnd(key: string): Promise<OwedEnd | undefined>;
@@ -96,6 +54,8 @@ export interface ReservationsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
+  /** Left out: no sale is entered in the book. */
+  readonly saleOf?: SaleOf | undefined;
   /** How long answers are kept at least for wallets that prove themselves. */
   readonly answersMs?: number;
   readonly leaseMs?: number;
@@ -115,7 +75,8 @@ const OWED_MS = 30 * 24 * 60 * 60_000;
 export const readRecord = (store: Pick<Store, "get">, key: string): Promise<PaymentRecord | undefined> =>
   store.get<PaymentRecord>(`payment:${key}`);
 
-export function createReservations({ store, clock, onError, answersMs = 0, leaseMs }: ReservationsDeps): Reservations {
+export function createReservations(deps: ReservationsDeps): Reservations {
+  const { store, clock, onError, saleOf = () => undefined, answersMs = 0, leaseMs } = deps;
   const leases = createLeases({ store, prefix: "lease:", onError, leaseMs });
   /** How long an authorization can still be used. */
   const lifeOf = ({ validBefore = 0 }: PaymentRecord): number => Math.max(0, validBefore * 1000 - clock.now());
@@ -151,9 +112,17 @@ export function createReservations({ store, clock, onError, answersMs = 0, lease
       const outlivesRecord = state === "settled" && record.validBefore === undefined;
       await Promise.all([
         outlivesRecord && store.set(`spent:${key}`, 1, SPENT_MS, durability),
-        store.set(`payment:${key}`, kept, ttlMs, durability),
+        write(saleOf(key, record), { key: `payment:${key}`, value: kept, ttlMs, durability }),
         state === "settling" && store.set(`open:${key}`, 1, ttlMs),
       ]);
+    },
+    async doubt(key, isDoubted) {
+      const mark = `doubted:${key}`;
+      if (((await store.get(mark)) ?? false) === isDoubted) return;
+      const kind = isDoubted ? "reversal" : "restoration";
+      const sale = saleId(key);
+      const event = { kind, id: reversalId(kind, sale), at: clock.now(), sale } as const;
+      await store.enter(event, { key: mark, value: isDoubted, ttlMs: OWED_MS });
     },
     async end(key, end) {
       const isFirst = await store.putIfAbsent(`owed-end:${key}`, end, OWED_MS);
@@ -166,6 +135,11 @@ export function createReservations({ store, clock, onError, answersMs = 0, lease
     strike: (key) => store.delete(`open:${key}`, "lazy"),
     close: leases.close,
   };
+
+  function write(sale: SaleEvent | undefined, entry: EntryWrite): Promise<void> {
+    if (sale) return store.enter(sale, entry);
+    return store.set(entry.key, entry.value, entry.ttlMs, entry.durability);
+  }
 }
 
 /** How a settled payment was paid. Whose signature has moved the money is the payer, whatever a facilitator writes. */

@@ -71,8 +71,8 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
     await records.update(refund);
   }
 
-  async function end({ id }: OpenRefund, transaction: string): Promise<RefundProgress> {
-    await records.end(id, { transaction, refund_tx: transaction, at: clock.now() });
+  async function end(refund: OpenRefund, transaction: string): Promise<RefundProgress> {
+    await records.end(refund, { transaction, refund_tx: transaction, at: clock.now() });
     return "over";
   }
 

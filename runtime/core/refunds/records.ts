@@ -1,3 +1,4 @@
+import { refundId, toBookPayer } from "../books/events.ts";
 import type { Store } from "../store.ts";
 import type { Eip3009 } from "../x402/eip3009.ts";
 import type { JobPayment } from "../x402/x402.ts";
@@ -54,7 +55,8 @@ export interface RefundRecords {
   readWay(id: string): Promise<RefundWay | undefined>;
   /** Puts the way on record, and gives back the one that counts. */
   choose(id: string, way: RefundWay): Promise<RefundWay>;
-  end(id: string, end: RefundEnd): Promise<void>;
+  /** Puts the end on record, and in the book. The first one counts. */
+  end(refund: RefundCase, end: RefundEnd): Promise<void>;
   readEnd(id: string): Promise<RefundEnd | undefined>;
 }
 
@@ -86,8 +88,14 @@ export function createRefundRecords(store: Store): RefundRecords {
       if (await store.putIfAbsent(`refund-way:${id}`, way)) return way;
       return (await readWay(id)) ?? way;
     },
-    async end(id, end) {
-      await store.putIfAbsent(`refund-end:${id}`, end, JOB_KEEP_MS);
+    async end({ id, service, payment }, end) {
+      if (!(await readEnd(id))) {
+        const { network, asset, amount, payer } = payment;
+        const { transaction, at } = end;
+        const paid = { job: id, service, network, asset, amount, payer: toBookPayer(network, payer), transaction };
+        const entry = { key: `refund-end:${id}`, value: end, ttlMs: JOB_KEEP_MS };
+        await store.enter({ kind: "refund", id: refundId(id), at, ...paid }, entry);
+      }
       await store.delete(`refund:${id}`);
     },
     readEnd,

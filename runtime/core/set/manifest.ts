@@ -205,6 +205,8 @@ export interface SiteManifest {
   readonly yen_tiers?: Readonly<Record<string, string>>;
   /** Left out: none. */
   readonly upstreams?: readonly UpstreamManifest[];
+  /** How long the shop's book keeps sales (left out: for ever), and the seller's own wallets beside the treasury. */
+  readonly books?: { readonly keep_days?: number; readonly own?: readonly string[] };
   /** Left out: failed jobs are refunded by hand. */
   readonly refunds?: RefundsManifest;
   /** Wallets that nothing is sold to. */

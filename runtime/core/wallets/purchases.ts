@@ -3,7 +3,8 @@ import type { BoughtCall, Purchases } from "../../api/purchases.ts";
 import { sha256 } from "../digest.ts";
 import { isObject } from "../json.ts";
 import { payerOf, type VerifiedPurchase } from "../payments/purchase.ts";
-import { type PaymentRecord, readRecord } from "../payments/reservations.ts";
+import type { PaymentRecord } from "../payments/record.ts";
+import { readRecord } from "../payments/reservations.ts";
 import type { Store } from "../store.ts";
 
 /** The list of what each account has bought. */

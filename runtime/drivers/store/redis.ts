@@ -44,9 +44,9 @@ const JOIN = `
 
 /** An event is entered once. The stream is the shop's book, and is trimmed by nobody but `forget`. */
 const ENTER = `
-  if ARGV[2] == "" then redis.call("SET", KEYS[1], ARGV[1])
-  else redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2]) end
-  if redis.call("SET", KEYS[2], "1", "NX", "PX", ARGV[4]) then redis.call("XADD", KEYS[3], "*", "e", ARGV[3]) end
+  if ARGV[2] == "" then redis.call("SET", KEYS[3], ARGV[1])
+  else redis.call("SET", KEYS[3], ARGV[1], "PX", ARGV[2]) end
+  if redis.call("SET", KEYS[1], "1", "NX", "PX", ARGV[4]) then redis.call("XADD", KEYS[2], "*", "e", ARGV[3]) end
   return 1`;
 /** So long something might be entered a second time: longer than any record that leads to it is kept. */
 const ENTERED_MS = 100 * 24 * 60 * 60_000;
@@ -127,7 +127,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
     },
     leave: async (key, member) => void (await ask(() => client.hDel(keyOf(key), member))),
     async enter(event, key, text, ttlMs) {
-      const keys = [keyOf(key), keyOf(`entered:${event.id}`), bookStreamOf(namespace)];
+      const keys = [keyOf(`entered:${event.id}`), bookStreamOf(namespace), keyOf(key)];
       const args = [text, `${ttlMs ?? ""}`, JSON.stringify(event), `${ENTERED_MS}`];
       await ask(() => client.eval(ENTER, { keys, arguments: args }));
     },

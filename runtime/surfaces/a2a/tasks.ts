@@ -59,7 +59,7 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
   const call = (service: Service, input: unknown, payment: string | object | undefined, context: TaskContext) => {
     const { requestId: id, signal, exchange, signIn } = context;
     const read = async () => ({ value: input, from: "body" as const });
-    return invoke(service, { id, input: read, payment, signIn, resource: endpoint, signal, exchange });
+    return invoke(service, { id, input: read, payment, signIn, resource: endpoint, signal, exchange, door: "a2a" });
   };
   /** The challenge of a task that waits for its payment. */
   const requiredFor = async (

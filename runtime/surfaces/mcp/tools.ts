@@ -51,6 +51,7 @@ export function createServiceTools({ services, schemas, invoke, site, endpoint }
           resource: endpoint,
           networks,
           signal,
+          door: "mcp",
         });
         const note = { service: call.name, ...(outcome.receipt && { receipt: outcome.receipt }) };
         if (outcome.kind === "result") {

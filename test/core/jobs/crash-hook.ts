@@ -36,7 +36,7 @@ DatabaseSync.prototype.exec = function (this: DatabaseSync, sql: string) {
 };
 
 /** A command of Redis that writes: by the store, whose keys begin with the namespace, or by the line of jobs. */
-const REDIS = /\r\n(?:SET|DEL|UNLINK|EVALSHA)\r\n[\s\S]*\r\npayphone(?:-jobs)?:+([^\r]*)/;
+const REDIS = /\r\n(?:SET|DEL|UNLINK|EVAL|EVALSHA)\r\n[\s\S]*\r\npayphone(?:-jobs)?:+([^\r]*)/;
 const { write } = Socket.prototype;
 Socket.prototype.write = function (this: Socket, ...args: [string]) {
   const found = typeof args[0] === "string" ? REDIS.exec(args[0]) : null;

@@ -103,6 +103,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     ...store,
     get: (key) => stumble("get", key).then(() => store.get(key)),
     set: (key, ...rest) => stumble("set", key).then(() => store.set(key, ...rest)),
+    enter: (event, entry) => stumble("set", entry.key).then(() => store.enter(event, entry)),
     putIfAbsent: (key, ...rest) => stumble("putIfAbsent", key).then(() => store.putIfAbsent(key, ...rest)),
     incr: (key, ...rest) => stumble("incr", key).then(() => store.incr(key, ...rest)),
   };

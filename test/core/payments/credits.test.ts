@@ -4,11 +4,8 @@ import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createJobRecords } from "../../../runtime/core/jobs/records.ts";
 import { type Credits, createCredits } from "../../../runtime/core/payments/credits.ts";
-import {
-  createReservations,
-  type PaymentRecord,
-  type Reservations,
-} from "../../../runtime/core/payments/reservations.ts";
+import type { PaymentRecord } from "../../../runtime/core/payments/record.ts";
+import { createReservations, type Reservations } from "../../../runtime/core/payments/reservations.ts";
 import type { RefundCase } from "../../../runtime/core/refunds/records.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import { bindServices } from "../../../runtime/core/service.ts";

@@ -166,9 +166,17 @@ describe("a caller who loses the answer and signs anew with the same identifier"
   });
   after(() => shop.close());
 
-  const originals = { putIfAbsent: store.putIfAbsent, set: store.set };
+  const originals = { putIfAbsent: store.putIfAbsent, enter: store.enter };
+  /** The same where a sale is entered with it. */
+  function onEnter(prefix: string, act: () => void, isAfter = false): void {
+    store.enter = async (event, entry) => {
+      if (!isAfter && entry.key.startsWith(prefix)) act();
+      await originals.enter(event, entry);
+      if (isAfter && entry.key.startsWith(prefix)) act();
+    };
+  }
   /** Does something when a key of this prefix is written: before the write, or after it. */
-  function onWrite(kind: "putIfAbsent" | "set", prefix: string, act: () => void, isAfter = false): void {
+  function onWrite(kind: "putIfAbsent", prefix: string, act: () => void, isAfter = false): void {
     const write = originals[kind] as (key: string, ...rest: unknown[]) => Promise<unknown>;
     const acting = async (key: string, ...rest: unknown[]): Promise<unknown> => {
       if (!isAfter && key.startsWith(prefix)) act();
@@ -224,7 +232,7 @@ describe("a caller who loses the answer and signs anew with the same identifier"
         return crash();
       };
     },
-    "while the settlement is put on record": (lose) => onWrite("set", "payment:", lose),
+    "while the settlement is put on record": (lose) => onEnter("payment:", lose),
   };
 
   for (const path of ["/v1/roll", "/v1/echo"])

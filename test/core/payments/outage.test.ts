@@ -65,14 +65,17 @@ describe("a paid request", () => {
       const store = createMemoryStore();
       shop = await openShop({ store });
       const payment = await shop.pay("/v1/roll");
-      const set = store.set.bind(store);
-      store.set = (key, value, ttlMs) =>
-        key.startsWith("payment:") ? Promise.reject(new Problem("unavailable")) : set(key, value, ttlMs);
+      const { enter } = store;
+      store.enter = () => Promise.reject(new Problem("unavailable"));
       expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(200);
-      store.set = set;
+      store.enter = enter;
       const again = await shop.retry("/v1/roll", ROLL, payment);
       expect(await again.json()).to.deep.equal({ value: 1, executions: 1 });
       expect(shop.rail.moved.size).to.equal(1);
+      expect(
+        [...(store.events?.values() ?? [])].map(({ kind }) => kind),
+        "the sale",
+      ).to.deep.equal(["sale"]);
     });
   });
 });

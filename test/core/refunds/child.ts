@@ -59,6 +59,7 @@ const watched: Store = {
   ...store,
   set: (key, ...rest) => write(key, () => store.set(key, ...rest)),
   delete: (key, ...rest) => write(key, () => store.delete(key, ...rest)),
+  enter: (event, entry) => write(entry.key, () => store.enter(event, entry)),
   putIfAbsent: (key, ...rest) => write(key, () => store.putIfAbsent(key, ...rest)),
 };
 const rail = openRefundRail({ url, key, store: watched });

@@ -1,4 +1,5 @@
-import type { Store } from "../../../runtime/core/store.ts";
+import type { BookEvent } from "../../../runtime/core/books/events.ts";
+import type { EntryWrite, Store } from "../../../runtime/core/store.ts";
 
 /**
  * Notes from now on how long what is written lives, in milliseconds (Infinity: for ever), in the order of writing, by the
@@ -15,11 +16,18 @@ export function noteLives(store: Store): Map<string, number[]> {
     };
   };
   const { set, putIfAbsent, incr, join } = store;
+  const { enter } = store;
   Object.assign(store, {
     set: noting(2, set),
     putIfAbsent: noting(2, putIfAbsent),
     incr: noting(2, incr),
     join: noting(3, join),
+    enter: (event: BookEvent, entry: EntryWrite) =>
+      noting(2, (_key: string, _value: unknown, _ttlMs: number | undefined) => enter(event, entry))(
+        entry.key,
+        entry.value,
+        entry.ttlMs,
+      ),
   });
   return lives;
 }

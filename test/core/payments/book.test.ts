@@ -1,0 +1,162 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import type { BookEvent, SaleEvent } from "../../../runtime/core/books/events.ts";
+import type { TallyNames } from "../../../runtime/core/books/tallies.ts";
+import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
+import { createScriptedRail, move } from "../../support/chains/scripted-rail.ts";
+import { eventually } from "../../support/eventually.ts";
+import { openShop, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
+
+const ROLL = { low: 1, high: 6 };
+const BUYER = `0x${"1".repeat(40)}`;
+
+describe("the book of a shop", () => {
+  let shop: Shop;
+  const counted: TallyNames[] = [];
+  const open = async (options: ShopOptions = {}): Promise<Shop> => {
+    counted.length = 0;
+    shop = await openShop({ ...options, tallies: { count: (names) => counted.push(names), time: () => {} } });
+    return shop;
+  };
+  afterEach(() => shop.close());
+  const events = (): BookEvent[] => [...(shop.store.events?.values() ?? [])];
+  const sales = (): SaleEvent[] => events().filter((event) => event.kind === "sale");
+  const timesOut = (): never => {
+    throw new Problem("facilitator-unavailable", "The facilitator did not answer to settle");
+  };
+
+  it("has a paid call as one sale, with its terms and its steps", async () => {
+    await open();
+    const payment = await shop.pay("/v1/roll");
+    const headers = { "payment-signature": payment, "x-request-id": "request-7" };
+    const response = await shop.post("/v1/roll", ROLL, headers);
+    const { transaction } = shop.receipt(response);
+    const [sale, ...more] = events() as [SaleEvent];
+    expect(more).to.deep.equal([]);
+    const { at, id, times, ...terms } = sale;
+    expect(id).to.match(/^sale_[0-9a-f]{20}$/);
+    expect(terms).to.deep.equal({
+      ...{ kind: "sale", service: "roll", door: "rest", rail: "base", network: "eip155:8453", decimals: 6 },
+      ...{ asset: shop.rail.manifest.asset, amount: "1000", usd: "0.001", payer: BUYER, receiver: shop.rail.payTo },
+      ...{ transaction, requestId: "request-7", job: null, set: null },
+    });
+    const { begun = 0, reserved = 0, verified = 0, worked = 0, recorded = 0 } = times ?? {};
+    const steps = [begun, reserved, verified, worked, recorded, at];
+    expect(steps).to.deep.equal(steps.toSorted((one, other) => one - other));
+    expect(begun).to.be.greaterThan(Date.now() - 60_000);
+  });
+
+  it("has nothing of calls that are not paid, refused, failed, or repeated", async () => {
+    await open();
+    await shop.post("/v1/roll", ROLL);
+    shop.rail.script.verify = () => ({ isValid: false, invalidReason: "insufficient_funds" });
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
+    delete shop.rail.script.verify;
+    shop.handler = () => {
+      throw new Problem("upstream-failed", "away");
+    };
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(502);
+    shop.handler = undefined;
+    shop.rail.script.settle = (_, { network }) => ({
+      ...{ success: false, errorReason: "insufficient_balance", transaction: "", network },
+    });
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
+    expect(events()).to.deep.equal([]);
+    delete shop.rail.script.settle;
+    const payment = await shop.pay("/v1/roll");
+    for (const _ of [1, 2, 3])
+      expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(200);
+    expect(events()).to.have.length(1);
+    const names = (what: string): number => counted.filter((one) => one.what === what && one.rail === "base").length;
+    expect(["attempt", "result", "replay"].map(names)).to.deep.equal([6, 1, 2]);
+    expect(names("refused:insufficient_funds")).to.equal(2);
+    expect(names("failed:upstream-failed")).to.equal(1);
+  });
+
+  it("has what the chain shows although nobody said so, then and later", async () => {
+    await open();
+    shop.rail.script.settle = (payment, offer) => {
+      move(shop.rail, payment, offer);
+      return timesOut();
+    };
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    expect(sales()).to.have.length(1);
+    shop.rail.script.settle = timesOut;
+    const payment = await shop.pay("/v1/roll");
+    expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(503);
+    expect(sales()).to.have.length(1);
+    delete shop.rail.script.settle;
+    await eventually(() => sales().length === 2);
+    expect(sales()[1]?.transaction).to.match(/^0x0+2$/);
+  });
+
+  it("has a settlement that was refused, and moved all the same", async () => {
+    await open();
+    let refused: PaymentPayload | undefined;
+    shop.rail.script.settle = (payment, { network }) => {
+      refused = payment;
+      return { success: false, errorReason: "insufficient_balance", transaction: "", network };
+    };
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(402);
+    expect(sales()).to.have.length(0);
+    move(shop.rail, refused!, refused!.accepted);
+    await eventually(() => sales().length === 1);
+  });
+
+  it("has payments of version 1, and calls through MCP", async () => {
+    await open();
+    const response = await shop.post("/v1/roll", ROLL, { "x-payment": await shop.payV1("/v1/roll") });
+    expect(response.status).to.equal(200);
+    expect(sales()[0]).to.include({ door: "rest", amount: "1000" });
+    const payment = JSON.parse(Buffer.from(await shop.pay("/v1/roll", { resource: undefined }), "base64").toString());
+    const params = { name: "roll", arguments: ROLL, _meta: { "x402/payment": payment } };
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+    const accept = { accept: "application/json, text/event-stream" };
+    const answer = await (await shop.post("/mcp", call, accept)).text();
+    expect(sales()[1], answer).to.include({ door: "mcp", service: "roll" });
+  });
+
+  it("has a call that is paid first once, however often its work is tried", async () => {
+    await open();
+    let runs = 0;
+    shop.handler = () => {
+      runs += 1;
+      if (runs < 3) throw new Problem("upstream-failed", "away");
+      return { value: 1 };
+    };
+    const payment = await shop.pay("/v1/echo");
+    await shop.post("/v1/echo", ROLL, { "payment-signature": payment });
+    await eventually(async () => (await shop.retry("/v1/echo", ROLL, payment)).status === 200);
+    expect(sales()).to.have.length(1);
+    expect(sales()[0]?.job).to.match(/^[0-9a-f-]{36}$/);
+  });
+
+  it("takes a facilitator's lie back, and believes the chain when it shows the transfer after all", async () => {
+    const rail = createScriptedRail();
+    await open({ rail, patience: { confirmAfterMs: 10, claimMs: 1 } });
+    let kept: PaymentPayload | undefined;
+    rail.script.settle = (payment, { network }) => {
+      kept = payment;
+      return { success: true, transaction: `0x${"f".repeat(64)}`, network };
+    };
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    const kinds = (): string[] => events().map(({ kind }) => kind);
+    await eventually(() => kinds().length === 2);
+    expect(kinds()).to.deep.equal(["sale", "reversal"]);
+    await shop.restart(); // Another process does not take it back a second time, and knows that it was.
+    move(rail, kept!, kept!.accepted);
+    await eventually(() => kinds().length === 3);
+    expect(kinds()).to.deep.equal(["sale", "reversal", "restoration"]);
+    expect(events().slice(1)).to.have.nested.property("[1].sale", sales()[0]?.id);
+  });
+
+  it("names the dollars of a sale in another currency, as its price was", async () => {
+    const yen = createScriptedRail({
+      ...{ id: "polygon", network: "eip155:137", currency: "jpy", decimals: 18, symbol: "JPYC" },
+    });
+    await open({ rail: yen });
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    expect(sales()[0]).to.include({ rail: "polygon", decimals: 18, usd: "0.001" });
+    expect(BigInt(sales()[0]?.amount ?? 0) > 10n ** 15n).to.equal(true);
+  });
+});
