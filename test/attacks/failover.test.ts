@@ -1,0 +1,96 @@
+import { expect } from "chai";
+import { makeDirectory, removeDirectories } from "../core/set/served-directory.ts";
+import { toShop } from "../rails/shop.ts";
+import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
+import { type FacilitatorProxy, type Mishap, startFacilitatorProxy } from "../support/chains/facilitator-proxy.ts";
+import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
+import { json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
+
+const CALLS = 48;
+const AT_ONCE = 8;
+const PRICE = 10_000n;
+
+const FACILITATORS = `facilitators:
+  - { id: first, variable: FIRST_URL }
+  - { id: second, variable: SECOND_URL }
+`;
+
+/** It sends the settlement, and dies before it says so. */
+const diesAfterSending: Mishap = async (forward, response) => {
+  await forward();
+  response.destroy();
+};
+const diesBeforeSending: Mishap = async (_forward, response) => void response.destroy();
+
+describe("a facilitator that dies under load", () => {
+  let sandbox: TestSandbox;
+  let first: FacilitatorProxy;
+  let second: FacilitatorProxy;
+  let seller: Seller;
+  const data = createDataDir();
+
+  beforeEach(async () => {
+    sandbox = await sharedSandbox();
+    [first, second] = await Promise.all([
+      startFacilitatorProxy(sandbox.description.facilitator),
+      startFacilitatorProxy(sandbox.description.facilitator),
+    ]);
+    const site = toShop([], [FACILITATORS]);
+    const file = "manifests/_site.yaml";
+    const dir = await makeDirectory({ ...site, [file]: site[file]?.replace("    facilitator: remote\n", "") ?? "" });
+    const env = { FIRST_URL: first.url, SECOND_URL: second.url, FACILITATOR_URL: "" };
+    seller = await startSeller({ sandbox, dataDir: data.path, dir, env });
+  });
+  afterEach(async () => {
+    expect(await seller.stop()).to.equal(0);
+    await Promise.all([first.stop().catch(() => {}), second.stop()]);
+  });
+  after(async () => {
+    data.remove();
+    await removeDirectories();
+  });
+
+  /** Buys many calls, and does something once a third of them is answered: their answers and what has arrived. */
+  async function buyUnder(
+    accident: () => Promise<void>,
+  ): Promise<{ statuses: number[]; transactions: number; paid: bigint }> {
+    const received = (): Promise<bigint> => sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS!);
+    const before = await received();
+    const pay = await stockFetch(sandbox, "base");
+    const statuses: number[] = [];
+    const transactions = new Set<string>();
+    let left = CALLS;
+    const buyer = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        const response = await pay(`${seller.url}/v1/toss`, json({ coins: 2 }));
+        statuses.push(response.status);
+        if (response.status === 200) transactions.add(receiptOf(response).transaction);
+        if (statuses.length === CALLS / 3) await accident();
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, buyer));
+    return { statuses, transactions: transactions.size, paid: (await received()) - before };
+  }
+
+  for (const [what, mishap] of Object.entries({
+    "while nothing is sent any more": diesBeforeSending,
+    "after it has sent what it never confirms": diesAfterSending,
+  }))
+    it(`loses no call and settles none twice, ${what}`, async () => {
+      const { statuses, transactions, paid } = await buyUnder(async () => {
+        first.mishaps = { settle: mishap, verify: diesBeforeSending };
+      });
+      expect(statuses).to.deep.equal(Array(CALLS).fill(200));
+      expect([transactions, paid]).to.deep.equal([CALLS, BigInt(CALLS) * PRICE]);
+      expect(second.asked.verify).to.be.greaterThan(0);
+    });
+
+  it("loses no call when its process is gone", async () => {
+    const { statuses, transactions, paid } = await buyUnder(() => first.stop());
+    expect(statuses).to.deep.equal(Array(CALLS).fill(200));
+    expect([transactions, paid]).to.deep.equal([CALLS, BigInt(CALLS) * PRICE]);
+    const { warnings } = (await (await fetch(`${seller.url}/ready`)).json()) as { warnings: string[] };
+    expect(warnings).to.include("The facilitator first does not answer and is passed over");
+  });
+});
