@@ -59,7 +59,7 @@ export async function openSandbox({ rails, dataDir, anvilBin, log }: SandboxOpti
     startEach(networksOf(rails, "eip155:"), (network) =>
       started(startEvmChain({ chainId: toChainId(network), bin: anvilBin, args: HEARTBEAT })),
     ),
-    startEach(networksOf(rails, "solana:"), () => started(startSvmChain())),
+    startEach(networksOf(rails, "solana:"), (network) => started(startSvmChain({ network }))),
   ]);
   const chainOf = ({ network }: RailManifest): EvmChain | SvmChain => (evm.get(network) ?? solana.get(network))!;
   const byRail = <T>(value: (rail: RailManifest) => T, some = rails): Record<string, T> =>

@@ -4,7 +4,7 @@ import { closeServer, createRpcServer, listenOnLoopback } from "../json-rpc.ts";
 import { openBank } from "./bank.ts";
 import { createFaucet, type SvmFaucet } from "./faucet.ts";
 import { createMempool, type SvmMempool } from "./mempool.ts";
-import { createNodeMethods, GENESIS_HASH } from "./node-methods.ts";
+import { createNodeMethods } from "./node-methods.ts";
 import { createSlots } from "./slots.ts";
 import { readToken, TOKEN_PROGRAM, toMintData, toTokenAddress, toTokenData } from "./tokens.ts";
 import { createTransactionMethods } from "./transaction-methods.ts";
@@ -13,12 +13,16 @@ import { createTransactionMethods } from "./transaction-methods.ts";
 export interface SvmChainOptions {
   /** The chain's time; real time by default. */
   readonly clock?: Clock;
+  /** The CAIP-2 name of the network that it stands for; mainnet by default. */
+  readonly network?: string;
 }
+
+const MAINNET = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 
 /** A running Solana node with play money, whose faults tests can trigger. */
 export interface SvmChain extends Pick<SvmFaucet, "airdrop">, Pick<SvmMempool, "drop" | "hold" | "release"> {
   readonly url: string;
-  /** The CAIP-2 id of mainnet, which it stands for. */
+  /** The CAIP-2 name of the network that it stands for. */
   readonly network: `solana:${string}`;
   /** Places a token's mint. The token functions below use the mint that was placed last. */
   putMint(mint: string, decimals: number): void;
@@ -35,13 +39,13 @@ export interface SvmChain extends Pick<SvmFaucet, "airdrop">, Pick<SvmMempool, "
  * Starts the Solana runtime behind a JSON-RPC server on loopback. It has no websocket; clients must poll.
  * @throws Problem `unavailable` when litesvm is not installed.
  */
-export async function startSvmChain({ clock = Date }: SvmChainOptions = {}): Promise<SvmChain> {
+export async function startSvmChain({ clock = Date, network = MAINNET }: SvmChainOptions = {}): Promise<SvmChain> {
   const slots = createSlots(clock);
   const bank = await openBank(slots);
   const { address: authority, airdrop } = createFaucet(bank, slots);
   const { accept, ...faults } = createMempool(bank.land);
   const server = createRpcServer({
-    ...createNodeMethods({ bank, slots, airdrop }),
+    ...createNodeMethods({ bank, slots, network, airdrop }),
     ...createTransactionMethods({ bank, slots, accept }),
   });
   const url = await listenOnLoopback(server);
@@ -57,7 +61,7 @@ export async function startSvmChain({ clock = Date }: SvmChainOptions = {}): Pro
     url,
     airdrop,
     ...faults,
-    network: `solana:${GENESIS_HASH.slice(0, 32)}`,
+    network: network as `solana:${string}`,
     putMint: (address, decimals) => {
       placed = address;
       putToken(address, toMintData(authority, decimals));

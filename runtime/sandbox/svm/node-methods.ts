@@ -11,13 +11,26 @@ import { readToken, TOKEN_PROGRAM } from "./tokens.ts";
 export interface NodeMethodsOptions extends Pick<SvmFaucet, "airdrop"> {
   readonly bank: SvmBank;
   readonly slots: SvmSlots;
+  /** CAIP-2. */
+  readonly network: string;
 }
 
-/** Mainnet's genesis hash, because this chain stands for mainnet. */
-export const GENESIS_HASH = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
+/** The genesis hashes of the public clusters. */
+const GENESIS_HASHES = [
+  "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",
+  "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG",
+  "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY",
+];
+
+/** The genesis hash of the network that this chain stands for: its CAIP-2 reference is the beginning. */
+function toGenesisHash(network: string): string {
+  const reference = network.slice("solana:".length);
+  return GENESIS_HASHES.find((hash) => hash.startsWith(reference)) ?? reference.padEnd(44, "1");
+}
 
 /** The part of Solana's JSON-RPC about the node, its time, its fees and its accounts. */
-export function createNodeMethods({ bank, slots, airdrop }: NodeMethodsOptions): RpcMethods {
+export function createNodeMethods({ bank, slots, network, airdrop }: NodeMethodsOptions): RpcMethods {
+  const genesisHash = toGenesisHash(network);
   const withContext = (value: unknown): object => toContextJson(slots, value);
   const accountJson = (address: unknown, { encoding = "base64" }: SvmOptions): unknown =>
     toAccountJson(bank, bank.account(toAddress(address)), encoding);
@@ -25,7 +38,7 @@ export function createNodeMethods({ bank, slots, airdrop }: NodeMethodsOptions):
   return {
     getHealth: () => "ok",
     getVersion: () => ({ "solana-core": VERSION, "feature-set": 0 }),
-    getGenesisHash: () => GENESIS_HASH,
+    getGenesisHash: () => genesisHash,
     getSlot: () => slots.current(),
     getBlockHeight: () => slots.current(),
     getBlockTime: ([slot]) => slots.timeOf(Number(slot)),

@@ -74,7 +74,7 @@ export async function startSns(): Promise<Sns> {
   const { airdrop } = createFaucet(bank, slots);
   const tokens = new Map<string, { address: string; amount: string; decimals: number }[]>();
   const server = createRpcServer({
-    ...createNodeMethods({ bank, slots, airdrop }),
+    ...createNodeMethods({ network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", bank, slots, airdrop }),
     getTokenLargestAccounts: ([mint]) => {
       const held = tokens.get(String(mint));
       if (!held) throw new NodeRpcError(-32602, "Invalid param: could not find mint");
