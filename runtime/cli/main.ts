@@ -4,7 +4,8 @@ import packageJson from "../../package.json" with { type: "json" };
 import { Problem } from "../api/problem.ts";
 import { addBackupCommands } from "./commands/backup.ts";
 import { addCallCommand } from "./commands/call.ts";
-import { findShop, ROOT } from "./commands/directory.ts";
+import { ROOT } from "./commands/directory.ts";
+import { addInitCommand } from "./commands/init.ts";
 import { addMcpProxyCommand } from "./commands/mcp-proxy.ts";
 import { addPeerCommands } from "./commands/peer.ts";
 import { addPurchasesCommand } from "./commands/purchases.ts";
@@ -12,8 +13,10 @@ import { addRefundCommands } from "./commands/refunds.ts";
 import { addRegistryCommands } from "./commands/registry.ts";
 import { addServerCommands } from "./commands/serve.ts";
 import { addSetCommands } from "./commands/set.ts";
+import { addTestCommand } from "./commands/test.ts";
 import { addVerifyCommand } from "./commands/verify.ts";
 import { enterShop } from "./config/config.ts";
+import { findShop } from "./config/shop.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
 
 const EXIT_CODES = `
@@ -47,8 +50,10 @@ function createProgram(): Command {
       enterShop(shop, envFile);
     })
     .addHelpText("after", EXIT_CODES);
+  addInitCommand(program);
   addServerCommands(program);
   addSetCommands(program);
+  addTestCommand(program);
   addCallCommand(program);
   addPurchasesCommand(program);
   addVerifyCommand(program);
@@ -69,9 +74,7 @@ function toExitCode(error: unknown): number {
   }
   const { code, message, stack } = error as NodeJS.ErrnoException;
   if (code === "ERR_MODULE_NOT_FOUND")
-    console.error(
-      `payphone: a package is missing: run "npm ci" in ${ROOT}, with development dependencies\n  ${message}`,
-    );
+    console.error(`payphone: a package is missing: install again, without --omit=optional\n  ${message}`);
   else console.error(stack ?? error);
   return EXIT.failed;
 }

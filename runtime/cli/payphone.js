@@ -4,10 +4,10 @@
  * it, or else on the one that `npm ci` installs. Without either it says what to do.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import module from "node:module";
 import { dirname, join, sep } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 
 const NEEDED = 24;
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
@@ -26,32 +26,15 @@ else startAgain();
 
 function run() {
   module.enableCompileCache?.(); // Stripping and compiling three hundred files is most of a cold start.
-  // Node strips no types below node_modules: an installed payphone does it for its own files.
-  const stripped = isInstalled ? stripOwnTypes() : Promise.resolve();
-  stripped
-    .then(() => import("./main.ts"))
-    .then((main) => main.main(process.argv))
+  // Node strips no types below node_modules: an installed payphone has no sources, but what was built from them.
+  const main = existsSync(new URL("./main.ts", import.meta.url)) ? "./main.ts" : "../../dist/runtime/cli/main.js";
+  import(main)
+    .then(({ main: runCommand }) => runCommand(process.argv))
     .catch((error) => {
       if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
-      fail("a package is missing.", error.message, `Run "npm ci" in ${root}.`);
+      const install = isInstalled ? `Install payphone again.` : `Run "npm ci" in ${root}.`;
+      fail("a package is missing.", error.message, install);
     });
-}
-
-function stripOwnTypes() {
-  return import("node:module").then(({ registerHooks, stripTypeScriptTypes }) => {
-    const own = pathToFileURL(root + sep).href;
-    const { emitWarning } = process;
-    process.emitWarning = () => {}; // the first use warns, once, that the function is experimental
-    stripTypeScriptTypes("");
-    process.emitWarning = emitWarning;
-    registerHooks({
-      load(url, context, next) {
-        if (!url.startsWith(own) || !url.endsWith(".ts")) return next(url, context);
-        const source = stripTypeScriptTypes(readFileSync(fileURLToPath(url), "utf8"));
-        return { format: "module", source, shortCircuit: true };
-      },
-    });
-  });
 }
 
 /** On an old Node: the same command on the Node 24 that `npm ci` put beside it (node24/package.json). */

@@ -68,6 +68,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "runtime/sandbox": ["svm", "evm", "contracts", "recordings"],
   "runtime/cli": [
     "commands",
+    "init",
+    "contract",
     "sandbox",
     "record",
     "discovery",

@@ -56,16 +56,6 @@ describe("the launcher", () => {
     expect(launch(NEW, copyWithPackages(folder), "--version")).to.deep.equal(version);
   });
 
-  it("starts when it is installed below node_modules, where Node strips no types", () => {
-    const root = copyWithPackages(join(folder, "node_modules", "payphone"));
-    expect(launch(NEW, root, "--version")).to.deep.equal(version);
-    expect(launch(NEW, root, "call", "roll", "--url", "http://127.0.0.1:9")).to.deep.equal({
-      code: 1,
-      out: "",
-      err: "payphone: http://127.0.0.1:9 does not answer (bad port)\n",
-    });
-  });
-
   it("says what to do when the packages are not installed", () => {
     const { code, err } = launch(NEW, copyTo(folder), "--version");
     expect(code).to.equal(2);

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import root from "../../package.json" with { type: "json" };
 import lock from "../../package-lock.json" with { type: "json" };
+import services from "../../plugins/packages/package.json" with { type: "json" };
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -21,7 +22,7 @@ interface Locked {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
-/** What package.json asks for. */
+/** What package.json asks for, and what the repository's own services do. */
 export interface Direct {
   readonly name: string;
   readonly kind: Kind;
@@ -31,7 +32,7 @@ const PACKAGES = lock.packages as unknown as Readonly<Record<string, Locked>>; /
 const KINDS: readonly Kind[] = ["dependencies", "devDependencies", "optionalDependencies"];
 
 export const DIRECT: readonly Direct[] = KINDS.flatMap((kind) =>
-  Object.keys(root[kind]).map((name) => ({ name, kind })),
+  Object.keys({ ...root[kind], ...(services as Partial<Record<Kind, Names>>)[kind] }).map((name) => ({ name, kind })),
 );
 
 /** The paths of all packages, those of other platforms included, each with its name and what the lock says of it. */

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
+import { toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
-import { shopOption, toShop } from "./directory.ts";
+import { shopOption } from "./directory.ts";
 
 const SERVER_HELP = `
 PORT and HOST say where it listens (default: 4021 and 127.0.0.1; PORT=0 takes any free port), PAYPHONE_DATA_DIR where it

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import { Problem } from "../../api/problem.ts";
 import { loadConfig, loadEnv } from "../config/config.ts";
+import { findShop, toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
-import { findShop, shopOption, toShop } from "./directory.ts";
+import { shopOption } from "./directory.ts";
 
 /** The commands about a set that sell nothing: `check`, `types` and `record`. */
 export function addSetCommands(program: Command): void {

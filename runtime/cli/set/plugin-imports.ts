@@ -1,16 +1,19 @@
 import { type ResolveFnOutput, type ResolveHookSync, registerHooks } from "node:module";
-import { sep } from "node:path";
+import { extname, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { versionedUrl } from "./plugin-versions.ts";
 
-const CONTRACT = new URL("../../api/plugin.ts", import.meta.url).href;
+/** The contract beside this module: TypeScript here, JavaScript in the package. */
+const CONTRACT = new URL(`../../api/plugin${extname(import.meta.filename)}`, import.meta.url).href;
+/** What plugins call it: its name in the package, and payphone's own plugins' short one. */
+const CONTRACT_NAMES = ["payphone/plugin", "#plugin"];
 const OWN = new URL("../../../package.json", import.meta.url).href;
 
 /** The served directories, as URLs. Module hooks belong to the process, and so does this list. */
 const served = new Set<string>();
 
 /**
- * Lets the plugins of a directory import "#plugin", and the packages that payphone brings where the directory has no
+ * Lets the plugins of a directory import "payphone/plugin" (or "#plugin"), and the packages that payphone brings where the directory has no
  * package of that name.
  */
 export function admitImports(dir: string): void {
@@ -20,7 +23,7 @@ export function admitImports(dir: string): void {
 
 const resolve: ResolveHookSync = (specifier, context, next) => {
   if (!isServed(context.parentURL)) return next(specifier, context);
-  if (specifier === "#plugin") return next(CONTRACT, context);
+  if (CONTRACT_NAMES.includes(specifier)) return next(CONTRACT, context);
   try {
     return toVersioned(next(specifier, context));
   } catch (error) {

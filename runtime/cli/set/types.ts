@@ -33,19 +33,34 @@ export async function writeTypes(dir: string, { check = false } = {}): Promise<r
 }
 
 /** The text of `services.ts`: a type for every schema, and the types of each plugin's handlers. */
-async function toTypes({ manifests, schemas }: ManifestSet): Promise<string> {
+async function toTypes({ dir, manifests, schemas }: ManifestSet): Promise<string> {
   const { types, handlers } = planTypes(manifests, schemas);
-  const { compile } = await import("json-schema-to-typescript");
+  const { compile } = await openGenerator();
   const options = { additionalProperties: false, bannerComment: "", style: { printWidth: 120 } };
   const texts: string[] = [];
   for (const { name, schema } of types) texts.push(await compile(schema, name, options));
-  return [HEADER, ...texts, toPlugins(handlers)].join("\n");
+  return [HEADER, ...texts, toPlugins(handlers, await contractOf(dir))].join("\n");
+}
+
+/** What makes the types: a production image has no use for it. @throws Problem `unavailable` when it is not installed. */
+const openGenerator = (): Promise<typeof import("json-schema-to-typescript")> =>
+  import("json-schema-to-typescript").catch((cause: unknown) => {
+    const how = "Types are made with the optional package json-schema-to-typescript: install without --omit=optional";
+    throw new Problem("unavailable", how, { cause });
+  });
+
+/** What plugins call the contract: a shop by its name in the package, unless its package.json has another one. */
+async function contractOf(dir: string): Promise<"#plugin" | "payphone/plugin"> {
+  const text = await readIfThere(join(dir, "package.json"));
+  if (text === undefined) return "#plugin";
+  const { imports } = JSON.parse(text) as { imports?: Readonly<Record<string, unknown>> };
+  return imports && "#plugin" in imports ? "#plugin" : "payphone/plugin";
 }
 
 const readIfThere = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);
 
 /** Declares the handlers in the interface `Plugins`, by declaration merging; `definePlugin` looks them up there. */
-function toPlugins(handlers: TypePlan["handlers"]): string {
+function toPlugins(handlers: TypePlan["handlers"], contract: string): string {
   const plugins = Map.groupBy(handlers, ({ handler }) => splitHandler(handler).plugin);
   const lines = [...plugins].flatMap(([plugin, own]) => {
     const keys = Map.groupBy(own, ({ handler }) => splitHandler(handler).key);
@@ -57,5 +72,5 @@ function toPlugins(handlers: TypePlan["handlers"]): string {
     });
     return [`    ${/^\w+$/.test(plugin) ? plugin : JSON.stringify(plugin)}: {`, ...members, "    };"];
   });
-  return `declare module "#plugin" {\n  interface Plugins {\n${lines.join("\n")}\n  }\n}\n\nexport {};\n`;
+  return `declare module "${contract}" {\n  interface Plugins {\n${lines.join("\n")}\n  }\n}\n\nexport {};\n`;
 }

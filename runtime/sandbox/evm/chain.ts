@@ -71,8 +71,8 @@ export async function startEvmChain({ chainId, bin, args = [] }: EvmChainOptions
 const HISTORY = ["--prune-history", "8"];
 
 const HOW_TO_GET_ANVIL =
-  " The sandbox needs anvil: run `npm install` with optional packages (Linux on x86-64), " +
-  "or install it from https://getfoundry.sh and put it on the PATH or name it in ANVIL_BIN.";
+  " The sandbox needs anvil, an optional package on Linux (x86-64): install without --omit=optional. Elsewhere " +
+  "install it from https://getfoundry.sh and put it on the PATH or name it in ANVIL_BIN.";
 
 /** A shell's exit code when the program does not exist. */
 const NOT_FOUND = 127;

@@ -47,7 +47,8 @@ export interface SvmBank {
 /** Opens an empty ledger on litesvm. @throws Problem `unavailable` when litesvm is not installed. */
 export async function openBank(slots: SvmSlots): Promise<SvmBank> {
   const { LiteSVM } = await import("litesvm").catch((cause: unknown) => {
-    const how = "The sandbox needs the development dependency litesvm: run `npm install` without `--omit=dev`.";
+    const how =
+      "The sandbox needs the optional package litesvm, which --omit=optional has left out: install without it";
     throw new Problem("unavailable", how, { cause });
   });
   // Blockhashes and duplicates are checked here: litesvm knows only one blockhash, which never expires.

@@ -1,0 +1,17 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Problem } from "../../api/problem.ts";
+
+/** The nearest folder, from this one upwards, that has `manifests/`; undefined when there is none. */
+export function findShop(from: string = process.cwd()): string | undefined {
+  if (existsSync(join(from, "manifests"))) return from;
+  const above = dirname(from);
+  return above === from ? undefined : findShop(above);
+}
+
+/** The folder of a set. @param remedy what else would be right. @throws Problem `bad-request` that says where it was looked for. */
+export function toShop(dir: string | undefined, remedy = "name it with --dir"): string {
+  if (dir !== undefined) return dir;
+  const where = `There is no folder manifests/ here (${process.cwd()}) or in any folder above.`;
+  throw new Problem("bad-request", `${where} Change to your shop's folder, or ${remedy}`);
+}

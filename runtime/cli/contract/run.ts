@@ -1,0 +1,58 @@
+import { styleText } from "node:util";
+import { Problem } from "../../api/problem.ts";
+import { type ContractExample, openShop, type TestShop, type TestShopOptions } from "./contract.ts";
+
+/** The command line of `payphone test`. */
+export interface TestCommand extends TestShopOptions {
+  /** Only the examples of these services; all when it is empty. */
+  readonly services: readonly string[];
+  readonly print: (line: string) => void;
+}
+
+/**
+ * Runs the examples of a shop, one after the other. @returns whether all came true.
+ * @throws Problem `bad-request` with every fault of the set, or for a service that has no example.
+ */
+export async function runTest({ services, print, ...options }: TestCommand): Promise<boolean> {
+  const shop = await openShop(options);
+  try {
+    const examples = choose(shop.examples, services);
+    const failed: string[] = [];
+    for (const example of examples) {
+      const complaint = await complaintAbout(shop, example);
+      print(toLine(example, complaint));
+      if (complaint !== undefined) failed.push(example.title);
+    }
+    print(`${examples.length - failed.length} of ${examples.length} examples came true`);
+    return failed.length === 0;
+  } finally {
+    await shop.close();
+  }
+}
+
+function choose(examples: readonly ContractExample[], services: readonly string[]): readonly ContractExample[] {
+  const known = new Set(examples.map(({ service }) => service));
+  const unknown = services.find((service) => !known.has(service));
+  if (unknown !== undefined) {
+    const right = `the services with examples are ${[...known].join(", ") || "none"}`;
+    throw new Problem("bad-request", `No manifest has an example of "${unknown}": ${right}`);
+  }
+  return services.length === 0 ? examples : examples.filter(({ service }) => services.includes(service));
+}
+
+/** Why an example did not come true. */
+async function complaintAbout(shop: TestShop, example: ContractExample): Promise<string | undefined> {
+  try {
+    await shop.run(example);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Error)) return String(error);
+    const { cause } = error instanceof Problem ? error.options : error;
+    return cause instanceof Error ? `${error.message} (${cause.message})` : error.message;
+  }
+}
+
+const toLine = ({ title }: ContractExample, complaint: string | undefined): string =>
+  complaint === undefined
+    ? `${styleText("green", "ok")}    ${title}`
+    : `${styleText("red", "fails")} ${title}\n${complaint.replaceAll(/^/gm, "      ")}`;

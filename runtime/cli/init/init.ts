@@ -1,0 +1,100 @@
+import { execFile } from "node:child_process";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { promisify } from "node:util";
+import { Problem } from "../../api/problem.ts";
+import { GRAMMARS } from "../../core/set/grammar.ts";
+import { writeTypes } from "../set/types.ts";
+import { toSource } from "./source.ts";
+import { fillTemplate } from "./template.ts";
+
+/** The command line of `payphone init`. */
+export interface InitCommand {
+  /** The folder of the new shop; its name becomes the site's. */
+  readonly dir: string;
+  /** Who sells. Default: asked for on a terminal, else git's user or this machine's. */
+  readonly owner?: string | undefined;
+  /** Where buyers reach the owner. */
+  readonly url?: string | undefined;
+}
+
+/** Writes a new shop that sells one service. @returns what to do next. @throws Problem `bad-request`; nothing is written then. */
+export async function runInit({ dir, owner, url }: InitCommand): Promise<string> {
+  const shop = resolve(dir);
+  const name = basename(shop);
+  refuseName(name);
+  await refuseFull(shop, dir);
+  const answers = await ask([
+    { question: "Who sells?", given: owner, usual: await findOwner() },
+    { question: "Where can buyers reach you?", given: url, usual: `https://example.com/${name}` },
+  ]);
+  const [seller = "", contact = ""] = answers;
+  const complaint = GRAMMARS.url?.explain(contact);
+  if (complaint !== undefined) throw new Problem("bad-request", `The address "${contact}": ${complaint}`);
+  const blanks = { name, title: toTitle(name), owner: JSON.stringify(seller), contact: JSON.stringify(contact) };
+  await writeAll(shop, fillTemplate({ ...blanks, payphone: JSON.stringify(toSource(shop)) }));
+  await writeTypes(shop);
+  return toNextSteps(relative(process.cwd(), shop) || ".");
+}
+
+function refuseName(name: string): void {
+  if (!GRAMMARS.word?.explain(name) && name.length <= 32) return;
+  const right = "at most 32 lower-case letters, digits and single dashes, like my-shop";
+  throw new Problem("bad-request", `"${name}" can be no shop's name: it must be ${right}`);
+}
+
+async function refuseFull(shop: string, dir: string): Promise<void> {
+  const inside = await readdir(shop).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw new Problem("bad-request", `${dir} cannot be a shop's folder (${error.code}): name a new one`);
+  });
+  if (inside.length > 0) throw new Problem("bad-request", `${dir} is not empty: name a folder that does not exist yet`);
+}
+
+interface Question {
+  readonly question: string;
+  readonly given: string | undefined;
+  /** What is taken when nobody answers. */
+  readonly usual: string;
+}
+
+/** Asks on a terminal for what was not given; elsewhere the usual answers are taken. */
+async function ask(questions: readonly Question[]): Promise<readonly string[]> {
+  if (!process.stdin.isTTY) return questions.map(({ given, usual }) => given ?? usual);
+  const dialogue = createInterface({ input: process.stdin, output: process.stderr });
+  const answers: string[] = [];
+  for (const { question, given, usual } of questions)
+    answers.push(given ?? ((await dialogue.question(`${question} (${usual}) `)).trim() || usual));
+  dialogue.close();
+  return answers;
+}
+
+/** The name that git signs commits with, or this machine's user. */
+async function findOwner(): Promise<string> {
+  const { stdout } = await promisify(execFile)("git", ["config", "user.name"]).catch(() => ({ stdout: "" }));
+  return stdout.trim() || userInfo().username;
+}
+
+async function writeAll(shop: string, files: ReadonlyMap<string, string>): Promise<void> {
+  for (const [file, text] of files) {
+    const path = join(shop, file);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
+}
+
+/** `my-shop` is `My shop`. */
+const toTitle = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");
+
+const toNextSteps = (folder: string): string =>
+  [
+    `${folder} is a shop with one service. Start it:`,
+    "",
+    ...(folder === "." ? [] : [`  cd ${folder}`]),
+    "  npm install",
+    "  npm start",
+    "",
+    "README.md there says how to buy a call, and how to sell a service of your own.",
+  ].join("\n");

@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { basename, dirname, join, relative, sep } from "node:path";
+import packageJson from "../../../package.json" with { type: "json" };
+
+/** The folder of the package; in an installed payphone, this module is below its `dist`. */
+const BUILD: string = join(import.meta.dirname, "../../..");
+const PACKAGE = basename(BUILD) === "dist" ? dirname(BUILD) : BUILD;
+const MODULES = `${sep}node_modules${sep}`;
+
+/**
+ * How the package.json of a new shop names payphone: where this one was installed from. A file or folder is named relative
+ * to the shop.
+ */
+export function toSource(shop: string, folder: string = PACKAGE): string {
+  const toFile = (path: string): string => `file:${relative(shop, path)}`;
+  if (!folder.includes(MODULES)) return toFile(folder);
+  const home = folder.slice(0, folder.indexOf(MODULES));
+  const resolved = readResolved(home, relative(home, folder));
+  if (resolved?.startsWith("file:")) return toFile(join(home, resolved.slice("file:".length)));
+  const isRegistry = resolved === undefined || /^https?:.*\/-\/payphone-[^/]+\.tgz$/.test(resolved);
+  return isRegistry ? `^${packageJson.version}` : resolved;
+}
+
+/** Where npm has installed a package from, by its own note; undefined where another program has installed it. */
+function readResolved(home: string, path: string): string | undefined {
+  try {
+    const { packages } = JSON.parse(readFileSync(join(home, "node_modules/.package-lock.json"), "utf8")) as {
+      packages: Readonly<Record<string, { readonly resolved?: string } | undefined>>;
+    };
+    return packages[path]?.resolved;
+  } catch {
+    return undefined;
+  }
+}

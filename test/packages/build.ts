@@ -1,0 +1,54 @@
+/**
+ * `npm run build`, which `npm pack` runs first: `dist/`, what an installed payphone runs. Node strips no types below
+ * `node_modules`, so it is JavaScript with declarations, in the folders of the sources. Some libraries are built in.
+ */
+import { execFileSync } from "node:child_process";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+import { buildIn } from "./built-in.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const DIST = join(ROOT, "dist");
+const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
+
+/** What is served or read as it is. JSON that modules import is copied by the compiler. */
+const ASSETS = [
+  "runtime/surfaces/pages/**/*.{css,js,png,svg}",
+  "runtime/cli/init/shop/**/*.txt",
+  "runtime/**/*.d.ts",
+  "manifests/_site.yaml",
+];
+
+/** Libraries that are built in (runtime/docs/decisions/package.md): the name in `dist/libraries/`, and what is needed of it. */
+const BUILT_IN = [
+  { library: "@solana/web3.js", own: "solana-web3", source: 'export * from "@solana/web3.js";' },
+  { library: "openai", own: "openai", source: 'export { default } from "openai";' },
+] as const;
+
+rmSync(DIST, { recursive: true, force: true });
+execFileSync(process.execPath, [TSC, "-p", join(ROOT, "runtime/tsconfig.build.json")], { stdio: "inherit" });
+for (const file of globSync(ASSETS, { cwd: ROOT })) cpSync(join(ROOT, file), join(DIST, file));
+
+mkdirSync(join(DIST, "libraries"));
+for (const { own, source } of BUILT_IN) {
+  const { code, notices } = await buildIn(source, ROOT);
+  writeFileSync(join(DIST, `libraries/${own}.js`), code);
+  writeFileSync(join(DIST, `libraries/${own}.LICENSES.txt`), notices);
+}
+for (const file of globSync("runtime/**/*.js", { cwd: DIST }))
+  writeFileSync(join(DIST, file), withBuiltIn(readFileSync(join(DIST, file), "utf8")));
+
+const { name, version, description, type, engines } = packageJson;
+const imports = Object.fromEntries(BUILT_IN.map(({ own }) => [`#${own}`, `./libraries/${own}.js`]));
+const inside = { name, version, description, type, engines, imports };
+writeFileSync(join(DIST, "package.json"), `${JSON.stringify(inside, null, 2)}\n`);
+
+/** A module that imports the built-in libraries by their names in `dist/package.json`. */
+function withBuiltIn(code: string): string {
+  return BUILT_IN.reduce(
+    (text, { library, own }) =>
+      text.replaceAll(`from "${library}"`, `from "#${own}"`).replaceAll(`import("${library}")`, `import("#${own}")`),
+    code,
+  );
+}

@@ -1,0 +1,158 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { wrapFetchWithPayment } from "@x402/fetch";
+import { expect } from "chai";
+import type { SandboxDescription } from "../../runtime/sandbox/open-sandbox.ts";
+import { sharedSandbox } from "../support/chains/chains.ts";
+import { untilRailsUp } from "../support/sellers/rails-up.ts";
+import { createBuyer, json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
+import { bytesOf, type InstalledShop, installShop, packagesIn, type Started, startIn } from "./installed.ts";
+import { licenceOf } from "./licences.ts";
+
+const MEGABYTE = 2 ** 20;
+const TEXT = { text: "to be or not to be" };
+const COUNTED = { words: 6, characters: 18, reading_seconds: 2 };
+
+describe("the package, installed in an empty folder", () => {
+  let shop: InstalledShop;
+  before(async function () {
+    this.timeout(600_000);
+    const installed = await installShop();
+    if (!installed) return this.skip(); // npm's registry cannot be reached.
+    shop = installed;
+  });
+  after(() => shop?.remove());
+
+  const write = (file: string, text: string): void => writeFileSync(join(shop.dir, file), text);
+  const read = (file: string): string => readFileSync(join(shop.dir, file), "utf8");
+
+  /** Edits a file of the shop for as long as a test looks at it. */
+  async function withEdit(file: string, from: string, to: string, look: () => Promise<void>): Promise<void> {
+    const text = read(file);
+    expect(text).to.include(from);
+    write(file, text.replace(from, to));
+    await look().finally(() => write(file, text));
+  }
+
+  it("holds no tests and no sources, and what its texts refer to", () => {
+    const sources = shop.files.filter((file) => /(^|\/)tests?\/|\.test\.|(?<!\.d)\.ts$/.test(file));
+    expect(sources.filter((file) => !file.includes("cli/init/shop"))).to.deep.equal([]);
+    expect(shop.files).to.include.members(["runtime/docs/operations.md", "manifests/README.md", "plugins/README.md"]);
+  });
+
+  it("needs at most 220 MB and 260 packages in production, all under licences that ask for a notice at most", () => {
+    const packages = packagesIn(shop.dir, true);
+    const bytes = [...packages.keys()].reduce((sum, path) => sum + bytesOf(join(shop.dir, path)), 0);
+    expect(packages.size).to.be.below(260);
+    expect(Math.ceil(bytes / MEGABYTE)).to.be.at.most(220);
+    const licences = [...packages].map(([path, locked]) => licenceOf(path.split("node_modules/").at(-1)!, locked));
+    expect(licences.filter((licence) => /GPL/.test(licence))).to.deep.equal([]);
+  });
+
+  it("names the owner in a new shop, which is sound, typed by its manifests, and passes its own tests", async () => {
+    expect(read("manifests/_site.yaml")).to.include('name: "Ada Lovelace"').and.to.include("name: my-shop");
+    const { code, said } = await shop.type("npm test");
+    expect(code, said).to.equal(0);
+    expect(said)
+      .to.include("example 1 of count_words")
+      .and.to.match(/\bpass 4$/m);
+  });
+
+  it("holds plugins to the types that it makes of the manifests", async () => {
+    await withEdit("plugins/count-words.ts", "text.split", "txet.split", async () => {
+      const { code, said } = await shop.type("npx tsc --pretty false");
+      expect(code).not.to.equal(0);
+      expect(said).to.include("plugins/count-words.ts").and.to.include("txet");
+    });
+    await withEdit("manifests/count_words.yaml", "words_per_minute", "pace", async () => {
+      expect(await shop.type("npx payphone types --check")).to.deep.include({ code: 1 });
+    });
+  });
+
+  it("reports the faults of the shop that one stands in, with exit code 1", async () => {
+    await withEdit("manifests/count_words.yaml", "count-words.count", "count-words.cuont", async () => {
+      const { code, said } = await shop.type("npx payphone check", { cwd: join(shop.dir, "plugins") });
+      expect(code, said).to.equal(1);
+      expect(said).to.match(/^manifests\/count_words\.yaml:\d+:\d+ unknown-handler .*did you mean "count"\?$/m);
+    });
+  });
+
+  it("compares the shop's examples with what comes out", async () => {
+    await withEdit("manifests/count_words.yaml", "words: 9", "words: 8", async () => {
+      const { code, said } = await shop.type("npx payphone test");
+      expect(code, said).to.equal(1);
+      expect(said).to.include("words is 9, but the example shows 8").and.to.include("0 of 1 examples came true");
+    });
+  });
+
+  it("records what a shop has recordings of", async () => {
+    const { code, said } = await shop.type("npx payphone record --check");
+    expect(code, said).to.equal(0);
+  });
+
+  describe("in the sandbox, with npm start,", () => {
+    let server: Started;
+    before(async () => {
+      server = await startIn(shop.dir, "npm start", { PORT: "0" });
+      await untilRailsUp(server.url);
+    });
+    after(() => server?.stop());
+
+    it("sells its service to the stock client", async () => {
+      const description = (await (await fetch(`${server.url}/sandbox`)).json()) as SandboxDescription;
+      const pay = wrapFetchWithPayment(fetch, await createBuyer({ description }));
+      const answer = await pay(`${server.url}/v1/count/words`, json(TEXT));
+      expect(await answer.json()).to.deep.equal(COUNTED);
+      expect(receiptOf(answer)).to.include({ success: true });
+    });
+
+    it("sells it to payphone call on each rail, as its start suggests", async () => {
+      expect(server.said).to.include("npx payphone call count_words");
+      for (const rail of ["base", "solana"]) {
+        const call = `npx payphone call count_words '${JSON.stringify(TEXT)}' --url ${server.url} --rail ${rail}`;
+        const { code, said } = await shop.type(call);
+        expect(code, said).to.equal(0);
+        expect(said).to.include('"words": 6').and.to.include("Receipt");
+      }
+    });
+
+    it("shows its explorer with everything that it loads", async () => {
+      const page = await (await fetch(`${server.url}/docs`)).text();
+      const loaded = [...page.matchAll(/(?:src|href)="([^"]+\.(?:js|css|png|svg))"/g)].map(([, path]) => path!);
+      expect(loaded).not.to.deep.equal([]);
+      for (const path of loaded) expect((await fetch(new URL(path, server.url))).status, path).to.equal(200);
+    });
+  });
+
+  it("sells for real with serve, and says what serve lacks", async () => {
+    const nothing = await shop.type("npx payphone serve");
+    expect(nothing.code).to.equal(2);
+    expect(nothing.said).to.include("BASE_PAYMENT_ADDRESS is not set");
+    const sandbox = await sharedSandbox();
+    const env = { ...sandbox.env, PORT: "0", PUBLIC_BASE_URL: "http://127.0.0.1:4021", LOG_LEVEL: "warn" };
+    const server = await startIn(shop.dir, "npm run serve", env);
+    try {
+      await untilRailsUp(server.url);
+      const pay = await stockFetch(sandbox, "base");
+      expect(await (await pay(`${server.url}/v1/count/words`, json(TEXT))).json()).to.deep.equal(COUNTED);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it("says what --omit=optional has left out, and where it is needed", async () => {
+    const bare = join(dirname(shop.dir), "bare");
+    expect(await shop.type(`cp -al . ${bare}`)).to.include({ code: 0 });
+    const kept = packagesIn(shop.dir, true);
+    for (const path of packagesIn(shop.dir, false).keys())
+      if (!kept.has(path)) rmSync(join(bare, path), { recursive: true, force: true });
+    const left = { cwd: bare, env: { PORT: "0", PATH: `${dirname(process.execPath)}:/usr/bin:/bin` } };
+    const started = await shop.type("npx payphone sandbox", left);
+    expect(started.code, started.said).to.equal(1);
+    expect(started.said).to.include("optional package").and.to.include("install without --omit=optional");
+    const typed = await shop.type("npx payphone types", left);
+    expect(typed.said).to.include("json-schema-to-typescript").and.to.include("install without --omit=optional");
+    const checked = await shop.type("npx payphone check", left);
+    expect(checked.code, checked.said).to.equal(0);
+  });
+});
