@@ -91,10 +91,12 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 
   async function charge(purchase: Purchase): Promise<Outcome> {
     const { service, invocation, payment, offer } = purchase;
+    const { facilitator, provePayer } = railOf(rails, offer) as Rail;
+    const named = await deps.identifiers.recall(purchase, { provePayer, finish });
+    if (named) return named;
     deps.checkTrust(offer.network);
     const payload = toPayload(payment, offer, invocation.resource);
     const listed = { ...payload, ...offers.describe(service, invocation.resource) };
-    const { facilitator } = railOf(rails, offer) as Rail;
     const verdict = await facilitator.verify(listed, offer, verifyDeadline());
     const { isValid, invalidReason, invalidMessage, payer } = verdict;
     if (!isValid) return refuse(service, invocation, toRefusal(invalidReason), join(invalidReason, invalidMessage));

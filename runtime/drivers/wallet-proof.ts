@@ -3,11 +3,8 @@ import { base58 } from "@scure/base";
 import type { Hex } from "../api/capabilities.ts";
 import type { ProveWallet } from "../core/wallets/sign-in.ts";
 import type { EvmClient } from "./evm/client.ts";
+import { isContractSignature } from "./evm/contract-signature.ts";
 
-/** How long a wallet's contract may take to answer. */
-const CALL_MS = 5000;
-/** What a wallet's contract may use up on the node that is asked. */
-const CALL_GAS = 1_000_000n;
 /** A contract's signature may hold those of many owners. */
 const LONGEST_SIGNATURE = 8192;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
@@ -41,32 +38,9 @@ async function isKey({ address, message, signature }: EvmClaim): Promise<boolean
   return signer?.toLowerCase() === address;
 }
 
-/** ERC-1271, `isValidSignature`. */
-const ABI = [
-  {
-    type: "function",
-    name: "isValidSignature",
-    stateMutability: "view",
-    inputs: [
-      { name: "hash", type: "bytes32" },
-      { name: "signature", type: "bytes" },
-    ],
-    outputs: [{ name: "magicValue", type: "bytes4" }],
-  },
-] as const;
-const MAGIC = "0x1626ba7e";
-
-async function isContract({ ask }: EvmClient, { address, message, signature }: EvmClaim): Promise<boolean> {
-  const { BaseError, hashMessage } = await import("viem");
-  const args = [hashMessage(message), signature] as const;
-  const call = { address, abi: ABI, functionName: "isValidSignature", args, gas: CALL_GAS } as const;
-  return ask((chain) => chain.readContract(call), AbortSignal.timeout(CALL_MS)).then(
-    (answer) => answer === MAGIC,
-    (error: unknown) => {
-      if (error instanceof BaseError) return false; // The contract's answer: it reverts, or there is none.
-      throw error;
-    },
-  );
+async function isContract(chain: EvmClient, { address, message, signature }: EvmClaim): Promise<boolean> {
+  const { hashMessage } = await import("viem");
+  return isContractSignature(chain, { address, hash: hashMessage(message), signature });
 }
 
 /** The DER prefix of an Ed25519 public key (RFC 8410, section 4). */

@@ -63,6 +63,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "metrics",
   ],
   "runtime/surfaces": ["pages", "a2a", "mcp", "openapi", "discovery", "rpc", "http", "schema"],
+  "runtime/surfaces/a2a": ["peers"],
   "runtime/surfaces/pages": ["report"],
   "runtime/server": ["admin", "routes", "reply", "request"],
   "runtime/sandbox": ["svm", "evm", "contracts", "recordings"],

@@ -5,7 +5,7 @@ import { createExchanges, type Exchanges } from "../../core/peers/exchanges.ts";
 import type { Identity } from "../../core/peers/identity.ts";
 import { bindServices, isJobService, type Service } from "../../core/service.ts";
 import type { Fault } from "../../core/set/faults.ts";
-import { createSignIns } from "../../core/wallets/sign-in.ts";
+import { createSignIns, type SignIns } from "../../core/wallets/sign-in.ts";
 import { createProofs } from "../../core/x402/proofs.ts";
 import { createProxyHandlers } from "../../drivers/proxy/handlers.ts";
 import { createApp } from "../../server/app.ts";
@@ -80,6 +80,7 @@ interface Till {
   readonly jobs: OpenJobs;
   readonly exchanges: Exchanges;
   readonly identity: Identity;
+  readonly signIns: SignIns;
   readonly addressWatch: AddressWatch;
   readonly bookkeeping: Bookkeeping;
   close(): Promise<void>;
@@ -123,13 +124,13 @@ async function openTill(
     await jobs.close();
     await bookkeeping.close();
   };
-  return { services, payments, jobs, exchanges, identity, addressWatch, bookkeeping, close };
+  return { services, payments, jobs, exchanges, identity, signIns, addressWatch, bookkeeping, close };
 }
 
 function openSurfaces({ set, config, baseUrl, store, clock, sandbox }: ComposeOptions, till: Till): Promise<Doors> {
-  const { services, payments, exchanges, identity } = till;
+  const { services, payments, exchanges, identity, signIns } = till;
   const shown = { services, site: set.site, schemas: set.schemas, baseUrl };
-  return openDoors({ shown, config, invoke: payments.invoke, exchanges, identity, store, clock, sandbox });
+  return openDoors({ shown, config, invoke: payments.invoke, exchanges, identity, signIns, store, clock, sandbox });
 }
 
 interface Parts {

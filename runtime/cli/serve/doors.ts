@@ -5,6 +5,7 @@ import type { Exchanges } from "../../core/peers/exchanges.ts";
 import type { Identity } from "../../core/peers/identity.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
+import type { SignIns } from "../../core/wallets/sign-in.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 import type { Document } from "../../surfaces/http/document.ts";
 import { createMcp } from "../../surfaces/mcp/mcp.ts";
@@ -28,6 +29,7 @@ export interface DoorsOptions {
   readonly invoke: Invoke;
   readonly exchanges: Exchanges;
   readonly identity: Identity;
+  readonly signIns: SignIns;
   readonly store: OpenStore;
   readonly clock: Clock;
   /** The additional doors of a sandbox, by path; undefined outside a sandbox. */

@@ -10,6 +10,7 @@ import type { Facilitator, SettlementReader } from "../../core/x402/x402.ts";
 import { createAnchor } from "../../drivers/anchor.ts";
 import { createEvmClient, type EvmClient } from "../../drivers/evm/client.ts";
 import { readIncoming } from "../../drivers/evm/incoming.ts";
+import { createPayerProof } from "../../drivers/evm/payer-proof.ts";
 import { createEvmReads } from "../../drivers/evm/reads.ts";
 import { createEvmRefundRail } from "../../drivers/evm/refund-rail.ts";
 import { createEvmSender, type EvmSender } from "../../drivers/evm/sender.ts";
@@ -93,7 +94,15 @@ export function createDrivers({ config, site, store, clock, log }: DriverDeps): 
 
   function toRail(manifest: RailManifest): Rail {
     const { payTo } = railVariables(config, manifest);
-    return { manifest, payTo, facilitator: toFacilitator(manifest, payTo), settlements: toSettlements(manifest) };
+    const facilitator = toFacilitator(manifest, payTo);
+    return { manifest, payTo, facilitator, settlements: toSettlements(manifest), provePayer: toPayerProof(manifest) };
+  }
+
+  function toPayerProof({ network, asset, domain }: RailManifest): Rail["provePayer"] {
+    const chain = evmChains.get(network);
+    if (!chain || !domain) return undefined;
+    const { chainId } = chain.client;
+    return createPayerProof(chain.client, { ...domain, chainId, verifyingContract: asset as `0x${string}` });
   }
 
   function toWatched(manifest: RailManifest): readonly WatchedRail[] {

@@ -4,6 +4,7 @@ import type { Outcome } from "../call.ts";
 import { digestOf } from "../digest.ts";
 import { createLeases } from "../leases.ts";
 import type { Store } from "../store.ts";
+import type { Rail } from "../x402/rails.ts";
 import { type Payment, readPayment } from "../x402/read-payment.ts";
 import type { PaymentPayload } from "../x402/x402.ts";
 import { type Purchase, payerOf, toVerified, type VerifiedPurchase } from "./purchase.ts";
@@ -22,6 +23,16 @@ export interface Identifiers {
    * lease. @throws Problem `payment-conflict` when the identifier stands for another call, and what `ways` throw.
    */
   once(purchase: VerifiedPurchase, ways: Ways): Promise<Outcome>;
+  /**
+   * Finishes what the identifier of a payment stands for already, without asking the facilitator: the payer may have nothing
+   * left to pay with. Undefined where there is no such purchase, or where its payer is not proven by the signature alone.
+   * To be called under the lease of a payment that is not on record: what was settled once is everybody's to copy.
+   * @throws Problem as `once`.
+   */
+  recall(
+    purchase: Purchase,
+    ways: Pick<Ways, "finish"> & { provePayer: Rail["provePayer"] },
+  ): Promise<Outcome | undefined>;
   /** Puts on record what an identifier stands for, before the payment itself; false when another call has done so. */
   bind(purchase: VerifiedPurchase): Promise<boolean>;
   close(): void;
@@ -65,7 +76,22 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       const proven = payment.authorization.payer ?? payer;
       if (proven === undefined) throw new Problem("unavailable", NOBODY);
       const name = `${payerOf(proven, offer)}:${payment.identifier}`;
-      return exclusively(leases.claim(name), () => buyOnce(name, purchase, ways));
+      const buy: Steps["buy"] = (named, earlier) =>
+        ways.buy(earlier ? toVerified({ ...purchase, ...earlier, named }) : { ...purchase, named });
+      const steps = { buy, finish: ways.finish };
+      // Whatever is bought has an outcome.
+      return exclusively(leases.claim(name), () => walk(name, purchase, steps) as Promise<Outcome>);
+    },
+    async recall(purchase, { provePayer, finish }) {
+      const { authorization, identifier, payload } = purchase.payment;
+      // Elsewhere a payment has no end: one that was settled long ago could be copied from the chain.
+      const isFresh = authorization.validBefore !== undefined;
+      if (identifier === undefined || authorization.payer === undefined || !provePayer || !isFresh) return undefined;
+      const name = `${payerOf(authorization.payer, purchase.offer)}:${identifier}`;
+      if (!(await store.get(`named:${name}#0`))) return undefined;
+      if (!(await provePayer(payload).catch(() => false))) return undefined; // Then the facilitator decides.
+      const steps = { buy: async () => undefined, finish };
+      return exclusively(leases.claim(name), () => walk(name, purchase, steps));
     },
     async bind({ named, payment, offer, listed, input, service, key }) {
       if (named === undefined) return true;
@@ -86,27 +112,28 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
     close: leases.close,
   };
 
-  async function buyOnce(name: string, purchase: VerifiedPurchase, ways: Ways): Promise<Outcome> {
+  /** Goes through the payments that an identifier has stood for, to the one that counts. */
+  async function walk(name: string, purchase: Purchase, steps: Steps): Promise<Outcome | undefined> {
     for (let turn = 0; ; turn += 1) {
       const named = `${name}#${turn}`;
       const known = await store.get<Named>(`named:${named}`);
-      if (!known) return ways.buy({ ...purchase, named });
+      if (!known) return steps.buy(named);
       if (known.call !== toCall(purchase.service.manifest.id, purchase.input))
         throw new Problem("payment-conflict", OTHER);
-      const outcome = await goOn({ ...purchase, named }, known, ways);
+      const outcome = await goOn(purchase, { named, known, steps });
       if (outcome) return outcome;
     }
   }
 
   /** The outcome of what the identifier stands for; undefined when that payment is dead. */
-  async function goOn(purchase: VerifiedPurchase, known: Named, ways: Ways): Promise<Outcome | undefined> {
+  async function goOn(purchase: Purchase, { named, known, steps }: Turn): Promise<Outcome | undefined> {
     const payment = toPayment(known);
     const key = toKey(payment);
-    if (key === purchase.key) return ways.buy(purchase);
+    if (key === purchase.key) return steps.buy(named);
     return exclusively(reservations.claimPayment(key), async () => {
       const record = await reservations.read(key);
       if (record) {
-        const outcome = await ways.finish({ ...purchase, key }, record);
+        const outcome = await steps.finish({ ...purchase, key }, record);
         const isDead = outcome.kind === "challenge" && (await reservations.read(key))?.isFinal === true;
         return isDead ? undefined : outcome;
       }
@@ -114,9 +141,25 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
       // A crash came before its record: nothing was settled, and it is the one that still may be.
       const { validBefore = Number.POSITIVE_INFINITY } = payment.authorization;
       if (validBefore * 1000 < clock.now()) return undefined;
-      return ways.buy(toVerified({ ...purchase, payment, key, offer: known.payment.accepted }));
+      return steps.buy(named, { payment, key, offer: known.payment.accepted });
     });
   }
+}
+
+/** What is done for an identifier. */
+interface Steps extends Pick<Ways, "finish"> {
+  /** Buys under this name: with the payment at hand, or with an earlier one of the same payer. */
+  readonly buy: (
+    named: string,
+    earlier?: Pick<VerifiedPurchase, "payment" | "key" | "offer">,
+  ) => Promise<Outcome | undefined>;
+}
+
+/** One payment that an identifier has stood for. */
+interface Turn {
+  readonly named: string;
+  readonly known: Named;
+  readonly steps: Steps;
 }
 
 async function exclusively<T>(claim: ReturnType<Reservations["claimPayment"]>, work: () => Promise<T>): Promise<T> {

@@ -83,5 +83,5 @@ export function requestOf({ service, payment, input }: Purchase): string {
 }
 
 /** A payer's name across all networks. EVM addresses differ in their checksums' capitals only. */
-export const payerOf = (payer: string, { network }: PaymentRequirements): string =>
+export const payerOf = (payer: string, { network }: Pick<PaymentRequirements, "network">): string =>
   `${network}:${network.startsWith("eip155:") ? payer.toLowerCase() : payer}`;

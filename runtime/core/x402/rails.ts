@@ -7,6 +7,8 @@ export interface Rail {
   readonly payTo: string;
   readonly facilitator: Facilitator;
   readonly settlements: SettlementReader;
+  /** Left out where only the facilitator can tell who pays. */
+  readonly provePayer?: ProvePayer | undefined;
 }
 
 /** The rail of an offer; for an offer in a token that has no rail any more, another one of its network. */
@@ -17,6 +19,13 @@ export const railOf = (
   const there = rails.filter(({ manifest }) => manifest.network === network);
   return there.find(({ manifest }) => manifest.asset === asset) ?? there[0];
 };
+
+/**
+ * Whether a payment was signed by the payer that it names, whatever the payer holds. Said without the facilitator.
+ * @param payload as in `Payment`
+ * @throws Problem `upstream-failed` when the chain cannot be asked.
+ */
+export type ProvePayer = (payload: Readonly<Record<string, unknown>>) => Promise<boolean>;
 
 /** Whether a rail can be offered now. */
 export type RailStatus =

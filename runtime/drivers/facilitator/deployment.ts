@@ -2,6 +2,7 @@ import type { PublicClient } from "viem";
 import type { Hex } from "../../api/capabilities.ts";
 import type { Eip3009 } from "../../core/x402/eip3009.ts";
 import type { PaymentRequirements } from "../../core/x402/x402.ts";
+import { toAuthorizationDigest } from "../evm/payer-proof.ts";
 import type { EvmCall } from "../evm/sender.ts";
 
 /** How a wallet that is not on the chain yet is deployed: a call that anybody may make (ERC-6492). */
@@ -116,22 +117,8 @@ async function aggregate(calls: readonly BundledCall[]): Promise<TreasuryCall> {
 }
 
 /** The EIP-712 hash of the authorization. */
-async function toDigest(authorization: Eip3009["authorization"], offer: PaymentRequirements): Promise<Hex> {
-  const [{ hashTypedData }, { authorizationTypes }] = await Promise.all([import("viem"), import("@x402/evm")]);
-  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+function toDigest(authorization: Eip3009["authorization"], offer: PaymentRequirements): Promise<Hex> {
   const { name, version } = offer.extra as { name: string; version: string }; // Of a rail with EIP-712 signatures.
   const chainId = Number(offer.network.slice("eip155:".length));
-  return hashTypedData({
-    domain: { name, version, chainId, verifyingContract: offer.asset as Hex },
-    types: authorizationTypes,
-    primaryType: "TransferWithAuthorization",
-    message: {
-      from,
-      to,
-      value: BigInt(value),
-      validAfter: BigInt(validAfter),
-      validBefore: BigInt(validBefore),
-      nonce,
-    },
-  });
+  return toAuthorizationDigest(authorization, { name, version, chainId, verifyingContract: offer.asset as Hex });
 }

@@ -8,13 +8,15 @@ import type { PeerKeys } from "../../core/peers/keys.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { Store } from "../../core/store.ts";
+import type { SignIns } from "../../core/wallets/sign-in.ts";
 import { type RpcDoor, toDoorBytes } from "../rpc/door.ts";
 import { createFollowJob } from "./jobs.ts";
-import { createPeerDoor } from "./peer.ts";
-import { createPeerMethods } from "./peer-methods.ts";
+import { createPeerDoor } from "./peers/door.ts";
+import { createPeerMethods } from "./peers/methods.ts";
 import { createA2aServer } from "./server.ts";
 import { createStandard } from "./standard.ts";
 import { createTaskBook } from "./task-book.ts";
+import { createTaskIndex } from "./task-index.ts";
 import { createTaskCalls } from "./tasks.ts";
 
 export interface A2aOptions {
@@ -31,6 +33,8 @@ export interface A2aOptions {
   readonly budgets: { readonly clients: Budget; readonly peers: Budget };
   readonly store: Store;
   readonly clock: Clock;
+  /** Left out: no wallet can sign in. */
+  readonly signIns?: Pick<SignIns, "declare" | "verify"> | undefined;
   /** What unpaid tasks may hold in the store; default: 64 MB. */
   readonly mostUnpaidBytes?: number;
 }
@@ -42,14 +46,17 @@ export function createA2a(options: A2aOptions): RpcDoor {
   const services = new Map(list.map((service) => [service.manifest.id, service]));
   const endpoint = baseUrl + PATHS.a2a;
   const book = createTaskBook({ store, clock, mostUnpaidBytes: options.mostUnpaidBytes });
+  const index = createTaskIndex({ store, clock });
   const methods = createPeerMethods({ services, site, baseUrl, endpoint, facilitator, identity, exchanges, clock });
   return createA2aServer({
     peers: createPeerDoor({ methods, keys, store, budget: budgets.peers, audience: baseUrl, clock }),
     tasks: createStandard({
       services,
       book,
-      calls: createTaskCalls({ services, invoke, book, endpoint }),
+      calls: createTaskCalls({ services, invoke, book, index, endpoint }),
       follow: createFollowJob({ services, invoke, book, endpoint }),
+      index,
+      listing: { signIns: options.signIns, store },
     }),
     budget: budgets.clients,
     maxBytes: toDoorBytes(list),

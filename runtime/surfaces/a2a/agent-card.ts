@@ -4,7 +4,7 @@ import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { signCard } from "./agent-card-signatures.ts";
 import { X402_EXTENSIONS } from "./payment.ts";
-import { PEER_EXTENSION, toNamespace, toPeerBlock } from "./peer-block.ts";
+import { PEER_EXTENSION, toNamespace, toPeerBlock } from "./peers/block.ts";
 import { MODES, toSkill, toX402Block } from "./skills.ts";
 
 export interface AgentCardOptions {

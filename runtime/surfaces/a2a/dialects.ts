@@ -1,6 +1,6 @@
 import { isObject } from "../../core/json.ts";
 import type { PaymentRequired } from "../../core/x402/x402.ts";
-import type { A2aDialect, Verb } from "./methods.ts";
+import type { A2aDialect } from "./methods.ts";
 import { X402_KEYS } from "./payment.ts";
 import type { Task, TaskMessage, TaskState } from "./task-book.ts";
 
@@ -39,13 +39,26 @@ const SPELLINGS: Readonly<Record<A2aDialect, Spelling>> = {
   },
 };
 
-/** The result of a standard method. */
-export function toResult(shown: ShownTask, dialect: A2aDialect, verb: Verb): object {
+const STATES: readonly TaskState[] = ["working", "input-required", "completed", "canceled", "failed", "rejected"];
+
+/** The states that occur here, by their names in A2A 1.0. */
+export const TASK_STATES: ReadonlyMap<string, TaskState> = new Map(
+  STATES.map((state) => [SPELLINGS["1.0"].state(state), state]),
+);
+
+/** The task that a standard method answers. */
+export function toResult(shown: ShownTask, dialect: A2aDialect, wrapped: boolean): object {
   const task = toTask(shown, SPELLINGS[dialect]);
-  return dialect === "1.0" && verb === "send" ? { task } : task;
+  return wrapped ? { task } : task;
 }
 
-function toTask({ task, required, historyLength }: ShownTask, spell: Spelling): object {
+/** A task in a list (1.0, section 3.1.4): without its challenge, and without artifacts unless they are asked for. */
+export const toListedTask = (
+  task: Task,
+  { historyLength, includeArtifacts }: { readonly historyLength: number; readonly includeArtifacts: boolean },
+): object => toTask({ task, historyLength }, SPELLINGS["1.0"], includeArtifacts);
+
+function toTask({ task, required, historyLength }: ShownTask, spell: Spelling, withArtifacts = true): object {
   const { id, contextId, skill, state, text, job, problem, updatedAt } = task;
   const metadata = toMetadata(task, required);
   const message = {
@@ -64,7 +77,7 @@ function toTask({ task, required, historyLength }: ShownTask, spell: Spelling): 
     contextId,
     status: { state: spell.state(state), timestamp: new Date(updatedAt).toISOString(), message },
     ...toHistory(task, historyLength, spell),
-    ...(state === "completed" && { artifacts: [artifact] }),
+    ...(withArtifacts && state === "completed" && { artifacts: [artifact] }),
     ...(job && { metadata: job }),
   };
 }

@@ -3,11 +3,7 @@ import { toCost } from "../rpc/cost.ts";
 import type { A2aDialect } from "./methods.ts";
 
 /** The answer to a message in free text: a message that lists the skills, and how one is asked for (A2A 1.0, section 3.1.1). */
-export function toIntroduction(
-  services: Iterable<Service>,
-  dialect: A2aDialect,
-  contextId: string = crypto.randomUUID(),
-): object {
+export function toIntroduction(services: Iterable<Service>, dialect: A2aDialect, contextId: string): object {
   const lines = [...services].map(({ manifest }) => `- ${manifest.id}: ${manifest.title}. ${toCost(manifest)}`);
   const text = [
     'These are my skills. Ask for one with a data part {"skill": "…", "input": {…}}, or with a text: the skill\'s id, and its',

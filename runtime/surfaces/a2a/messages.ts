@@ -24,15 +24,17 @@ export interface RequestedCall {
 }
 
 const LONGEST_ID = 128;
+const ROLES: readonly unknown[] = ["user", "ROLE_USER"];
 const FIRST_WORD = /^\s*([^\s{]+)\s*(\{[\s\S]*)?$/;
 const HOW = 'Send a data part {"skill": "…", "input": {…}}, or a text: a skill\'s id, and its input as JSON behind it';
 
 /** Reads the params of `message/send` and `SendMessage`. */
 export function readMessageParams({ message, configuration }: RpcParams): SentMessage | A2aRefusal {
   if (!isObject(message)) return invalid("params.message must be an object");
-  const { messageId, taskId, contextId, metadata = {}, parts = [] } = message;
+  const { messageId, role, taskId, contextId, metadata = {}, parts = [] } = message;
   if (!isId(messageId) || messageId === "")
     return invalid(`message.messageId is required: a text of at most ${LONGEST_ID} characters`);
+  if (!ROLES.includes(role)) return invalid('message.role must be "user", or "ROLE_USER" in A2A 1.0');
   const ids = [taskId ?? "", contextId ?? ""];
   if (!ids.every(isId)) return invalid(`taskId and contextId must be texts of at most ${LONGEST_ID} characters`);
   if (!Array.isArray(parts)) return invalid("message.parts must be a list");

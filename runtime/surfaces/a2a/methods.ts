@@ -4,7 +4,7 @@ import { A2A_CODES, type A2aRefusal, refuse } from "./errors.ts";
 export type A2aDialect = "0.3" | "1.0";
 
 /** What a standard method does. */
-export type Verb = "send" | "get" | "cancel";
+export type Verb = "send" | "get" | "cancel" | "list";
 
 /** A standard method: what it does, or why it is not supported. */
 export type Method = { readonly dialect: A2aDialect } & ({ readonly verb: Verb } | { readonly refusal: A2aRefusal });
@@ -12,13 +12,9 @@ export type Method = { readonly dialect: A2aDialect } & ({ readonly verb: Verb }
 const { pushNotSupported, unsupportedOperation, extendedCardNotConfigured } = A2A_CODES;
 const noStream = refuse(unsupportedOperation, "Streaming is not supported; the answer to message/send is complete");
 const noPush = refuse(pushNotSupported, "Push notifications are not supported");
-const noList = refuse(
-  unsupportedOperation,
-  "Tasks are not listed: nobody is known by name here; ask for one by its id",
-);
 const noCard = "There is no extended agent card: the public one is complete";
 
-/** A2A 0.3, section 7; 1.0, section 9.4. */
+/** A2A 0.3, section 7, whose JSON-RPC has no list of tasks; 1.0, section 9.4. */
 const METHODS: Readonly<Record<A2aDialect, Readonly<Record<string, Verb | A2aRefusal>>>> = {
   "0.3": {
     "message/send": "send",
@@ -38,7 +34,7 @@ const METHODS: Readonly<Record<A2aDialect, Readonly<Record<string, Verb | A2aRef
     CancelTask: "cancel",
     SendStreamingMessage: noStream,
     SubscribeToTask: noStream,
-    ListTasks: noList,
+    ListTasks: "list",
     CreateTaskPushNotificationConfig: noPush,
     GetTaskPushNotificationConfig: noPush,
     ListTaskPushNotificationConfigs: noPush,

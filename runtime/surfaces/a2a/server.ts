@@ -18,7 +18,7 @@ import {
 } from "./errors.ts";
 import { checkVersion, findMethod } from "./methods.ts";
 import { readMessageSignIn, readPaymentMessage, toActivated } from "./payment.ts";
-import { findPeerMethod, type PeerDoor } from "./peer.ts";
+import { findPeerMethod, type PeerDoor } from "./peers/door.ts";
 import type { Standard } from "./standard.ts";
 
 export interface A2aServerOptions {
@@ -56,7 +56,7 @@ export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOpt
   };
 
   async function answer(received: Received, http: ReadRequest): Promise<MethodAnswer> {
-    const points = 1 + Math.floor(http.bytes / BYTES_OF_ONE);
+    const points = Math.max(toPoints(methodOf(received)), 1 + Math.floor(http.bytes / BYTES_OF_ONE));
     const retryAfter = await budget.take(http.client, points);
     if (retryAfter > 0) return refuseOften(methodOf(received), retryAfter);
     await http.admit(isPaying(received));
@@ -88,6 +88,12 @@ export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOpt
     const note = { ...(required && { challenge: required }), ...(receipt && { receipt }), ...(problem && { problem }) };
     return { result: answer.result, call: { service: task.skill, ...note, ...(isRepeat && { isRepeat }) } };
   }
+}
+
+/** A list reads many tasks. */
+function toPoints(name: string): number {
+  const method = findMethod(name);
+  return method && "verb" in method && method.verb === "list" ? 5 : 1;
 }
 
 /** A request whose body was read, with its size. */

@@ -6,6 +6,7 @@ import { toResult } from "./dialects.ts";
 import { A2A_CODES, type A2aRefusal, isRefusal, refuse } from "./errors.ts";
 import { toIntroduction } from "./introduction.ts";
 import type { FollowJob } from "./jobs.ts";
+import { createListTasks, type ListTasksOptions } from "./list-tasks.ts";
 import {
   isSmallTalk,
   readHistoryLength,
@@ -16,6 +17,7 @@ import {
 } from "./messages.ts";
 import type { A2aDialect, Verb } from "./methods.ts";
 import type { Task, TaskBook, TaskHead } from "./task-book.ts";
+import type { TaskIndex } from "./task-index.ts";
 import type { Step, TaskCalls, TaskContext } from "./tasks.ts";
 
 export interface StandardOptions {
@@ -23,6 +25,8 @@ export interface StandardOptions {
   readonly book: TaskBook;
   readonly calls: TaskCalls;
   readonly follow: FollowJob;
+  readonly index: TaskIndex;
+  readonly listing: Pick<ListTasksOptions, "signIns" | "store">;
 }
 
 /** The result of a standard method, and the step behind it. */
@@ -41,14 +45,27 @@ export type Standard = (
 
 const ENDED: readonly Task["state"][] = ["completed", "canceled", "failed", "rejected"];
 
-export function createStandard({ services, book, calls, follow }: StandardOptions): Standard {
+export function createStandard({ services, book, calls, follow, index, listing }: StandardOptions): Standard {
   const verbs = { send, get, cancel };
+  // A job that cannot be looked up now is listed as it was last seen.
+  const list = createListTasks({ ...listing, index, find: (id, at) => find(id, at).catch(() => book.read(id)) });
   return async ({ verb, dialect }, params, context) => {
+    if (verb === "list") {
+      const result = await list(params, context);
+      return isRefusal(result) ? result : { result };
+    }
     const step = await verbs[verb](params, context);
     if (isRefusal(step)) return step;
-    if ("contextId" in step) return { result: toIntroduction(services.values(), dialect, step.contextId) };
-    return { result: toResult(step, dialect, verb), step };
+    if ("contextId" in step) return { result: await introduce(step, dialect) };
+    return { result: toResult(step, dialect, dialect === "1.0" && verb === "send"), step };
   };
+
+  /** Names the context where the client has not, as for a task. */
+  async function introduce({ contextId }: Talk, dialect: A2aDialect): Promise<object> {
+    const own = contextId === undefined ? crypto.randomUUID() : undefined;
+    if (own !== undefined) await index.open(own);
+    return toIntroduction(services.values(), dialect, (own ?? contextId) as string);
+  }
 
   async function send(params: RpcParams, context: TaskContext): Promise<Step | A2aRefusal | Talk> {
     const message = readMessageParams(params);
@@ -66,9 +83,12 @@ export function createStandard({ services, book, calls, follow }: StandardOption
     const { service, input } = requested;
     checkMessageBytes(service, context.bytes);
     const head = remember(book.draft(service.manifest.id, contextId), message);
-    if (service.manifest.price === undefined && !service.manifest.sign_in)
-      return calls.run(head, service, input, context);
-    const offered = await calls.offer(head, service, input, context);
+    const isFree = service.manifest.price === undefined && !service.manifest.sign_in;
+    const offered = await (isFree
+      ? calls.run(head, service, input, context)
+      : calls.offer(head, service, input, context));
+    await index.begun(offered.task, contextId === undefined);
+    if (isFree) return offered;
     return typeof payment === "object" ? pay(offered.task, payment.payment, context) : offered;
   }
 
@@ -89,10 +109,12 @@ export function createStandard({ services, book, calls, follow }: StandardOption
     if (payment === "rejected") return giveUp(task, context);
     if (payment && !task.job) return pay(remember(task, message), payment.payment, context);
     const service = services.get(task.skill);
-    const isSignedIn = context.signIn !== undefined && task.state === "input-required" && service;
-    return isSignedIn && !(await book.claimed(id))
-      ? calls.offer(remember(task, message), service, task.input, context)
-      : calls.show(task, context);
+    const isOpen = task.state === "input-required" && !(await book.claimed(id));
+    if (!isOpen) return calls.show(task, context);
+    const reminded = remember(task, message);
+    return context.signIn !== undefined && service
+      ? calls.offer(reminded, service, task.input, context)
+      : calls.show(await book.write(reminded, task), context);
   }
 
   async function find(id: string, context: TaskContext): Promise<Task | undefined> {

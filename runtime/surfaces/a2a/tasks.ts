@@ -1,12 +1,17 @@
 import { Problem, type ProblemCode } from "../../api/problem.ts";
 import type { Outcome } from "../../core/call.ts";
 import type { Invoke } from "../../core/invoke.ts";
+import { isObject } from "../../core/json.ts";
+import { payerOf } from "../../core/payments/purchase.ts";
 import type { Service } from "../../core/service.ts";
+import { readEip3009 } from "../../core/x402/eip3009.ts";
+import { parsePayment } from "../../core/x402/read-payment.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import type { ShownTask } from "./dialects.ts";
 import { toAnswered } from "./jobs.ts";
 import { DUPLICATE_NONCE, toPaymentCode } from "./payment.ts";
 import type { Task, TaskBook, TaskChange, TaskHead, TaskPayment, TaskState } from "./task-book.ts";
+import type { TaskIndex } from "./task-index.ts";
 
 /** What calls need to know of their request. */
 export interface TaskContext {
@@ -46,6 +51,7 @@ export interface TaskCallsOptions {
   readonly services: ReadonlyMap<string, Service>;
   readonly invoke: Invoke;
   readonly book: TaskBook;
+  readonly index: Pick<TaskIndex, "paid">;
   /** The URL of the door: the resource that is paid for. */
   readonly endpoint: string;
 }
@@ -55,7 +61,7 @@ const PENDING: readonly ProblemCode[] = ["payment-in-progress", "settlement-unkn
 /** The payment was not sent: the task waits as before. */
 const UNTOUCHED: readonly ProblemCode[] = ["facilitator-unavailable"];
 
-export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsOptions): TaskCalls {
+export function createTaskCalls({ services, invoke, book, index, endpoint }: TaskCallsOptions): TaskCalls {
   const call = (service: Service, input: unknown, payment: string | object | undefined, context: TaskContext) => {
     const { requestId: id, signal, exchange, signIn } = context;
     const read = async () => ({ value: input, from: "body" as const });
@@ -122,6 +128,8 @@ export function createTaskCalls({ services, invoke, book, endpoint }: TaskCallsO
       const answered = toAnswered(services.get(task.skill), outcome.output, "Paid and done.");
       const paid = { status: "payment-completed" as const, receipts };
       const written = await book.write(task, { ...answered, payment: paid });
+      const account = receipt && !outcome.isRepeat ? toAccount(payment, receipt) : undefined;
+      if (account !== undefined) await index.paid(written, account).catch(() => {}); // It is found by its id all the same.
       return { task: written, ...note, ...(outcome.isRepeat && { isRepeat: true }) };
     }
     const { required } = outcome.challenge;
@@ -176,6 +184,14 @@ function toEnd(problem: Problem, { requestId }: TaskContext): TaskChange {
     text: `${toSentence(text)} Nothing was charged.`,
     problem: { ...problem.toJSON(), request_id: requestId },
   };
+}
+
+/** Whose signature has moved the money is the payer, whatever a facilitator writes. A repeated payment may be a copy. */
+function toAccount(payment: string | object, receipt: SettleResponse): string | undefined {
+  const value = parsePayment(payment);
+  const payload = isObject(value) && isObject(value.payload) ? value.payload : {};
+  const payer = readEip3009(payload)?.authorization.from ?? receipt.payer;
+  return payer === undefined ? undefined : payerOf(payer, receipt);
 }
 
 const toSentence = (text: string): string => text.replace(/\.?$/, ".");

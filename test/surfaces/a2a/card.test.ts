@@ -75,7 +75,7 @@ describe("the agent card", () => {
     expect(roll.description).to.equal("The service roll. Costs 0.001 USD a call, paid with x402.");
     const example = card.skills.at(-1).examples[0];
     const { result } = await door.call("message/send", {
-      message: { messageId: "m", parts: [{ kind: "text", text: example }] },
+      message: { messageId: "m", role: "user", parts: [{ kind: "text", text: example }] },
     });
     expect(result.status.state).to.equal("completed");
   });
@@ -148,7 +148,9 @@ describe("the agent card", () => {
     const { skills, extensions } = toAgentCard(options) as Loose;
     expect(skills.map(({ id }: Loose) => id)).to.deep.equal([...MANIFESTS.map(({ id }) => id), "added"]);
     expect(extensions["payphone:x402"].facilitator, "no key in a URL is shown").to.equal("https://f.example");
-    const { result } = await richer.call("message/send", { message: { messageId: "m", parts: [{ text: "added" }] } });
+    const { result } = await richer.call("message/send", {
+      message: { messageId: "m", role: "user", parts: [{ text: "added" }] },
+    });
     expect(result.status.state).to.equal("input-required");
     richer.close();
   });

@@ -42,6 +42,27 @@ describe("a conversation over A2A", () => {
     }
   });
 
+  it("is remembered also where a task that waits is only talked to, and then paid", async () => {
+    const { result: task } = await stage.send({
+      messageId: "1",
+      parts: [{ kind: "text", text: `roll ${JSON.stringify(INPUT)}` }],
+    });
+    for (const messageId of ["2", "3"])
+      await stage.send({ messageId, taskId: task.id, parts: [{ kind: "text", text: "Is it ready?" }] });
+    const { result: shown } = await stage.get(task.id);
+    expect(shown.history.map(({ messageId }: Loose) => messageId)).to.deep.equal(["1", "2", "3"]);
+    expect((await stage.submit(task.id, stage.pay(shown))).result.status.state).to.equal("completed");
+  });
+
+  it("refuses messages that nobody has said, or that an agent has", async () => {
+    const parts = [{ kind: "data", data: { skill: "roll", input: INPUT } }];
+    for (const role of [undefined, null, "", "agent", "ROLE_AGENT", "ROLE_UNSPECIFIED", 1]) {
+      const { error } = await stage.send({ role, parts });
+      expect(error, String(role)).to.include({ code: -32602 });
+      expect(error.message).to.match(/message\.role must be "user"/);
+    }
+  });
+
   it("is remembered with its task, and shown as far as somebody asks", async () => {
     const first = [{ kind: "data", data: { skill: "roll", input: INPUT } }];
     const { result: task } = await stage.send({ messageId: "first", parts: first });

@@ -133,7 +133,8 @@ describe("the door between agents under fire", () => {
       budgets: { clients: boundless, peers: boundless },
       peerKeys: toPeerKeys({ [peer.origin]: peer.card }),
     });
-    known = (await door.call("message/send", { message: { messageId: "m", parts: [{ text: "roll" }] } })).result.id;
+    known = (await door.call("message/send", { message: { messageId: "m", role: "user", parts: [{ text: "roll" }] } }))
+      .result.id;
   });
   after(() => door.close());
 

@@ -202,6 +202,7 @@ describe("an exchange between peers", () => {
       const payment = door.pay({ accepts: [accepts[1]], resource });
       const message = {
         messageId: "m",
+        role: "user",
         parts: [{ kind: "data", data: { skill: "roll", input: { low: 2, high: 3 } } }],
         metadata: { "x402.payment.payload": payment },
       };

@@ -42,7 +42,9 @@ describe("the standard methods of A2A", () => {
       expect(task.status.state).to.equal("TASK_STATE_INPUT_REQUIRED");
       const payment = door.pay(task.status.message.metadata["x402.payment.required"]);
       const metadata = { "x402.payment.status": "payment-submitted", "x402.payment.payload": payment };
-      const { result } = await door.call("SendMessage", { message: { messageId: "m", taskId: task.id, metadata } });
+      const { result } = await door.call("SendMessage", {
+        message: { messageId: "m", role: "user", taskId: task.id, metadata },
+      });
       expect(result.task.status.state).to.equal("TASK_STATE_COMPLETED");
       expect(result.task.status.message.metadata["x402.payment.status"]).to.equal("payment-completed");
       const other = (await begin("roll")).task;
@@ -59,7 +61,7 @@ describe("the standard methods of A2A", () => {
 
   describe("that are not done here", () => {
     const others: readonly [method: string, code: number][] = [
-      ...["message/stream", "tasks/resubscribe", "SendStreamingMessage", "SubscribeToTask", "ListTasks"].map(
+      ...["message/stream", "tasks/resubscribe", "SendStreamingMessage", "SubscribeToTask"].map(
         (method): [string, number] => [method, -32004],
       ),
       ...["set", "get", "list", "delete"].map((verb): [string, number] => [
@@ -185,7 +187,7 @@ describe("the standard methods of A2A", () => {
     it("is refused under ids that are none", async () => {
       for (const ids of [{ taskId: 5 }, { contextId: {} }, { contextId: "x".repeat(129) }, { contextId: "\ud800" }]) {
         const { error } = await door.call("message/send", {
-          message: { messageId: "m", parts: [{ text: "free" }], ...ids },
+          message: { messageId: "m", role: "user", parts: [{ text: "free" }], ...ids },
         });
         expect(error.code, JSON.stringify(ids)).to.equal(-32602);
       }
@@ -245,7 +247,7 @@ describe("the standard methods of A2A", () => {
         jsonrpc: "2.0",
         id: 1,
         method: "message/send",
-        params: { message: { messageId: "m", parts: [{ text: "free" }] } },
+        params: { message: { messageId: "m", role: "user", parts: [{ text: "free" }] } },
       };
       for (const name of ["x-a2a-extensions", "a2a-extensions"]) {
         const { headers } = await post(message, { [name]: `https://other.example/a, ${EXTENSION}` });
@@ -285,10 +287,10 @@ describe("the standard methods of A2A", () => {
     };
     const counted = await openDoor({ budgets: { clients, peers: clients } });
     const parts = [{ data: { skill: "roll", input: INPUT } }];
-    const { result } = await counted.call("message/send", { message: { messageId: "m", parts } });
+    const { result } = await counted.call("message/send", { message: { messageId: "m", role: "user", parts } });
     const payment = counted.pay(result.status.message.metadata["x402.payment.required"]);
     await counted.call("message/send", {
-      message: { messageId: "m", taskId: result.id, metadata: { "x402.payment.payload": payment } },
+      message: { messageId: "m", role: "user", taskId: result.id, metadata: { "x402.payment.payload": payment } },
     });
     expect(taken).to.deep.equal(["192.0.2.1 -1", "192.0.2.1 -1", "192.0.2.1 +1"]);
     counted.close();

@@ -47,7 +47,11 @@ describe("a task", () => {
 
     it("is not begun while no rail is up: a priced service is never free", async () => {
       const down = await openDoor({ down: true });
-      const message = { messageId: "m", parts: [{ kind: "data", data: { skill: "roll", input: INPUT } }] };
+      const message = {
+        messageId: "m",
+        role: "user",
+        parts: [{ kind: "data", data: { skill: "roll", input: INPUT } }],
+      };
       const { error } = await down.call("message/send", { message });
       expect(error.code).to.equal(-50303);
       expect(down.executions).to.equal(0);
@@ -69,7 +73,7 @@ describe("a task", () => {
         store: stage.door.store,
         manifests: stage.door.services.map(({ manifest }) => manifest).slice(0, 1),
       });
-      const message = { messageId: "m", taskId: task.id, metadata: { [KEY("payload")]: pay(task) } };
+      const message = { messageId: "m", role: "user", taskId: task.id, metadata: { [KEY("payload")]: pay(task) } };
       const { result } = await later.call("message/send", { message });
       expect(result.status.state).to.equal("rejected");
       expect(result.status.message.parts[0].text).to.match(/not offered any more/);
@@ -139,7 +143,7 @@ describe("a task", () => {
         return new Promise(() => {});
       };
       const task = await begin("roll");
-      const message = { messageId: "m", taskId: task.id, metadata: { [KEY("payload")]: pay(task) } };
+      const message = { messageId: "m", role: "user", taskId: task.id, metadata: { [KEY("payload")]: pay(task) } };
       const request = { jsonrpc: "2.0", id: 1, method: "message/send", params: { message } };
       const { body } = await stage.door.post(request, {}, { signal: gone.signal });
       expect(body.result.status.state).to.equal("input-required");

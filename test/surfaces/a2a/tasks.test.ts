@@ -47,7 +47,9 @@ describe("a task", () => {
         jsonrpc: "2.0",
         id: 1,
         method: "message/send",
-        params: { message: { messageId: "m", parts: [{ kind: "data", data: { skill: "free", input: INPUT } }] } },
+        params: {
+          message: { messageId: "m", role: "user", parts: [{ kind: "data", data: { skill: "free", input: INPUT } }] },
+        },
       });
       expect(body.result.status.state).to.equal("failed");
       expect(body.result.status.message.parts[1].data).to.include({ code: "internal" }).and.have.property("request_id");
@@ -142,7 +144,7 @@ describe("a task", () => {
 
     it("tells the log and the limits who paid what", async () => {
       const task = await begin("roll");
-      const message = { messageId: "m", taskId: task.id, metadata: { [KEY("payload")]: pay(task) } };
+      const message = { messageId: "m", role: "user", taskId: task.id, metadata: { [KEY("payload")]: pay(task) } };
       const { calls } = await stage.door.post({ jsonrpc: "2.0", id: 1, method: "message/send", params: { message } });
       expect(calls[0]).to.deep.include({ service: "roll" }).and.have.nested.property("receipt.success", true);
     });

@@ -146,7 +146,9 @@ describe("the door between agents", () => {
       const call = (method: string, params: object): Promise<Response> =>
         shop.post("/v1/a2a", { jsonrpc: "2.0", id: 1, method, params });
       const parts = [{ kind: "data", data: { skill: "errand", input: INPUT } }];
-      const begun = (await (await call("message/send", { message: { messageId: "m", parts } })).json()) as Loose;
+      const begun = (await (
+        await call("message/send", { message: { messageId: "m", role: "user", parts } })
+      ).json()) as Loose;
       const { id, metadata } = begun.result;
       await Promise.all(Array.from({ length: 120 }, () => fetch(metadata.status_url)));
       const refused = await call("tasks/get", { id });

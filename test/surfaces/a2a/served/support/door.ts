@@ -88,6 +88,8 @@ export interface DoorOptions
   readonly at?: number;
   readonly createId?: () => string;
   readonly store?: ReturnType<typeof createMemoryStore>;
+  /** Default: no wallet can sign in. */
+  readonly signInsOf?: (at: Pick<Door, "store" | "clock">) => A2aOptions["signIns"];
   /** No rail's facilitator can be reached. */
   readonly down?: boolean;
 }
@@ -142,6 +144,7 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
     invoke: payments.invoke,
     identity,
     exchanges,
+    signIns: options.signInsOf?.({ store, clock }),
     store,
     clock,
   });

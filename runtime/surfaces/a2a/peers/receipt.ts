@@ -1,6 +1,6 @@
-import { isObject } from "../../core/json.ts";
-import type { ObservedSettlement, PeerExchange } from "../../core/peers/exchanges.ts";
-import { type A2aRefusal, PEER_CODES, refuse } from "./errors.ts";
+import { isObject } from "../../../core/json.ts";
+import type { ObservedSettlement, PeerExchange } from "../../../core/peers/exchanges.ts";
+import { type A2aRefusal, PEER_CODES, refuse } from "../errors.ts";
 
 /** What is known of an exchange when its receipt is requested. */
 export interface ReceiptFacts {

@@ -1,7 +1,7 @@
-import { PEER_METHODS, SIGNED_FIELDS } from "../../core/peers/envelope.ts";
-import type { PublishedKey } from "../../core/peers/identity.ts";
-import { PEER_POLICY } from "../../core/peers/policy.ts";
-import { SIGNATURE_RECIPE, toSignedText } from "../../core/peers/signature.ts";
+import { PEER_METHODS, SIGNED_FIELDS } from "../../../core/peers/envelope.ts";
+import type { PublishedKey } from "../../../core/peers/identity.ts";
+import { PEER_POLICY } from "../../../core/peers/policy.ts";
+import { SIGNATURE_RECIPE, toSignedText } from "../../../core/peers/signature.ts";
 
 /** The URI of the peer door as an A2A extension. */
 export const PEER_EXTENSION = "urn:payphone:a2a:peer:v1";

@@ -1,13 +1,13 @@
-import type { Clock } from "../../api/capabilities.ts";
-import { sha256 } from "../../core/digest.ts";
-import type { Budget } from "../../core/peers/budget.ts";
-import { isSealedBy, PEER_METHODS, type PeerMethod, readEnvelope } from "../../core/peers/envelope.ts";
-import type { PeerKeys } from "../../core/peers/keys.ts";
-import { PEER_POLICY } from "../../core/peers/policy.ts";
-import type { Store } from "../../core/store.ts";
-import type { RpcParams } from "../rpc/json-rpc.ts";
-import { type A2aRefusal, PEER_CODES, refuse, refuseForNow } from "./errors.ts";
-import type { PeerMethods } from "./peer-methods.ts";
+import type { Clock } from "../../../api/capabilities.ts";
+import { sha256 } from "../../../core/digest.ts";
+import type { Budget } from "../../../core/peers/budget.ts";
+import { isSealedBy, PEER_METHODS, type PeerMethod, readEnvelope } from "../../../core/peers/envelope.ts";
+import type { PeerKeys } from "../../../core/peers/keys.ts";
+import { PEER_POLICY } from "../../../core/peers/policy.ts";
+import type { Store } from "../../../core/store.ts";
+import type { RpcParams } from "../../rpc/json-rpc.ts";
+import { type A2aRefusal, PEER_CODES, refuse, refuseForNow } from "../errors.ts";
+import type { PeerMethods } from "./methods.ts";
 
 export interface PeerDoorOptions {
   readonly methods: PeerMethods;

@@ -1,18 +1,18 @@
-import type { Clock } from "../../api/capabilities.ts";
-import { isObject } from "../../core/json.ts";
-import { PATHS } from "../../core/paths.ts";
-import { type Envelope, PEER_METHODS, type PeerMethod } from "../../core/peers/envelope.ts";
-import { type Exchanges, toExchangeId } from "../../core/peers/exchanges.ts";
-import type { Identity } from "../../core/peers/identity.ts";
-import { PEER_POLICY } from "../../core/peers/policy.ts";
-import { signPayload } from "../../core/peers/signature.ts";
-import type { Service } from "../../core/service.ts";
-import { didYouMean } from "../../core/set/did-you-mean.ts";
-import type { SiteManifest } from "../../core/set/manifest.ts";
-import { type A2aRefusal, PEER_CODES, refuse } from "./errors.ts";
-import { PEER_SIGNATURE, POLICY_DIGEST, toNamespace } from "./peer-block.ts";
-import { toReceipt } from "./peer-receipt.ts";
-import { toCapability, toX402Block } from "./skills.ts";
+import type { Clock } from "../../../api/capabilities.ts";
+import { isObject } from "../../../core/json.ts";
+import { PATHS } from "../../../core/paths.ts";
+import { type Envelope, PEER_METHODS, type PeerMethod } from "../../../core/peers/envelope.ts";
+import { type Exchanges, toExchangeId } from "../../../core/peers/exchanges.ts";
+import type { Identity } from "../../../core/peers/identity.ts";
+import { PEER_POLICY } from "../../../core/peers/policy.ts";
+import { signPayload } from "../../../core/peers/signature.ts";
+import type { Service } from "../../../core/service.ts";
+import { didYouMean } from "../../../core/set/did-you-mean.ts";
+import type { SiteManifest } from "../../../core/set/manifest.ts";
+import { type A2aRefusal, PEER_CODES, refuse } from "../errors.ts";
+import { toCapability, toX402Block } from "../skills.ts";
+import { PEER_SIGNATURE, POLICY_DIGEST, toNamespace } from "./block.ts";
+import { toReceipt } from "./receipt.ts";
 
 export interface PeerMethodsOptions {
   readonly services: ReadonlyMap<string, Service>;

@@ -1,0 +1,42 @@
+import type { Hex } from "../../api/capabilities.ts";
+import type { EvmClient } from "./client.ts";
+
+/** How long a wallet's contract may take to answer. */
+const CALL_MS = 5000;
+/** What a wallet's contract may use up on the node that is asked. */
+const CALL_GAS = 1_000_000n;
+
+/** ERC-1271, `isValidSignature`. */
+const ABI = [
+  {
+    type: "function",
+    name: "isValidSignature",
+    stateMutability: "view",
+    inputs: [
+      { name: "hash", type: "bytes32" },
+      { name: "signature", type: "bytes" },
+    ],
+    outputs: [{ name: "magicValue", type: "bytes4" }],
+  },
+] as const;
+const MAGIC = "0x1626ba7e";
+
+/**
+ * Whether the contract at an address takes a signature over a hash as its own (ERC-1271).
+ * @throws Problem `upstream-failed` when the chain cannot be asked.
+ */
+export async function isContractSignature(
+  { ask }: EvmClient,
+  { address, hash, signature }: { readonly address: Hex; readonly hash: Hex; readonly signature: Hex },
+): Promise<boolean> {
+  const { BaseError } = await import("viem");
+  const args = [hash, signature] as const;
+  const call = { address, abi: ABI, functionName: "isValidSignature", args, gas: CALL_GAS } as const;
+  return ask((chain) => chain.readContract(call), AbortSignal.timeout(CALL_MS)).then(
+    (answer) => answer === MAGIC,
+    (error: unknown) => {
+      if (error instanceof BaseError) return false; // The contract's answer: it reverts, or there is none.
+      throw error;
+    },
+  );
+}

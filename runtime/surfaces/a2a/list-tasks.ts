@@ -1,0 +1,104 @@
+import { Problem } from "../../api/problem.ts";
+import { canonicalOf } from "../../core/digest.ts";
+import type { Store } from "../../core/store.ts";
+import type { SignIns } from "../../core/wallets/sign-in.ts";
+import type { RpcParams } from "../rpc/json-rpc.ts";
+import { toListedTask } from "./dialects.ts";
+import { A2A_CODES, type A2aRefusal, isRefusal, refuse } from "./errors.ts";
+import { type ListFilters, type ListParams, readListParams } from "./list-params.ts";
+import type { Task } from "./task-book.ts";
+import type { TaskIndex } from "./task-index.ts";
+import type { TaskContext } from "./tasks.ts";
+
+/** The answer to `ListTasks` (A2A 1.0, section 3.1.4). */
+export type ListTasks = (params: RpcParams, context: TaskContext) => Promise<object | A2aRefusal>;
+
+export interface ListTasksOptions {
+  readonly index: Pick<TaskIndex, "ofContext" | "ofAccounts">;
+  /** Reads a task as it is now. */
+  readonly find: (id: string, context: TaskContext) => Promise<Task | undefined>;
+  /** Left out: no wallet can sign in. */
+  readonly signIns?: Pick<SignIns, "declare" | "verify"> | undefined;
+  readonly store: Store;
+}
+
+/** Where a page begins, and whose tasks it shows: a proof counts once, so that the token stands for it. */
+interface Cursor {
+  readonly accounts: readonly string[];
+  readonly filters: ListFilters;
+  /** The last task of the page before. */
+  readonly after: Pick<Task, "id" | "updatedAt">;
+}
+
+const CURSOR_MS = 15 * 60_000;
+
+/**
+ * Lists tasks for whoever may see them: of a context that this server has named, to who names it; and what a wallet has
+ * paid for, to the wallet that signs in. Everybody else sees an empty list.
+ */
+export function createListTasks({ index, find, signIns, store }: ListTasksOptions): ListTasks {
+  const cursorKey = (token: string): string => `a2a:page:${token}`;
+
+  return async (raw, context) => {
+    const params = readListParams(raw);
+    if (isRefusal(params)) return params;
+    const { filters, pageSize, pageToken } = params;
+    const cursor = pageToken === undefined ? undefined : await store.get<Cursor>(cursorKey(pageToken));
+    if (pageToken !== undefined && !cursor) return refuse(A2A_CODES.invalidParams, "pageToken is not known any more");
+    if (cursor && canonicalOf(cursor.filters) !== canonicalOf(filters))
+      return refuse(A2A_CODES.invalidParams, "pageToken belongs to a list with other filters");
+    const accounts = cursor?.accounts ?? (await readAccounts(context));
+    const tasks = await readTasks(accounts, filters, context);
+    const left = cursor ? tasks.filter((task) => byAge(cursor.after, task) < 0) : tasks;
+    const page = left.slice(0, pageSize);
+    const last = left.length > pageSize ? page.at(-1) : undefined;
+    return toAnswer(page, tasks.length, last ? await mark({ accounts, filters, after: last }) : "", params);
+  };
+
+  /** The accounts of the wallet that signs in. @throws Problem `payment-required` when its proof is refused. */
+  async function readAccounts({ signIn }: TaskContext): Promise<readonly string[]> {
+    if (signIn === undefined || !signIns) return [];
+    const wallet = await signIns.verify(signIn);
+    if (typeof wallet !== "string") return wallet.accounts;
+    const members = { extensions: { "sign-in-with-x": signIns.declare() } };
+    throw new Problem("payment-required", `sign_in_refused: ${wallet}`, { members });
+  }
+
+  /** All tasks that fit, the newest first. */
+  async function readTasks(
+    accounts: readonly string[],
+    { contextId, state, since = 0 }: ListFilters,
+    context: TaskContext,
+  ): Promise<Task[]> {
+    const [own, known] = await Promise.all([
+      index.ofAccounts(accounts),
+      contextId === undefined ? [] : index.ofContext(contextId),
+    ]);
+    const found = await Promise.all([...new Set([...own, ...known])].map((id) => find(id, context)));
+    return found
+      .filter((task) => task !== undefined)
+      .filter((task) => contextId === undefined || task.contextId === contextId)
+      .filter((task) => (state === undefined || task.state === state) && task.updatedAt >= since)
+      .sort(byAge);
+  }
+
+  async function mark({ accounts, filters, after: { id, updatedAt } }: Cursor): Promise<string> {
+    const token = crypto.randomUUID();
+    const cursor: Cursor = { accounts, filters, after: { id, updatedAt } };
+    await store.set(cursorKey(token), cursor, CURSOR_MS, "lazy");
+    return token;
+  }
+
+  function toAnswer(page: readonly Task[], totalSize: number, nextPageToken: string, params: ListParams): object {
+    return {
+      tasks: page.map((task) => toListedTask(task, params)),
+      nextPageToken,
+      pageSize: page.length,
+      totalSize,
+    };
+  }
+}
+
+/** The newest first; tasks of the same moment by id, so that their order is the same on each page. */
+const byAge = (a: Pick<Task, "id" | "updatedAt">, b: Pick<Task, "id" | "updatedAt">): number =>
+  b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
