@@ -21,6 +21,8 @@ export interface ScriptedRail extends Rail {
     verify?: Answer<VerifyResponse>;
     settle?: Answer<SettleResponse>;
     find?: Answer<SettlementState>;
+    /** Whether a payment's own signature proves its payer; default: it does not. */
+    provePayer?: Rail["provePayer"];
     balance?: (payer: string, offer: PaymentRequirements) => bigint | Promise<bigint>;
   };
 }
@@ -58,6 +60,7 @@ export function createScriptedRail(manifest: Partial<Rail["manifest"]> = {}): Sc
     moved,
     script: {},
     payTo: PAY_TO,
+    provePayer: async (payload) => (await rail.script.provePayer?.(payload)) ?? false,
     manifest: {
       id: "base",
       title: "USDC on Base",
