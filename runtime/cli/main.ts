@@ -7,6 +7,7 @@ import { addCallCommand } from "./commands/call.ts";
 import { ROOT } from "./commands/directory.ts";
 import { addInitCommand } from "./commands/init.ts";
 import { addMcpProxyCommand } from "./commands/mcp-proxy.ts";
+import { addOperateCommands } from "./commands/operate.ts";
 import { addPeerCommands } from "./commands/peer.ts";
 import { addPurchasesCommand } from "./commands/purchases.ts";
 import { addRefundCommands } from "./commands/refunds.ts";
@@ -52,6 +53,7 @@ function createProgram(): Command {
     .addHelpText("after", EXIT_CODES);
   addInitCommand(program);
   addServerCommands(program);
+  addOperateCommands(program);
   addSetCommands(program);
   addTestCommand(program);
   addCallCommand(program);

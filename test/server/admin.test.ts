@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { type OpenAdmin, openAdmin } from "../../runtime/cli/serve/admin.ts";
+import { type OpenAdmin, openAdmin } from "../../runtime/cli/serve/admin/admin.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
 import type { AdminRoute } from "../../runtime/server/admin/routes.ts";
 import { toJsonReply } from "../../runtime/server/reply/reply.ts";

@@ -24,12 +24,13 @@ export function addServerCommands(program: Command): void {
     .description("sell the services for real money; lists everything that the environment lacks before it starts")
     .option("--check", "look at nodes, facilitators, treasury, sources and the public address, and sell nothing")
     .option("--json", "with --check: print a JSON list")
+    .option("--strict", "start nothing when the folder is faulty, instead of selling the last good set")
     .option("--renamed", "take over the data directory or Redis of this shop's earlier name")
     .addOption(shopOption())
     .addHelpText("after", SERVER_HELP)
-    .action(async ({ dir: given, renamed = false, check = false, json = false }: ServeFlags) => {
+    .action(async ({ dir: given, renamed = false, strict = false, check = false, json = false }: ServeFlags) => {
       const dir = toShop(given);
-      if (!check) return (await import("../serve/serve.ts")).runServe({ dir, renamed });
+      if (!check) return (await import("../serve/serve.ts")).runServe({ dir, renamed, strict });
       const { runServeCheck } = await import("../live/check.ts");
       process.exitCode = (await runServeCheck(dir, { json })) ? EXIT.ok : EXIT.failed;
     });
@@ -38,6 +39,7 @@ export function addServerCommands(program: Command): void {
 interface ServeFlags {
   readonly dir?: string;
   readonly renamed?: boolean;
+  readonly strict?: boolean;
   readonly check?: boolean;
   readonly json?: boolean;
 }

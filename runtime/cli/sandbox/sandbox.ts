@@ -1,10 +1,13 @@
 import { join } from "node:path";
+import { Problem } from "../../api/problem.ts";
+import { digestOf } from "../../core/digest.ts";
 import { createLog } from "../../drivers/log.ts";
 import type { Sandbox } from "../../sandbox/open-sandbox.ts";
 import { loadConfig, readConfig } from "../config/config.ts";
+import type { Env } from "../config/reader.ts";
 import { closeOnSignal, run } from "../serve/run.ts";
-import { checkDir, toFaultProblem } from "../set/check.ts";
-import { loadSet } from "../set/load.ts";
+import { checkDir, toFaultProblem, tryPlugins } from "../set/check.ts";
+import { loadSet, type ManifestSet } from "../set/load.ts";
 import { toBanner } from "./banner.ts";
 import { toSandboxSources } from "./sources.ts";
 
@@ -36,11 +39,14 @@ export async function runSandbox({ dir, online }: SandboxCommand): Promise<void>
     const running = await run({
       set,
       config,
-      sandbox: { description, doors, ...toSandboxSources({ set, own, sandbox, online }) },
+      sandbox: (next) => ({ description, doors, ...toSandboxSources({ set: next, own, sandbox, online }) }),
+      examine: (next) => examine(next, set, own.env),
     });
-    closeOnSignal(async () => {
-      await running.close();
-      await sandbox.stop();
+    closeOnSignal({
+      async close() {
+        await running.close();
+        await sandbox.stop();
+      },
     });
     const { services } = running.swap.current().composition;
     console.log(toBanner({ url: running.url, services }, description, set.site));
@@ -49,6 +55,15 @@ export async function runSandbox({ dir, online }: SandboxCommand): Promise<void>
     await sandbox.stop();
     throw error;
   }
+}
+
+/** @throws Problem `bad-request` with every fault, or because the chains of the sandbox do not fit the set any more. */
+async function examine(next: ManifestSet, { site }: ManifestSet, env: Env): Promise<void> {
+  const { faults } = await tryPlugins(next, env);
+  if (faults.length > 0) throw toFaultProblem(faults);
+  if (digestOf(next.site.rails) === digestOf(site.rails)) return;
+  const detail = "The rails have changed, and a sandbox makes its chains when it starts: start it again";
+  throw new Problem("bad-request", detail);
 }
 
 /** Variables about money and identity, which come from the sandbox alone. */

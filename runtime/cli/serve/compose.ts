@@ -139,10 +139,10 @@ interface Parts {
   readonly surfaces: Doors;
 }
 
-function readinessOf({ store }: ComposeOptions, { outside, till }: Parts): Promise<ReadyReport> {
+function readinessOf({ store, notes = [] }: ComposeOptions, { outside, till }: Parts): Promise<ReadyReport> {
   const { services, payments, addressWatch } = till;
   const { drivers, sources } = outside;
-  return toReadiness({ services, payments, configured: drivers.rails, store, sources, addressWatch });
+  return toReadiness({ services, payments, configured: drivers.rails, store, sources, addressWatch, notes });
 }
 
 function toListener(

@@ -24,6 +24,8 @@ export interface ComposeOptions {
   readonly knownRails?: ReadonlyMap<string, RailStatus> | undefined;
   /** Counts what happens; left out: nobody does. */
   readonly monitor?: Pick<Monitor, "watchTallies" | "watchTransport"> | undefined;
+  /** What `GET /ready` warns of because of this set: sentences. */
+  readonly notes?: readonly string[] | undefined;
   /** Set in a sandbox only. */
   readonly sandbox?: SandboxParts | undefined;
 }

@@ -13,6 +13,8 @@ export interface ReadinessDeps {
   readonly store: OpenStore;
   readonly sources: Pick<Sources, "upstreams" | "explain">;
   readonly addressWatch: Pick<AddressWatch, "warnings">;
+  /** Further warnings. */
+  readonly notes: readonly string[];
 }
 
 /**
@@ -26,6 +28,7 @@ export async function toReadiness({
   store,
   sources,
   addressWatch,
+  notes,
 }: ReadinessDeps): Promise<ReadyReport> {
   const outage = await store.ping().then(
     () => undefined,
@@ -45,7 +48,7 @@ export async function toReadiness({
     return reason === undefined ? { id, state: "up" as const } : { id, state: "down" as const, reason };
   });
   const losses = await Promise.all(configured.map(({ facilitator }) => facilitator.warnings?.().catch(() => []) ?? []));
-  const warnings = [...store.warnings(), ...addressWatch.warnings(), ...losses.flat()];
+  const warnings = [...notes, ...store.warnings(), ...addressWatch.warnings(), ...losses.flat()];
   const isDegraded = [...rails, ...upstreams, ...all].some(({ state }) => state === "down");
   const isDead = outage !== undefined || rails.every(({ state }) => state === "down");
   return {

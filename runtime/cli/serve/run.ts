@@ -1,29 +1,42 @@
 import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import closeWithGrace from "close-with-grace";
+import packageJson from "../../../package.json" with { type: "json" };
+import type { Log } from "../../api/capabilities.ts";
 import type { CreateLimiter, Limiter } from "../../core/limiter.ts";
 import { createLog } from "../../drivers/log.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
 import { openServer } from "../../server/listen.ts";
 import type { Config } from "../config/config.ts";
 import { secretsOf } from "../config/secrets.ts";
+import { readFolder, type SetFolder } from "../history/folder.ts";
 import { openMonitor } from "../monitor/monitor.ts";
 import type { SoldSet } from "../monitor/state.ts";
-import { toFaultProblem } from "../set/check.ts";
+import { toFaultProblem, tryPlugins } from "../set/check.ts";
 import type { ManifestSet } from "../set/load.ts";
-import { type OpenAdmin, openAdmin } from "./admin.ts";
-import { toAdminRoutes } from "./admin-routes.ts";
+import { type OpenAdmin, openAdmin } from "./admin/admin.ts";
+import { createPresenceBoard } from "./admin/presence.ts";
+import { toAdminRoutes } from "./admin/routes.ts";
+import { type Changes, createChanges } from "./change/changes.ts";
+import { type ComposeSet, createSwap, type Swap } from "./change/swap.ts";
 import { claimStore } from "./claim-store.ts";
 import { compose } from "./compose.ts";
 import type { SandboxParts } from "./composition.ts";
-import { type ComposeSet, createSwap, type Swap } from "./swap.ts";
 
 export interface RunOptions {
   readonly set: ManifestSet;
   readonly config: Config;
-  readonly sandbox?: SandboxParts | undefined;
+  /** What a sandbox replaces or adds, for each set that it sells. */
+  readonly sandbox?: ((set: ManifestSet) => SandboxParts) | undefined;
   /** Whether the store belongs to this shop under an earlier name. */
   readonly isRenamed?: boolean;
+  /** Why something else is sold than what the shop's folder holds: a sentence. */
+  readonly note?: string | undefined;
+  /**
+   * Looks at a set that is to be sold from now on; left out: at its own faults alone.
+   * @throws Problem `bad-request` with every fault of the set, its plugins, and the variables that it needs.
+   */
+  readonly examine?: (set: ManifestSet) => Promise<void>;
 }
 
 /** A running server. */
@@ -33,7 +46,9 @@ export interface Running {
   readonly baseUrl: string;
   /** What is sold, and the way to sell something else. */
   readonly swap: Swap;
+  readonly changes: Changes;
   readonly admin: OpenAdmin;
+  readonly log: Log;
   /** Stops accepting connections, lets calls finish, and then closes what was opened. */
   close(): Promise<void>;
 }
@@ -49,7 +64,8 @@ const BREATH_MS = 10;
  * Starts a server for a checked set. @throws Problem `bad-request` with one line for each fault of a plugin, or because
  * the store belongs to another shop; `unavailable`.
  */
-export async function run({ set, config, sandbox, isRenamed = false }: RunOptions): Promise<Running> {
+export async function run(options: RunOptions): Promise<Running> {
+  const { set, config, sandbox, isRenamed = false, note } = options;
   const log = createLog({ level: config.logLevel, secrets: secretsOf(config, set.site) });
   const clock = { now: Date.now };
   await using opening = new AsyncDisposableStack();
@@ -63,7 +79,9 @@ export async function run({ set, config, sandbox, isRenamed = false }: RunOption
   const shared = monitor.watchStore({ ...store, createLimiter: keepLimiters(store.createLimiter) });
   const composeSet: ComposeSet = (next, knownRails) => {
     log.conceal(secretsOf(config, next.site));
-    return compose({ set: next, config, baseUrl, store: shared, clock, log, knownRails, monitor, sandbox });
+    const notes = next === set && note !== undefined ? [note] : [];
+    const terms = { set: next, config, baseUrl, clock, log, knownRails, notes, monitor };
+    return compose({ ...terms, store: shared, sandbox: sandbox?.(next) });
   };
   const composition = await composeSet(set);
   if (!("listener" in composition)) throw toFaultProblem(composition);
@@ -72,8 +90,15 @@ export async function run({ set, config, sandbox, isRenamed = false }: RunOption
   server.attach(swap.listener); // Health is answered from now on; paid services, when their rails are known.
   await sleep(BREATH_MS);
   await composition.start();
-  const routes = [...toAdminRoutes({ swap, url: server.url, baseUrl }), ...monitor.routes];
-  const admin = await openAdmin({ config, routes, log });
+  const first = { set, folder: tryRead(set.dir) };
+  const examine = options.examine ?? ((next) => refuseOwnFaults(next, config));
+  const changes = createChanges({ first, swap, dataDir: config.dataDir, examine, log });
+  const describe = () => ({ version: packageJson.version, set: changes.digest(), url: server.url });
+  const presence = createPresenceBoard({ store, clock, log, describe });
+  opening.defer(() => presence.close());
+  presence.start();
+  const parts = { swap, changes, presence, url: server.url, baseUrl };
+  const admin = await openAdmin({ config, routes: [...toAdminRoutes(parts), ...monitor.routes], log });
   opening.defer(() => admin.close());
   flushCompileCache(); // Now, because a killed process would not write it.
   const open = opening.move();
@@ -81,7 +106,9 @@ export async function run({ set, config, sandbox, isRenamed = false }: RunOption
     url: server.url,
     baseUrl,
     swap,
+    changes,
     admin,
+    log,
     async close() {
       await server.close({ graceMs: GRACE_MS }); // First, while everything that calls need is still open.
       await open.disposeAsync();
@@ -105,9 +132,31 @@ function keepLimiters(createLimiter: CreateLimiter): CreateLimiter {
   };
 }
 
+async function refuseOwnFaults(set: ManifestSet, { env }: Config): Promise<void> {
+  const { faults } = await tryPlugins(set, env);
+  if (faults.length > 0) throw toFaultProblem(faults);
+}
+
+/** The files of a set; undefined where they cannot be read as a whole. */
+function tryRead(dir: string): SetFolder | undefined {
+  try {
+    return readFolder(dir);
+  } catch {
+    return undefined;
+  }
+}
+
+export interface SignalTerms {
+  readonly close: () => Promise<void>;
+  /** What SIGHUP does; left out: it closes the server, as the end of a terminal should. */
+  readonly reload?: (() => void) | undefined;
+}
+
 /** Closes the server on SIGINT, SIGTERM and on an uncaught error. */
-export function closeOnSignal(close: () => Promise<void>): void {
-  closeWithGrace({ delay: GRACE_MS + 10_000, logger: false }, async ({ err }) => {
+export function closeOnSignal({ close, reload }: SignalTerms): void {
+  if (reload) process.on("SIGHUP", reload);
+  const skip: ("SIGHUP" | "SIGUSR2")[] = ["SIGUSR2", ...(reload ? (["SIGHUP"] as const) : [])];
+  closeWithGrace({ delay: GRACE_MS + 10_000, logger: false, skip }, async ({ err }) => {
     if (err) console.error(err);
     await close();
   });

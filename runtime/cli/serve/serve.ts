@@ -1,40 +1,105 @@
 import { Problem } from "../../api/problem.ts";
 import { type Config, examineConfig, loadEnv } from "../config/config.ts";
 import { missingForServe } from "../config/serve.ts";
+import { readFolder } from "../history/folder.ts";
+import { createHistory, type HistoryEntry } from "../history/history.ts";
 import { toFaultReport, tryPlugins } from "../set/check.ts";
 import { loadSet, type ManifestSet } from "../set/load.ts";
 import { digestSet, noteSoundSet, readSoundSet } from "../set/sound-set.ts";
-import { closeOnSignal, run } from "./run.ts";
+import { closeOnSignal, type Running, run } from "./run.ts";
 
 /** The command line of `payphone serve`. */
 export interface ServeCommand {
   readonly dir: string;
   /** Whether the store belongs to this shop under an earlier name. */
   readonly renamed: boolean;
+  /** Whether nothing is sold where the folder is faulty, instead of the last good set. */
+  readonly strict: boolean;
 }
 
 /**
  * Sells the services of a directory for real money.
  * @throws Problem `bad-request` with every fault of the set, its plugins and the environment.
  */
-export async function runServe({ dir, renamed }: ServeCommand): Promise<void> {
+export async function runServe({ dir, renamed, strict }: ServeCommand): Promise<void> {
   const { config, faults } = examineConfig(loadEnv());
   const digest = digestSet(dir);
-  const set = await loadSet(dir, digest !== undefined && digest === (await readSoundSet(config.dataDir)));
+  const isKnown = digest !== undefined && digest === (await readSoundSet(config.dataDir));
+  const { set, note } = await chooseSet({ dir, config, isKnown, strict });
   await refuseFaults(set, config, faults);
-  const running = await run({ set, config, isRenamed: renamed });
-  if (digest !== undefined && !set.isKnown) await noteSoundSet(config.dataDir, digest);
-  closeOnSignal(running.close);
+  if (note !== undefined) console.error(`payphone: ${note}`);
+  const examine = (next: ManifestSet): Promise<void> => refuseFaults(next, config, [], true);
+  const running = await run({ set, config, isRenamed: renamed, note, examine });
+  if (digest !== undefined && !set.isKnown && note === undefined) await noteSoundSet(config.dataDir, digest);
+  closeOnSignal({ close: running.close, reload: () => reload(running) });
   console.log(`listening on ${running.url}`);
 }
 
-/** Throws everything that is wrong at once. Plugins are tried only when something else is wrong: `run` loads them anyway. */
-export async function refuseFaults(set: ManifestSet, config: Config, malformed: readonly string[]): Promise<void> {
+function reload({ changes, log }: Running): void {
+  changes.apply("signal").catch((error: unknown) => log.error("set.refused", { error }));
+}
+
+interface Choice {
+  readonly set: ManifestSet;
+  /** Why it is not what the folder holds. */
+  readonly note?: string;
+}
+
+interface ChoiceTerms extends Pick<ServeCommand, "dir" | "strict"> {
+  readonly config: Config;
+  readonly isKnown: boolean;
+}
+
+/** What the folder holds; the set that was sold last where the folder is faulty, or was taken back and is as it was. */
+async function chooseSet({ dir, config, isKnown, strict }: ChoiceTerms): Promise<Choice> {
+  const last = await createHistory(config.dataDir).last();
+  const set = await loadSet(dir, isKnown);
+  if (strict || !last) return { set };
+  const { digest } = readFolder(dir);
+  if (last.refused === digest) {
+    const kept = await loadKept(last, { dir, config });
+    if (kept) return { set: kept, note: toTakenBackNote(last, dir) };
+  }
+  if (isKnown || last.digest === digest) return { set };
+  const { faults } = await tryPlugins(set, config.env);
+  const kept = faults.length > 0 ? await loadKept(last, { dir, config }) : undefined;
+  if (!kept) return { set };
+  console.error(toFaultReport(faults));
+  return { set: kept, note: toFaultyNote(last, dir) };
+}
+
+/** A set of the data directory, if it is still there and sound. */
+async function loadKept(
+  { digest }: HistoryEntry,
+  { dir, config }: Pick<ChoiceTerms, "dir" | "config">,
+): Promise<ManifestSet | undefined> {
+  const kept = await createHistory(config.dataDir).find(digest);
+  if (kept === undefined) return undefined;
+  const set = await loadSet(kept, false, dir);
+  return (await tryPlugins(set, config.env)).faults.length === 0 ? set : undefined;
+}
+
+const toFaultyNote = ({ digest, at }: HistoryEntry, dir: string): string =>
+  `${dir} is faulty: what is sold is the last good set, ${digest} of ${at}. Mend the faults that "payphone check" lists, then run "payphone apply"`;
+
+const toTakenBackNote = ({ digest, at }: HistoryEntry, dir: string): string =>
+  `What ${dir} holds was taken back at ${at}: what is sold is the set ${digest}. "payphone apply" sells the folder again`;
+
+/**
+ * Throws everything that is wrong at once. Plugins are tried only when something else is wrong, since `run` loads them
+ * anyway, or when that is wanted.
+ */
+export async function refuseFaults(
+  set: ManifestSet,
+  config: Config,
+  malformed: readonly string[],
+  triesPlugins = false,
+): Promise<void> {
   const { site, drafts, faults } = set;
   const manifests = drafts.map(({ data }) => data);
   const isMissing = (capabilities: ReadonlySet<string>): readonly string[] =>
     missingForServe(config, { site, manifests, capabilities });
-  if (faults.length + malformed.length + isMissing(ALL).length === 0) return;
+  if (!triesPlugins && faults.length + malformed.length + isMissing(ALL).length === 0) return;
   const trial = await tryPlugins(set, config.env);
   const environment = [...malformed, ...isMissing(trial.capabilities)];
   const reports = [

@@ -27,6 +27,8 @@ import { readSet } from "./read-set.ts";
 export interface ManifestSet {
   /** Absolute, without symbolic links. */
   readonly dir: string;
+  /** The shop's folder: `dir`, or that of which `dir` is a copy. */
+  readonly home: string;
   readonly site: SiteManifest;
   /** By file name. */
   readonly manifests: readonly Manifest[];
@@ -44,9 +46,10 @@ export interface ManifestSet {
 /**
  * Reads `manifests/` and `schemas/` of a directory and finds all their faults.
  * @param isKnown whether an earlier check found no fault, of the plugins either, and no file has changed since.
+ * @param home the shop's folder, where `dir` is a copy of it.
  */
-export async function loadSet(dir: string, isKnown = false): Promise<ManifestSet> {
-  const root = await realpath(dir).catch(() => resolve(dir));
+export async function loadSet(dir: string, isKnown = false, home = dir): Promise<ManifestSet> {
+  const root = await toRealPath(dir);
   const files = await readSet(root);
   const check = isKnown ? TRUSTED : createStructureChecks();
   const site = files.site && check.site(files.site);
@@ -56,6 +59,7 @@ export async function loadSet(dir: string, isKnown = false): Promise<ManifestSet
   const isTest = isTestSite(site?.draft.data ?? {});
   return {
     dir: root,
+    home: await toRealPath(home),
     // The casts hold where there are no faults, as the interface says.
     site: deepFreeze(isTest && site ? sayTestMoney(site.draft.data) : (site?.draft.data ?? {})) as SiteManifest,
     manifests: drafts.map(
@@ -76,6 +80,8 @@ export async function loadSet(dir: string, isKnown = false): Promise<ManifestSet
     ].sort(byPlace),
   };
 }
+
+const toRealPath = (dir: string): Promise<string> => realpath(dir).catch(() => resolve(dir));
 
 /**
  * What plugins are given. A plugin gets only the variables that its manifests name under `needs`, as far as they are
@@ -108,7 +114,7 @@ export async function loadPlugins(set: ManifestSet, lent: Lent): Promise<LoadedP
     set.drafts.filter(({ data }) => data.handler !== undefined),
     ({ data }) => splitHandler(data.handler as string).plugin,
   );
-  if (users.size > 0) admitImports(set.dir);
+  if (users.size > 0) admitImports(set.dir, set.home);
   const plugins = await Promise.all([...users].map(([name, drafts]) => loadPlugin(name, drafts, set, lent)));
   return {
     handlers: new Map(plugins.flatMap(({ handlers }) => [...handlers])),
@@ -133,7 +139,7 @@ async function loadPlugin(
   const [file, second] = files;
   if (file === undefined) return fail("unknown-plugin", `there is no plugins/${name}.ts${await guess(name, set.dir)}`);
   if (second !== undefined) return fail("plugin-invalid", `${file} and ${second} are both there; keep one of them`);
-  const url = versionedUrl(join(set.dir, file));
+  const url = versionedUrl(join(set.dir, file), { root: set.dir, home: set.home });
   try {
     const module: { default?: unknown } = await import(url).catch((error: unknown) => {
       noteFailure(url);

@@ -1,5 +1,5 @@
 import { type ResolveFnOutput, type ResolveHookSync, registerHooks } from "node:module";
-import { extname, sep } from "node:path";
+import { extname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { versionedUrl } from "./plugin-versions.ts";
 
@@ -9,23 +9,35 @@ const CONTRACT = new URL(`../../api/plugin${extname(import.meta.filename)}`, imp
 const CONTRACT_NAMES = ["payphone/plugin", "#plugin"];
 const OWN = new URL("../../../package.json", import.meta.url).href;
 
-/** The served directories, as URLs. Module hooks belong to the process, and so does this list. */
-const served = new Set<string>();
+/** A directory whose plugins are served. */
+interface Served {
+  /** As a URL that ends with a slash. */
+  readonly url: string;
+  readonly dir: string;
+  /** The shop's folder: `dir`, or that of which `dir` is a copy. Packages are looked for from there. */
+  readonly home: string;
+}
+
+/** Module hooks belong to the process, and so does this list: the longest URLs first. */
+let served: readonly Served[] = [];
 
 /**
- * Lets the plugins of a directory import "payphone/plugin" (or "#plugin"), and the packages that payphone brings where the directory has no
- * package of that name.
+ * Lets the plugins of a directory import "payphone/plugin" (or "#plugin"), and the packages that payphone brings where the
+ * shop has no package of that name. @param home the shop's folder, where `dir` is a copy of it.
  */
-export function admitImports(dir: string): void {
-  if (served.size === 0) registerHooks({ resolve });
-  served.add(pathToFileURL(dir + sep).href);
+export function admitImports(dir: string, home: string): void {
+  if (served.length === 0) registerHooks({ resolve });
+  const url = pathToFileURL(dir + sep).href;
+  const entry = { url, dir, home };
+  served = [...served.filter((one) => one.url !== url), entry].sort((one, two) => two.url.length - one.url.length);
 }
 
 const resolve: ResolveHookSync = (specifier, context, next) => {
-  if (!isServed(context.parentURL)) return next(specifier, context);
+  const parent = findServed(context.parentURL);
+  if (!parent) return next(specifier, context);
   if (CONTRACT_NAMES.includes(specifier)) return next(CONTRACT, context);
   try {
-    return toVersioned(next(specifier, context));
+    return toVersioned(next(specifier, isPackage(specifier) ? { ...context, parentURL: toParent(parent) } : context));
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND";
     if (!isMissing || !isPackage(specifier)) throw error;
@@ -40,11 +52,14 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
 /** A file of a served directory is a module of its own in each of its versions. */
 function toVersioned(resolved: ResolveFnOutput): ResolveFnOutput {
   const { url } = resolved;
-  if (!isServed(url) || url.includes("?") || !/\.[cm]?[jt]s$/.test(url)) return resolved;
-  return { ...resolved, url: versionedUrl(fileURLToPath(url)) };
+  const owner = findServed(url);
+  if (!owner || url.includes("?") || !/\.[cm]?[jt]s$/.test(url)) return resolved;
+  return { ...resolved, url: versionedUrl(fileURLToPath(url), { root: owner.dir, home: owner.home }) };
 }
 
-const isServed = (url = ""): boolean =>
-  !url.includes("/node_modules/") && [...served].some((folder) => url.startsWith(folder));
+const findServed = (url = ""): Served | undefined =>
+  url.includes("/node_modules/") ? undefined : served.find((one) => url.startsWith(one.url));
+
+const toParent = ({ home }: Served): string => pathToFileURL(join(home, "package.json")).href;
 
 const isPackage = (specifier: string): boolean => !/^(?:\.|\/|#|[a-z]+:)/.test(specifier);

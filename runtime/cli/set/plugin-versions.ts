@@ -1,19 +1,30 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, sep } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
  * Node keeps a module for ever under its URL. A plugin's file is therefore imported under a digest of everything that
  * decides what it is: itself, what it imports relatively, and the data beside it. A change makes a new module of the file
- * and of those that import it; every other module stays the one that it was.
+ * and of those that import it; every other module stays the one that it was, also when the file is read from a copy of
+ * its shop.
  */
-export function versionedUrl(file: string): string {
-  const url = `${pathToFileURL(file).href}?v=${versionOf(file)}`;
-  imported.add(url);
+export function versionedUrl(file: string, { root, home }: PluginPlace): string {
+  const version = versionOf(file, root);
+  const key = `${home} ${relative(root, file)}?v=${version}`;
+  const url = imported.get(key) ?? `${pathToFileURL(file).href}?v=${version}`;
+  imported.set(key, url);
   const failures = failed.get(url);
   return failures === undefined ? url : `${url}.${failures}`;
+}
+
+/** Where a file of plugins stands. */
+export interface PluginPlace {
+  /** The shop's folder, or that of its copy. */
+  readonly root: string;
+  /** The shop's folder. */
+  readonly home: string;
 }
 
 /** An import that failed is tried anew next time, although no file has changed: a package may be there by then. */
@@ -25,7 +36,8 @@ export function noteFailure(url: string): void {
 /** How many modules of plugins this process has imported. None can be unloaded. */
 export const countModules = (): number => imported.size;
 
-const imported = new Set<string>();
+/** URLs by path and version. */
+const imported = new Map<string, string>();
 const failed = new Map<string, number>();
 
 /** What a text imports, relatively or by the names in its package's `imports`. Too much does no harm. */
@@ -33,11 +45,18 @@ const SPECIFIER = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*["']((?:\.{1,2}\/|#)[^"
 const CODE = /\.[cm]?[jt]s$/;
 const DIGITS = 16;
 
-function versionOf(file: string): string {
+/** The files that these files of plugins import of their own shop, themselves included. */
+export function importedBy(files: readonly string[]): readonly string[] {
+  const known = new Map<string, string>();
+  for (const file of files) closureOf(file, known);
+  return [...known.keys()];
+}
+
+function versionOf(file: string, root: string): string {
   const hash = createHash("sha256");
   const files = closureOf(file);
   for (const name of new Set([...files.keys(), ...dataBeside(files.keys())].sort()))
-    hash.update(JSON.stringify(name)).update(files.get(name) ?? read(name));
+    hash.update(JSON.stringify(relative(root, name))).update(files.get(name) ?? read(name));
   return hash.digest("hex").slice(0, DIGITS);
 }
 

@@ -17,6 +17,7 @@ const INHERITED = NODE_V8_COVERAGE ? { PATH, NODE_V8_COVERAGE, NODE_DISABLE_COMP
 /** The real `payphone serve` in a child process, paid on the sandbox's chains. */
 export interface Seller {
   readonly url: string;
+  readonly pid: number;
   readonly dataDir: string;
   /** What it wrote to standard output and standard error. */
   readonly output: () => string;
@@ -78,6 +79,7 @@ export async function startSeller({
   await untilRailsUp(url);
   return {
     url,
+    pid: child.pid as number,
     dataDir,
     output: () => output,
     async kill() {

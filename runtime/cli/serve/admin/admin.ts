@@ -3,13 +3,13 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { connect } from "node:net";
 import { join, relative } from "node:path";
-import type { Log } from "../../api/capabilities.ts";
-import { Problem } from "../../api/problem.ts";
-import { createTokenGate } from "../../server/admin/gate.ts";
-import { createAdminListener } from "../../server/admin/listener.ts";
-import type { AdminRoute } from "../../server/admin/routes.ts";
-import { openServer } from "../../server/listen.ts";
-import type { Config } from "../config/config.ts";
+import type { Log } from "../../../api/capabilities.ts";
+import { Problem } from "../../../api/problem.ts";
+import { createTokenGate } from "../../../server/admin/gate.ts";
+import { createAdminListener } from "../../../server/admin/listener.ts";
+import type { AdminRoute } from "../../../server/admin/routes.ts";
+import { openServer } from "../../../server/listen.ts";
+import type { Config } from "../../config/config.ts";
 
 export interface AdminOptions {
   readonly config: Pick<Config, "dataDir" | "admin">;

@@ -1,14 +1,14 @@
 import type { RequestListener } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "../../api/capabilities.ts";
-import { Problem } from "../../api/problem.ts";
-import { digestOf } from "../../core/digest.ts";
-import type { Fault } from "../../core/set/faults.ts";
-import type { RailStatus } from "../../core/x402/rails.ts";
-import { createSwitch } from "../../server/switch.ts";
-import { toFaultProblem } from "../set/check.ts";
-import type { ManifestSet } from "../set/load.ts";
-import type { Composition } from "./composition.ts";
+import type { Log } from "../../../api/capabilities.ts";
+import { Problem } from "../../../api/problem.ts";
+import { digestOf } from "../../../core/digest.ts";
+import type { Fault } from "../../../core/set/faults.ts";
+import type { RailStatus } from "../../../core/x402/rails.ts";
+import { createSwitch } from "../../../server/switch.ts";
+import { toFaultProblem } from "../../set/check.ts";
+import type { ManifestSet } from "../../set/load.ts";
+import type { Composition } from "../composition.ts";
 
 /** Composes a set; gives only the faults when a plugin has any. */
 export type ComposeSet = (

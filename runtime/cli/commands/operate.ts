@@ -1,0 +1,124 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { loadConfig } from "../config/config.ts";
+import { toShop } from "../config/shop.ts";
+import { EXIT } from "../exit-code.ts";
+import { shopOption } from "./directory.ts";
+
+const DIFF_HELP = `
+Ends with 0 when nothing differs, 1 when something does, and 2 when the folder has faults. "!" marks what may break buyers.
+
+Examples:
+  payphone diff
+  payphone diff --json | jq '.changes[] | select(.isBreaking)'
+`;
+const APPLY_HELP = `
+Calls in flight end on the set that they began with, and offers that were made stay payable. A faulty folder changes nothing
+(exit code 2). SIGHUP does the same. What the environment says is read only at the start.
+
+Examples:
+  payphone apply --dry-run
+  payphone apply
+`;
+const ROLLBACK_HELP = `
+The shop's folder stays as it is, and is not sold by a restart until it changes or is applied.
+
+Examples:
+  payphone rollback
+  payphone rollback 3
+`;
+const HISTORY_HELP = `
+Examples:
+  payphone history
+  payphone history --json | jq '.[-1].digest'
+`;
+const STATUS_HELP = `
+Examples:
+  payphone status
+  curl -H "Authorization: Bearer $(payphone status --token)" http://127.0.0.1:$ADMIN_PORT/status
+`;
+
+interface Flags {
+  readonly dir?: string;
+  readonly json?: boolean;
+  readonly dryRun?: boolean;
+  readonly token?: boolean;
+}
+
+const toSteps = (text: string): number => {
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number from 1 on.");
+};
+
+const print = (value: unknown, text: () => string, json = false): void =>
+  console.log(json ? JSON.stringify(value, null, 2) : text());
+
+/** What the operator of a running shop says: `diff`, `apply`, `rollback`, `history` and `status`. */
+export function addOperateCommands(program: Command): void {
+  addDiff(program);
+  addApply(program);
+  program
+    .command("rollback")
+    .description("sell an earlier set again")
+    .argument("[n]", "how many sets to go back (default: 1)", toSteps)
+    .addHelpText("after", ROLLBACK_HELP)
+    .action(async (steps = 1) => {
+      const { rollBack, toAppliedText } = await import("../operate/changes.ts");
+      console.log(toAppliedText(await rollBack(loadConfig(), steps)));
+    });
+  program
+    .command("history")
+    .description("list what was sold, when, who said so, and what it changed")
+    .option("--json", "print a JSON list, the oldest first")
+    .addHelpText("after", HISTORY_HELP)
+    .action(async ({ json }: Flags) => {
+      const { readHistory, toHistoryText } = await import("../operate/changes.ts");
+      const entries = await readHistory(loadConfig());
+      print(entries, () => toHistoryText(entries), json);
+    });
+  program
+    .command("status")
+    .description("show the processes that sell from this store: their sets, rails, jobs and warnings")
+    .option("--json", "print a JSON list, one object for each process of this machine")
+    .option("--token", "print only what lets the operator in at ADMIN_PORT")
+    .addHelpText("after", STATUS_HELP)
+    .action(async ({ json, token }: Flags) => {
+      if (token) return console.log((await import("../serve/admin/admin.ts")).adminToken(loadConfig()));
+      const { readStatus, toStatusText } = await import("../operate/status.ts");
+      const reports = await readStatus(loadConfig());
+      print(reports, () => toStatusText(reports), json);
+    });
+}
+
+function addDiff(program: Command): void {
+  program
+    .command("diff")
+    .description("compare the shop's folder with what is being sold")
+    .option("--json", "print a JSON object")
+    .addOption(shopOption())
+    .addHelpText("after", DIFF_HELP)
+    .action(async (flags: Flags) => {
+      const comparison = await showDifference(flags);
+      process.exitCode = comparison.changes.length > 0 ? EXIT.failed : EXIT.ok;
+    });
+}
+
+function addApply(program: Command): void {
+  program
+    .command("apply")
+    .description("sell what the shop's folder holds, without refusing a call")
+    .option("--dry-run", "only say what would change")
+    .addOption(shopOption())
+    .addHelpText("after", APPLY_HELP)
+    .action(async (flags: Flags) => {
+      if (flags.dryRun) return void (await showDifference(flags));
+      const { apply, toAppliedText } = await import("../operate/changes.ts");
+      console.log(toAppliedText(await apply(loadConfig())));
+    });
+}
+
+async function showDifference({ dir, json }: Flags) {
+  const { compareWithSold, toDiffText } = await import("../operate/changes.ts");
+  const comparison = await compareWithSold({ dir: toShop(dir), config: loadConfig() });
+  print(comparison, () => toDiffText(comparison), json);
+  return comparison;
+}

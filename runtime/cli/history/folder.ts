@@ -1,0 +1,59 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import { sha256 } from "../../core/digest.ts";
+import { importedBy } from "../set/plugin-versions.ts";
+
+/** All files that make a set what it is, as they were at one moment. */
+export interface SetFolder {
+  /** Of the files' names and contents: 16 hex digits. */
+  readonly digest: string;
+  /** By path relative to the shop's folder, with `/`. */
+  readonly files: ReadonlyMap<string, Buffer>;
+  /** The digest of each file, by path. */
+  readonly digests: ReadonlyMap<string, string>;
+}
+
+const PLACES = ["manifests", "plugins", "schemas"];
+const DIGITS = 16;
+
+/** Reads a shop's files: manifests, schemas, plugins, what plugins import of the shop besides, and its package.json. */
+export function readFolder(given: string): SetFolder {
+  const dir = realpathSync(given); // As Node names imported files.
+  const own = PLACES.flatMap((place) => listFiles(dir, place));
+  const code = own.filter((name) => name.startsWith("plugins/")).map((name) => join(dir, name));
+  const imported = importedBy(code).map((file) => relative(dir, file).replaceAll(sep, "/"));
+  const others = imported.filter((name) => !name.startsWith("..") && existsSync(join(dir, name)));
+  const names = [...new Set([...own, ...others, ...listFiles(dir, "package.json")])].sort();
+  const files = new Map(names.map((name) => [name, readFileSync(join(dir, name))]));
+  const digests = new Map([...files].map(([name, content]) => [name, sha256(content)]));
+  return { digest: sha256(JSON.stringify([...digests])).slice(0, DIGITS), files, digests };
+}
+
+/** Writes the files into a folder that is there whole or not at all, whatever crashes. */
+export async function writeFolder(target: string, { files }: SetFolder): Promise<void> {
+  if (existsSync(target)) return;
+  const draft = `${target}.${randomUUID()}`;
+  await mkdir(draft, { recursive: true, mode: 0o700 });
+  for (const [name, content] of files) {
+    await mkdir(dirname(join(draft, name)), { recursive: true });
+    await writeFile(join(draft, name), content);
+  }
+  await rename(draft, target).catch(async (error: NodeJS.ErrnoException) => {
+    await rm(draft, { recursive: true, force: true });
+    if (!existsSync(target)) throw error; // Another process has written the same.
+  });
+}
+
+/** The files below a folder, or the file itself: relative to `dir`, with `/`. Links to folders are left out. */
+function listFiles(dir: string, place: string): readonly string[] {
+  const path = join(dir, place);
+  if (!existsSync(path)) return [];
+  if (place.endsWith(".json")) return [place];
+  return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
+    const name = `${place}/${entry.name}`;
+    if (entry.isDirectory()) return entry.name === "node_modules" ? [] : listFiles(dir, name);
+    return entry.isFile() || (entry.isSymbolicLink() && statSync(join(dir, name)).isFile()) ? [name] : [];
+  });
+}

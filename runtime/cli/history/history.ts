@@ -1,0 +1,81 @@
+import { appendFile, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Change } from "./change.ts";
+import { type SetFolder, writeFolder } from "./folder.ts";
+
+/** One set that was sold, from a moment on. */
+export interface HistoryEntry {
+  readonly digest: string;
+  /** ISO 8601. */
+  readonly at: string;
+  /** Who said so: a user of this machine, or `start`, `signal`, `watch`. */
+  readonly by: string;
+  readonly what: "start" | "apply" | "rollback";
+  /** What differs from the set before it. */
+  readonly changes: readonly Change[];
+  /** After a rollback: the digest of the shop's folder, which is not sold as long as it stays like that. */
+  readonly refused?: string;
+}
+
+/** The sets that were sold, and their files. In the data directory of one machine. */
+export interface History {
+  /** The oldest first; those that cannot be read are left out. */
+  list(): Promise<readonly HistoryEntry[]>;
+  /** The set that was sold last. */
+  last(): Promise<HistoryEntry | undefined>;
+  /** Keeps the files of a set that is about to be sold. */
+  keep(folder: SetFolder): Promise<void>;
+  /** Where the files of a set are; undefined when they are not kept any more. */
+  find(digest: string): Promise<string | undefined>;
+  /** Notes that a set is sold from now on, and forgets the files of the oldest. */
+  add(entry: HistoryEntry): Promise<void>;
+}
+
+/** How many different sets are kept. */
+const MOST_KEPT = 20;
+
+/** The history below a data directory, which is made when it is needed. */
+export function createHistory(dataDir: string): History {
+  const root = join(dataDir, "sets");
+  const file = join(root, "history.jsonl");
+
+  const readText = (): Promise<string> =>
+    readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return "";
+      throw error;
+    });
+  const list = async (): Promise<readonly HistoryEntry[]> => (await readText()).split("\n").flatMap(parse);
+
+  return {
+    list,
+    last: async () => (await list()).at(-1),
+    keep: (folder) => writeFolder(join(root, folder.digest), folder),
+    async find(digest) {
+      const path = join(root, digest);
+      return /^[0-9a-f]{16}$/.test(digest) && (await isFolder(path)) ? path : undefined;
+    },
+    async add(entry) {
+      await mkdir(root, { recursive: true, mode: 0o700 });
+      const isCutOff = /[^\n]$/.test(await readText()); // By a crash: that line is lost, this one is not.
+      await appendFile(file, `${isCutOff ? "\n" : ""}${JSON.stringify(entry)}\n`, { mode: 0o600 });
+      const recent = [...new Set((await list()).map(({ digest }) => digest).reverse())].slice(0, MOST_KEPT);
+      const names = (await readdir(root)).filter((name) => /^[0-9a-f]{16}$/.test(name) && !recent.includes(name));
+      for (const name of names) await rm(join(root, name), { recursive: true, force: true });
+    },
+  };
+}
+
+/** A line that was cut off by a crash is no entry. */
+function parse(line: string): readonly HistoryEntry[] {
+  try {
+    return line === "" ? [] : [JSON.parse(line) as HistoryEntry];
+  } catch {
+    return [];
+  }
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );

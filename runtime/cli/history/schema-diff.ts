@@ -1,0 +1,163 @@
+import { canonicalOf } from "../../core/digest.ts";
+import { isObject } from "../../core/json.ts";
+
+/** How what a schema allows has changed at one place. */
+export interface SchemaChange {
+  /** Dotted; empty for the whole value. */
+  readonly path: string;
+  /** `narrower`: less is allowed than before. `wider`: more. `other`: something else. */
+  readonly way: "narrower" | "wider" | "other";
+  readonly text: string;
+}
+
+type Node = Readonly<Record<string, unknown>>;
+type Schemas = ReadonlyMap<string, object>;
+
+/** A schema and the named ones that it may refer to. */
+export interface SchemaSide {
+  readonly schema: string | object | undefined;
+  readonly schemas: Schemas;
+}
+
+/** A schema that refers to itself is followed so far. */
+const DEEPEST = 12;
+const TEXTS = new Set(["title", "description", "examples", "$schema", "$id", "$comment", "default", "$defs"]);
+/** Bounds whose growth allows less. */
+const LEAST = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
+/** Bounds whose growth allows more. */
+const MOST = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
+
+/** What differs between two schemas, apart from their texts. */
+export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly SchemaChange[] {
+  return compare(resolve(before.schema, before.schemas), resolve(after.schema, after.schemas), "", 0);
+
+  function compare(old: Node, now: Node, path: string, depth: number): readonly SchemaChange[] {
+    if (depth > DEEPEST || canonicalOf(old) === canonicalOf(now)) {
+      if (depth > DEEPEST || !mayRefer(old)) return [];
+    }
+    const names = new Set([...Object.keys(old), ...Object.keys(now)].filter((name) => !TEXTS.has(name)));
+    return [...names].flatMap((name) => compareKeyword(name, { old, now, path, depth }));
+  }
+
+  interface Place {
+    readonly old: Node;
+    readonly now: Node;
+    readonly path: string;
+    readonly depth: number;
+  }
+
+  function compareKeyword(name: string, place: Place): readonly SchemaChange[] {
+    const { old, now, path, depth } = place;
+    const [one, two] = [old[name], now[name]];
+    if (name === "properties") return compareProperties(place);
+    if (name === "required") return compareRequired(place);
+    if (name === "items" && isObject(one) && isObject(two)) return inner(one, two, `${path}[]`, depth);
+    if (canonicalOf(one ?? null) === canonicalOf(two ?? null)) return [];
+    if (name === "enum" || name === "type" || name === "const") return compareValues(name, place);
+    if (name === "additionalProperties") return compareAdditional(place);
+    const way = wayOf(name, one, two);
+    return [{ path, way, text: `${label(path)}${name} ${show(one)} → ${show(two)}` }];
+  }
+
+  function inner(one: Node, two: Node, path: string, depth: number): readonly SchemaChange[] {
+    return compare(resolve(one, before.schemas), resolve(two, after.schemas), path, depth + 1);
+  }
+
+  function compareProperties({ old, now, path, depth }: Place): readonly SchemaChange[] {
+    const [one, two] = [toNodes(old.properties), toNodes(now.properties)];
+    const at = (name: string): string => (path === "" ? name : `${path}.${name}`);
+    return [
+      ...Object.keys(one)
+        .filter((name) => !(name in two))
+        .map((name) => ({ path: at(name), way: "other" as const, text: `${at(name)} is gone` })),
+      ...Object.keys(two)
+        .filter((name) => !(name in one))
+        .map((name) => ({ path: at(name), way: "wider" as const, text: `${at(name)} is new` })),
+      ...Object.entries(one).flatMap(([name, node]) => (two[name] ? inner(node, two[name], at(name), depth) : [])),
+    ];
+  }
+
+  function compareRequired({ old, now, path }: Place): readonly SchemaChange[] {
+    const [one, two] = [toNames(old.required), toNames(now.required)];
+    const at = (name: string): string => (path === "" ? name : `${path}.${name}`);
+    return [
+      ...two
+        .filter((name) => !one.includes(name))
+        .map((name) => ({ path: at(name), way: "narrower" as const, text: `${at(name)} is required` })),
+      ...one
+        .filter((name) => !two.includes(name))
+        .map((name) => ({ path: at(name), way: "wider" as const, text: `${at(name)} is not required any more` })),
+    ];
+  }
+}
+
+/** The values or types that are allowed. */
+function compareValues(
+  name: string,
+  { old, now, path }: { readonly old: Node; readonly now: Node; readonly path: string },
+): readonly SchemaChange[] {
+  const [one, two] = [toTexts(old[name]), toTexts(now[name])];
+  const text = `${label(path)}${name} ${show(old[name])} → ${show(now[name])}`;
+  if (one === undefined) return [{ path, way: "narrower", text }];
+  if (two === undefined) return [{ path, way: "wider", text }];
+  const isLess = two.every((value) => one.includes(value));
+  const isMore = one.every((value) => two.includes(value));
+  return [{ path, way: isLess ? "narrower" : isMore ? "wider" : "other", text }];
+}
+
+function compareAdditional({
+  old,
+  now,
+  path,
+}: {
+  readonly old: Node;
+  readonly now: Node;
+  readonly path: string;
+}): readonly SchemaChange[] {
+  const isClosed = now.additionalProperties === false;
+  const wasClosed = old.additionalProperties === false;
+  const way = isClosed ? ("narrower" as const) : wasClosed ? ("wider" as const) : ("other" as const);
+  const text = isClosed
+    ? "no other fields are allowed"
+    : wasClosed
+      ? "other fields are allowed"
+      : "other fields changed";
+  return [{ path, way, text: `${label(path)}${text}` }];
+}
+
+function wayOf(name: string, one: unknown, two: unknown): SchemaChange["way"] {
+  if (one === undefined) return "narrower";
+  if (two === undefined) return "wider";
+  if (typeof one !== "number" || typeof two !== "number") return "other";
+  if (LEAST.includes(name)) return two > one ? "narrower" : "wider";
+  if (MOST.includes(name)) return two < one ? "narrower" : "wider";
+  return "other";
+}
+
+/** The schema that is meant: by name, by reference, or itself. */
+function resolve(schema: string | object | undefined, schemas: Schemas): Node {
+  if (typeof schema === "string") return (schemas.get(schema) ?? {}) as Node;
+  const node = (schema ?? {}) as Node;
+  const reference = node.$ref;
+  if (typeof reference !== "string" || !/^[\w-]+\.json$/.test(reference)) return node;
+  const { $ref: _, ...own } = node;
+  return { ...(schemas.get(reference.replace(/\.json$/, "")) as Node | undefined), ...own };
+}
+
+const mayRefer = (node: Node): boolean => JSON.stringify(node).includes('"$ref"');
+
+const toNodes = (value: unknown): Readonly<Record<string, Node>> =>
+  isObject(value) ? (value as Readonly<Record<string, Node>>) : {};
+
+const toNames = (value: unknown): readonly string[] => (Array.isArray(value) ? (value as readonly string[]) : []);
+
+const toTexts = (value: unknown): readonly string[] | undefined =>
+  value === undefined ? undefined : [value].flat().map((one) => JSON.stringify(one));
+
+const label = (path: string): string => (path === "" ? "" : `${path}: `);
+
+function show(value: unknown): string {
+  if (value === undefined) return "none";
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

@@ -1,0 +1,73 @@
+import { existsSync, readdirSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import { PROBLEMS, Problem, type ProblemCode } from "../../api/problem.ts";
+import { answers, toSocketPath } from "../serve/admin/admin.ts";
+
+/** The admin sockets of the processes that run on a data directory; those of `serve` before those of a sandbox. */
+export async function findProcesses(dataDir: string): Promise<readonly string[]> {
+  const sockets = [dataDir, join(dataDir, "sandbox")].map(socketsIn);
+  for (const found of sockets) {
+    const living = await Promise.all(found.map(async (path) => ((await answers(path)) ? [path] : [])));
+    if (living.flat().length > 0) return living.flat();
+  }
+  return [];
+}
+
+function socketsIn(dir: string): readonly string[] {
+  const names = existsSync(dir) ? readdirSync(dir).filter((name) => /^admin(-\d+)?\.sock$/.test(name)) : [];
+  return names.sort().map((name) => toSocketPath(join(dir, name)));
+}
+
+/** The same. @throws Problem `unavailable` when none runs. */
+export async function requireProcesses(dataDir: string): Promise<readonly [string, ...string[]]> {
+  const [first, ...others] = await findProcesses(dataDir);
+  if (first === undefined)
+    throw new Problem("unavailable", `No payphone runs on ${dataDir} on this machine: "payphone serve" starts one`);
+  return [first, ...others];
+}
+
+/** A change may wait for calls in flight. */
+const PATIENCE_MS = 120_000;
+
+/** Asks a process at its admin socket. @throws Problem as the process answered it; `unavailable` when it is gone. */
+export async function askProcess<T>(
+  socketPath: string,
+  method: "GET" | "POST",
+  path: string,
+  body?: object,
+): Promise<T> {
+  const { status, text } = await exchange(socketPath, method, path, body);
+  if (status < 400) return JSON.parse(text) as T;
+  const { code, detail } = readProblem(text);
+  throw new Problem(code in PROBLEMS ? (code as ProblemCode) : "unavailable", detail);
+}
+
+function exchange(
+  socketPath: string,
+  method: string,
+  path: string,
+  body: object | undefined,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ readonly status: number; readonly text: string }>();
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const fail = (error: Error): void => reject(new Problem("unavailable", `${socketPath}: ${error.message}`));
+  const asked = request({ socketPath, method, path, signal }, (response) => {
+    const chunks: Buffer[] = [];
+    response.on("data", (chunk: Buffer) => chunks.push(chunk)).once("error", fail);
+    response.once("end", () =>
+      resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") }),
+    );
+  });
+  asked.once("error", fail).end(body && JSON.stringify(body));
+  return promise;
+}
+
+function readProblem(text: string): { readonly code: string; readonly detail: string } {
+  try {
+    const { code, detail } = JSON.parse(text) as { readonly code?: unknown; readonly detail?: unknown };
+    return { code: String(code), detail: String(detail) };
+  } catch {
+    return { code: "", detail: text };
+  }
+}

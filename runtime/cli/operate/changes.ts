@@ -1,0 +1,101 @@
+import { userInfo } from "node:os";
+import { Problem } from "../../api/problem.ts";
+import type { Config } from "../config/config.ts";
+import { type SetComparison, toChangeLines } from "../history/change.ts";
+import { diffCode, diffSets } from "../history/diff.ts";
+import { readFolder } from "../history/folder.ts";
+import { createHistory, type HistoryEntry } from "../history/history.ts";
+import type { Applied } from "../serve/change/changes.ts";
+import { toFaultProblem, tryPlugins } from "../set/check.ts";
+import { loadSet } from "../set/load.ts";
+import { askProcess, findProcesses, requireProcesses } from "./ask.ts";
+
+/** Where a command works. */
+export interface OperateTerms {
+  readonly dir: string;
+  readonly config: Pick<Config, "dataDir" | "env">;
+}
+
+/**
+ * The folder against what is being sold, or what was sold last.
+ * @throws Problem `bad-request` with the faults of the folder, or because nothing was ever sold.
+ */
+export async function compareWithSold({ dir, config }: OperateTerms): Promise<SetComparison> {
+  const [socket] = await findProcesses(config.dataDir);
+  return socket === undefined ? compareWithLast({ dir, config }) : askProcess<SetComparison>(socket, "GET", "/diff");
+}
+
+async function compareWithLast({ dir, config: { dataDir, env } }: OperateTerms): Promise<SetComparison> {
+  const history = createHistory(dataDir);
+  const last = await history.last();
+  const kept = last && (await history.find(last.digest));
+  if (!last || kept === undefined)
+    throw new Problem("bad-request", `Nothing was sold from ${dataDir} yet: there is nothing to compare with`);
+  const [before, after] = [await loadSet(kept, false, dir), await loadSet(dir)];
+  const { faults } = await tryPlugins(after, env);
+  if (faults.length > 0) throw toFaultProblem(faults);
+  const [old, now] = [readFolder(kept), readFolder(dir)];
+  return {
+    from: old.digest,
+    to: now.digest,
+    changes: [...diffSets(before, after), ...diffCode(old.digests, now.digests)],
+  };
+}
+
+/** Lets every process on this machine sell the folder. @throws Problem with every fault; nothing has changed then. */
+export const apply = ({ dataDir }: Pick<Config, "dataDir">): Promise<readonly Applied[]> =>
+  order(dataDir, "/apply", {});
+
+/** Lets every process on this machine sell an earlier set again. @param steps how many sets to go back. */
+export const rollBack = ({ dataDir }: Pick<Config, "dataDir">, steps: number): Promise<readonly Applied[]> =>
+  order(dataDir, "/rollback", { steps });
+
+async function order(dataDir: string, path: string, terms: object): Promise<readonly Applied[]> {
+  const done: Applied[] = [];
+  for (const socket of await requireProcesses(dataDir))
+    done.push(await askProcess<Applied>(socket, "POST", path, { ...terms, by: userInfo().username }));
+  return done;
+}
+
+/** What was sold, the oldest first. */
+export const readHistory = ({ dataDir }: Pick<Config, "dataDir">): Promise<readonly HistoryEntry[]> =>
+  createHistory(dataDir).list();
+
+/** What `payphone diff` prints. */
+export const toDiffText = ({ from, to, changes }: SetComparison): string =>
+  changes.length === 0
+    ? `nothing to apply: ${to} is sold`
+    : [...toChangeLines(changes), "", `${from} → ${to}: ${toCount(changes.length)}${toWarning({ changes })}`].join(
+        "\n",
+      );
+
+/** What `payphone apply` and `rollback` print. */
+export function toAppliedText(all: readonly Applied[]): string {
+  const [first] = all as readonly [Applied, ...Applied[]];
+  if (all.every(({ times }) => !times)) return `nothing to apply: ${first.to} is sold`;
+  const processes = all.length === 1 ? "" : ` by ${all.length} processes`;
+  const times = all.flatMap(({ times }) => times ?? []);
+  const [slowest, swap] = [times.map(({ prepareMs }) => prepareMs), times.map(({ swapMs }) => swapMs)];
+  const changed = all.find(({ times }) => times) as Applied;
+  const took = `prepared in ${Math.max(...slowest)} ms, swapped in ${Math.max(...swap)} ms`;
+  return [...toChangeLines(changed.changes), "", `${changed.to} is sold now${processes}: ${took}`].join("\n");
+}
+
+/** What `payphone history` prints: the newest first. */
+export function toHistoryText(entries: readonly HistoryEntry[]): string {
+  if (entries.length === 0) return "nothing was sold from here yet";
+  return [...entries]
+    .reverse()
+    .map(({ digest, at, by, what, changes }) => {
+      const lines = toChangeLines(changes).map((line) => `  ${line}`);
+      return [`${digest}  ${at}  ${what}${by === what ? "" : ` by ${by}`}`, ...lines].join("\n");
+    })
+    .join("\n");
+}
+
+const toCount = (count: number): string => `${count} ${count === 1 ? "change" : "changes"}`;
+
+function toWarning({ changes }: Pick<SetComparison, "changes">): string {
+  const breaking = changes.filter(({ isBreaking }) => isBreaking).length;
+  return breaking === 0 ? "" : `, ${breaking} of which may break buyers`;
+}

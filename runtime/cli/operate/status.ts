@@ -1,0 +1,73 @@
+import { toColumns } from "../columns.ts";
+import type { Config } from "../config/config.ts";
+import type { StatusReport } from "../serve/admin/routes.ts";
+import { askProcess, requireProcesses } from "./ask.ts";
+
+/** How the processes on this machine are. @throws Problem `unavailable` when none runs. */
+export async function readStatus({ dataDir }: Pick<Config, "dataDir">): Promise<readonly StatusReport[]> {
+  const sockets = await requireProcesses(dataDir);
+  return Promise.all(sockets.map((socket) => askProcess<StatusReport>(socket, "GET", "/status")));
+}
+
+/** So many modules that no set needs any more weigh about 100 MB. */
+const MANY_MODULES = 1000;
+
+/** What `payphone status` prints. */
+export function toStatusText(reports: readonly StatusReport[]): string {
+  const [{ ready, jobs, processes }] = reports as readonly [StatusReport, ...StatusReport[]];
+  const rows = processes.map(({ host, pid, version, set, url, since }) => {
+    const own = reports.find((report) => report.pid === pid && report.url === url);
+    const memory = own ? `${Math.round(own.memory_bytes / 1e6)} MB` : "";
+    return [`${host}/${pid}`, version, set, `up ${toSpan(Date.now() - Date.parse(since))}`, url, memory];
+  });
+  const lines = Object.entries(jobs).map(([service, count]) => `${service} ${count}`);
+  return [
+    ...toColumns(rows),
+    "",
+    `state    ${ready.status}`,
+    ...toRailLines(ready.rails),
+    ...(lines.length > 0 ? [`jobs     ${lines.join(", ")}`] : []),
+    ...toDownLines("source", ready.upstreams),
+    ...toDownLines("service", ready.services),
+    ...[...(ready.warnings ?? []), ...toAdvice(reports)].map((line) => `warning  ${line}`),
+  ].join("\n");
+}
+
+/** What is true now and should not stay so. */
+export function toAdvice(reports: readonly StatusReport[]): readonly string[] {
+  const processes = reports[0]?.processes ?? [];
+  const sets = Map.groupBy(processes, ({ set }) => set);
+  const parts = [...sets].map(([set, own]) => `${set} by ${own.map(({ host, pid }) => `${host}/${pid}`).join(", ")}`);
+  return [
+    ...(sets.size > 1 ? [`The processes sell different sets: ${parts.join("; ")}`] : []),
+    ...reports
+      .filter(({ modules, modules_at_start }) => modules - modules_at_start >= MANY_MODULES)
+      .map(({ pid, modules, modules_at_start }) => {
+        const left = modules - modules_at_start;
+        return `Process ${pid} holds ${left} modules of earlier plugins, which nothing can unload: a restart would be kinder`;
+      }),
+  ];
+}
+
+const toRailLines = (rails: StatusReport["ready"]["rails"]): readonly string[] =>
+  rails.map(({ id, network, state, reason }) =>
+    `rail     ${id} (${network}) ${state}${reason === undefined ? "" : `: ${reason}`}`.trimEnd(),
+  );
+
+const toDownLines = (
+  what: string,
+  all: readonly { readonly id: string; readonly state: string; readonly reason?: string }[],
+): readonly string[] =>
+  all.filter(({ state }) => state === "down").map(({ id, reason = "" }) => `${what.padEnd(8)} ${id} down: ${reason}`);
+
+const SPANS = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1000],
+] as const;
+
+function toSpan(ms: number): string {
+  const [unit, length] = SPANS.find(([, span]) => ms >= span) ?? ["s", 1000];
+  return `${Math.floor(ms / length)} ${unit}`;
+}

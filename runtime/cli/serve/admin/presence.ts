@@ -1,0 +1,67 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { Clock, Log } from "../../../api/capabilities.ts";
+import type { Store } from "../../../core/store.ts";
+
+/** A process that sells from a store. */
+export interface Presence {
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+  /** The digest of the set that it sells. */
+  readonly set: string;
+  /** Where buyers reach it. */
+  readonly url: string;
+  /** ISO 8601. */
+  readonly since: string;
+}
+
+/** Tells the other processes on a store that this one is there, and what it sells. */
+export interface PresenceBoard {
+  start(): void;
+  /** All processes on the store, this one included. @throws Problem `unavailable`. */
+  list(): Promise<readonly Presence[]>;
+  close(): Promise<void>;
+}
+
+export interface PresenceDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What is true of this process now. */
+  readonly describe: () => Pick<Presence, "version" | "set" | "url">;
+}
+
+const PREFIX = "process:";
+const RENEW_MS = 10_000;
+/** A process that died is listed for so long. */
+const TTL_MS = 35_000;
+
+export function createPresenceBoard({ store, clock, log, describe }: PresenceDeps): PresenceBoard {
+  const key = PREFIX + randomUUID();
+  const fixed = { host: hostname(), pid: process.pid, since: new Date(clock.now()).toISOString() };
+  const own = (): Presence => ({ ...fixed, ...describe() });
+  const write = (): Promise<void> => store.set(key, own(), TTL_MS, "lazy");
+  const tell = (): void => void write().catch((error: unknown) => log.info("process.not-listed", { error }));
+  let timer: NodeJS.Timeout | undefined;
+
+  return {
+    start() {
+      tell();
+      timer = setInterval(tell, RENEW_MS).unref();
+    },
+    async list() {
+      await write(); // What it sells may have changed since it was told.
+      const found: Presence[] = [];
+      for await (const name of store.keys(PREFIX)) {
+        const presence = await store.get<Presence>(name);
+        if (presence) found.push(presence);
+      }
+      return found.sort((one, two) => one.since.localeCompare(two.since) || one.pid - two.pid);
+    },
+    async close() {
+      clearInterval(timer);
+      await store.delete(key, "lazy").catch(() => undefined); // It expires by itself.
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import packageJson from "../../../../package.json" with { type: "json" };
+import { Problem } from "../../../api/problem.ts";
+import { isObject } from "../../../core/json.ts";
+import type { AdminRequest, AdminRoute } from "../../../server/admin/routes.ts";
+import { type Reply, toJsonReply } from "../../../server/reply/reply.ts";
+import type { ReadyReport } from "../../../server/routes/status.ts";
+import { countModules } from "../../set/plugin-versions.ts";
+import type { Changes } from "../change/changes.ts";
+import type { Swap } from "../change/swap.ts";
+import type { Presence, PresenceBoard } from "./presence.ts";
+
+/** What the operator may look at and change. */
+export interface AdminParts {
+  readonly swap: Swap;
+  readonly changes: Changes;
+  readonly presence: PresenceBoard;
+  /** Where buyers reach this process, and the public address. */
+  readonly url: string;
+  readonly baseUrl: string;
+}
+
+/** What `GET /status` answers. */
+export interface StatusReport {
+  readonly pid: number;
+  readonly version: string;
+  readonly uptime_seconds: number;
+  readonly url: string;
+  readonly public_url: string;
+  /** The digest of what is sold. */
+  readonly set: string;
+  /** Modules of plugins, of all sets since the start: none can be unloaded. */
+  readonly modules: number;
+  /** How many of them belonged to the first set. */
+  readonly modules_at_start: number;
+  /** Earlier sets that still have work in flight. */
+  readonly retiring: number;
+  readonly memory_bytes: number;
+  /** By service: in line or running, in all processes. */
+  readonly jobs: Readonly<Record<string, number>>;
+  /** All processes on the store. */
+  readonly processes: readonly Presence[];
+  readonly ready: ReadyReport;
+}
+
+/** The routes of the admin listener. A route that changes the shop is `isLocal`. */
+export function toAdminRoutes(parts: AdminParts): readonly AdminRoute[] {
+  const { changes } = parts;
+  const modulesAtStart = countModules();
+  const local = (method: AdminRoute["method"], path: string, work: (request: AdminRequest) => Promise<unknown>) => ({
+    ...{ method, path, isLocal: true },
+    handle: async (request: AdminRequest): Promise<Reply> => toJsonReply(await work(request)),
+  });
+  return [
+    { method: "GET", path: "/status", handle: async () => toJsonReply(await toStatus(parts, modulesAtStart)) },
+    local("GET", "/diff", () => changes.diff()),
+    local("GET", "/history", () => changes.history()),
+    local("POST", "/apply", async (request) => changes.apply((await readOrder(request)).by)),
+    local("POST", "/rollback", async (request) => {
+      const { by, steps } = await readOrder(request);
+      return changes.rollback(steps, by);
+    }),
+  ];
+}
+
+/** What a command asks for: `{ "by": "alice", "steps": 1 }`. */
+async function readOrder(request: AdminRequest): Promise<{ readonly by: string; readonly steps: number }> {
+  const order = parse(await request.body());
+  if (!isObject(order) || typeof order.by !== "string") throw new Problem("bad-request", "The order names nobody");
+  const { by, steps = 1 } = order;
+  if (!Number.isInteger(steps) || (steps as number) < 1) throw new Problem("bad-request", "steps is a whole number");
+  return { by: by.slice(0, 80), steps: steps as number };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function toStatus(
+  { swap, changes, presence, url, baseUrl }: AdminParts,
+  modulesAtStart: number,
+): Promise<StatusReport> {
+  const { composition } = swap.current();
+  return {
+    pid: process.pid,
+    version: packageJson.version,
+    uptime_seconds: Math.floor(process.uptime()),
+    url,
+    public_url: baseUrl,
+    set: changes.digest(),
+    modules: countModules(),
+    modules_at_start: modulesAtStart,
+    retiring: swap.retiring(),
+    memory_bytes: process.memoryUsage.rss(),
+    jobs: Object.fromEntries(await composition.jobsInLine()),
+    processes: await presence.list(),
+    ready: await composition.ready(),
+  };
+}

@@ -1,0 +1,141 @@
+import type { Log } from "../../../api/capabilities.ts";
+import { Problem } from "../../../api/problem.ts";
+import type { Change, SetComparison } from "../../history/change.ts";
+import { diffCode, diffSets } from "../../history/diff.ts";
+import { readFolder, type SetFolder } from "../../history/folder.ts";
+import { createHistory, type HistoryEntry } from "../../history/history.ts";
+import { loadSet, type ManifestSet } from "../../set/load.ts";
+import type { Swap, SwapTimes } from "./swap.ts";
+
+/** Changes of what this process sells. */
+export interface Changes {
+  /** The digest of what is sold. */
+  digest(): string;
+  /** The shop's folder against what is sold. @throws Problem `bad-request` with the faults of the folder. */
+  diff(): Promise<SetComparison>;
+  /**
+   * Sells what the shop's folder holds. Nothing is done where it is sold already.
+   * @throws Problem `bad-request` with every fault, `unavailable`; nothing has changed then.
+   */
+  apply(by: string): Promise<Applied>;
+  /** Sells an earlier set again. @param steps how many sets to go back. @throws as `apply`. */
+  rollback(steps: number, by: string): Promise<Applied>;
+  history(): Promise<readonly HistoryEntry[]>;
+}
+
+/** A change that was made. */
+export interface Applied extends SetComparison {
+  /** Left out where nothing was to be done. */
+  readonly times?: SwapTimes;
+}
+
+/** What is sold at the start. */
+export interface StartedSet {
+  readonly set: ManifestSet;
+  /** Undefined where the files cannot be read as a whole. */
+  readonly folder: SetFolder | undefined;
+}
+
+export interface ChangesDeps {
+  readonly first: StartedSet;
+  readonly swap: Swap;
+  readonly dataDir: string;
+  /** @throws Problem `bad-request` with every fault of the set, its plugins, and the variables that it needs. */
+  readonly examine: (set: ManifestSet) => Promise<void>;
+  readonly log: Log;
+}
+
+/** One change at a time; each is on record when it has been made. */
+export function createChanges({ first, swap, dataDir, examine, log }: ChangesDeps): Changes {
+  const history = createHistory(dataDir);
+  const { home } = first.set;
+  let current = first;
+  let working: Promise<unknown> = noteStart().catch((error: unknown) => log.warn("set.not-kept", { error }));
+
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = working.then(work);
+    working = result.catch(() => undefined);
+    return result;
+  };
+  return {
+    digest: () => digestOf(current),
+    diff: () => inTurn(async () => compare(await load(home))),
+    apply: (by) => inTurn(async () => sell(await load(home), { what: "apply", by })),
+    rollback: (steps, by) => inTurn(() => rollback(steps, by)),
+    history: history.list,
+  };
+
+  async function noteStart(): Promise<void> {
+    if (!first.folder) return;
+    const last = await history.last();
+    await history.keep(first.folder);
+    if (last?.digest === first.folder.digest) return;
+    const at = new Date().toISOString();
+    await history.add({ digest: first.folder.digest, at, by: "start", what: "start", changes: [] });
+  }
+
+  /** @throws Problem `bad-request` with the faults, or because the files change while they are read. */
+  async function load(dir: string): Promise<StartedSet> {
+    const folder = readFolder(dir);
+    if (folder.digest === current.folder?.digest) return current;
+    const set = await loadSet(dir, false, home);
+    await examine(set);
+    if (readFolder(dir).digest !== folder.digest)
+      throw new Problem("bad-request", `The files in ${dir} change while they are read; try again`);
+    return { set, folder };
+  }
+
+  function compare(next: StartedSet): SetComparison {
+    const files = diffCode(current.folder?.digests ?? new Map(), next.folder?.digests ?? new Map());
+    const changes: readonly Change[] = next === current ? [] : [...diffSets(current.set, next.set), ...files];
+    return { from: digestOf(current), to: digestOf(next), changes };
+  }
+
+  async function sell(next: StartedSet, { what, by, refused }: Said): Promise<Applied> {
+    const comparison = compare(next);
+    if (next === current) return comparison;
+    if (next.folder) await history.keep(next.folder).catch((error: unknown) => log.warn("set.not-kept", { error }));
+    const times = await swap.change(next.set);
+    current = next;
+    const { changes, to: digest } = comparison;
+    const at = new Date().toISOString();
+    log.info("set.changed", { what, by, from: comparison.from, to: digest, changes: changes.length, ...times });
+    await history
+      .add({ digest, at, by, what, changes, ...(refused !== undefined && { refused }) })
+      .catch((error: unknown) => log.warn("set.not-noted", { error }));
+    return { ...comparison, times };
+  }
+
+  async function rollback(steps: number, by: string): Promise<Applied> {
+    const earlier = toDistinct(await history.list(), digestOf(current));
+    const target = earlier.at(-steps);
+    if (!target) throw new Problem("bad-request", `Only ${earlier.length} earlier sets are on record`);
+    const dir = await history.find(target);
+    if (dir === undefined) throw new Problem("bad-request", `The files of the set ${target} are not kept any more`);
+    const refused = readFolder(home).digest;
+    return sell(await load(dir), { what: "rollback", by, ...(refused !== target && { refused }) });
+  }
+}
+
+interface Said {
+  readonly what: HistoryEntry["what"];
+  readonly by: string;
+  readonly refused?: string;
+}
+
+const digestOf = ({ folder }: StartedSet): string => folder?.digest ?? "unknown";
+
+/**
+ * The sets before the current one, the newest last. A rollback and what it took back are passed over: going back twice by
+ * one set is going back by two.
+ */
+export function toDistinct(entries: readonly HistoryEntry[], current: string): readonly string[] {
+  const line: string[] = [];
+  for (const { digest, what } of entries) {
+    const known = line.lastIndexOf(digest);
+    if (what === "rollback" && known >= 0) line.length = known + 1;
+    else if (line.at(-1) !== digest) line.push(digest);
+  }
+  const at = line.lastIndexOf(current);
+  return at < 0 ? line : line.slice(0, at);
+}

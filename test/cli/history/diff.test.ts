@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { appendFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { diffSets } from "../../../runtime/cli/history/diff.ts";
+import { readFolder } from "../../../runtime/cli/history/folder.ts";
+import { createHistory, type HistoryEntry } from "../../../runtime/cli/history/history.ts";
+import { diffSchemas } from "../../../runtime/cli/history/schema-diff.ts";
+import { toDistinct } from "../../../runtime/cli/serve/change/changes.ts";
+import { loadSet } from "../../../runtime/cli/set/load.ts";
+import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+
+const NONE: ReadonlyMap<string, object> = new Map();
+const ways = (before: object, after: object): string[] =>
+  diffSchemas({ schema: before, schemas: NONE }, { schema: after, schemas: NONE }).map(
+    ({ way, text }) => `${way}: ${text}`,
+  );
+const object = (properties: object, rest: object = {}): object => ({ type: "object", properties, ...rest });
+
+describe("the difference of two schemas", () => {
+  it("says of each place whether less or more is allowed", () => {
+    expect(ways({ minimum: 1 }, { minimum: 2 })).to.deep.equal(["narrower: minimum 1 → 2"]);
+    expect(ways({ maximum: 1 }, { maximum: 2 })).to.deep.equal(["wider: maximum 1 → 2"]);
+    expect(ways({}, { pattern: "^a" })).to.deep.equal(['narrower: pattern none → "^a"']);
+    expect(ways({ enum: ["a", "b"] }, { enum: ["a"] })).to.deep.equal(['narrower: enum ["a","b"] → ["a"]']);
+    expect(ways({ type: "string" }, { type: ["string", "null"] })).to.deep.equal([
+      'wider: type "string" → ["string","null"]',
+    ]);
+    expect(ways({ type: "string" }, { type: "number" })).to.deep.equal(['other: type "string" → "number"']);
+  });
+
+  it("follows fields, lists and names of other schemas", () => {
+    const before = new Map([["Side", { enum: ["heads", "tails"] }]]);
+    const after = new Map([["Side", { enum: ["heads", "tails", "edge"] }]]);
+    const schema = object({ sides: { type: "array", items: { $ref: "Side.json" } } });
+    const [change] = diffSchemas({ schema, schemas: before }, { schema, schemas: after });
+    expect(change).to.deep.equal({
+      ...{ path: "sides[]", way: "wider" },
+      text: 'sides[]: enum ["heads","tails"] → ["heads","tails","edge"]',
+    });
+  });
+
+  it("tells of fields that are new, gone, required, or not required any more", () => {
+    const [a, b] = [{ type: "string" }, { type: "number" }];
+    expect(ways(object({ a }), object({ a, b }))).to.deep.equal(["wider: b is new"]);
+    expect(ways(object({ a, b }), object({ a }))).to.deep.equal(["other: b is gone"]);
+    expect(ways(object({ a }), object({ a }, { required: ["a"] }))).to.deep.equal(["narrower: a is required"]);
+    expect(ways(object({ a }, { required: ["a"] }), object({ a }))).to.deep.equal([
+      "wider: a is not required any more",
+    ]);
+    expect(ways(object({ a }), object({ a }, { additionalProperties: false }))).to.deep.equal([
+      "narrower: no other fields are allowed",
+    ]);
+  });
+
+  it("ends on a schema that refers to itself", () => {
+    const tree = object({ left: { $ref: "Tree.json" } });
+    const side = { schema: "Tree", schemas: new Map([["Tree", tree]]) };
+    expect(diffSchemas(side, side)).to.deep.equal([]);
+  });
+
+  it("leaves texts alone", () => {
+    expect(ways({ title: "one", examples: [1] }, { title: "two", description: "more" })).to.deep.equal([]);
+  });
+});
+
+describe("the difference of two sets", () => {
+  after(removeDirectories);
+  const changes = async (before: Files, after: Files): Promise<string[]> => {
+    const [one, two] = [await loadSet(await makeDirectory(before)), await loadSet(await makeDirectory(after))];
+    return diffSets(one, two).map(({ kind, isBreaking, text }) => `${kind}${isBreaking ? "!" : ""}: ${text}`);
+  };
+
+  it("lists services, prices, routes, terms, rails, limits and texts", async () => {
+    const { "manifests/toss.yaml": _, ...without } = TOSS;
+    const toss = (from: string, to: string): Files => edit(TOSS, "manifests/toss.yaml", from, to);
+    const site = (from: string, to: string): Files => edit(TOSS, "manifests/_site.yaml", from, to);
+    const wanted: readonly (readonly [Files, Files, string[]])[] = [
+      [TOSS, TOSS, []],
+      [without, TOSS, ["added: POST /v1/toss  $0.01"]],
+      [TOSS, without, ["removed!: POST /v1/toss  $0.01"]],
+      [TOSS, toss('"0.01"', '"0.015"'), ["price: $0.01 → $0.015 (+50 %)"]],
+      [TOSS, toss('price: "0.01"\n', ""), ["price: $0.01 → free"]],
+      [TOSS, toss("/v1/toss", "/v2/toss"), ["route!: POST /v1/toss is gone", "route: POST /v2/toss is new"]],
+      [TOSS, toss("tags:", "charge: first\ntags:"), ['terms: charge unset → "first"']],
+      [TOSS, toss("Coin toss", "Coins"), ["texts: title changed"]],
+      [TOSS, site("unpaid_burst: ", "unpaid_burst: 1"), ["limits: unpaid_burst 300 → 1300"]],
+      [TOSS, site("title: USDC on Base", "title: Dollars on Base"), ["rails: base: title changed"]],
+    ];
+    for (const [before, after, lines] of wanted) expect(await changes(before, after)).to.deep.equal(lines);
+  });
+
+  it("counts an output that may say more as breaking, and one that has a new field as not", async () => {
+    const response = (from: string, to: string): Files => edit(TOSS, "schemas/TossResponse.json", from, to);
+    expect(await changes(TOSS, response('"required": ["sides"]', '"required": []'))).to.deep.equal([
+      "schema!: output: sides is not required any more (breaking)",
+    ]);
+    expect(await changes(TOSS, response('"sides":', '"edge": {}, "sides":'))).to.deep.equal([
+      "schema: output: edge is new",
+    ]);
+  });
+});
+
+describe("the history of a shop", () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "payphone-history-"));
+  after(async () => {
+    rmSync(dataDir, { recursive: true });
+    await removeDirectories();
+  });
+  const entry = (digest: string, what: HistoryEntry["what"] = "apply"): HistoryEntry => ({
+    ...{ digest, what, at: "2026-01-01T00:00:00Z", by: "alice", changes: [] },
+  });
+
+  it("keeps the files of the last 20 sets, and survives a line that was cut off", async () => {
+    const history = createHistory(dataDir);
+    const digests: string[] = [];
+    for (let price = 10; price < 32; price += 1) {
+      const folder = readFolder(await makeDirectory(edit(TOSS, "manifests/toss.yaml", "0.01", `0.${price}`)));
+      digests.push(folder.digest);
+      await history.keep(folder);
+      await history.add(entry(folder.digest));
+    }
+    await appendFile(join(dataDir, "sets/history.jsonl"), '{"digest":"cut o');
+    expect((await history.last())?.digest).to.equal(digests.at(-1));
+    await history.add(entry(digests.at(-1) as string));
+    expect(await history.list()).to.have.length(23);
+    const kept = await Promise.all(digests.map((digest) => history.find(digest)));
+    expect(kept.filter(Boolean)).to.have.length(20);
+    expect(kept.slice(0, 2)).to.deep.equal([undefined, undefined]);
+    const set = await loadSet(kept.at(-1) as string);
+    expect(set.faults).to.deep.equal([]);
+    expect(set.manifests[0]?.price).to.equal("0.31");
+  });
+
+  it("goes back by one set each time, past what was taken back", () => {
+    const line = ["a", "b", "c"].map((digest) => entry(digest));
+    expect(toDistinct(line, "c")).to.deep.equal(["a", "b"]);
+    expect(toDistinct([...line, entry("b", "rollback")], "b")).to.deep.equal(["a"]);
+    expect(toDistinct([...line, entry("b", "rollback"), entry("d")], "d")).to.deep.equal(["a", "b"]);
+    expect(toDistinct([...line, entry("c", "start")], "c")).to.deep.equal(["a", "b"]);
+  });
+});

@@ -1,0 +1,199 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
+import {
+  edit,
+  type Files,
+  makeDirectory,
+  removeDirectories,
+  TOSS,
+  writeFiles,
+} from "../../core/set/served-directory.ts";
+import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { eventually } from "../../support/eventually.ts";
+import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { createBuyer, json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
+
+const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
+const PRICES = /"amount":"(\d+)"/;
+
+const priced = (price: string, files: Files = TOSS): Files => edit(files, "manifests/toss.yaml", "0.01", price);
+
+describe("a shop that is changed under fire", function () {
+  this.timeout(180_000);
+  const data = createDataDir();
+  let sandbox: TestSandbox;
+  let dir: string;
+  let seller: Seller;
+
+  const start = async (args: readonly string[] = []): Promise<void> => {
+    seller = await startSeller({ sandbox, dataDir: data.path, dir, args, env: { LOG_LEVEL: "info" } });
+  };
+  before(async () => {
+    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(TOSS)]);
+    await start();
+  });
+  after(async () => {
+    await seller.stop();
+    data.remove();
+    await removeDirectories();
+  });
+
+  /** A command as the operator types it. */
+  function type(...args: string[]): Promise<{ code: number; said: string }> {
+    const { PATH = "" } = process.env;
+    const env = { PATH, PAYPHONE_DATA_DIR: data.path };
+    return new Promise((resolve) => {
+      execFile(process.execPath, [LAUNCHER, ...args], { cwd: dir, env, timeout: 60_000 }, (error, out, err) =>
+        resolve({ code: typeof error?.code === "number" ? error.code : 0, said: out + err }),
+      );
+    });
+  }
+  const challenge = async (): Promise<string> => (await fetch(`${seller.url}/v1/toss`, { method: "POST" })).text();
+  const asked = async (): Promise<string | undefined> => PRICES.exec(await challenge())?.[1];
+  const ready = async (): Promise<ReadyReport> => (await (await fetch(`${seller.url}/ready`)).json()) as ReadyReport;
+
+  it("says that nothing differs, with exit code 0", async () => {
+    expect(await type("diff")).to.deep.include({ code: 0 });
+  });
+
+  it("shows what would change, with exit code 1, and changes nothing by it", async () => {
+    const schema = edit(priced("0.02"), "schemas/TossRequest.json", '"maximum": 100', '"maximum": 50');
+    await writeFiles(dir, edit(schema, "schemas/TossResponse.json", '"sides":', '"edge": {}, "sides":'));
+    const { code, said } = await type("diff");
+    expect(code, said).to.equal(1);
+    expect(said).to.include("~ toss  $0.01 → $0.02 (+100 %)");
+    expect(said).to.include("! toss  input: coins: maximum 100 → 50 (breaking)");
+    expect(said).to.include("~ toss  output: edge is new");
+    expect(said).to.match(/3 changes, 1 of which may break buyers$/m);
+    expect((await type("apply", "--dry-run")).said).to.equal(said);
+    expect(await asked()).to.equal("10000");
+    const told = JSON.parse((await type("diff", "--json")).said) as { changes: object[] };
+    expect(told.changes[0]).to.deep.equal({
+      ...{ kind: "price", service: "toss", isBreaking: false },
+      text: "$0.01 → $0.02 (+100 %)",
+    });
+  });
+
+  it("sells the folder when it is told to, and takes what was offered before at the price of then", async () => {
+    const client = await createBuyer(sandbox);
+    const response = await fetch(`${seller.url}/v1/toss`, { method: "POST" });
+    const { x402HTTPClient } = await import("@x402/core/client");
+    const http = new x402HTTPClient(client);
+    const required = http.getPaymentRequiredResponse((name) => response.headers.get(name), await response.json());
+    const payment = await client.createPaymentPayload(required);
+
+    const { code, said } = await type("apply");
+    expect(code, said).to.equal(0);
+    expect(said).to.match(/is sold now: prepared in \d+ ms, swapped in \d+ ms/);
+    expect(await asked()).to.equal("20000");
+    const init = json({});
+    const bought = await fetch(`${seller.url}/v1/toss`, {
+      ...init,
+      headers: { ...init.headers, ...http.encodePaymentSignatureHeader(payment) },
+    });
+    expect(bought.status).to.equal(200);
+    expect(receiptOf(bought)).to.include({ amount: "10000" });
+    expect(await type("apply")).to.deep.include({ code: 0 });
+  });
+
+  it("keeps in mind what was sold, since when, and who said so", async () => {
+    const { said } = await type("history");
+    expect(said.split("\n")[0]).to.match(new RegExp(`^[0-9a-f]{16}  \\S+Z  apply by ${userInfo().username}$`));
+    expect(said)
+      .to.include("  ~ toss  $0.01 → $0.02 (+100 %)")
+      .and.match(/^[0-9a-f]{16} .* start$/m);
+  });
+
+  it("changes nothing when the folder is faulty: the faults are printed, with exit code 2", async () => {
+    await writeFiles(dir, priced("free"));
+    for (const args of [["apply"], ["apply", "--dry-run"], ["diff"]]) {
+      const { code, said } = await type(...args);
+      expect(code, said).to.equal(2);
+      expect(said).to.match(/^manifests\/toss\.yaml:5:8 /m);
+    }
+    await writeFiles(dir, { ...priced("0.03"), "plugins/toss.ts": "export default 1;\n" });
+    const { code, said } = await type("apply");
+    expect([code, said]).to.deep.equal([2, said]);
+    expect(said).to.match(/^manifests\/toss\.yaml:6:10 .*no plugin/m);
+    expect(await asked()).to.equal("20000");
+  });
+
+  it("sells the folder on SIGHUP, too", async () => {
+    await writeFiles(dir, priced("0.04"));
+    process.kill(seller.pid, "SIGHUP");
+    await eventually(async () => (await asked()) === "40000");
+    expect((await type("history")).said.split("\n")[0]).to.match(/apply by signal$/);
+  });
+
+  it("sells an earlier set again, also after a restart, until it is told otherwise", async () => {
+    const { code, said } = await type("rollback");
+    expect(code, said).to.equal(0);
+    expect(said).to.include("~ toss  $0.04 → $0.02 (-50 %)");
+    expect(await asked()).to.equal("20000");
+    await seller.stop();
+    await start();
+    expect(await asked()).to.equal("20000");
+    expect((await ready()).warnings?.[0]).to.match(/was taken back at .*what is sold is the set [0-9a-f]{16}/);
+    expect((await type("apply")).code).to.equal(0);
+    expect(await asked()).to.equal("40000");
+    expect((await ready()).warnings).to.equal(undefined);
+  });
+
+  it("sells the last good set after a restart on a faulty folder, and says so; --strict refuses", async () => {
+    await seller.stop();
+    await writeFiles(dir, priced("free"));
+    const refused = await start(["--strict"]).then(
+      () => "started",
+      (error: Error) => error.message,
+    );
+    expect(refused).to.include("manifests/toss.yaml:5:8");
+    await start();
+    expect(await asked()).to.equal("40000");
+    expect((await ready()).warnings?.[0]).to.match(/is faulty: what is sold is the last good set/);
+    expect(seller.output()).to.include("manifests/toss.yaml:5:8").and.include("is faulty");
+    expect((await type("status")).said).to.match(/^warning .* is faulty/m);
+    await writeFiles(dir, priced("0.05"));
+    expect((await type("apply")).code).to.equal(0);
+    expect((await ready()).warnings).to.equal(undefined);
+  });
+
+  it("shows its processes, and names those that sell something else", async () => {
+    const pay = await stockFetch(sandbox, "base");
+    expect((await pay(`${seller.url}/v1/toss`, json({}))).status).to.equal(200);
+    const alone = await type("status");
+    expect(alone.said).to.match(/\/\d+ {2}\d+\.\d+\.\d+ {2}[0-9a-f]{16} {2}up /);
+    expect(alone.said)
+      .to.match(/^rail +base \(eip155:8453\) up$/m)
+      .and.not.include("different");
+    const other = await makeDirectory(priced("0.06"));
+    const second = await startSeller({ sandbox, dataDir: data.path, dir: other, baseUrl: seller.url });
+    try {
+      expect((await type("status")).said).to.match(/^warning +The processes sell different sets: \w{16} by /m);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it("lets the operator in at the admin port by the token that status prints", async () => {
+    const { said } = await type("status", "--token");
+    expect(said.trim()).to.match(/^[\w-]{43}$/);
+    expect((await readFile(join(data.path, "admin.token"), "utf8")).trim()).to.equal(said.trim());
+  });
+});
+
+describe("the command of a shop that does not run", () => {
+  it("says so, and what to do", async () => {
+    const empty = createDataDir();
+    const { PATH = "" } = process.env;
+    const said = await new Promise<string>((resolve) => {
+      const env = { PATH, PAYPHONE_DATA_DIR: empty.path };
+      execFile(process.execPath, [LAUNCHER, "status"], { env }, (_error, _out, err) => resolve(err));
+    });
+    empty.remove();
+    expect(said).to.match(/^payphone: No payphone runs on .*: "payphone serve" starts one\n$/);
+  });
+});
