@@ -14,6 +14,8 @@ export const PATHS = {
   agentCard: "/.well-known/agent-card.json",
   jwks: "/.well-known/jwks.json",
   did: "/.well-known/did.json",
+  /** The same document where the base URL has a path (did:web, section 3.2). */
+  didBelowPath: "/did.json",
   iconSvg: "/icon.svg",
   iconPng: "/icon.png",
   favicon: "/favicon.ico",

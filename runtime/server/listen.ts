@@ -41,7 +41,7 @@ const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 
 export async function openServer({ host, port, timeouts }: ListenOptions): Promise<OpenServer> {
   const { headersMs, requestMs, keepAliveMs, silenceMs } = { ...TIMEOUTS, ...timeouts };
   const inFlight = new Set<ServerResponse>();
-  let listener: RequestListener = notYet;
+  let listener: RequestListener = answerNotYet;
   let closing: Promise<void> | undefined;
 
   const server = createServer(
@@ -92,7 +92,8 @@ export async function openServer({ host, port, timeouts }: ListenOptions): Promi
   };
 }
 
-const notYet: RequestListener = (request, response) => {
+/** Answers 503 while a server starts or ends. */
+export const answerNotYet: RequestListener = (request, response) => {
   const { status, headers, body } = toProblemReply(
     new Problem("unavailable", "The server is starting", { retryAfter: 1 }),
   );

@@ -7,6 +7,7 @@ import { toLlmsTxt } from "./discovery/llms-txt.ts";
 import type { Document } from "./http/document.ts";
 import { toServerCard } from "./mcp/server-card.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
+import { belowBase } from "./pages/below.ts";
 import { toExplorer } from "./pages/explorer.ts";
 import { toFrontPage } from "./pages/front-page.ts";
 import type { Html } from "./pages/html.ts";
@@ -37,8 +38,8 @@ export function toDocuments(options: DocumentsOptions): ReadonlyMap<string, Docu
   const named = Object.fromEntries([...paths, ...DOORS].map((path) => [path.slice(1), path]));
   const catalog = toCatalog(services, { ...site, baseUrl }, named);
   const { links } = catalog;
-  const front = toPageDocument(toFrontPage({ ...options, paths }));
-  const explorer = toPageDocument(toExplorer(options));
+  const front = toPageDocument(toFrontPage({ ...options, paths }), baseUrl);
+  const explorer = toPageDocument(toExplorer(options), baseUrl);
   const discovery = toJson(toDiscovery({ ...options, links }));
   const card = toServerCard({ site, baseUrl, endpoint: baseUrl + PATHS.mcp, icon: baseUrl + PATHS.iconPng });
   return new Map<string, Document>([
@@ -62,9 +63,9 @@ const ROBOTS = "User-agent: *\nAllow: /\n";
 const toJson = (value: object): Document => ({ type: "application/json", body: Buffer.from(JSON.stringify(value)) });
 const toText = (text: string): Document => ({ type: "text/plain; charset=utf-8", body: Buffer.from(text) });
 
-const toPageDocument = ({ markup }: Html): Document => ({
+const toPageDocument = ({ markup }: Html, baseUrl: string): Document => ({
   type: "text/html; charset=utf-8",
-  body: Buffer.from(markup),
+  body: Buffer.from(belowBase(markup, baseUrl)),
   headers: { "Content-Security-Policy": PAGE_POLICY },
 });
 

@@ -70,6 +70,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "runtime/cli": [
     "commands",
     "init",
+    "embed",
     "contract",
     "sandbox",
     "record",

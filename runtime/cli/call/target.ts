@@ -7,7 +7,7 @@ import { ask, field, type SellerRequest, textField } from "./http.ts";
 
 /** The request to send, and what the seller's catalogue says about the service. */
 export interface Target {
-  /** Scheme and host. */
+  /** The seller's base URL. */
   readonly base: string;
   readonly request: SellerRequest;
   /** Dollars in decimal text; undefined when the catalogue has no price. */
@@ -34,11 +34,11 @@ export async function findTarget(
     signal,
   }: { base: string; method: string | undefined; input: unknown; signal: AbortSignal },
 ): Promise<Target> {
-  const url = service.includes("/") ? URL.parse(service, givenBase) : undefined;
+  const url = service.includes("/") ? toAddress(service, givenBase) : undefined;
   if (url && !/^https?:$/.test(url.protocol)) throw new Problem("bad-request", `"${service}" is no web address`);
-  const base = url?.origin ?? givenBase;
+  const base = url && !url.href.startsWith(`${givenBase}/`) ? url.origin : givenBase;
   const entries = await catalogue(base, signal);
-  const entry = entries.find(({ id, path }) => (url ? new URL(path, base).pathname === url.pathname : id === service));
+  const entry = entries.find(({ id, path }) => (url ? new URL(base + path).pathname === url.pathname : id === service));
   if (!url && !entry) {
     const ids = entries.map(({ id }) => id);
     const sells = ids.length > 0 ? `it sells ${ids.join(", ")}` : "it shows no catalogue, so give a path or a URL";
@@ -48,6 +48,10 @@ export async function findTarget(
   const address = entry ? base + entry.path + (url?.search ?? "") : String(url);
   return { base, request: toRequest(known, address, input ?? {}), priceUsd: entry?.priceUsd };
 }
+
+/** A service's address: a URL, or a path below the seller's. */
+const toAddress = (service: string, base: string): URL | null =>
+  URL.parse(service) ?? URL.parse(`${base}/${service.replace(/^\//, "")}`);
 
 /** The services that the seller lists; empty when it has no catalogue of the known form. */
 async function catalogue(base: string, signal: AbortSignal): Promise<Entry[]> {

@@ -1,10 +1,15 @@
 import { InvalidArgumentError } from "commander";
 import { isPrice } from "../../core/set/price.ts";
-import { ORIGIN, WEB_URL } from "../config/values.ts";
+import { BASE_URL, ORIGIN, WEB_URL } from "../config/values.ts";
 
-/** A seller's base URL, without a trailing slash. @throws InvalidArgumentError that says what is right. */
+/** Another agent's origin, without a trailing slash. @throws InvalidArgumentError that says what is right. */
 export function toOrigin(text: string): string {
   return ORIGIN.parse(text) ?? invalid(ORIGIN.right);
+}
+
+/** A seller's base URL, which may have a path, without a trailing slash. @throws InvalidArgumentError that says what is right. */
+export function toBaseUrl(text: string): string {
+  return BASE_URL.parse(text) ?? invalid(BASE_URL.right);
 }
 
 /** An http or https URL. @throws InvalidArgumentError that says what is right. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { loadConfig } from "../config/config.ts";
 import { openTerminal } from "../terminal.ts";
-import { isIdentifier, toIdentifier, toOrigin, toPrice, toSeconds } from "./arguments.ts";
+import { isIdentifier, toBaseUrl, toIdentifier, toPrice, toSeconds } from "./arguments.ts";
 import { railsOption } from "./directory.ts";
 
 const CALL_HELP = `
@@ -32,7 +32,7 @@ export function addCallCommand(program: Command): void {
     .description("buy one call from a seller, and show what it costs before paying")
     .argument("[service]", "what to call")
     .argument("[input]", "its input")
-    .option("--url <base>", "the seller (default: PAYPHONE_URL, or http://127.0.0.1:4021)", toOrigin)
+    .option("--url <base>", "the seller (default: PAYPHONE_URL, or http://127.0.0.1:4021)", toBaseUrl)
     .option(
       "--rail <id>",
       "how to pay: base, solana or polygon (default: the first offer that the wallet has a key for)",

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { loadConfig } from "../config/config.ts";
 import { openTerminal } from "../terminal.ts";
-import { toOrigin } from "./arguments.ts";
+import { toBaseUrl } from "./arguments.ts";
 import { railsOption } from "./directory.ts";
 
 /** `purchases`: what the buyer's keys have bought. */
@@ -10,7 +10,7 @@ export function addPurchasesCommand(program: Command): void {
     .command("purchases")
     .description("see what your wallet has bought from a seller, and fetch an answer again; nothing is paid")
     .argument("[id]", "one of them, with its answer")
-    .option("--url <base>", "the seller (default: PAYPHONE_URL, or http://127.0.0.1:4021)", toOrigin)
+    .option("--url <base>", "the seller (default: PAYPHONE_URL, or http://127.0.0.1:4021)", toBaseUrl)
     .option("--rail <id>", "whose key signs in: base, solana or polygon (default: each key there is)")
     .option("--json", "print the list as JSON")
     .addOption(railsOption("that were paid on"))

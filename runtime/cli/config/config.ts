@@ -76,7 +76,7 @@ export function examineConfig(
     env: Object.freeze({ ...env }),
     port: value("PORT", shapes.PORT) ?? 4021,
     host: value("HOST", shapes.HOST) ?? "127.0.0.1",
-    publicBaseUrl: value("PUBLIC_BASE_URL", shapes.ORIGIN),
+    publicBaseUrl: value("PUBLIC_BASE_URL", shapes.BASE_URL),
     dataDir: resolve(text("PAYPHONE_DATA_DIR") ?? ".payphone"),
     redisUrl: secret("REDIS_URL", shapes.REDIS_URL),
     logLevel: value("LOG_LEVEL", shapes.LOG_LEVEL) ?? "info",
@@ -92,7 +92,7 @@ export function examineConfig(
     llm: readLlm(reader),
     identityKeys: secret("A2A_IDENTITY_KEY", shapes.IDENTITY_KEYS),
     buyer: readKeys("BUYER", reader),
-    sellerUrl: value("PAYPHONE_URL", shapes.ORIGIN) ?? "http://127.0.0.1:4021",
+    sellerUrl: value("PAYPHONE_URL", shapes.BASE_URL) ?? "http://127.0.0.1:4021",
   };
   return { config, faults: reader.faults };
 }

@@ -47,6 +47,17 @@ export const ORIGIN: ValueFormat<string> = {
   },
 };
 
+/** A public base URL: an origin and, where a shop is one part of a site, the path below which it answers. */
+export const BASE_URL: ValueFormat<string> = {
+  right: "a web address like https://pay.example.com or https://example.com/paid (no query or password)",
+  parse: (text) => {
+    const url = toUrl(text, WEB);
+    const path = url?.pathname.replace(/\/$/, "") ?? "";
+    const isPlain = url && `${url.origin}${url.pathname}` === url.href && /^(?:\/[A-Za-z0-9][\w.~-]*)*$/.test(path);
+    return isPlain ? url.origin + path : undefined;
+  },
+};
+
 /** Any web address, without a trailing slash. Hidden, because providers put keys into path or query. */
 export const WEB_URL: ValueFormat<string> = {
   hidden: true,

@@ -1,3 +1,4 @@
+import { pathOf } from "../../core/base-url.ts";
 import type { CreateLimiter } from "../../core/limiter.ts";
 import { PATHS } from "../../core/paths.ts";
 import type { Identity } from "../../core/peers/identity.ts";
@@ -49,7 +50,7 @@ export async function openPeerDoor(options: PeerDoorDeps): Promise<OpenPeerDoor>
     documents: new Map([
       [PATHS.agentCard, toDocument(card)],
       [PATHS.jwks, toDocument(toJwks(identity))],
-      [PATHS.did, toDocument(toDidDocument(identity, baseUrl))],
+      [pathOf(baseUrl) === "" ? PATHS.did : PATHS.didBelowPath, toDocument(toDidDocument(identity, baseUrl))],
     ]),
     close: web.close,
   };

@@ -4,9 +4,10 @@ import closeWithGrace from "close-with-grace";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Log } from "../../api/capabilities.ts";
 import type { CreateLimiter, Limiter } from "../../core/limiter.ts";
-import { createLog } from "../../drivers/log.ts";
+import { createLog, type OpenLog } from "../../drivers/log.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
-import { openServer } from "../../server/listen.ts";
+import { belowPath } from "../../server/below.ts";
+import { type OpenServer, openServer } from "../../server/listen.ts";
 import type { Config } from "../config/config.ts";
 import { secretsOf } from "../config/secrets.ts";
 import { readFolder, type SetFolder } from "../history/folder.ts";
@@ -37,6 +38,10 @@ export interface RunOptions {
    * @throws Problem `bad-request` with every fault of the set, its plugins, and the variables that it needs.
    */
   readonly examine?: (set: ManifestSet) => Promise<void>;
+  /** Receives the requests. Default: a server of payphone's own, on HOST and PORT. */
+  readonly server?: Pick<OpenServer, "attach" | "close">;
+  /** Default: lines of JSON on standard output. */
+  readonly log?: OpenLog | undefined;
 }
 
 /** A running server. */
@@ -66,15 +71,18 @@ const BREATH_MS = 10;
  */
 export async function run(options: RunOptions): Promise<Running> {
   const { set, config, sandbox, isRenamed = false, note } = options;
-  const log = createLog({ level: config.logLevel, secrets: secretsOf(config, set.site) });
+  const log = options.log ?? createLog({ level: config.logLevel });
+  log.conceal(secretsOf(config, set.site));
   const clock = { now: Date.now };
   await using opening = new AsyncDisposableStack();
-  const server = await openServer({ host: config.host, port: config.port });
+  const own = options.server ? undefined : await openServer({ host: config.host, port: config.port });
+  const server = options.server ?? (own as OpenServer); // One of them is there.
   opening.defer(() => server.close({ graceMs: GRACE_MS }));
   const store = await openStore({ ...config, log, patienceMs: STORE_PATIENCE_MS });
   opening.defer(() => store.close());
   if (!sandbox) await claimStore(store, { shop: set.site.name, config, isRenamed });
-  const baseUrl = config.publicBaseUrl ?? server.url;
+  const url = own?.url ?? config.publicBaseUrl ?? "";
+  const baseUrl = config.publicBaseUrl ?? url;
   const monitor = await openMonitor({ config, store, log, sold: () => toSold(swap) });
   const shared = monitor.watchStore({ ...store, createLimiter: keepLimiters(store.createLimiter) });
   const composeSet: ComposeSet = (next, knownRails) => {
@@ -87,23 +95,23 @@ export async function run(options: RunOptions): Promise<Running> {
   if (!("listener" in composition)) throw toFaultProblem(composition);
   const swap: Swap = createSwap({ set, composition }, { compose: composeSet, log });
   opening.defer(() => swap.close());
-  server.attach(swap.listener); // Health is answered from now on; paid services, when their rails are known.
+  server.attach(belowPath(swap.listener, baseUrl)); // Health is answered from now on; paid services, when their rails are known.
   await sleep(BREATH_MS);
   await composition.start();
   const first = { set, folder: tryRead(set.dir) };
   const examine = options.examine ?? ((next) => refuseOwnFaults(next, config));
   const changes = createChanges({ first, swap, dataDir: config.dataDir, examine, log });
-  const describe = () => ({ version: packageJson.version, set: changes.digest(), url: server.url });
+  const describe = () => ({ version: packageJson.version, set: changes.digest(), url });
   const presence = createPresenceBoard({ store, clock, log, describe });
   opening.defer(() => presence.close());
   presence.start();
-  const parts = { swap, changes, presence, url: server.url, baseUrl };
+  const parts = { swap, changes, presence, url, baseUrl };
   const admin = await openAdmin({ config, routes: [...toAdminRoutes(parts), ...monitor.routes], log });
   opening.defer(() => admin.close());
   flushCompileCache(); // Now, because a killed process would not write it.
   const open = opening.move();
   return {
-    url: server.url,
+    url,
     baseUrl,
     swap,
     changes,

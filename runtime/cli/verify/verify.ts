@@ -64,8 +64,11 @@ async function judge(jws: string, signal: AbortSignal): Promise<Verdict> {
     const { payload } = await compactVerify(jws, key, { algorithms: ["EdDSA"] });
     const said: unknown = JSON.parse(Buffer.from(payload).toString());
     if (!isObject(said)) throw new Error("what was signed is no JSON object");
-    const host = URL.parse(String(said.resourceUrl))?.host;
-    if (host !== hostOf(kid)) throw new Error(`${hostOf(kid)} has signed for ${host}, which is another host`);
+    const seller = sellerOf(kid);
+    const sold = URL.parse(String(said.resourceUrl));
+    const isOwn = sold?.host === seller.host && sold.pathname.startsWith(`${seller.path}/`);
+    if (!isOwn)
+      throw new Error(`${seller.host}${seller.path} has signed for ${said.resourceUrl}, which is another seller's`);
     return { kind: "amount" in said ? "offer" : "receipt", valid: true, signed_by: kid, payload: said };
   } catch (error) {
     signal.throwIfAborted();
@@ -73,19 +76,19 @@ async function judge(jws: string, signal: AbortSignal): Promise<Verdict> {
   }
 }
 
-/** The host of a did:web key. @throws Error when it is none, or has a path. */
-function hostOf(kid: string): string {
-  const [, host] = /^did:web:([^:#/]+)(?:#|$)/.exec(kid) ?? [];
+/** The host of a did:web key, and the path below which it sells: `/paid`, or an empty text. @throws Error when it is none. */
+function sellerOf(kid: string): { readonly host: string; readonly path: string } {
+  const [, host, path = ""] = /^did:web:([^:#/]+)((?::[\w.~-]+)*)(?:#|$)/.exec(kid) ?? [];
   if (host === undefined) throw new Error(`"${kid}" is no key of a host (did:web)`);
-  return decodeURIComponent(host);
+  return { host: decodeURIComponent(host), path: path.replaceAll(":", "/") };
 }
 
 /** The public key that the host publishes (did:web, section 3.2): by https, but for this machine. */
 async function findKey(kid: string, signal: AbortSignal): Promise<JWK> {
-  const host = hostOf(kid);
+  const { host, path } = sellerOf(kid);
   const { hostname } = new URL(`https://${host}`);
   const scheme = hostname === "localhost" || hostname === "127.0.0.1" ? "http" : "https";
-  const url = `${scheme}://${host}/.well-known/did.json`;
+  const url = `${scheme}://${host}${path || "/.well-known"}/did.json`;
   const { json } = await ask({ method: "GET", url, body: undefined }, { signal, timeoutMs: 10_000 });
   const methods = field(json, "verificationMethod");
   const method = Array.isArray(methods) ? methods.find((one) => textField(one, "id") === kid) : undefined;

@@ -80,7 +80,11 @@ export function createProofs({ baseUrl, signer, clock }: ProofsDeps): Proofs {
   };
 }
 
-/** The decentralized identifier of a host (did:web, section 2.5.2). */
-export const toDid = (baseUrl: string): string => `did:web:${new URL(baseUrl).host.replace(":", "%3A")}`;
+/** The decentralized identifier of a base URL: of its host, and of its path where it has one (did:web, section 2.5.2). */
+export function toDid(baseUrl: string): string {
+  const { host, pathname } = new URL(baseUrl);
+  const segments = pathname.split("/").filter((segment) => segment !== "");
+  return ["did:web", host.replace(":", "%3A"), ...segments].join(":");
+}
 
 const toPart = (value: object): string => Buffer.from(canonicalOf(value)).toString("base64url");

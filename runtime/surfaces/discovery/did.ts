@@ -2,7 +2,7 @@ import type { Identity } from "../../core/peers/identity.ts";
 import { toDid } from "../../core/x402/proofs.ts";
 
 /**
- * The document at `/.well-known/did.json`: the keys under which offers and receipts are signed (did:web; DID Core 1.0,
+ * The document at `/.well-known/did.json`, or at `did.json` below the base URL's path: the keys under which offers and receipts are signed (did:web; DID Core 1.0,
  * section 5.2). Retired keys stay in it, for what they have signed.
  */
 export function toDidDocument(identity: Identity, baseUrl: string): object {

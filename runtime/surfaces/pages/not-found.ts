@@ -2,6 +2,7 @@ import { PATHS } from "../../core/paths.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { Document } from "../http/document.ts";
+import { belowBase } from "./below.ts";
 import { html } from "./html.ts";
 import { PAGE_POLICY, toPage } from "./page.ts";
 
@@ -29,5 +30,5 @@ export function toNotFoundPage({ site, baseUrl, isSandbox }: NotFoundOptions): D
 </div>`,
   });
   const headers = { "Content-Security-Policy": PAGE_POLICY, Vary: "Accept" };
-  return { type: "text/html; charset=utf-8", body: Buffer.from(markup), headers };
+  return { type: "text/html; charset=utf-8", body: Buffer.from(belowBase(markup, baseUrl)), headers };
 }

@@ -1,0 +1,78 @@
+/** payphone as a part of another server: the package's main module. */
+import { existsSync, readFileSync } from "node:fs";
+import type { RequestListener } from "node:http";
+import { join, resolve } from "node:path";
+import { parseEnv } from "node:util";
+import type { Log } from "../../api/capabilities.ts";
+import { examineConfig, loadEnv } from "../config/config.ts";
+import type { Env } from "../config/reader.ts";
+import { findShop, toShop } from "../config/shop.ts";
+import { type Running, run } from "../serve/run.ts";
+import { refuseFaults } from "../serve/serve.ts";
+import { loadSet, type ManifestSet } from "../set/load.ts";
+import { createHostLog } from "./host-log.ts";
+import { createHostServer } from "./host-server.ts";
+
+/** A shop within another server. */
+export interface Payphone {
+  /**
+   * Serves all requests below the path of PUBLIC_BASE_URL: `app.use("/paid", payphone.listener)` in Express, or called from
+   * the listener of `node:http`. It reads bodies itself: nothing may have read them before. Answers 503 until `start` is over.
+   */
+  readonly listener: RequestListener;
+  /**
+   * Checks the shop and begins to sell for real money, as `payphone serve` does.
+   * @throws Error (Problem `bad-request`) with every fault of the set, its plugins and the environment.
+   */
+  start(): Promise<void>;
+  /** Lets calls finish, and closes what was opened. Signals are the host's affair. */
+  close(): Promise<void>;
+}
+
+/** Where the shop is, and what it is lent. */
+export interface PayphoneOptions {
+  /** The folder with `manifests/`. Default: the nearest one, from the current folder upwards. */
+  readonly dir?: string;
+  /** The variables of `payphone serve`. Default: this process's environment, and what it lacks from the shop's `.env`. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Takes what payphone has to say, without secrets. Default: lines of JSON on standard output. */
+  readonly log?: Log;
+}
+
+/** Opens a shop whose requests another server receives. Nothing is read or connected before `start`. */
+export function openPayphone(options: PayphoneOptions = {}): Payphone {
+  const { listener, server } = createHostServer();
+  let starting: Promise<Running> | undefined;
+  return {
+    listener,
+    async start() {
+      starting ??= begin(options, server).catch((error: unknown) => {
+        starting = undefined;
+        throw error;
+      });
+      await starting;
+    },
+    async close() {
+      const running = await starting?.catch(() => undefined);
+      starting = undefined;
+      await running?.close();
+    },
+  };
+}
+
+async function begin(
+  { dir: given = findShop(), env: own, log }: PayphoneOptions,
+  server: ReturnType<typeof createHostServer>["server"],
+): Promise<Running> {
+  const dir = resolve(toShop(given, "give { dir }"));
+  const env = { PAYPHONE_DATA_DIR: join(dir, ".payphone"), ...(own ?? withFile(loadEnv(), join(dir, ".env"))) };
+  const { config, faults } = examineConfig(env);
+  const set = await loadSet(dir);
+  await refuseFaults(set, config, faults);
+  const examine = (next: ManifestSet): Promise<void> => refuseFaults(next, config, [], true);
+  return run({ set, config, server, examine, log: log && createHostLog(log, config.logLevel) });
+}
+
+/** The environment wins. */
+const withFile = (env: Env, file: string): Env =>
+  existsSync(file) ? { ...parseEnv(readFileSync(file, "utf8")), ...env } : env;

@@ -1,0 +1,39 @@
+import type { IncomingMessage, RequestListener } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Problem } from "../../api/problem.ts";
+import { answerNotYet, type OpenServer } from "../../server/listen.ts";
+import { toProblemReply } from "../../server/reply/problems.ts";
+import { createSwitch } from "../../server/switch.ts";
+
+/** What `run` needs of a server, for one that somebody else has opened. */
+export type HostServer = Pick<OpenServer, "attach" | "close">;
+
+/** Hands requests on that another server receives. */
+export function createHostServer(): { readonly listener: RequestListener; readonly server: HostServer } {
+  const { listener, turnTo } = createSwitch(answerNotYet);
+  return {
+    listener: (request, response) => {
+      if (!isRead(request)) return listener(request, response);
+      const { status, headers, body } = toProblemReply(READ_BEFORE);
+      response.writeHead(status, [...headers]).end(body);
+    },
+    server: {
+      attach: (next) => void turnTo(next),
+      async close({ graceMs }) {
+        const bound = new AbortController();
+        const grace = sleep(graceMs, undefined, { signal: bound.signal, ref: false }).catch(() => undefined);
+        await Promise.race([turnTo(answerNotYet), grace]);
+        bound.abort();
+      },
+    },
+  };
+}
+
+const READ_BEFORE = new Problem(
+  "unavailable",
+  "Another part of this server has read the body before payphone could: mount payphone before express.json() and the like",
+);
+
+/** A body that is gone cannot be held against what was paid for. Requests without one may have been looked at. */
+const isRead = ({ readableDidRead, headers }: IncomingMessage): boolean =>
+  readableDidRead && ("transfer-encoding" in headers || Number(headers["content-length"] ?? 0) > 0);
