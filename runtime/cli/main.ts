@@ -16,6 +16,7 @@ import { addServerCommands } from "./commands/serve.ts";
 import { addSetCommands } from "./commands/set.ts";
 import { addTestCommand } from "./commands/test.ts";
 import { addVerifyCommand } from "./commands/verify.ts";
+import { addWebhookCommands } from "./commands/webhooks.ts";
 import { enterShop } from "./config/config.ts";
 import { findShop } from "./config/shop.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
@@ -62,6 +63,7 @@ function createProgram(): Command {
   addMcpProxyCommand(program);
   addPeerCommands(program);
   addRefundCommands(program);
+  addWebhookCommands(program);
   addBackupCommands(program);
   addRegistryCommands(program);
   return program;

@@ -4,11 +4,12 @@ import { toKeyText } from "../../drivers/peers/identity-keys.ts";
 import type { Config } from "./config.ts";
 import { createReader } from "./reader.ts";
 import { HEADERS } from "./values.ts";
+import { webhookVariables } from "./webhooks.ts";
 
 /** Every secret in the configuration: texts that must not appear in the log. */
 export function secretsOf(
   { admin, treasury, redisUrl, facilitator, buyer, identityKeys, llm, env }: Config,
-  { rails, upstreams = [], facilitators = [] }: SiteManifest,
+  { rails, upstreams = [], facilitators = [], webhooks = [] }: SiteManifest,
 ): string[] {
   const keys = [treasury.evmKey, treasury.solanaKey, buyer.evmKey, buyer.solanaKey, facilitator.cdp?.keySecret];
   const identity = env.A2A_IDENTITY_KEY?.split(",").map((part) => part.trim()) ?? [];
@@ -22,6 +23,8 @@ export function secretsOf(
     ...sources,
     redisUrl,
     admin.token,
+    ...webhooks.flatMap(({ secret, variable }) => [env[secret], variable && env[variable]]),
+    ...webhooks.flatMap((webhook) => webhookVariables({ env }, webhook).target?.secrets),
     llm?.apiKey,
     ...settlers,
     ...Object.values(facilitator.headers),

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { isIP } from "node:net";
 import { keccak_256 } from "@noble/hashes/sha3";
 import { facilitatorsOf, isInProcess, REMOTE } from "../../core/rails/facilitators.ts";
 import {
@@ -10,9 +9,11 @@ import {
   type SiteManifest,
   upstreamsOf,
 } from "../../core/set/manifest.ts";
+import { isPrivateUrl } from "../../core/set/site.ts";
 import type { Config } from "./config.ts";
 import { createReader } from "./reader.ts";
 import { base58Bytes, HEADERS, TOKEN, type ValueFormat, WEB_URL } from "./values.ts";
+import { webhookVariables } from "./webhooks.ts";
 
 /** The environment's values for one rail. */
 export interface RailVariables {
@@ -71,7 +72,7 @@ export function missingForServe(config: Config, needs: SetNeeds): string[] {
   };
 
   need("PUBLIC_BASE_URL", "the address that buyers use, like https://pay.example.com");
-  if (config.publicBaseUrl && !isPrivate(config.publicBaseUrl))
+  if (config.publicBaseUrl && !isPrivateUrl(config.publicBaseUrl))
     fault(
       `PUBLIC_BASE_URL is "${config.publicBaseUrl}", but must begin with https://: on plain http, payments can be read on the way`,
     );
@@ -91,6 +92,12 @@ export function missingForServe(config: Config, needs: SetNeeds): string[] {
     value(rail.pay_to, payTo(rail));
     need(rail.rpc, `the RPC URL of ${rail.network}`);
     value(rail.rpc, WEB_URL);
+  }
+  for (const webhook of site.webhooks ?? []) {
+    if (webhook.url === undefined && webhook.variable)
+      need(webhook.variable, `where the webhook ${webhook.id} is sent`);
+    need(webhook.secret, `the secret that signs the webhook ${webhook.id}`);
+    for (const complaint of webhookVariables(config, webhook).faults) fault(complaint);
   }
   for (const { id, title, url, variable, key } of upstreams) {
     const users = manifests.filter((manifest) => upstreamsOf(manifest).includes(id)).map((manifest) => manifest.id);
@@ -122,14 +129,6 @@ function treasuryUses({ site, capabilities }: SetNeeds): Record<string, string[]
 }
 
 const toList = (words: readonly string[]): string => words.join(", ").replace(/, ([^,]+)$/, " and $1");
-
-/** Whether the address is https or on this machine: nobody else can read the payments. */
-function isPrivate(address: string): boolean {
-  const { protocol, hostname } = new URL(address);
-  const isLoopback =
-    hostname === "localhost" || hostname === "[::1]" || (isIP(hostname) && hostname.startsWith("127."));
-  return protocol === "https:" || Boolean(isLoopback);
-}
 
 function payTo(rail: RailManifest): ValueFormat<string> {
   const { asset, symbol } = rail;

@@ -7,11 +7,13 @@ import { bindServices, isJobService, type Service } from "../../core/service.ts"
 import type { Fault } from "../../core/set/faults.ts";
 import { createSignIns, type SignIns } from "../../core/wallets/sign-in.ts";
 import { createProofs } from "../../core/x402/proofs.ts";
+import type { RailStatus } from "../../core/x402/rails.ts";
 import { createProxyHandlers } from "../../drivers/proxy/handlers.ts";
 import { createApp } from "../../server/app.ts";
 import type { ReadyReport } from "../../server/routes/status.ts";
 import { createExtensions } from "../../surfaces/discovery/extensions.ts";
 import { toNotFoundPage } from "../../surfaces/pages/not-found.ts";
+import { openWebhooks, type Webhooks } from "../monitor/webhooks.ts";
 import type { LoadedPlugins } from "../set/load.ts";
 import { digestSet } from "../set/sound-set.ts";
 import { type AddressWatch, createAddressWatch } from "./address-watch.ts";
@@ -67,6 +69,7 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
       outside.sources.start();
       jobs.start();
       till.bookkeeping.start();
+      till.webhooks.start();
       if (!options.sandbox) till.addressWatch.start();
     },
     close: () => open.disposeAsync(),
@@ -83,6 +86,7 @@ interface Till {
   readonly signIns: SignIns;
   readonly addressWatch: AddressWatch;
   readonly bookkeeping: Bookkeeping;
+  readonly webhooks: Webhooks;
   close(): Promise<void>;
 }
 
@@ -97,7 +101,10 @@ async function openTill(
   const canScreen = set.manifests.some(({ id }) => id === site.refunds?.screen);
   const refundRail = canScreen ? drivers.refundRail : undefined; // Otherwise by hand.
   const { createLimiter } = store;
-  const engine = createJobEngine({ site, config, baseUrl, refundRail, store, createLimiter, clock, log });
+  const railStatuses = (): ReadonlyMap<string, RailStatus> => payments.rails.statuses();
+  const webhooks = openWebhooks({ site, config, openBooks: options.books?.open, railStatuses, store, clock, log });
+  const told = { onFailed: webhooks.jobFailed };
+  const engine = createJobEngine({ site, config, baseUrl, refundRail, store, createLimiter, clock, log, ...told });
   const services = bindServices(set.manifests, { site, compile, handlers, statusOf: engine.statusOf });
   const identity = await openOwnIdentity({ config, store, clock });
   const jobs = await engine.open(services); // Last of what can fail here: it has to be closed.
@@ -113,7 +120,8 @@ async function openTill(
     if (reason !== undefined) throw new Problem("unavailable", `${reason}; nothing was charged`);
   };
   const { knownRails } = options;
-  const bookkeeping = createBookkeeping({ site, store, clock, log });
+  const kept = createBookkeeping({ site, store, clock, log });
+  const bookkeeping = { ...kept, tallies: options.monitor?.watchTallies(kept.tallies) ?? kept.tallies };
   const counted = { tallies: bookkeeping.tallies, setDigest: digestSet(set.dir)?.slice(0, SHOWN_DIGEST) };
   const sold = { site, services, rails, knownRails, jobs, refunds, checkReady };
   const payments = createPayments({ ...sold, store, clock, log, ...hooks, ...counted });
@@ -122,9 +130,10 @@ async function openTill(
     addressWatch.close();
     payments.close();
     await jobs.close();
+    await webhooks.close();
     await bookkeeping.close();
   };
-  return { services, payments, jobs, exchanges, identity, signIns, addressWatch, bookkeeping, close };
+  return { services, payments, jobs, exchanges, identity, signIns, addressWatch, bookkeeping, webhooks, close };
 }
 
 function openSurfaces({ set, config, baseUrl, store, clock, sandbox }: ComposeOptions, till: Till): Promise<Doors> {

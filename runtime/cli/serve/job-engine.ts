@@ -1,5 +1,5 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
-import { createJobs, type Jobs } from "../../core/jobs/jobs.ts";
+import { createJobs, type Jobs, type JobsDeps } from "../../core/jobs/jobs.ts";
 import { createJobRecords } from "../../core/jobs/records.ts";
 import { createStatusOf } from "../../core/jobs/status.ts";
 import type { CreateLimiter } from "../../core/limiter.ts";
@@ -25,6 +25,8 @@ export interface JobEngineDeps {
   readonly store: Store;
   /** Default: in memory. */
   readonly createLimiter?: CreateLimiter;
+  /** Told of each job that has failed for good, until it is taken. */
+  readonly onFailed?: JobsDeps["onFailed"];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -42,7 +44,7 @@ export type OpenJobs = Pick<Jobs, "reserve" | "begin" | "inLine" | "start" | "dr
 
 /** The queue is in Redis when REDIS_URL is set, shared by any number of processes; otherwise in the embedded store. */
 export function createJobEngine(deps: JobEngineDeps): JobEngine {
-  const { site, config, baseUrl, refundRail, store, createLimiter, clock, log } = deps;
+  const { site, config, baseUrl, refundRail, store, createLimiter, onFailed, clock, log } = deps;
   const records = createJobRecords({ store, clock });
   let screen: Service | undefined;
   const screenRecipient: ScreenRecipient = async (wallet, signal) => {
@@ -66,7 +68,7 @@ export function createJobEngine(deps: JobEngineDeps): JobEngine {
         config.redisUrl === undefined
           ? createStoreQueue({ store, clock, log, concurrencyOf })
           : await openBullmqQueue({ url: config.redisUrl, ...ofRedis });
-      const jobs = createJobs({ services, records, queue, refunds, clock, log, baseUrl });
+      const jobs = createJobs({ services, records, queue, refunds, onFailed, clock, log, baseUrl });
       return {
         ...jobs,
         start() {

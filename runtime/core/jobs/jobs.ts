@@ -41,11 +41,23 @@ export interface Jobs {
   close(): Promise<void>;
 }
 
+/** A job that has failed for good. */
+export interface FailedJob {
+  readonly id: string;
+  readonly service: string;
+  /** A sentence. */
+  readonly error: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
 export interface JobsDeps {
   readonly services: readonly Service[];
   readonly records: JobRecords;
   readonly queue: JobQueue;
   readonly refunds: Pick<Refunds, "open">;
+  /** Told of each job that has failed for good; told again while it rejects. */
+  readonly onFailed?: ((job: FailedJob) => Promise<void>) | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Without a trailing slash. */
@@ -129,6 +141,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     const ended = (await records.readEnd(id)) ?? (await attempt(record, signal));
     if ("retryInMs" in ended) return ended;
     const { payment } = record.begun;
+    if (ended.state === "FAILED") await deps.onFailed?.({ id, service: record.service, ...ended });
     if (ended.state === "FAILED" && payment && record.refund)
       await refunds.open({ id, service: record.service, payment });
     return "done";

@@ -1,8 +1,8 @@
 import { Problem } from "../../api/problem.ts";
 import { digestOf } from "../digest.ts";
 import { perform } from "../perform.ts";
+import type { ScreenManifest } from "../seller-terms.ts";
 import type { Service } from "../service.ts";
-import type { ScreenManifest } from "../set/manifest.ts";
 import type { Store } from "../store.ts";
 import { refused, toAccount } from "./guests.ts";
 

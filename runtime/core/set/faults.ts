@@ -26,6 +26,7 @@ export const FAULT_CODES = {
   "bad-value": "None of the words that are allowed here.",
   "bad-variable": "No name of an environment variable, or one that plugins are never lent.",
   "bad-version": "Not three numbers with dots between them.",
+  "bad-webhook": "A receiver of webhooks without an address of its own, or whose messages could be read on the way.",
   "bad-word": "Not made of lower-case letters, digits and single dashes.",
   "body-too-small": "A body of `body_bytes` cannot hold the longest texts of the input, or an example.",
   "deadline-too-long": "A paid handler could still be running when its payment runs out.",

@@ -1,3 +1,4 @@
+import type { ScreenManifest, WebhookManifest } from "../seller-terms.ts";
 import type { ProxyManifest } from "../upstream/manifest.ts";
 
 /** `manifests/<id>.yaml`, one service, after its check against `schemas/manifest.json`. Frozen. */
@@ -92,16 +93,6 @@ export interface RefundsManifest {
   readonly rail: string;
   /** The id of the service that screens recipients: takes `wallet`, answers `sanctions_match`. */
   readonly screen: string;
-}
-
-/** How wallets are screened before they are sold anything. */
-export interface ScreenManifest {
-  /** The id of the service that is asked: takes `wallet`. */
-  readonly service: string;
-  /** Boolean fields of its answer: a wallet is refused where one is true. */
-  readonly refuse: readonly string[];
-  /** How long an answer counts; 24 by default. */
-  readonly cache_hours?: number;
 }
 
 /** An external source, as listed in `_site.yaml`. */
@@ -215,6 +206,8 @@ export interface SiteManifest {
   readonly allow?: readonly string[];
   /** Left out: wallets are not screened. */
   readonly screen?: ScreenManifest;
+  /** Left out: nobody is told. */
+  readonly webhooks?: readonly WebhookManifest[];
   readonly limits: {
     /** How long an offer can be paid; `maxTimeoutSeconds` of x402. */
     readonly offer_seconds: number;

@@ -1,3 +1,4 @@
+import type { WebhookManifest } from "../seller-terms.ts";
 import type { SiteDraft } from "./draft.ts";
 import { type Fault, faultAt, faultAtKey } from "./faults.ts";
 import type { UpstreamManifest } from "./manifest.ts";
@@ -7,8 +8,12 @@ export const SETTLE_SECONDS = 30;
 
 /** Checks the values of `_site.yaml` against each other, but for the rails. */
 export function checkSite(site: SiteDraft): Fault[] {
-  const { upstreams = [] } = site.data;
-  return [...upstreams.flatMap((_, at) => checkUpstream(site, upstreams, at)), ...checkLimits(site)];
+  const { upstreams = [], webhooks = [] } = site.data;
+  return [
+    ...upstreams.flatMap((_, at) => checkUpstream(site, upstreams, at)),
+    ...webhooks.flatMap((_, at) => checkWebhook(site, webhooks, at)),
+    ...checkLimits(site),
+  ];
 }
 
 function checkUpstream(site: SiteDraft, upstreams: readonly UpstreamManifest[], at: number): Fault[] {
@@ -20,6 +25,24 @@ function checkUpstream(site: SiteDraft, upstreams: readonly UpstreamManifest[], 
   if (url !== undefined || variable !== undefined) return [];
   const complaint = "is missing, and so is variable: one of them must say where the source is";
   return [{ ...faultAtKey(site, [...path, "url"], "missing-key", complaint), ...site.locate(path, "key") }];
+}
+
+function checkWebhook(site: SiteDraft, webhooks: readonly WebhookManifest[], at: number): Fault[] {
+  const { id, url, variable } = webhooks[at] as WebhookManifest;
+  const first = webhooks.findIndex((webhook) => webhook.id === id);
+  if (first !== at) return [faultAt(site, ["webhooks", at, "id"], "bad-webhook", `webhooks[${first}] has the same id`)];
+  if (url === undefined && variable === undefined)
+    return [faultAt(site, ["webhooks", at, "id"], "bad-webhook", "one of url and variable must say where it is")];
+  if (url === undefined || isPrivateUrl(url)) return [];
+  return [faultAt(site, ["webhooks", at, "url"], "bad-webhook", "must be https, or on this machine")];
+}
+
+/** Whether nobody can read on the way what is sent there: https, or this machine. */
+export function isPrivateUrl(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return (
+    protocol === "https:" || hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  );
 }
 
 function checkLimits(site: SiteDraft): Fault[] {

@@ -18,7 +18,8 @@ export interface StoreOptions {
   readonly patienceMs?: number;
 }
 
-const NAMESPACE = "payphone";
+/** What every key in Redis begins with. */
+export const NAMESPACE = "payphone";
 const AGAIN_MS = 250;
 
 /** The file of the embedded store. */

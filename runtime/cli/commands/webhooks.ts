@@ -1,0 +1,66 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+import { toColumns } from "../columns.ts";
+import { loadConfig } from "../config/config.ts";
+import { toShop } from "../config/shop.ts";
+import { shopOption } from "./directory.ts";
+
+const HELP = `
+Messages that a receiver does not take are sent again for a day, and then given up. What was given up is kept for a month.
+Receivers, their secrets and what they are told of stand under "webhooks" in manifests/_site.yaml.
+
+Examples:
+  payphone webhooks
+  payphone webhooks resend --given-up
+  payphone webhooks resend --from 2026-09-01 --to 2026-09-02
+  payphone webhooks resend sale_1f0c…
+`;
+
+/** `webhooks` and `webhooks resend`: what receivers were not told, and how to tell them again. */
+export function addWebhookCommands(program: Command): void {
+  const webhooks = program
+    .command("webhooks")
+    .description("list the messages that receivers of webhooks have not taken")
+    .option("--json", "print a JSON list")
+    .addOption(shopOption())
+    .addHelpText("after", HELP)
+    .action(async ({ dir, json = false }: { dir?: string; json?: boolean }) => {
+      const { listWebhooks } = await import("../webhooks/webhooks.ts");
+      const rows = await listWebhooks(loadConfig(), await loadSite(dir));
+      if (json) console.log(JSON.stringify(rows, null, 2));
+      else if (rows.length === 0) console.log("every message was taken");
+      else
+        for (const line of toColumns(
+          rows.map((row) => [row.state, row.endpoint, row.id, `${row.failures}`, row.reason ?? "", row.next ?? ""]),
+        ))
+          console.log(line);
+    });
+  webhooks
+    .command("resend")
+    .description("tell receivers again")
+    .argument("[ids...]", "messages, sales, refunds, transactions, jobs or request ids")
+    .option("--given-up", "everything that was given up", false)
+    .addOption(new Option("--from <time>", "every line of the book from this day or time (UTC) on").argParser(toTime))
+    .addOption(new Option("--to <time>", "… until this one").argParser(toTime))
+    .action(async (ids: string[], options: { givenUp: boolean; from?: number; to?: number }, command: Command) => {
+      if (ids.length === 0 && !options.givenUp && options.from === undefined)
+        command.error("error: name what is to be told again: ids, --given-up or --from");
+      const { resendWebhooks } = await import("../webhooks/webhooks.ts");
+      const { dir } = command.optsWithGlobals<{ dir?: string }>();
+      const count = await resendWebhooks(loadConfig(), await loadSite(dir), { ids, ...options });
+      console.log(`${count} ${count === 1 ? "message is" : "messages are"} told again`);
+    });
+}
+
+async function loadSite(dir: string | undefined): Promise<SiteManifest> {
+  const { loadSet } = await import("../set/load.ts");
+  return (await loadSet(toShop(dir))).site;
+}
+
+/** Unix milliseconds of a day or a time in UTC. */
+function toTime(text: string): number {
+  const at = Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError("write a day or a time, such as 2026-09-01 or 2026-09-01T12:00:00Z");
+  return at;
+}

@@ -1,0 +1,57 @@
+import type { Clock, Log } from "../../api/capabilities.ts";
+import type { Books } from "../../core/books/books.ts";
+import { createRefundRecords } from "../../core/refunds/records.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+import type { Store } from "../../core/store.ts";
+import { createBookFeed } from "../../core/webhooks/book-feed.ts";
+import { createDeliveries } from "../../core/webhooks/deliveries.ts";
+import { createOutbox } from "../../core/webhooks/outbox.ts";
+import { createTroubles, type Troubles, type TroublesDeps } from "../../core/webhooks/troubles.ts";
+import { createPostWebhook } from "../../drivers/webhooks/post.ts";
+import type { Config } from "../config/config.ts";
+import { webhookVariables } from "../config/webhooks.ts";
+
+/** Tells the receivers of a site's webhooks. */
+export type Webhooks = Troubles;
+
+export interface WebhooksDeps {
+  readonly site: SiteManifest;
+  readonly config: Config;
+  /** Left out: nobody is told. */
+  readonly openBooks?: (() => Promise<Books>) | undefined;
+  readonly railStatuses: TroublesDeps["railStatuses"];
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const NONE: Webhooks = { jobFailed: async () => {}, start: () => {}, close: async () => {} };
+
+/** Where the site has no webhooks, nothing is done. */
+export function openWebhooks({ site, config, openBooks, railStatuses, store, clock, log }: WebhooksDeps): Webhooks {
+  const { webhooks: endpoints = [] } = site;
+  if (endpoints.length === 0 || !openBooks) return NONE;
+  const targets = new Map(
+    endpoints.flatMap((webhook) => {
+      const { target } = webhookVariables(config, webhook);
+      return target ? [[webhook.id, target] as const] : [];
+    }),
+  );
+  const post = createPostWebhook({ targets, clock });
+  const outbox = createOutbox({ endpoints, post, store, clock, log });
+  const feed = createBookFeed({ endpoints, openBooks, outbox, deliveries: createDeliveries(store), store, log });
+  const refunds = createRefundRecords(store);
+  const troubles = createTroubles({ outbox, railStatuses, refunds, store, clock, log });
+  return {
+    jobFailed: troubles.jobFailed,
+    start() {
+      outbox.start();
+      feed.start();
+      troubles.start();
+    },
+    async close() {
+      await Promise.all([feed.close(), troubles.close()]);
+      await outbox.close();
+    },
+  };
+}

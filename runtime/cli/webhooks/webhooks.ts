@@ -1,0 +1,121 @@
+import { Problem } from "../../api/problem.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+import { toBookEvent } from "../../core/webhooks/book-feed.ts";
+import { createDeliveries, type Delivery } from "../../core/webhooks/deliveries.ts";
+import type { WebhookEvent } from "../../core/webhooks/events.ts";
+import { openStore } from "../../drivers/store/open-store.ts";
+import type { Config } from "../config/config.ts";
+import { createShopBooks } from "../monitor/shop-books.ts";
+
+type StoreConfig = Pick<Config, "dataDir" | "redisUrl">;
+
+/** A message that its receiver has not taken. */
+export interface WebhookRow {
+  readonly state: "waiting" | "given-up";
+  readonly endpoint: string;
+  readonly id: string;
+  readonly type: string;
+  readonly failures: number;
+  readonly reason: string | null;
+  /** ISO 8601; null when it is not tried again. */
+  readonly next: string | null;
+}
+
+/** What waits for receivers, and what was given up within the last month. @throws Problem `unavailable`. */
+export async function listWebhooks(
+  config: StoreConfig,
+  { webhooks = [] }: SiteManifest,
+): Promise<readonly WebhookRow[]> {
+  const store = await openStore(config);
+  try {
+    const deliveries = createDeliveries(store);
+    const rows: WebhookRow[] = [];
+    for (const { id } of webhooks)
+      for await (const key of deliveries.list(id)) {
+        const delivery = await deliveries.read(key);
+        if (delivery) rows.push(toRow(delivery, "waiting"));
+      }
+    for await (const delivery of deliveries.givenUp()) rows.push(toRow(delivery, "given-up"));
+    return rows;
+  } finally {
+    await store.close();
+  }
+}
+
+function toRow({ endpoint, event, failures, reason, notBefore }: Delivery, state: WebhookRow["state"]): WebhookRow {
+  const next = state === "waiting" ? new Date(notBefore).toISOString() : null;
+  return { state, endpoint, id: event.id, type: event.type, failures, reason: reason ?? null, next };
+}
+
+/** What is to be told again. */
+export interface Resend {
+  /** Ids of messages, sales or refunds; transactions, jobs and request ids of the book are good, too. */
+  readonly ids: readonly string[];
+  /** Everything that was given up. */
+  readonly givenUp: boolean;
+  /** Every line of the book since then: Unix milliseconds. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+const PAGE = 500;
+
+/**
+ * Puts messages on record again; a running server sends them within seconds, a stopped one when it runs.
+ * @returns how many. @throws Problem `not-found` for an id that nothing has; `unavailable`.
+ */
+export async function resendWebhooks(
+  config: StoreConfig,
+  { webhooks = [] }: SiteManifest,
+  what: Resend,
+): Promise<number> {
+  const store = await openStore(config);
+  const books = createShopBooks(config);
+  const deliveries = createDeliveries(store);
+  let count = 0;
+  try {
+    const lost: Delivery[] = [];
+    for await (const delivery of deliveries.givenUp()) lost.push(delivery);
+    for (const delivery of lost) {
+      if (!what.givenUp && !what.ids.includes(delivery.event.id)) continue;
+      await put(delivery.endpoint, delivery.event);
+      await deliveries.forget(delivery);
+    }
+    const known = lost.map(({ event }) => event.id);
+    for (const id of what.ids.filter((wanted) => !known.includes(wanted))) await resendLines(id);
+    if (what.from !== undefined) await resendSpan(what.from, what.to);
+    return count;
+  } finally {
+    await books.close();
+    await store.close();
+  }
+
+  async function resendLines(id: string): Promise<void> {
+    const book = await books.open();
+    await book.refresh();
+    const lines = book.find(id);
+    if (lines.length === 0) throw new Problem("not-found", `Neither the book nor what was given up knows ${id}`);
+    for (const line of lines) await tell(toBookEvent(line));
+  }
+
+  async function resendSpan(from: number, to: number | undefined): Promise<void> {
+    const book = await books.open();
+    await book.refresh();
+    let after: { at: number; seq: number } | undefined;
+    do {
+      const lines = book.lines({ from, to }, { limit: PAGE, order: "oldest-first", after });
+      for (const line of lines) await tell(toBookEvent(line));
+      after = lines.length === PAGE ? lines.at(-1) : undefined;
+    } while (after);
+  }
+
+  async function tell(event: WebhookEvent): Promise<void> {
+    for (const { id, events } of webhooks) if (events?.includes(event.type) ?? true) await put(id, event);
+  }
+
+  async function put(endpoint: string, event: WebhookEvent): Promise<void> {
+    const now = Date.now();
+    await deliveries.update(`${endpoint}:${event.id}`, { endpoint, event, since: now, failures: 0, notBefore: now });
+    count += 1;
+  }
+}

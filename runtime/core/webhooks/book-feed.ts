@@ -1,0 +1,126 @@
+import type { Log } from "../../api/capabilities.ts";
+import type { BookLine, Books } from "../books/books.ts";
+import { createLeases } from "../leases.ts";
+import type { Store } from "../store.ts";
+import type { Deliveries } from "./deliveries.ts";
+import type { WebhookEvent, WebhookType } from "./events.ts";
+import type { Outbox, WebhookEndpoint } from "./outbox.ts";
+
+/** Tells receivers of the lines of the shop's book, from where each of them stands: one process at a time. */
+export interface BookFeed {
+  start(): void;
+  close(): Promise<void>;
+}
+
+export interface BookFeedDeps {
+  readonly endpoints: readonly WebhookEndpoint[];
+  readonly openBooks: () => Promise<Pick<Books, "refresh" | "since" | "find" | "lines">>;
+  readonly outbox: Pick<Outbox, "publishTo">;
+  readonly deliveries: Pick<Deliveries, "list">;
+  readonly store: Store;
+  readonly log: Log;
+  readonly everyMs?: number;
+}
+
+/** The last line that a receiver was told of; none where the book was empty when it came. */
+interface Cursor {
+  readonly seq: number;
+  readonly id?: string;
+}
+
+const EVERY_MS = 2000;
+const PAGE = 200;
+/** While so many messages wait for a receiver, it is told of no further lines: the book keeps them. */
+const MOST_WAITING = 1000;
+const TYPES: Readonly<Record<BookLine["kind"], WebhookType>> = {
+  sale: "sale",
+  refund: "refund",
+  reversal: "sale.reversed",
+  restoration: "sale.restored",
+};
+
+export function createBookFeed(deps: BookFeedDeps): BookFeed {
+  const { endpoints, openBooks, outbox, deliveries, store, log, everyMs = EVERY_MS } = deps;
+  const onError = (error: unknown): void => log.warn("webhook.feed-failed", { error });
+  const leases = createLeases({ store, prefix: "webhook-feed:", onError, reclaims: true });
+  const listening = endpoints.filter(({ events }) =>
+    Object.values(TYPES).some((type) => events?.includes(type) ?? true),
+  );
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  let working: Promise<void> = Promise.resolve();
+
+  return {
+    start: () => {
+      if (listening.length > 0) round();
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      await working;
+      leases.close();
+    },
+  };
+
+  function round(): void {
+    working = feedAll()
+      .catch(onError)
+      .then(() => {
+        if (!isClosed) timer = setTimeout(round, everyMs).unref();
+      });
+  }
+
+  async function feedAll(): Promise<void> {
+    const books = await openBooks();
+    await books.refresh();
+    for (const endpoint of listening) {
+      const lease = isClosed ? undefined : await leases.claim(endpoint.id);
+      await feed(endpoint, books, lease !== undefined).finally(() => lease?.release());
+    }
+  }
+
+  async function feed(
+    { id, events }: WebhookEndpoint,
+    books: Pick<Books, "since" | "find" | "lines">,
+    isOurs: boolean,
+  ): Promise<void> {
+    if (!isOurs) return;
+    const known = await store.get<Cursor>(`webhook-cursor:${id}`);
+    const cursor = known ?? newest(books);
+    if (!known) await store.set(`webhook-cursor:${id}`, cursor);
+    const lines = books.since(placeOf(cursor, books), PAGE);
+    const last = lines.at(-1);
+    if (!last || (await isFull(id))) return;
+    for (const line of lines) {
+      const event = toBookEvent(line);
+      if (events?.includes(event.type) ?? true) await outbox.publishTo(id, event);
+    }
+    await store.set(`webhook-cursor:${id}`, { seq: last.seq, id: last.id } satisfies Cursor);
+  }
+
+  async function isFull(endpoint: string): Promise<boolean> {
+    let waiting = 0;
+    for await (const _ of deliveries.list(endpoint)) waiting += 1;
+    return waiting >= MOST_WAITING;
+  }
+}
+
+/** A new receiver is told of what happens from now on. */
+function newest(books: Pick<Books, "lines">): Cursor {
+  const [line] = books.lines({}, { limit: 1, order: "newest-first" });
+  return line ? { seq: line.seq, id: line.id } : { seq: 0 };
+}
+
+/** Where a line stands in this machine's book, which may number its lines in another way than the last one's. */
+function placeOf({ seq, id }: Cursor, books: Pick<Books, "find">): number {
+  return (id === undefined ? undefined : books.find(id).find((line) => line.id === id))?.seq ?? seq;
+}
+
+/** A line of the book as receivers are told of it. */
+export function toBookEvent(line: BookLine): WebhookEvent {
+  const { id, kind, of, at, service, door, rail, network, asset, decimals, amount, usd } = line;
+  const { payer, receiver, transaction, requestId: request_id, job: job_id } = line;
+  const terms = { service, door, rail, network, asset, decimals, amount, usd, payer, receiver, transaction };
+  const data = { id, ...(kind !== "sale" && { sale: of }), ...terms, request_id, job_id };
+  return { id, type: TYPES[kind], at, data };
+}

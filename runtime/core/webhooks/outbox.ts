@@ -1,0 +1,123 @@
+import type { Clock, Log } from "../../api/capabilities.ts";
+import { createLeases } from "../leases.ts";
+import type { Store } from "../store.ts";
+import { type AttemptResult, type AttemptTerms, createSweeper } from "../sweeper.ts";
+import { createDeliveries, type Delivery } from "./deliveries.ts";
+import type { WebhookEvent, WebhookType } from "./events.ts";
+
+/** A receiver of webhooks. */
+export interface WebhookEndpoint {
+  readonly id: string;
+  /** What it is told of; undefined means everything. */
+  readonly events?: readonly WebhookType[] | undefined;
+}
+
+/** Sends an event once. Gives why it was not taken: a sentence. Never rejects. */
+export type PostWebhook = (endpoint: string, event: WebhookEvent, signal: AbortSignal) => Promise<string | undefined>;
+
+/** Tells receivers of events: each at least once, as long as it is taken within a day. */
+export interface Outbox {
+  /** Puts an event on record for everybody who wants it. @throws Problem `unavailable`. */
+  publish(event: WebhookEvent): Promise<void>;
+  /** Puts it on record for one receiver, whether it wants it or not. @throws Problem `unavailable`. */
+  publishTo(endpoint: string, event: WebhookEvent): Promise<void>;
+  /** Takes up what this or another process has left to be told, now and every few seconds. */
+  start(): void;
+  close(): Promise<void>;
+}
+
+export interface OutboxDeps {
+  readonly endpoints: readonly WebhookEndpoint[];
+  readonly post: PostWebhook;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly sweepMs?: number;
+}
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+/** The waits after each failure; the last one is repeated. */
+const WAITS_MS = [
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  30 * MINUTE_MS,
+  HOUR_MS,
+  2 * HOUR_MS,
+  4 * HOUR_MS,
+];
+/** After so long an event is not told any more. */
+const GIVE_UP_MS = 24 * HOUR_MS;
+/** So many events are told to one receiver at once. */
+const AT_ONCE = 4;
+
+export function createOutbox({ endpoints, post, store, clock, log, sweepMs = 5000 }: OutboxDeps): Outbox {
+  const deliveries = createDeliveries(store);
+  const onError = (error: unknown): void => log.warn("webhook.lease-failed", { error });
+  const leases = createLeases({ store, prefix: "webhook-lease:", onError, reclaims: true });
+  const sweeper = createSweeper<Delivery>({
+    list,
+    read: readDue,
+    claim: leases.claim,
+    attempt,
+    onError,
+    onOutage: (error) => log.error("webhook.sweep-failed", { error }),
+    firstMs: WAITS_MS[0] as number,
+    longestMs: HOUR_MS,
+    sweepMs,
+    laneOf: (key) => key.slice(0, key.indexOf(":")),
+    limitOf: () => AT_ONCE,
+  });
+
+  return {
+    async publish(event) {
+      for (const { id, events } of endpoints) if (events?.includes(event.type) ?? true) await publishTo(id, event);
+    },
+    publishTo,
+    start: sweeper.start,
+    async close() {
+      await sweeper.close();
+      leases.close();
+    },
+  };
+
+  async function publishTo(endpoint: string, event: WebhookEvent): Promise<void> {
+    const now = clock.now();
+    const key = await deliveries.add({ endpoint, event, since: now, failures: 0, notBefore: now });
+    sweeper.schedule(key);
+  }
+
+  async function* list(): AsyncGenerator<string> {
+    for (const { id } of endpoints) yield* deliveries.list(id);
+  }
+
+  async function readDue(key: string): Promise<Delivery | undefined> {
+    const delivery = await deliveries.read(key);
+    return delivery && delivery.notBefore <= clock.now() ? delivery : undefined;
+  }
+
+  async function attempt(key: string, delivery: Delivery, { signal }: AttemptTerms): Promise<AttemptResult> {
+    const { endpoint, event, since } = delivery;
+    const reason = await post(endpoint, event, signal);
+    if (reason === undefined) {
+      await deliveries.end(key);
+      return "done";
+    }
+    if (signal.aborted) return "done"; // The next process tries again.
+    const about = { endpoint, event: event.id, type: event.type, reason };
+    const ageMs = clock.now() - since;
+    const failures = delivery.failures + 1;
+    if (ageMs >= GIVE_UP_MS) {
+      log.error("webhook.given-up", { ...about, failures });
+      await deliveries.giveUp(key, { ...delivery, failures, reason });
+      return "done";
+    }
+    const waitMs = Math.min(WAITS_MS[Math.min(failures, WAITS_MS.length) - 1] as number, GIVE_UP_MS - ageMs);
+    log.warn("webhook.failed", { ...about, failures, retryMs: waitMs });
+    await deliveries.update(key, { ...delivery, failures, reason, notBefore: clock.now() + waitMs });
+    return { retryInMs: waitMs };
+  }
+}

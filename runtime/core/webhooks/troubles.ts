@@ -1,0 +1,95 @@
+import type { Clock, Log } from "../../api/capabilities.ts";
+import type { FailedJob } from "../jobs/jobs.ts";
+import type { RefundRecords } from "../refunds/records.ts";
+import type { Store } from "../store.ts";
+import type { RailStatus } from "../x402/rails.ts";
+import type { WebhookEvent } from "./events.ts";
+import type { Outbox } from "./outbox.ts";
+
+/** Tells receivers of what wants somebody's attention. */
+export interface Troubles {
+  /** Puts it on record to be told. @throws Problem `unavailable`. */
+  jobFailed(job: FailedJob): Promise<void>;
+  /** Looks at rails and refunds, now and again and again. */
+  start(): void;
+  close(): Promise<void>;
+}
+
+export interface TroublesDeps {
+  readonly outbox: Pick<Outbox, "publish">;
+  /** By id. */
+  readonly railStatuses: () => ReadonlyMap<string, RailStatus>;
+  readonly refunds: Pick<RefundRecords, "list">;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly everyMs?: number;
+}
+
+const EVERY_MS = 10_000;
+const MINUTE_MS = 60_000;
+/** A rail that comes back sooner is not spoken of. */
+const DOWN_MS = MINUTE_MS;
+/** A rail that stays down is spoken of once in an hour. */
+const HOUR_MS = 60 * MINUTE_MS;
+const TOLD_MS = 90 * 24 * HOUR_MS;
+
+export function createTroubles(deps: TroublesDeps): Troubles {
+  const { outbox, railStatuses, refunds, store, clock, log, everyMs = EVERY_MS } = deps;
+  /** Since when rails are down: Unix milliseconds. */
+  const downSince = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  let working: Promise<void> = Promise.resolve();
+
+  return {
+    jobFailed: ({ id, service, error, at }) =>
+      tellOnce({ id: `job.failed_${id}`, type: "job.failed", at, data: { job_id: id, service, error } }),
+    start: look,
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      await working;
+    },
+  };
+
+  function look(): void {
+    working = Promise.all([lookAtRails(), lookAtRefunds()])
+      .catch((error: unknown) => log.warn("webhook.look-failed", { error }))
+      .then(() => {
+        if (!isClosed) timer = setTimeout(look, everyMs).unref();
+      });
+  }
+
+  async function lookAtRails(): Promise<void> {
+    const now = clock.now();
+    for (const [rail, status] of railStatuses()) {
+      if (status.state === "up") {
+        downSince.delete(rail);
+        continue;
+      }
+      const since = downSince.get(rail) ?? now;
+      downSince.set(rail, since);
+      if (now - since < DOWN_MS) continue;
+      const data = { rail, reason: status.reason, since: new Date(since).toISOString() };
+      await tellOnce({ id: `rail.down_${rail}_${Math.floor(now / HOUR_MS)}`, type: "rail.down", at: now, data });
+    }
+  }
+
+  async function lookAtRefunds(): Promise<void> {
+    for await (const { id, state, service, payment, reason } of refunds.list()) {
+      if (state !== "manual") continue;
+      const { network, asset, amount, payer, transaction } = payment;
+      const data = { job_id: id, service, reason, network, asset, amount, payer, transaction };
+      await tellOnce({ id: `refund.manual_${id}`, type: "refund.manual", at: clock.now(), data });
+    }
+  }
+
+  /** On record first, and marked as told afterwards: a crash between the two tells it again. */
+  async function tellOnce(event: WebhookEvent): Promise<void> {
+    const key = `webhook-told:${event.id}`;
+    if (await store.get(key)) return;
+    await outbox.publish(event);
+    await store.set(key, true, TOLD_MS, "lazy");
+  }
+}

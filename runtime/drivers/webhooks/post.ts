@@ -1,0 +1,56 @@
+import { Webhook } from "standardwebhooks";
+import type { Clock } from "../../api/capabilities.ts";
+import { toWebhookBody } from "../../core/webhooks/events.ts";
+import type { PostWebhook } from "../../core/webhooks/outbox.ts";
+
+/** Where a receiver is, and the secrets that sign its messages: two while one replaces the other. */
+export interface WebhookTarget {
+  readonly url: string;
+  /** `whsec_` and base64. */
+  readonly secrets: readonly string[];
+}
+
+export interface PostWebhookDeps {
+  /** By the receiver's id. */
+  readonly targets: ReadonlyMap<string, WebhookTarget>;
+  readonly clock: Clock;
+  readonly timeoutMs?: number;
+}
+
+/** As long as the receiver may take (Standard Webhooks: 15 to 30 seconds). */
+const TIMEOUT_MS = 20_000;
+
+/** Sends messages as Standard Webhooks says: signed, with an id that stays the same, and no redirection followed. */
+export function createPostWebhook({ targets, clock, timeoutMs = TIMEOUT_MS }: PostWebhookDeps): PostWebhook {
+  return async (endpoint, event, signal) => {
+    const target = targets.get(endpoint);
+    if (!target) return "Its URL or its secret is not configured in this process";
+    const { url, secrets } = target;
+    const body = toWebhookBody(event);
+    const at = new Date(clock.now());
+    const headers = {
+      "content-type": "application/json",
+      "user-agent": "payphone-webhooks",
+      "webhook-id": event.id,
+      "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
+      "webhook-signature": secrets.map((secret) => new Webhook(secret).sign(event.id, at, body)).join(" "),
+    };
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    try {
+      const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal: bounded });
+      await response.body?.cancel();
+      return response.ok ? undefined : `It answered ${response.status}`;
+    } catch (error) {
+      if (bounded.aborted && !signal.aborted) return `It did not answer within ${timeoutMs / 1000} seconds`;
+      const { cause } = error as { readonly cause?: { readonly code?: string } };
+      return `It could not be reached${cause?.code ? ` (${cause.code})` : ""}`;
+    }
+  };
+}
+
+/** Whether a secret signs: `whsec_` and the base64 of 24 to 64 bytes (Standard Webhooks, "Signature scheme"). */
+export function isWebhookSecret(text: string): boolean {
+  const bytes = Buffer.from(text.replace(/^whsec_/, ""), "base64");
+  const isBase64 = bytes.toString("base64").replace(/=+$/, "") === text.replace(/^whsec_/, "").replace(/=+$/, "");
+  return text.startsWith("whsec_") && isBase64 && bytes.length >= 24 && bytes.length <= 64;
+}

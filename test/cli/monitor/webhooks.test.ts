@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { Webhook } from "standardwebhooks";
+import { loadSet } from "../../../runtime/cli/set/load.ts";
+import { listWebhooks, resendWebhooks } from "../../../runtime/cli/webhooks/webhooks.ts";
+import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
+import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
+
+const SECRET = `whsec_${Buffer.alloc(24, "s").toString("base64")}`;
+const SHOP = edit(
+  TOSS,
+  "manifests/_site.yaml",
+  "limits:",
+  "webhooks:\n  - { id: accounts, variable: HOOK_URL, secret: HOOK_SECRET, events: [sale, refund] }\nlimits:",
+);
+
+interface Told {
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+describe("a shop with webhooks", () => {
+  let shop: OperatedShop;
+  let server: Server;
+  const told: Told[] = [];
+  before(async () => {
+    server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = Buffer.concat(chunks).toString();
+      told.push(new Webhook(SECRET).verify(body, request.headers as Record<string, string>) as Told);
+      response.end();
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    shop = await openOperatedShop(SHOP, { HOOK_URL: `http://127.0.0.1:${port}/hook`, HOOK_SECRET: SECRET });
+  });
+  after(async () => {
+    await shop.close();
+    server.closeAllConnections();
+    server.close();
+    await removeDirectories();
+  });
+
+  it("tells its books of a sale, and again when the seller asks for it", async () => {
+    const pay = await stockFetch(shop.sandbox, "base");
+    const response = await pay(`${shop.running.url}/v1/toss`, json({}));
+    expect(response.status).to.equal(200);
+    const { transaction } = receiptOf(response);
+    await eventually(() => told.length === 1);
+    expect(told[0]?.type).to.equal("sale");
+    expect(told[0]?.data).to.include({ service: "toss", rail: "base", usd: "0.01", amount: "10000", transaction });
+    const { site } = await loadSet(await makeDirectory(SHOP));
+    const config = { dataDir: shop.dataDir, redisUrl: undefined };
+    expect(await listWebhooks(config, site)).to.deep.equal([]);
+    expect(await resendWebhooks(config, site, { ids: [transaction], givenUp: false })).to.equal(1);
+    await eventually(() => told.length === 2);
+    expect(told[1]?.data.id, "the same, so that it counts once").to.equal(told[0]?.data.id);
+    expect(await resendWebhooks(config, site, { ids: [], givenUp: false, from: Date.now() - 60_000 })).to.equal(1);
+  });
+
+  it("counts the sale for Prometheus, too", async () => {
+    const text = await (await shop.admin("/metrics")).text();
+    expect(text).to.include('payphone_revenue_usd_total{service="toss",rail="base"} 0.01');
+    expect(text).to.match(/payphone_payments_total\{service="toss",door="rest",rail="base",outcome="result"\} 1/);
+    expect(text).to.match(/payphone_challenges_total\{service="toss",door="rest"\} 1/);
+    expect(text).to.match(/payphone_call_seconds_count\{service="toss",door="rest"\} 1/);
+    expect(text).to.match(/payphone_settlement_seconds_count\{rail="base"\} 1/);
+  });
+});

@@ -1,0 +1,185 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { Webhook, WebhookVerificationError } from "standardwebhooks";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { createDeliveries } from "../../../runtime/core/webhooks/deliveries.ts";
+import type { WebhookEvent } from "../../../runtime/core/webhooks/events.ts";
+import { createOutbox, type Outbox } from "../../../runtime/core/webhooks/outbox.ts";
+import { createPostWebhook } from "../../../runtime/drivers/webhooks/post.ts";
+import { eventually } from "../../support/eventually.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+const HOUR_MS = 3_600_000;
+const SECRET = `whsec_${Buffer.alloc(24, "a").toString("base64")}`;
+const OTHER = `whsec_${Buffer.alloc(24, "b").toString("base64")}`;
+
+const toSale = (id: string): WebhookEvent => ({ id, type: "sale", at: Date.now(), data: { id, usd: "0.001" } });
+
+interface Message {
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+describe("webhooks", () => {
+  let server: Server;
+  let shiftMs: number;
+  let status: number;
+  let store: ReturnType<typeof createMemoryStore>;
+  const messages: Message[] = [];
+  const open: Outbox[] = [];
+  const clock = { now: () => Date.now() + shiftMs };
+
+  before(async () => {
+    server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      messages.push({ headers: request.headers as Message["headers"], body: Buffer.concat(chunks).toString() });
+      response.writeHead(status, { location: "/elsewhere" }).end("thanks");
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+  });
+  after(() => server.close());
+  beforeEach(() => {
+    messages.length = 0;
+    shiftMs = 0;
+    status = 204;
+    store = createMemoryStore(clock.now);
+  });
+  afterEach(async () => {
+    for (const outbox of open.splice(0)) await outbox.close();
+  });
+
+  /** A process that tells one receiver; `sweepMs` is short, and waits are those of the shifted clock. */
+  function start({ secrets = [SECRET], events }: { secrets?: string[]; events?: ["sale"] } = {}): Outbox {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+    const post = createPostWebhook({ targets: new Map([["books", { url, secrets }]]), clock });
+    const outbox = createOutbox({
+      endpoints: [{ id: "books", events }],
+      post,
+      store,
+      clock,
+      log: silentLog,
+      sweepMs: 20,
+    });
+    outbox.start();
+    open.push(outbox);
+    return outbox;
+  }
+  const restart = async (): Promise<Outbox> => {
+    for (const outbox of open.splice(0)) await outbox.close();
+    return start();
+  };
+  const received = (count: number): Promise<Message[]> =>
+    eventually(
+      () => messages,
+      (all) => all.length >= count,
+    );
+  const waiting = async (): Promise<number> => {
+    let count = 0;
+    for await (const _ of createDeliveries(store).list("books")) count += 1;
+    return count;
+  };
+
+  /** The delivery, once it has failed so often. */
+  const failures = (count: number) =>
+    eventually(read, (delivery) => delivery?.failures === count) as Promise<
+      NonNullable<Awaited<ReturnType<typeof read>>>
+    >;
+  const read = () => createDeliveries(store).read("books:sale_1");
+
+  it("are signed so that the official library verifies them, and nobody without the secret", async () => {
+    await start().publish(toSale("sale_1"));
+    const [{ headers, body }] = (await received(1)) as [Message];
+    expect(new Webhook(SECRET).verify(body, headers)).to.deep.include({
+      type: "sale",
+      data: { id: "sale_1", usd: "0.001" },
+    });
+    expect(headers["webhook-id"]).to.equal("sale_1");
+    expect(() => new Webhook(OTHER).verify(body, headers)).to.throw(WebhookVerificationError);
+    expect(() => new Webhook(SECRET).verify(body.replace("0.001", "1000"), headers)).to.throw(WebhookVerificationError);
+  });
+
+  it("are signed with both secrets while one replaces the other", async () => {
+    await start({ secrets: [OTHER, SECRET] }).publish(toSale("sale_1"));
+    const [{ headers, body }] = (await received(1)) as [Message];
+    for (const secret of [SECRET, OTHER])
+      expect(new Webhook(secret).verify(body, headers)).to.include({ type: "sale" });
+  });
+
+  it("reach a receiver that was away for an hour, with the same id and a new time, also after a restart", async () => {
+    status = 503;
+    await start().publish(toSale("sale_1"));
+    let failed = 1;
+    for (; shiftMs < HOUR_MS; failed += 1) {
+      await failures(failed);
+      shiftMs += ((await read())?.notBefore ?? 0) - clock.now();
+      await restart();
+    }
+    const { notBefore } = await failures(failed);
+    const before = messages.length;
+    expect(before).to.equal(failed);
+    status = 200;
+    shiftMs += notBefore - clock.now();
+    await restart();
+    const all = await received(before + 1);
+    await eventually(async () => (await waiting()) === 0);
+    const last = all.at(-1) as Message;
+    expect(last.headers["webhook-id"]).to.equal("sale_1");
+    expect(Number(last.headers["webhook-timestamp"])).to.be.closeTo(clock.now() / 1000, 10);
+    expect(messages, "and not again").to.have.length(before + 1);
+  });
+
+  it("come later than others that were taken at once: their order says nothing", async () => {
+    status = 500;
+    const outbox = start();
+    await outbox.publish(toSale("sale_1"));
+    await failures(1);
+    status = 200;
+    await outbox.publish(toSale("sale_2"));
+    await received(2);
+    shiftMs += HOUR_MS;
+    await restart();
+    await received(3);
+    expect(messages.map(({ headers }) => headers["webhook-id"])).to.deep.equal(["sale_1", "sale_2", "sale_1"]);
+  });
+
+  it("are put on record once, however often they are published", async () => {
+    const outbox = start();
+    status = 500;
+    await Promise.all([outbox.publish(toSale("sale_1")), outbox.publish(toSale("sale_1"))]);
+    expect(await waiting()).to.equal(1);
+  });
+
+  it("are given up after a day, are kept, and can be told again", async () => {
+    status = 301; // A redirection is not followed.
+    await start().publish(toSale("sale_1"));
+    await failures(1);
+    shiftMs += 24 * HOUR_MS;
+    const outbox = await restart();
+    await received(2);
+    await eventually(async () => (await waiting()) === 0);
+    const { value: lost } = await createDeliveries(store).givenUp()[Symbol.asyncIterator]().next();
+    expect(lost).to.include({ endpoint: "books", failures: 2, reason: "It answered 301" });
+    status = 200;
+    await outbox.publishTo("books", lost.event);
+    expect(((await received(3)) as Message[]).at(-1)?.headers["webhook-id"]).to.equal("sale_1");
+  });
+
+  it("tell a receiver only of what it wants", async () => {
+    const outbox = start({ events: ["sale"] });
+    await outbox.publish({ ...toSale("rail_1"), type: "rail.down" });
+    await outbox.publish(toSale("sale_1"));
+    expect((await received(1)).map(({ headers }) => headers["webhook-id"])).to.deep.equal(["sale_1"]);
+  });
+
+  it("are told by one process at a time", async () => {
+    const outboxes = [start(), start(), start()];
+    for (let sale = 0; sale < 20; sale += 1) await (outboxes[sale % 3] as Outbox).publish(toSale(`sale_${sale}`));
+    await received(20);
+    await eventually(async () => (await waiting()) === 0);
+    expect(new Set(messages.map(({ headers }) => headers["webhook-id"])).size).to.equal(20);
+    expect(messages).to.have.length(20);
+  });
+});
