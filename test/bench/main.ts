@@ -1,3 +1,4 @@
+/** `npm run bench` measures everything, `npm run bench -- <section>…` these sections (`soak` only then). Each figure is a ratio inside one run. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { type LedgerRow, measureLedger } from "./ledger.ts";
 import { type Sample, sample } from "./load.ts";
 import { median } from "./median.ts";
 import { type CachedRow, measureServices, type UncachedRow } from "./services.ts";
+import { measureSoak, type SoakRow } from "./soak.ts";
 import { measureStart, type StartRow } from "./start.ts";
 
 /** Interleaved rounds that count, after those that warm up. Only ratios inside one round are compared. */
@@ -31,24 +33,43 @@ interface Row {
   readonly rounds: readonly Readonly<Record<Name, Sample>>[];
 }
 
-const rows: Row[] = [];
-for (const one of CASES) rows.push(await measure(one));
-const starts = await measureStart();
-const ledger = await measureLedger();
-const services = await measureServices();
-const hostile = await measureHostile();
-const jobs = { drained: await measureDrain(), polled: await measurePolls() };
-print(rows, starts);
-printLedger(ledger);
-printServices(services);
-printHostile(hostile);
-printJobs(jobs);
+interface ServiceRows {
+  readonly uncached: readonly UncachedRow[];
+  readonly cached: readonly CachedRow[];
+}
+
+interface JobRows {
+  readonly drained: readonly DrainRow[];
+  readonly polled: readonly PollRow[];
+}
+
+/** Each measures, prints its table, and gives its rows for the file. */
+const SECTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
+  async calls() {
+    const rows: Row[] = [];
+    for (const one of CASES) rows.push(await measure(one));
+    return print(rows);
+  },
+  start: async () => printStarts(await measureStart()),
+  ledger: async () => printLedger(await measureLedger()),
+  services: async () => printServices(await measureServices()),
+  hostile: async () => printHostile(await measureHostile()),
+  jobs: async () => printJobs({ drained: await measureDrain(), polled: await measurePolls() }),
+  soak: async () => printSoak(await measureSoak()),
+};
+/** It takes ten minutes: only when it is asked for. */
+const LONG = ["soak"];
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !(name in SECTIONS));
+if (unknown.length > 0)
+  throw new Error(`no section ${unknown.join(", ")}; there are ${Object.keys(SECTIONS).join(", ")}`);
 const file = join(import.meta.dirname, "results", "latest.json");
+const results: Record<string, unknown> = { node: process.version, cpu: cpus()[0]?.model, cores: cpus().length };
+for (const [name, run] of Object.entries(SECTIONS))
+  if (asked.includes(name) || (asked.length === 0 && !LONG.includes(name))) results[name] = await run();
 mkdirSync(join(file, ".."), { recursive: true });
-writeFileSync(
-  file,
-  `${JSON.stringify({ node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, rows, starts, ledger, services, hostile, jobs }, null, 2)}\n`,
-);
+writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
 console.log(`\nWritten to ${file}`);
 
 async function measure(one: Case): Promise<Row> {
@@ -111,7 +132,7 @@ function toRow({ title, goal, peer }: Case, rounds: readonly Readonly<Record<Nam
   };
 }
 
-function print(table: readonly Row[], startRows: readonly StartRow[]): void {
+function print(table: readonly Row[]): readonly Row[] {
   console.log(
     "\n| case | requests/s | of bare | of peer | p50 / p99 ms | bare, peer requests/s | goal |\n|---|---|---|---|---|---|---|",
   );
@@ -121,40 +142,62 @@ function print(table: readonly Row[], startRows: readonly StartRow[]): void {
       `| ${title} | ${Math.round(rate.payphone)} | ${ofBare.toFixed(3)} | ${ofPeer.toFixed(1)}× | ${p50} / ${p99} | ${others} | ${goal} |`,
     );
   }
-  console.log("\n| start to first answer | ms | MB | goal |\n|---|---|---|---|");
-  for (const { title, ms, megabytes, goal } of startRows)
-    console.log(`| ${title} | ${Math.round(ms)} | ${Math.round(megabytes)} | ${goal} |`);
+  return table;
 }
 
-function printLedger(table: readonly LedgerRow[]): void {
+function printStarts(table: readonly StartRow[]): readonly StartRow[] {
+  console.log("\n| start to first answer | ms | MB | goal |\n|---|---|---|---|");
+  for (const { title, ms, megabytes, goal } of table)
+    console.log(`| ${title} | ${Math.round(ms)} | ${Math.round(megabytes)} | ${goal} |`);
+  return table;
+}
+
+function printLedger(table: readonly LedgerRow[]): readonly LedgerRow[] {
   console.log("\n| spend accounting, one run | ms | MB at most | MB before |\n|---|---|---|---|");
   for (const { title, ms, megabytes, idleMegabytes } of table)
     console.log(`| ${title} | ${Math.round(ms)} | ${Math.round(megabytes)} | ${Math.round(idleMegabytes)} |`);
+  return table;
 }
 
-function printServices({ uncached, cached }: { uncached: readonly UncachedRow[]; cached: readonly CachedRow[] }): void {
+function printServices(table: ServiceRows): ServiceRows {
+  const { uncached, cached } = table;
   console.log("\n| paid call, each question to a source takes 50 ms | p50 / p99 ms |\n|---|---|");
   for (const { title, p50, p99 } of uncached) console.log(`| ${title} | ${Math.round(p50)} / ${Math.round(p99)} |`);
   console.log("\n| paid call, remembered | requests/s | of the first | p50 / p99 ms |\n|---|---|---|---|");
   for (const { title, rate, ofPlain, p50, p99 } of cached)
     console.log(`| ${title} | ${Math.round(rate)} | ${ofPlain.toFixed(2)} | ${p50} / ${p99} |`);
+  return table;
 }
 
-function printHostile(table: readonly HostileRow[]): void {
+function printHostile(table: readonly HostileRow[]): readonly HostileRow[] {
   console.log(
-    "\n| 600 a minute from one address | others' p50 / p99 ms | without it | p99 ratio | 429 |\n|---|---|---|---|---|",
+    "\n| an attack beside good buyers | their p50 / p99 ms | without it | p99 ratio | 429, or closed |\n|---|---|---|---|---|",
   );
   for (const { title, alone, beside, refused } of table) {
     const [quiet, busy] = [alone, beside].map(({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`);
     console.log(`| ${title} | ${busy} | ${quiet} | ${(beside.p99 / alone.p99).toFixed(1)}× | ${refused} |`);
   }
+  return table;
 }
 
-function printJobs({ drained, polled }: { drained: readonly DrainRow[]; polled: readonly PollRow[] }): void {
+function printJobs(table: JobRows): JobRows {
+  const { drained, polled } = table;
   console.log("\n| jobs | one process, jobs/s | two processes, jobs/s | ratio |\n|---|---|---|---|");
   for (const { title, one, two, ratio } of drained)
     console.log(`| ${title} | ${Math.round(one)} | ${Math.round(two)} | ${ratio.toFixed(2)}× |`);
   console.log("\n| polls | requests/s | of bare | p50 / p99 ms |\n|---|---|---|---|");
   for (const { title, rate, ofBare, p50, p99 } of polled)
     console.log(`| ${title} | ${Math.round(rate)} | ${ofBare.toFixed(3)} | ${p50} / ${p99} |`);
+  return table;
+}
+
+function printSoak(row: SoakRow): SoakRow {
+  const [quarter, half, end] = row.megabytes.map(Math.round);
+  console.log(
+    "\n| mixed load, on a file | calls | MB after a quarter, half, all | MB a minute, second half |\n|---|---|---|---|",
+  );
+  console.log(
+    `| ${row.minutes} minutes | ${row.calls} | ${quarter}, ${half}, ${end} | ${row.megabytesPerMinute.toFixed(2)} |`,
+  );
+  return row;
 }
