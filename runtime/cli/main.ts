@@ -5,6 +5,7 @@ import { Problem } from "../api/problem.ts";
 import { addBackupCommands } from "./commands/backup.ts";
 import { addCallCommand } from "./commands/call.ts";
 import { ROOT } from "./commands/directory.ts";
+import { addImportCommands } from "./commands/import.ts";
 import { addInitCommand } from "./commands/init.ts";
 import { addMcpProxyCommand } from "./commands/mcp-proxy.ts";
 import { addOperateCommands } from "./commands/operate.ts";
@@ -57,6 +58,7 @@ function createProgram(): Command {
   addOperateCommands(program);
   addSetCommands(program);
   addTestCommand(program);
+  addImportCommands(program);
   addCallCommand(program);
   addPurchasesCommand(program);
   addVerifyCommand(program);

@@ -1,0 +1,83 @@
+import type { JsonSchema } from "json-schema-faker";
+import { isObject, type JsonObject } from "../../core/json.ts";
+import type { Compile } from "../../core/schema/validator.ts";
+import { checkExamples } from "../../core/set/examples.ts";
+import { Refused } from "./imported.ts";
+import { toSmallest } from "./smallest-schema.ts";
+
+/** The schemas of a service, and what its examples are made from. */
+export interface ExampleTerms {
+  readonly input: unknown;
+  readonly output: unknown;
+  readonly compile: Compile;
+  /** Schemas by name. */
+  readonly documents: ReadonlyMap<string, object>;
+}
+
+/** An example of a manifest. */
+export interface Example {
+  readonly input: JsonObject;
+  readonly output?: unknown;
+}
+
+const SEEDS = [1, 2, 3, 5, 8, 13, 21];
+
+/**
+ * The first given input that fits, with the first given output that fits; where no input fits, the smallest one that can be
+ * made from the schema.
+ * @throws Refused where none can be made, or a schema cannot be compiled.
+ */
+export async function findExample(
+  terms: ExampleTerms,
+  inputs: readonly unknown[],
+  outputs: readonly unknown[],
+): Promise<{ readonly example: Example; readonly isDerived: boolean }> {
+  const compiled = compileBoth(terms);
+  const fits = (part: "input" | "output", value: unknown): boolean => {
+    if (part === "input" && !isObject(value)) return false;
+    const draft = {
+      file: "",
+      data: { examples: [{ input: {}, [part]: value }] },
+      locate: () => ({ line: 1, column: 1 }),
+    };
+    return checkExamples(draft, { [part]: compiled[part] }).length === 0;
+  };
+  const output = outputs.find((value) => value !== undefined && fits("output", value));
+  const given = inputs.find((value) => fits("input", value));
+  const input = (given ?? (await derive(terms, (value) => fits("input", value)))) as JsonObject; // As `fits` has found.
+  return { example: { input, ...(output !== undefined && { output }) }, isDerived: given === undefined };
+}
+
+function compileBoth({ input, output, compile }: ExampleTerms) {
+  const compileOne = (part: string, schema: unknown) => {
+    try {
+      return compile(schema as string | object);
+    } catch (error) {
+      const { cause, message } = error as Error;
+      throw new Refused(`its ${part} cannot be checked: ${cause instanceof Error ? cause.message : message}`);
+    }
+  };
+  return { input: compileOne("input", input), output: compileOne("output", output) };
+}
+
+/** An input with the required fields only, always the same for the same schema. */
+async function derive({ input, documents }: ExampleTerms, fits: (value: unknown) => boolean): Promise<unknown> {
+  if (fits({})) return {};
+  const { generateSync } = await import("json-schema-faker");
+  const schema = typeof input === "string" ? { $ref: `${input}.json` } : input;
+  for (const [choice, seed] of SEEDS.entries()) {
+    const smallest = toSmallest(schema, documents, choice);
+    const options = { seed, useExamplesValue: choice === 0, optionalsProbability: 0 };
+    const found = attempt(() => generateSync(structuredClone(smallest) as JsonSchema, options));
+    if (fits(found)) return found;
+  }
+  throw new Refused("no example of its input could be made, and the document has none that fits its own schema");
+}
+
+function attempt(make: () => unknown): unknown {
+  try {
+    return make();
+  } catch {
+    return undefined; // The next attempt, or none, has a value that fits.
+  }
+}

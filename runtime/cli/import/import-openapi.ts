@@ -1,0 +1,75 @@
+import { Problem } from "../../api/problem.ts";
+import { didYouMean } from "../../core/set/did-you-mean.ts";
+import { importOperations } from "./openapi/openapi.ts";
+import { isEmpty, listOperations, type Operation, type Selection, select } from "./openapi/operations.ts";
+import { createPointers } from "./openapi/pointers.ts";
+import { readDocument } from "./openapi/read-document.ts";
+import { toUpstreamId } from "./openapi/upstreams.ts";
+import { toImportReport, toOfferTable } from "./report.ts";
+import { applyImport } from "./shop/apply.ts";
+
+/** The command line of `payphone import openapi`. */
+export interface OpenApiCommand {
+  /** A file or a URL. */
+  readonly location: string;
+  readonly dir: string;
+  readonly selection: Selection;
+  /** Left out: the price of services that are there already stays, and new ones get `USUAL_PRICE`. */
+  readonly price?: string | undefined;
+  /** Left out: made from the document's title. */
+  readonly upstream?: string | undefined;
+  readonly isDryRun: boolean;
+}
+
+/** What an imported service costs where nobody has said. */
+export const USUAL_PRICE = "0.01";
+
+/** What a command of `payphone import` prints. */
+export interface ImportOutcome {
+  readonly report: string;
+  /** Whether something that was asked for could not be taken. */
+  readonly isPartial: boolean;
+}
+
+/**
+ * Imports operations of an OpenAPI document into a shop; without a selection, lists them.
+ * @throws Problem `bad-request` for a document, a selection or a shop that cannot be used; nothing is written then.
+ */
+export async function runOpenApiImport(command: OpenApiCommand): Promise<ImportOutcome> {
+  const { location, dir, selection, price, isDryRun } = command;
+  const read = await readDocument(location);
+  const pointers = createPointers(read.document);
+  const operations = listOperations(read.document, pointers);
+  if (operations.length === 0) throw new Problem("bad-request", `${location} has no operations`);
+  const upstream = command.upstream ?? toUpstreamId(read.document);
+  if (isEmpty(selection)) return { report: toTable(operations, location), isPartial: false };
+  const { chosen, unknown } = select(operations, selection, upstream);
+  if (unknown.length > 0) throw isUnknown(unknown, operations);
+  const terms = { read, pointers, operations, chosen, upstream };
+  const imported = await importOperations({ ...terms, price: price ?? USUAL_PRICE });
+  const applied = await applyImport(imported, { dir, upstream, isPriceGiven: price !== undefined, isDryRun });
+  return { report: toImportReport(applied, isDryRun), isPartial: applied.refused.length > 0 };
+}
+
+function toTable(operations: readonly Operation[], location: string): string {
+  const offers = operations.map(({ name, method, path, tags, summary, description }) => ({
+    name,
+    call: `${method} ${path}`,
+    tags,
+    summary: summary || description,
+  }));
+  const [first] = operations;
+  const [tag] = operations.flatMap(({ tags }) => tags);
+  return toOfferTable(offers, location, [
+    "Choose:",
+    `  payphone import openapi ${location} --operations '${first?.name}' --price 0.005`,
+    ...(tag === undefined ? [] : [`  payphone import openapi ${location} --tag '${tag}'`]),
+    `  payphone import openapi ${location} --all`,
+  ]);
+}
+
+function isUnknown(unknown: readonly string[], operations: readonly Operation[]): Problem {
+  const names = operations.flatMap(({ name, method, path, tags }) => [name, `${method} ${path}`, ...tags]);
+  const lines = unknown.map((name) => `${name}: no such operation or tag${didYouMean(name, names)}`);
+  return new Problem("bad-request", ["Nothing was imported.", ...lines].join("\n"));
+}

@@ -1,0 +1,44 @@
+import type { JsonObject } from "../../core/json.ts";
+
+/** What a source offers, as the files of a shop. Nothing is written yet. */
+export interface Imported {
+  /** The file or URL that was read, or the command that was started. */
+  readonly source: string;
+  /** The entries for `upstreams` of `_site.yaml`. */
+  readonly upstreams: readonly UpstreamEntry[];
+  readonly services: readonly ImportedService[];
+  /** Schemas that services refer to, by name. */
+  readonly schemas: ReadonlyMap<string, JsonObject>;
+  readonly refused: readonly LeftOut[];
+  /** The ids of everything that the source offers, selected or not. */
+  readonly offered: readonly string[];
+  /** What the operator should know, one sentence each. */
+  readonly notes: readonly string[];
+}
+
+/** An entry of `upstreams`. */
+export type UpstreamEntry = JsonObject & { readonly id: string; readonly title: string };
+
+/** One service of a source, as a manifest. */
+export interface ImportedService {
+  /** What the source calls it. */
+  readonly name: string;
+  readonly manifest: ImportedManifest;
+  /** Whether the example's input was made from the schema, because the source has none. */
+  readonly isDerived: boolean;
+}
+
+/** The keys of a manifest, in the order in which they are written. */
+export type ImportedManifest = JsonObject & { readonly id: string; readonly input: unknown; readonly output: unknown };
+
+/** What cannot be taken. */
+export interface LeftOut {
+  readonly name: string;
+  /** Completes "it is left out, because …". */
+  readonly reason: string;
+}
+
+/** The reason why one operation or tool cannot be taken. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+}

@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+
+const words = (text: string): string[] =>
+  toAscii(text)
+    .replaceAll(/([a-z\d])([A-Z])/g, "$1 $2")
+    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, "$1 $2")
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== "");
+
+/** Shortens a name to a length; the end of a digest keeps it apart from others that begin alike. */
+function shorten(name: string, most: number, separator: string): string {
+  if (name.length <= most) return name;
+  const digest = createHash("sha256").update(name).digest("hex").slice(0, 6);
+  return `${name.slice(0, most - digest.length - separator.length)}${separator}${digest}`;
+}
+
+/** `getPetById` of `petstore` is `petstore_get_pet_by_id`: at most 64 characters. */
+export function toServiceId(upstream: string, name: string): string {
+  const own = words(upstream).join("_").toLowerCase();
+  const rest = words(name).join("_").toLowerCase() || "call";
+  return shorten(rest === own || rest.startsWith(`${own}_`) ? rest : `${own}_${rest}`, 64, "_");
+}
+
+/** The path of a service: `petstore_get_pet` of `petstore` is `/v1/petstore/get-pet`. */
+export function toServicePath(upstream: string, id: string): string {
+  const own = words(upstream).join("_").toLowerCase();
+  const rest = id.startsWith(`${own}_`) ? id.slice(own.length + 1) : id;
+  return `/v1/${toWord(upstream)}/${rest.replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "")}`;
+}
+
+/** Lower-case letters, digits and single dashes, at most 32 characters; empty when there is no letter and no digit. */
+export const toWord = (text: string): string => words(text).join("-").toLowerCase().slice(0, 32).replace(/-$/, "");
+
+/** `pet-item` of `petstore` is `PetstorePetItem`. */
+export function toSchemaName(upstream: string, name: string): string {
+  const own = toPascalCase(upstream).replace(/^\d/, "N$&");
+  const rest = toPascalCase(name);
+  return shorten(rest.toLowerCase().startsWith(own.toLowerCase()) ? rest : own + rest, 80, "");
+}
+
+const toPascalCase = (text: string): string =>
+  words(text)
+    .map((word) => word[0]?.toUpperCase() + word.slice(1))
+    .join("");
+
+/** A name that templates can hold: letters, digits and underscores, no digit first. */
+export function toFieldName(text: string): string {
+  const plain = toAscii(text)
+    .replaceAll(/[^A-Za-z0-9_]+/g, "_")
+    .replaceAll(/^_+|_+$/g, "");
+  return /^[A-Za-z]/.test(plain) ? plain : `f_${plain}`;
+}
+
+/** An environment variable: `pet-store` with `KEY` is `PET_STORE_KEY`. */
+export const toVariable = (id: string, what: string): string =>
+  `${/^\d/.test(id) ? "API_" : ""}${id.replaceAll("-", "_").toUpperCase()}_${what}`;
+
+/** Gives a wanted name, with a number behind it when it is taken. Names that differ in capitals only are the same. */
+export function createNames(taken: Iterable<string> = []): (wanted: string, separator?: string) => string {
+  const known = new Set([...taken].map((name) => name.toLowerCase()));
+  return (wanted, separator = "") => {
+    let name = wanted;
+    for (let count = 2; known.has(name.toLowerCase()); count++) name = `${wanted}${separator}${count}`;
+    known.add(name.toLowerCase());
+    return name;
+  };
+}
+
+const TYPOGRAPHIC: Readonly<Record<string, string>> = {
+  "\u2018": "'",
+  "\u2019": "'",
+  "\u201C": '"',
+  "\u201D": '"',
+  "\u2013": "-",
+  "\u2014": "-",
+  "\u2022": "-",
+  "\u2026": "...",
+  "\u00A0": " ",
+};
+
+const toAscii = (text: string): string =>
+  toLatin(text)
+    .normalize("NFKD")
+    .replaceAll(/[^ -~]/g, "");
+
+/** Without characters beyond Latin-1: typographic quotes and dashes become plain ones, others are left out. */
+const toLatin = (text: string): string =>
+  text.replaceAll(/[^\0-\xff]|\u00A0/gu, (character) => TYPOGRAPHIC[character] ?? "");
+
+/** A title: printable ASCII, at most 32 characters, cut between words. */
+export function toTitle(text: string, fallback: string): string {
+  const plain =
+    toAscii(toPlainText(text))
+      .replaceAll(/\s+/g, " ")
+      .trim()
+      .replace(/(?<!\.)\.$/, "") || fallback;
+  return cut(plain, 32, "");
+}
+
+/** A description: Latin-1 in one paragraph, at most 450 characters. */
+export function toDescription(text: string, fallback: string): { readonly text: string; readonly isCut: boolean } {
+  const plain = toLatin(toPlainText(text)).replaceAll(/\s+/g, " ").trim() || fallback;
+  return { text: cut(plain, 450, " ..."), isCut: plain.length > 450 };
+}
+
+/** Text without the marks of HTML and of Markdown. */
+const toPlainText = (text: string): string =>
+  text
+    .replaceAll(/<[a-zA-Z/!][^>]*>/g, " ")
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/^\s*(?:#+|>|[-*+]\s)\s*/gm, " ")
+    .replaceAll(/[`*]{1,3}/g, "");
+
+/** Cuts after the last whole sentence, or else after the last whole word. */
+function cut(text: string, most: number, mark: string): string {
+  if (text.length <= most) return text;
+  const head = text.slice(0, most);
+  const sentence = head.lastIndexOf(". ");
+  if (mark !== "" && sentence > most / 2) return head.slice(0, sentence + 1);
+  const room = head.slice(0, most - mark.length);
+  const space = room.lastIndexOf(" ");
+  return `${(space > most / 3 ? room.slice(0, space) : room).trim()}${mark}`;
+}

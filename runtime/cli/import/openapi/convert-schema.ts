@@ -1,0 +1,193 @@
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import { explainPattern } from "../../../core/schema/pattern.ts";
+import { readEnum, readTypes, readWords, type WireSide } from "./schema-words.ts";
+
+/** How references are written. */
+export interface SchemaTerms {
+  readonly side: WireSide;
+  /** The new text of a `$ref`. @throws Refused for one that leads nowhere. */
+  readonly refer: (reference: string) => string;
+  /** What a schema or what it refers to says. */
+  readonly look: (schema: unknown) => JsonObject;
+}
+
+type Converted = Record<string, unknown>;
+
+/**
+ * A schema of OpenAPI 3.0 or 3.1 as JSON Schema 2020-12 that the strict check of a shop accepts. What describes the
+ * same values is kept; of an answer, only what a careful upstream could break without notice is loosened: it may have
+ * fields that the document does not name, and fit several forms of `oneOf`.
+ */
+export function convertSchema(schema: unknown, terms: SchemaTerms): JsonObject | boolean {
+  if (typeof schema === "boolean") return schema;
+  if (!isObject(schema)) return {};
+  if (typeof schema.$ref === "string") return toReference(schema, schema.$ref, terms);
+  const types = readTypes(schema);
+  const whole: Converted = {
+    ...readWords(schema, terms.side),
+    ...readEnum(schema, types),
+    ...convertFields(schema, terms),
+    ...convertParts(schema, terms),
+  };
+  return withNull(fitBranches(withTypes(whole, types ?? guessTypes(schema, terms))), schema);
+}
+
+/** Beside a reference, only its description counts (OpenAPI 3.1, section 4.8.23). */
+function toReference({ description, nullable }: JsonObject, reference: string, { refer }: SchemaTerms): JsonObject {
+  const target = { $ref: refer(reference), ...(typeof description === "string" && { description }) };
+  return nullable === true ? { anyOf: [target, { type: "null" }] } : target;
+}
+
+function convertFields(schema: JsonObject, terms: SchemaTerms): Converted {
+  const { properties, required, additionalProperties } = schema;
+  const isOpen = additionalProperties === false ? terms.side === "output" : additionalProperties === undefined;
+  const named = isObject(properties) ? Object.entries(properties).filter(([, part]) => isVisible(part, terms)) : [];
+  const hidden = isObject(properties)
+    ? Object.keys(properties).filter((name) => !named.some(([own]) => own === name))
+    : [];
+  const needed = Array.isArray(required)
+    ? [...new Set(required.filter((name) => typeof name === "string" && !hidden.includes(name)))]
+    : [];
+  // A field that is required and not described elsewhere would be dropped from inputs, and then be missing.
+  const unnamed = needed.filter((name) => !named.some(([own]) => own === name));
+  return {
+    ...(named.length + unnamed.length > 0 && {
+      properties: Object.fromEntries([
+        ...named.map(([name, part]) => [name, convertSchema(part, terms)]),
+        ...unnamed.map((name) => [name, {}]),
+      ]),
+    }),
+    ...(needed.length > 0 && { required: needed }),
+    ...(!isOpen && { additionalProperties: convertSchema(additionalProperties, terms) }),
+    ...convertPatternFields(schema, terms),
+  };
+}
+
+/** What is `readOnly` is not sent, and what is `writeOnly` is not answered. */
+function isVisible(part: unknown, { side, look }: SchemaTerms): boolean {
+  const { readOnly, writeOnly } = look(part);
+  return (side === "input" ? readOnly : writeOnly) !== true;
+}
+
+function convertPatternFields({ patternProperties }: JsonObject, terms: SchemaTerms): Converted {
+  if (!isObject(patternProperties)) return {};
+  const safe = Object.entries(patternProperties).filter(([pattern]) => explainPattern(pattern) === undefined);
+  if (safe.length === 0) return {};
+  return { patternProperties: Object.fromEntries(safe.map(([name, part]) => [name, convertSchema(part, terms)])) };
+}
+
+function convertParts(schema: JsonObject, terms: SchemaTerms): Converted {
+  const { items, not, contains, propertyNames } = schema;
+  const listOf = (key: string): (JsonObject | boolean)[] => {
+    const list = schema[key];
+    return Array.isArray(list) ? list.map((part) => convertSchema(part, terms)) : [];
+  };
+  const branches = (["anyOf", "oneOf"] as const).map((key) => [key, listOf(key)] as const);
+  const [first, second] = branches.filter(([, parts]) => parts.length > 0);
+  const looser = (key: "anyOf" | "oneOf") => (terms.side === "output" ? "anyOf" : key);
+  const all = [...listOf("allOf"), ...(second ? [{ [looser(second[0])]: second[1] }] : [])];
+  return {
+    ...(items !== undefined && { items: Array.isArray(items) ? {} : convertSchema(items, terms) }),
+    ...(all.length > 0 && { allOf: all }),
+    ...(first && { [looser(first[0])]: first[1] }),
+    ...(terms.side === "input" && isObject(not) && { not: convertSchema(not, terms) }),
+    ...(terms.side === "input" && isObject(contains) && { contains: convertSchema(contains, terms) }),
+    ...(terms.side === "input" && isObject(propertyNames) && { propertyNames: convertSchema(propertyNames, terms) }),
+  };
+}
+
+/** The keywords of each type: the check wants a schema that uses them to name the type. */
+const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
+  array: ["items", "minItems", "maxItems", "uniqueItems", "contains"],
+  number: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+  object: [
+    "properties",
+    "required",
+    "additionalProperties",
+    "patternProperties",
+    "propertyNames",
+    "minProperties",
+    "maxProperties",
+  ],
+  string: ["minLength", "maxLength", "pattern", "format"],
+};
+
+/** Types that a schema without `type` means: those of its keywords, or `object` where all that it is made of are. */
+function guessTypes(schema: JsonObject, { look }: SchemaTerms): readonly string[] | undefined {
+  const isNamed = (keys: readonly string[]): boolean => keys.some((key) => schema[key] !== undefined);
+  const found = Object.keys(KEYWORDS).filter(
+    (type) => type !== "string" && type !== "number" && isNamed(KEYWORDS[type] ?? []),
+  );
+  if (found.length > 0) return found;
+  return isObjectOnly(schema, look) ? ["object"] : undefined;
+}
+
+const DEEPEST = 12;
+
+/** Whether every value of a schema is an object, as far as its keywords tell. */
+export function isObjectOnly(schema: unknown, look: SchemaTerms["look"], depth = 0): boolean {
+  const seen = look(schema);
+  if (depth > DEEPEST || seen.nullable === true) return false;
+  const types = readTypes(seen);
+  if (types) return types.every((type) => type === "object");
+  if (isObject(seen.properties)) return true;
+  const isIt = (part: unknown): boolean => isObjectOnly(part, look, depth + 1);
+  if (Array.isArray(seen.allOf) && seen.allOf.some(isIt)) return true;
+  return [seen.anyOf, seen.oneOf].some((parts) => Array.isArray(parts) && parts.length > 0 && parts.every(isIt));
+}
+
+/** Names the types, and leaves out keywords of other ones. */
+function withTypes(schema: Converted, types: readonly string[] | undefined): Converted {
+  const kept = { ...schema };
+  const isMeant = (type: string): boolean =>
+    types === undefined
+      ? type === "string" || type === "number"
+      : types.some((own) => own.replace("integer", "number") === type);
+  for (const [type, keys] of Object.entries(KEYWORDS)) if (!isMeant(type)) for (const key of keys) delete kept[key];
+  if (types) return { type: types.length === 1 ? types[0] : types, ...kept };
+  const used = Object.keys(KEYWORDS).filter((type) => KEYWORDS[type]?.some((key) => key in kept));
+  return used.length > 0 ? { type: used.length === 1 ? used[0] : used, ...kept } : kept;
+}
+
+const BRANCHES = ["allOf", "anyOf", "oneOf", "not"];
+
+/**
+ * Fits branches to the types of the schema around them, as the strict check wants: what a branch allows beyond them can
+ * never be there. A schema none of whose branches fits is set apart from its types, and fits nothing, as before.
+ */
+function fitBranches(schema: Converted): Converted {
+  const types = schema.type === undefined ? undefined : ([schema.type].flat() as string[]);
+  if (!types) return schema;
+  const fitted = BRANCHES.flatMap((key) => {
+    const branch = schema[key];
+    if (branch === undefined) return [];
+    if (!Array.isArray(branch)) return [[key, narrow(branch, types)]];
+    const parts = branch.map((part) => narrow(part, types));
+    return [[key, key === "allOf" ? parts : parts.filter((part) => part !== undefined)]];
+  });
+  const isPossible = fitted.every(([, part]) =>
+    Array.isArray(part) ? part.length > 0 && !part.includes(undefined) : part !== undefined,
+  );
+  if (isPossible) return { ...schema, ...Object.fromEntries(fitted) };
+  const apart = Object.fromEntries(BRANCHES.flatMap((key) => (key in schema ? [[key, schema[key]]] : [])));
+  const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => !BRANCHES.includes(key)));
+  return { allOf: [rest, apart] };
+}
+
+/** A branch with the types that are also these; undefined when it has none of them. */
+function narrow(part: unknown, types: readonly string[]): unknown {
+  if (!isObject(part) || part.type === undefined) return part;
+  const own = [part.type].flat() as string[];
+  const common = own.filter((type) => types.includes(type) || (type === "integer" && types.includes("number")));
+  if (common.length === own.length) return part;
+  const integers = own.includes("number") && types.includes("integer") ? ["integer"] : [];
+  const both = [...new Set([...common, ...integers])];
+  if (both.length === 0) return undefined;
+  return { ...part, type: both.length === 1 ? both[0] : both };
+}
+
+/** OpenAPI 3.0's `nullable` beside branches that name no type. */
+function withNull(schema: Converted, { nullable }: JsonObject): Converted {
+  if (nullable !== true || [schema.type].flat().includes("null")) return schema;
+  return Object.keys(schema).some((key) => BRANCHES.includes(key)) ? { anyOf: [schema, { type: "null" }] } : schema;
+}

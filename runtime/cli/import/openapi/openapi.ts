@@ -1,0 +1,148 @@
+import type { JsonObject } from "../../../core/json.ts";
+import { createCompiler } from "../../../core/schema/validator.ts";
+import { findExample } from "../example-inputs.ts";
+import { type Imported, type ImportedService, type LeftOut, Refused, type UpstreamEntry } from "../imported.ts";
+import { createNames, toDescription, toServiceId } from "../names.ts";
+import { readRequestBody, readResponse } from "./bodies.ts";
+import type { Operation } from "./operations.ts";
+import { readParameters } from "./parameters.ts";
+import type { Pointers } from "./pointers.ts";
+import type { ReadDocument } from "./read-document.ts";
+import { createSchemaBook, type SchemaBook } from "./schema-book.ts";
+import { type OperationParts, toExampleInputs, toOperationManifest } from "./service.ts";
+import { readUpstreams, type UpstreamBook } from "./upstreams.ts";
+
+export interface OpenApiImport {
+  readonly read: ReadDocument;
+  readonly pointers: Pointers;
+  /** All operations of the document: ids depend on their order, not on what is selected. */
+  readonly operations: readonly Operation[];
+  readonly chosen: readonly Operation[];
+  /** The id of the upstream. */
+  readonly upstream: string;
+  /** US dollars; undefined for services that are free. */
+  readonly price: string | undefined;
+}
+
+/** A service without its example. */
+interface Draft {
+  readonly parts: OperationParts;
+  readonly manifest: ReturnType<typeof toOperationManifest>;
+  readonly upstream: UpstreamEntry;
+}
+
+/** The chosen operations as services. What cannot be sold is listed under `refused`. */
+export async function importOperations(options: OpenApiImport): Promise<Imported> {
+  const { read, pointers, operations, chosen, upstream, price } = options;
+  const { document, source, url } = read;
+  const upstreams = readUpstreams(document, { id: upstream, url, pointers });
+  const book = createSchemaBook(document, pointers, upstream);
+  const claim = createNames();
+  const ids = new Map(operations.map((operation) => [operation, claim(toServiceId(upstream, operation.name), "_")]));
+  const refused: LeftOut[] = [];
+  const drafts = chosen.flatMap((operation): Draft[] => {
+    try {
+      return [readOne(operation, { id: ids.get(operation) ?? "", price, pointers, book, upstreams })];
+    } catch (error) {
+      refused.push({ name: operation.name, reason: toReason(error) });
+      return [];
+    }
+  });
+  const schemas = book.filesOf(drafts.flatMap(({ manifest }) => [manifest.input, manifest.output]));
+  const services = await addExamples(drafts, schemas, refused);
+  const kept = drafts.filter(({ manifest }) => services.some((service) => service.manifest.id === manifest.id));
+  return {
+    source,
+    upstreams: [...new Set(kept.map((draft) => draft.upstream))],
+    services,
+    schemas: book.filesOf(kept.flatMap(({ manifest }) => [manifest.input, manifest.output])),
+    refused,
+    offered: [...ids.values()],
+    notes: [
+      ...upstreams.notes,
+      ...kept.flatMap(({ parts }) => parts.request.notes),
+      ...toTextNote(kept),
+      ...toPostNote(kept),
+    ],
+  };
+}
+
+interface Reading {
+  readonly id: string;
+  readonly price: string | undefined;
+  readonly pointers: Pointers;
+  readonly book: SchemaBook;
+  readonly upstreams: UpstreamBook;
+}
+
+function readOne(operation: Operation, { id, price, pointers, book, upstreams }: Reading): Draft {
+  if (!/^(?:GET|POST|PUT|PATCH|DELETE)$/.test(operation.method))
+    throw new Refused(`${operation.method} has no answer that could be sold`);
+  const upstream = upstreams.of(operation.servers);
+  const parts: OperationParts = {
+    operation,
+    id,
+    upstream: upstream.id,
+    request: readParameters(operation, pointers, upstreams.isCredential),
+    body: readRequestBody(operation, pointers),
+    answer: readResponse(operation, pointers),
+    price,
+  };
+  return { parts, manifest: toOperationManifest(parts, book), upstream };
+}
+
+/** Completes the manifests, and refuses those that no example could be found for. */
+async function addExamples(
+  drafts: readonly Draft[],
+  schemas: ReadonlyMap<string, JsonObject>,
+  refused: LeftOut[],
+): Promise<ImportedService[]> {
+  const compile = createCompiler(schemas);
+  const services: ImportedService[] = [];
+  for (const { parts, manifest } of drafts) {
+    const { name } = parts.operation;
+    const { input, output } = manifest;
+    const isFile = parts.answer.body.kind === "file";
+    const terms = { input, output: isFile ? ANY : output, compile, documents: schemas };
+    try {
+      const found = await findExample(terms, toExampleInputs(parts, input), isFile ? [] : toOutputs(parts, manifest));
+      services.push({ name, manifest: { ...manifest, examples: [found.example] }, isDerived: found.isDerived });
+    } catch (error) {
+      refused.push({ name, reason: toReason(error) });
+    }
+  }
+  return services;
+}
+
+const ANY = { type: "object" };
+
+function toOutputs({ answer }: OperationParts, { proxy }: JsonObject): readonly unknown[] {
+  if (answer.body.kind !== "json") return [];
+  const wrap = (proxy as { answer?: { wrap?: string } }).answer?.wrap;
+  return wrap === undefined ? answer.body.examples : answer.body.examples.map((value) => ({ [wrap]: value }));
+}
+
+function toTextNote(drafts: readonly Draft[]): string[] {
+  const long = drafts.filter(({ parts: { operation } }) => toDescription(operation.description, "").isCut);
+  if (long.length === 0) return [];
+  return [`descriptions were cut to 450 characters, which is what directories take: ${toNames(long)}`];
+}
+
+const toNames = (drafts: readonly Draft[]): string => {
+  const ids = drafts.slice(0, 3).map(({ parts }) => parts.id);
+  return `${ids.join(", ")}${drafts.length > 3 ? ` and ${drafts.length - 3} more` : ""}`;
+};
+
+function toPostNote(drafts: readonly Draft[]): string[] {
+  const posts = drafts.filter(({ parts }) => parts.operation.method === "POST" && parts.price !== undefined);
+  if (posts.length === 0) return [];
+  return [
+    `POST may leave traces, so it is paid first: ${toNames(posts)}; where one only reads, say "readOnly: true" under hints and take "charge" out`,
+  ];
+}
+
+/** @throws what is no refusal: a bug. */
+function toReason(error: unknown): string {
+  if (error instanceof Refused) return error.message;
+  throw error;
+}

@@ -1,0 +1,109 @@
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import { toServiceId } from "../names.ts";
+import type { Pointers } from "./pointers.ts";
+
+/** One operation of a document, as it stands there. */
+export interface Operation {
+  /** The document's own name for it: its `operationId`, or method and path. */
+  readonly name: string;
+  readonly method: string;
+  /** The path with its placeholders, e.g. `/pets/{id}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  /** Those of the path, too, which the operation's own replace. */
+  readonly parameters: readonly JsonObject[];
+  readonly requestBody: unknown;
+  readonly responses: JsonObject;
+  /** Where other servers than the document's answer it. */
+  readonly servers: unknown;
+  readonly security: unknown;
+}
+
+const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+/** Every operation of a document, in its order (OpenAPI 3.1, section 4.8.9). */
+export function listOperations(document: JsonObject, pointers: Pointers): readonly Operation[] {
+  const paths = isObject(document.paths) ? document.paths : {};
+  return Object.entries(paths).flatMap(([path, value]) => {
+    const item = tryObject(value, pointers);
+    return METHODS.flatMap((method) => {
+      const own = item[method];
+      return isObject(own) ? [toOperation(method.toUpperCase(), path, own, { item, pointers })] : [];
+    });
+  });
+}
+
+function toOperation(
+  method: string,
+  path: string,
+  own: JsonObject,
+  { item, pointers }: { readonly item: JsonObject; readonly pointers: Pointers },
+): Operation {
+  const { operationId, summary, description, tags, requestBody, responses, security } = own;
+  const texts = (value: unknown): string => (typeof value === "string" ? value.trim() : "");
+  return {
+    name: texts(operationId) || `${method} ${path}`,
+    method,
+    path,
+    summary: texts(summary) || texts(item.summary),
+    description: texts(description) || texts(item.description),
+    tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === "string") : [],
+    parameters: mergeParameters(item.parameters, own.parameters, pointers),
+    requestBody,
+    responses: isObject(responses) ? responses : {},
+    servers: own.servers ?? item.servers,
+    security,
+  };
+}
+
+/** The last parameter of a place and name counts. What cannot be read has no name, and is refused later. */
+function mergeParameters(shared: unknown, own: unknown, pointers: Pointers): readonly JsonObject[] {
+  const all = [shared, own].flatMap((list) => (Array.isArray(list) ? list : []));
+  const read = all.map((parameter) => tryObject(parameter, pointers));
+  return [...new Map(read.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()];
+}
+
+function tryObject(value: unknown, pointers: Pointers): JsonObject {
+  try {
+    return pointers.object(value);
+  } catch {
+    return {};
+  }
+}
+
+/** Which operations are wanted. Nothing is, unless it is named. */
+export interface Selection {
+  /** Names, `METHOD /path`, or ids of services. */
+  readonly names: readonly string[];
+  readonly tags: readonly string[];
+  readonly all: boolean;
+}
+
+/** Whether a selection names nothing. */
+export const isEmpty = ({ names, tags, all }: Selection): boolean => !all && names.length + tags.length === 0;
+
+/** The selected operations, and the words of the selection that fit none. */
+export function select(
+  operations: readonly Operation[],
+  { names, tags, all }: Selection,
+  upstream: string,
+): { readonly chosen: readonly Operation[]; readonly unknown: readonly string[] } {
+  const callsOf = ({ name, method, path }: Operation): string[] => [
+    name,
+    `${method} ${path}`,
+    toServiceId(upstream, name),
+  ];
+  const chosen = operations.filter(
+    (operation) =>
+      all ||
+      callsOf(operation).some((call) => names.includes(call)) ||
+      operation.tags.some((tag) => tags.includes(tag)),
+  );
+  const unknown = [
+    ...names.filter((name) => !operations.some((operation) => callsOf(operation).includes(name))),
+    ...tags.filter((tag) => !operations.some((operation) => operation.tags.includes(tag))),
+  ];
+  return { chosen, unknown };
+}

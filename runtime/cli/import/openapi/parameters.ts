@@ -1,0 +1,157 @@
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import { Refused } from "../imported.ts";
+import { createNames, toFieldName } from "../names.ts";
+import type { Operation } from "./operations.ts";
+import type { Pointers } from "./pointers.ts";
+
+/** One field of an input, and where the request takes it. */
+export interface Field {
+  readonly name: string;
+  readonly schema: unknown;
+  readonly isRequired: boolean;
+  /** What the document gives as a value of it. */
+  readonly examples: readonly unknown[];
+}
+
+/** The parts of a request that parameters fill. */
+export interface RequestParts {
+  readonly fields: readonly Field[];
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parameters that are left out. */
+  readonly notes: readonly string[];
+}
+
+/** Headers that OpenAPI describes elsewhere (3.1, section 4.8.12), or that belong to the connection. */
+const OWN_HEADERS =
+  /^(?:accept|accept-encoding|authorization|connection|content-length|content-type|cookie|host|te|transfer-encoding|upgrade|user-agent)$/i;
+
+/** A parameter with what is needed to write it. */
+interface Parameter {
+  readonly place: string;
+  readonly wireName: string;
+  readonly own: JsonObject;
+  readonly schema: JsonObject;
+  readonly isText: boolean;
+}
+
+/**
+ * The fields and templates of an operation's parameters.
+ * @param isCredential whether the upstream's key fills a parameter already.
+ * @throws Refused for a parameter that is needed and cannot be sent.
+ */
+export function readParameters(
+  operation: Operation,
+  pointers: Pointers,
+  isCredential: (place: string, name: string) => boolean,
+): RequestParts {
+  const [path = "", fixed = ""] = operation.path.replace(/#.*$/s, "").split("?");
+  const parts = {
+    fields: [] as Field[],
+    query: Object.fromEntries(new URLSearchParams(fixed)) as Record<string, string>,
+    headers: {} as Record<string, string>,
+    notes: [] as string[],
+  };
+  const claim = createNames();
+  const inPath = new Map<string, string>();
+  const declared = operation.parameters.flatMap((own) => readParameter(own, pointers));
+  const undeclared = placeholdersOf(path).filter((name) => !declared.some((one) => isInPath(one, name)));
+  const all = [...declared, ...undeclared.map(toPathText)];
+  for (const parameter of all.filter((one) => isSent(one, path) && !isCredential(one.place, one.wireName)))
+    add(parameter);
+  return { ...parts, path: path.replaceAll(/\{([^{}]*)\}/g, (_, name: string) => `{${inPath.get(name) ?? name}}`) };
+
+  function add(parameter: Parameter): void {
+    const { place, wireName, own, isText } = parameter;
+    const isRequired = place === "path" || own.required === true;
+    const templates = place === "query" ? toQuery(parameter, pointers) : "{}";
+    if (templates === undefined || place === "cookie") {
+      const what = place === "cookie" ? "a cookie" : "an object of any shape in the query";
+      if (isRequired) throw new Refused(`its parameter ${wireName} is ${what}, which templates cannot write`);
+      parts.notes.push(`${operation.name}: the optional parameter ${wireName} is left out: it is ${what}`);
+      return;
+    }
+    const name = claim(toFieldName(wireName), "_");
+    const description = own.description;
+    const schema = {
+      ...(isText ? { type: "string" } : parameter.schema),
+      ...(typeof description === "string" && { description }),
+    };
+    parts.fields.push({ name, schema, isRequired, examples: examplesOf(own, parameter.schema, pointers) });
+    if (place === "path") inPath.set(wireName, name);
+    else if (place === "header") parts.headers[wireName.toLowerCase()] = `{${name}}`;
+    else if (typeof templates === "string") parts.query[wireName] = templates.replace("{", `{${name}`);
+    else for (const [key, rest] of templates) parts.query[key] = `{${name}.${rest}}`;
+  }
+}
+
+const placeholdersOf = (path: string): string[] => [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name);
+
+const isInPath = ({ place, wireName }: Parameter, name: string): boolean => place === "path" && wireName === name;
+
+const toPathText = (wireName: string): Parameter => ({
+  place: "path",
+  wireName,
+  own: {},
+  schema: { type: "string" },
+  isText: false,
+});
+
+function isSent({ place, wireName }: Parameter, path: string): boolean {
+  if (place === "header") return !OWN_HEADERS.test(wireName);
+  return place !== "path" || path.includes(`{${wireName}}`);
+}
+
+function readParameter(own: JsonObject, pointers: Pointers): Parameter[] {
+  const { in: place, name, schema, content, style } = own;
+  if (typeof place !== "string" || typeof name !== "string" || !/^(?:path|query|header|cookie)$/.test(place))
+    throw new Refused("one of its parameters has no name or no place");
+  const plain = isObject(schema) ? schema : {};
+  const isDelimited = typeof style === "string" && /^(?:space|pipe)Delimited$/.test(style);
+  const isList = pointers.object(plain).type === "array";
+  return [{ place, wireName: name, own, schema: plain, isText: isObject(content) || (isDelimited && isList) }];
+}
+
+/**
+ * How a parameter stands in the query (OpenAPI 3.1, section 4.8.12.3): a template in which the field's name is missing, or
+ * one for each field of an object; undefined where no template can write it.
+ */
+function toQuery(
+  { wireName, own, schema, isText }: Parameter,
+  pointers: Pointers,
+): string | readonly (readonly [key: string, field: string])[] | undefined {
+  const seen = pointers.object(schema);
+  const { style = "form", explode = style === "form" } = own;
+  if (isText) return "{}";
+  if (seen.type === "array") {
+    const isPlain = !/^(?:object|array)$/.test(String(pointers.object(seen.items).type));
+    return isPlain ? (explode === false ? "{}" : "{*}") : undefined;
+  }
+  if (seen.type !== "object" && !isObject(seen.properties)) return "{}";
+  const fields = Object.entries(isObject(seen.properties) ? seen.properties : {});
+  const isFlat = fields.every(([, part]) => !/^(?:object|array)$/.test(String(pointers.object(part).type)));
+  const areNames = fields.every(([name]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
+  const isDeep = style === "deepObject";
+  if (fields.length === 0 || !isFlat || !areNames || (explode === false && !isDeep)) return undefined;
+  return fields.map(([name]) => [isDeep ? `${wireName}[${name}]` : name, name] as const);
+}
+
+/** The examples of a parameter or a media type, and then those of its schema (OpenAPI 3.1, section 4.8.19). */
+export function examplesOf(
+  { example, examples }: JsonObject,
+  schema: JsonObject,
+  pointers: Pointers,
+): readonly unknown[] {
+  const listed = isObject(examples) ? Object.values(examples) : [];
+  const named = listed.flatMap((one) => {
+    const { $ref } = isObject(one) ? one : {};
+    const found = typeof $ref === "string" ? pointers.at($ref) : one;
+    return isObject(found) && "value" in found ? [found.value] : [];
+  });
+  const inSchema = [
+    ...(schema.example === undefined ? [] : [schema.example]),
+    ...(Array.isArray(schema.examples) ? schema.examples : []),
+  ];
+  return [...(example === undefined ? [] : [example]), ...named, ...inSchema];
+}

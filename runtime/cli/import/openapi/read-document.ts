@@ -1,0 +1,124 @@
+import { readFile } from "node:fs/promises";
+import { dirname, resolve, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { parseDocument } from "yaml";
+import { Problem } from "../../../api/problem.ts";
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import { readBounded } from "../../../drivers/http/bounded-body.ts";
+
+/** An OpenAPI document. */
+export interface ReadDocument {
+  /** Version 3.0, 3.1 or 3.2; a document of version 2.0 was converted. All references lead into it. */
+  readonly document: JsonObject;
+  /** The file or URL as it was given. */
+  readonly source: string;
+  /** Where it was read, for addresses relative to it; undefined for a file. */
+  readonly url?: string;
+}
+
+const MOST_BYTES = 32 * 1024 * 1024;
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Reads an OpenAPI document (2.0 to 3.2; JSON or YAML) with the files that it refers to: those of its own folder, or of
+ * its own origin.
+ * @throws Problem `bad-request` when it is none; `upstream-failed` when it cannot be fetched.
+ */
+export async function readDocument(location: string): Promise<ReadDocument> {
+  const url = /^https?:\/\//.test(location) ? location : undefined;
+  const text = await (url === undefined ? readLocal(resolve(location)) : readRemote(url));
+  const parsed = parseText(text, location);
+  const version = isObject(parsed) ? String(parsed.openapi ?? parsed.swagger ?? "") : "";
+  if (!isObject(parsed) || !/^(?:2|3)(?:\.|$)/.test(version))
+    throw new Problem(
+      "bad-request",
+      `${location} is no OpenAPI document: it must say "openapi: 3.x" or "swagger: 2.0"`,
+    );
+  const whole = hasOutsideReference(parsed) ? await bundle(parsed, url ?? resolve(location)) : parsed;
+  const document = version.startsWith("2") ? await toVersion3({ ...whole, swagger: "2.0" }, location) : whole;
+  return { document, source: location, ...(url !== undefined && { url }) };
+}
+
+async function readLocal(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new Problem("bad-request", `${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+async function readRemote(url: string): Promise<string> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    if (!answer.ok || !answer.body)
+      throw new Problem("upstream-failed", `${url} answered with status ${answer.status}`);
+    return (await readBounded(answer.body, url, MOST_BYTES)).toString("utf8");
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    const { cause, message } = error as Error;
+    const reason = cause instanceof Error ? cause.message : message;
+    throw new Problem("upstream-failed", `${url} cannot be fetched: ${reason}`, { cause: error });
+  }
+}
+
+/** JSON or YAML; a key that stands twice counts the last time, as in JSON. */
+function parseText(text: string, location: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const document = parseDocument(text, { version: "1.2", uniqueKeys: false, merge: true, prettyErrors: true });
+    const [error] = document.errors;
+    if (error)
+      throw new Problem("bad-request", `${location} is neither JSON nor YAML: ${error.message.split("\n")[0]}`);
+    return document.toJS({ maxAliasCount: 10_000 });
+  }
+}
+
+function hasOutsideReference(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasOutsideReference);
+  if (!isObject(value)) return false;
+  if (typeof value.$ref === "string" && !value.$ref.startsWith("#")) return true;
+  return Object.values(value).some(hasOutsideReference);
+}
+
+/** Takes in what the document refers to outside of itself. What cannot be read stays, and is refused where it is used. */
+async function bundle(document: JsonObject, location: string): Promise<JsonObject> {
+  const { $RefParser } = await import("@apidevtools/json-schema-ref-parser");
+  const base = /^https?:/.test(location) ? new URL(".", location).href : pathToFileURL(dirname(location) + sep).href;
+  const isOwn = (href: string): boolean => href.startsWith(base);
+  const own = {
+    order: 1,
+    canRead: true,
+    read: async ({ url }: { url: string }): Promise<string> => {
+      const href = /^(?:https?|file):/.test(url) ? url : pathToFileURL(url).href;
+      if (!isOwn(href)) throw new Error(`${href} is not below ${base}`);
+      return href.startsWith("file:") ? readLocal(fileURLToPath(href)) : readRemote(href);
+    },
+  };
+  const text = {
+    order: 1,
+    canParse: true,
+    parse: ({ data, url }: { data: unknown; url: string }) => parseText(String(data), url) as object,
+  };
+  const options = {
+    continueOnError: true,
+    resolve: { file: false, http: false, own },
+    parse: { json: false, yaml: false, text: false, binary: false, own: text },
+  };
+  const parser = new $RefParser();
+  try {
+    // The options' type does not know the names of own resolvers and parsers.
+    return (await parser.bundle(location, structuredClone(document) as object, options as object)) as JsonObject;
+  } catch {
+    return isObject(parser.schema) ? (parser.schema as unknown as JsonObject) : document;
+  }
+}
+
+async function toVersion3(document: JsonObject, location: string): Promise<JsonObject> {
+  const { upgrade } = await import("@scalar/openapi-upgrader");
+  try {
+    return upgrade(document as never, "3.0") as unknown as JsonObject;
+  } catch (error) {
+    throw new Problem("bad-request", `${location} cannot be converted to OpenAPI 3: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,163 @@
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import { mapSubschemas, subschemas } from "../../../core/schema/subschemas.ts";
+import { createNames, toSchemaName } from "../names.ts";
+import { convertSchema, isObjectOnly, type SchemaTerms } from "./convert-schema.ts";
+import type { Pointers } from "./pointers.ts";
+import type { WireSide } from "./schema-words.ts";
+
+/** The schemas of one document, converted when they are first used. */
+export interface SchemaBook {
+  /** A schema of the document, whose references name files of the shop. @throws Refused for a broken reference. */
+  convert(schema: unknown, side: WireSide): JsonObject | boolean;
+  /** The file of a schema that is only a reference to an object, e.g. `PetstorePet`; undefined for any other. */
+  fileOf(schema: unknown, side: WireSide): string | undefined;
+  /** Whether every value of it is an object. */
+  isObject(schema: unknown): boolean;
+  /** The files that these schemas refer to, by name, with those that they refer to. */
+  filesOf(schemas: readonly unknown[]): ReadonlyMap<string, JsonObject>;
+}
+
+/** A schema with a name of its own, as one side sees it. */
+interface Page {
+  readonly reference: string;
+  readonly side: WireSide;
+  readonly schema: JsonObject;
+}
+
+/** @param upstream begins the names of the files, so that two documents do not write one file. */
+export function createSchemaBook(document: JsonObject, pointers: Pointers, upstream: string): SchemaBook {
+  const pages = new Map<string, Page>();
+  const names = nameAll(document, upstream);
+  const files = new Map<string, string>();
+
+  const look: SchemaTerms["look"] = (schema) => {
+    try {
+      return pointers.object(schema);
+    } catch {
+      return {};
+    }
+  };
+  const toKey = (reference: string, side: WireSide): string => `${side} ${reference}`;
+
+  /** Reads a schema once for each side, with all that it refers to. */
+  function open(reference: string, side: WireSide): Page {
+    const known = pages.get(toKey(reference, side));
+    if (known) return known;
+    const target = pointers.at(reference);
+    pointers.follow({ $ref: reference });
+    const page = { reference, side, schema: {} as JsonObject };
+    pages.set(toKey(reference, side), page);
+    const found = convertSchema(target, termsOf(side));
+    Object.assign(page.schema, isObject(found) ? withRootType(found, isObjectOnly(target, look)) : { not: {} });
+    if (found === true) delete (page.schema as Record<string, unknown>).not;
+    return page;
+  }
+
+  /** References are written as `side #/…` until both sides of everything are known. */
+  function termsOf(side: WireSide): SchemaTerms {
+    const refer = (reference: string): string => {
+      open(reference, "input");
+      open(reference, "output");
+      return toKey(reference, side);
+    };
+    return { side, refer, look };
+  }
+
+  /** The file of a page. Where both sides see the same, they share it. */
+  function fileName(reference: string, side: WireSide): string {
+    const key = toKey(reference, side);
+    const known = files.get(key);
+    if (known !== undefined) return known;
+    const plain = names.of(reference);
+    const isShared = side === "output" || isSame(reference, new Set());
+    const name = isShared ? plain : names.of(`${reference} input`, `${plain}Input`);
+    files.set(key, name);
+    return name;
+  }
+
+  function isSame(reference: string, seen: Set<string>): boolean {
+    if (seen.has(reference)) return true;
+    seen.add(reference);
+    const [taken, given] = [open(reference, "input").schema, open(reference, "output").schema];
+    const plain = (schema: JsonObject): string => JSON.stringify(schema).replaceAll(/"(?:input|output) #/g, '"#');
+    return (
+      plain(taken) === plain(given) && referencesOf(taken).every((key) => isSame(key.slice(key.indexOf("#")), seen))
+    );
+  }
+
+  const toFinal = (schema: JsonObject): JsonObject => {
+    const mapped = mapSubschemas(schema, toFinal) as JsonObject;
+    if (typeof mapped.$ref !== "string" || !/^(?:input|output) #/.test(mapped.$ref)) return mapped;
+    const [side, reference] = [
+      mapped.$ref.slice(0, mapped.$ref.indexOf(" ")),
+      mapped.$ref.slice(mapped.$ref.indexOf("#")),
+    ];
+    return { ...mapped, $ref: `${fileName(reference, side as WireSide)}.json` };
+  };
+
+  return {
+    convert(schema, side) {
+      const found = convertSchema(schema, termsOf(side));
+      return isObject(found) ? toFinal(withRootType(found, isObjectOnly(schema, look))) : found;
+    },
+    fileOf(schema, side) {
+      if (!isObject(schema) || typeof schema.$ref !== "string" || schema.nullable === true) return undefined;
+      open(schema.$ref, "input");
+      open(schema.$ref, "output");
+      return open(schema.$ref, side).schema.type === "object" ? fileName(schema.$ref, side) : undefined;
+    },
+    isObject: (schema) => isObjectOnly(schema, look),
+    filesOf(schemas) {
+      const byName = new Map([...pages.values()].map((page) => [fileName(page.reference, page.side), page]));
+      const found = new Map<string, JsonObject>();
+      const visit = (name: string): void => {
+        const page = byName.get(name);
+        if (found.has(name) || !page) return;
+        const schema = toFinal(page.schema);
+        found.set(name, schema);
+        for (const reference of referencesOf(schema)) visit(reference.replace(/\.json$/, ""));
+      };
+      for (const schema of schemas) {
+        if (typeof schema === "string") visit(schema);
+        for (const reference of referencesOf(schema)) visit(reference.replace(/\.json$/, ""));
+      }
+      return found;
+    },
+  };
+}
+
+/** What is an object says so at its root, as inputs and outputs must. */
+const withRootType = (schema: JsonObject, isAlways: boolean): JsonObject =>
+  isAlways && schema.type === undefined && schema.$ref === undefined ? { type: "object", ...schema } : schema;
+
+const referencesOf = (schema: unknown): string[] =>
+  [...subschemas(schema)].flatMap(({ schema: { $ref } }) => (typeof $ref === "string" ? [$ref] : []));
+
+/** The names of all schemas, given in the document's order, so that they do not depend on what is selected. */
+function nameAll(document: JsonObject, upstream: string): { of(reference: string, wanted?: string): string } {
+  const claim = createNames();
+  const given = new Map<string, string>();
+  const components = isObject(document.components) ? document.components : {};
+  for (const name of Object.keys(isObject(components.schemas) ? components.schemas : {})) {
+    const reference = `#/components/schemas/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    given.set(reference, claim(toSchemaName(upstream, name)));
+  }
+  return {
+    of(reference, wanted) {
+      const known = given.get(decode(reference)) ?? given.get(reference);
+      if (known !== undefined) return known;
+      const last = reference.split("/").slice(-2).join(" ");
+      const name = claim(wanted ?? toSchemaName(upstream, last));
+      given.set(reference, name);
+      return name;
+    },
+  };
+}
+
+function decode(reference: string): string {
+  try {
+    return decodeURIComponent(reference);
+  } catch {
+    return reference;
+  }
+}

@@ -1,0 +1,144 @@
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import { explainPattern } from "../../../core/schema/pattern.ts";
+
+/** Whether a schema describes what callers send or what they get. */
+export type WireSide = "input" | "output";
+
+const TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"];
+/** Words that documents use in the place of the types of JSON Schema. */
+const MEANT: Readonly<Record<string, string>> = {
+  bool: "boolean",
+  date: "string",
+  datetime: "string",
+  "date-time": "string",
+  double: "number",
+  file: "string",
+  float: "number",
+  int: "integer",
+  int32: "integer",
+  int64: "integer",
+  list: "array",
+  long: "integer",
+  str: "string",
+  text: "string",
+  uuid: "string",
+};
+
+/** The types that a schema names; undefined when it names none that is known. */
+export function readTypes({ type, nullable }: JsonObject): readonly string[] | undefined {
+  const named = [type].flat().flatMap((word) => {
+    const plain = typeof word === "string" ? word.toLowerCase() : "";
+    const known = TYPES.includes(plain) ? plain : MEANT[plain];
+    return known === undefined ? [] : [known];
+  });
+  if (named.length === 0) return undefined;
+  return [...new Set(nullable === true ? [...named, "null"] : named)];
+}
+
+/** The formats that texts from callers are held to. */
+const CHECKED = ["date-time", "date", "email", "uuid", "uri", "ipv4", "ipv6", "hostname"];
+
+const LENGTHS = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
+const NUMBERS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
+
+/** The keywords without schemas in them, in the dialect 2020-12, and without those that would break the check. */
+export function readWords(schema: JsonObject, side: WireSide): Record<string, unknown> {
+  return {
+    ...readTexts(schema, side),
+    ...readLengths(schema),
+    ...readNumbers(schema),
+    ...readPattern(schema),
+    ...(side === "input" && CHECKED.includes(String(schema.format)) && { format: schema.format }),
+    ...("const" in schema && { const: schema.const }),
+    ...(schema.uniqueItems === true && { uniqueItems: true }),
+    ...(typeof schema.contentEncoding === "string" && { contentEncoding: schema.contentEncoding }),
+    ...(typeof schema.contentMediaType === "string" && { contentMediaType: schema.contentMediaType }),
+    ...readExamples(schema),
+  };
+}
+
+/** A default is only described: the upstream fills it in, and an answer must not say what the upstream did not. */
+function readTexts({ title, description, deprecated, format, default: usual }: JsonObject, side: WireSide) {
+  const isKept = side === "input" && CHECKED.includes(String(format));
+  const hints = [
+    typeof format === "string" && !isKept && /^(?!int\d+$|float$|double$)[\w.-]{1,32}$/.test(format)
+      ? `Format: ${format}.`
+      : "",
+    usual !== undefined && usual !== null && usual !== "" ? `Default: ${toShort(usual)}` : "",
+  ];
+  const text = [typeof description === "string" ? description.trim() : "", ...hints].filter((part) => part !== "");
+  return {
+    ...(typeof title === "string" && title !== "" && { title }),
+    ...(text.length > 0 && { description: text.join(" ") }),
+    ...(deprecated === true && { deprecated: true }),
+  };
+}
+
+const toShort = (value: unknown): string => {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  return text.length > 80 ? `${text.slice(0, 80)}...` : `${text}.`;
+};
+
+function readLengths(schema: JsonObject): Record<string, number> {
+  const found = Object.fromEntries(
+    LENGTHS.flatMap((key) => {
+      const value = toNumber(schema[key]);
+      return value !== undefined && Number.isInteger(value) && value >= 0 ? [[key, value]] : [];
+    }),
+  ) as Record<string, number>;
+  for (const what of ["Length", "Items", "Properties"])
+    if ((found[`min${what}`] ?? 0) > (found[`max${what}`] ?? Number.POSITIVE_INFINITY)) delete found[`max${what}`];
+  return found;
+}
+
+/** OpenAPI 3.0 says `exclusiveMinimum: true` beside `minimum`; later versions follow JSON Schema. */
+function readNumbers(schema: JsonObject): Record<string, number> {
+  const found: Record<string, number> = {};
+  for (const key of NUMBERS) {
+    const value = toNumber(schema[key]);
+    if (value !== undefined) found[key] = value;
+  }
+  for (const [bound, exclusive] of [
+    ["minimum", "exclusiveMinimum"],
+    ["maximum", "exclusiveMaximum"],
+  ] as const) {
+    if (schema[exclusive] !== true || found[bound] === undefined) continue;
+    found[exclusive] = found[bound];
+    delete found[bound];
+  }
+  // A multiple of 0.01 cannot be told in binary fractions.
+  if (!Number.isInteger(found.multipleOf) || (found.multipleOf ?? 0) <= 0) delete found.multipleOf;
+  return found;
+}
+
+function toNumber(value: unknown): number | undefined {
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : undefined;
+}
+
+/** Some documents write `/^a$/` as JavaScript does. A pattern that hostile texts could keep busy is left out. */
+function readPattern({ pattern, maxLength }: JsonObject): { readonly pattern?: string } {
+  if (typeof pattern !== "string") return {};
+  const plain = /^\/\^.*\$\/$/.test(pattern) ? pattern.slice(1, -1) : pattern;
+  return explainPattern(plain, toNumber(maxLength)) === undefined ? { pattern: plain } : {};
+}
+
+function readExamples({ example, examples }: JsonObject): { readonly examples?: readonly unknown[] } {
+  if (example !== undefined) return { examples: [example] };
+  return Array.isArray(examples) && examples.length > 0 ? { examples } : {};
+}
+
+/** The allowed values, each once; as texts where only texts are allowed, because YAML reads `1` as a number. */
+export function readEnum(schema: JsonObject, types: readonly string[] | undefined): { readonly enum?: unknown[] } {
+  const { enum: listed } = schema;
+  if (!Array.isArray(listed) || listed.length === 0) return {};
+  const isText = types?.includes("string") && !types.some((type) => /number|integer|boolean/.test(type));
+  const values = listed.map((value) => (isText && !isObject(value) && value !== null ? String(value) : value));
+  const all = types?.includes("null") ? [...values, null] : values;
+  const texts = new Set<string>();
+  const once = all.filter((value) => {
+    const text = JSON.stringify(value) ?? "";
+    return texts.has(text) ? false : Boolean(texts.add(text));
+  });
+  return { enum: once };
+}

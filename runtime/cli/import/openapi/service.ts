@@ -1,0 +1,161 @@
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import type { ImportedManifest } from "../imported.ts";
+import { toDescription, toServicePath, toTitle, toWord } from "../names.ts";
+import type { OperationAnswer, RequestBody } from "./bodies.ts";
+import type { Operation } from "./operations.ts";
+import type { Field, RequestParts } from "./parameters.ts";
+import type { SchemaBook } from "./schema-book.ts";
+
+/** The parts of one operation, read. */
+export interface OperationParts {
+  readonly operation: Operation;
+  readonly id: string;
+  readonly upstream: string;
+  readonly request: RequestParts;
+  readonly body: RequestBody | undefined;
+  readonly answer: OperationAnswer;
+  /** US dollars; undefined for a service that is free. */
+  readonly price: string | undefined;
+}
+
+/** The largest file that is passed on. */
+const FILE_BYTES = 1_048_576;
+const LARGEST_BODY = 1_048_576;
+
+/** The manifest of an operation, without its examples. @throws Refused for a reference that leads nowhere. */
+export function toOperationManifest(parts: OperationParts, book: SchemaBook): ImportedManifest {
+  const { operation, id, upstream, answer, price } = parts;
+  const { method, path, summary, description } = operation;
+  const words = { summary: summary || operation.name, fallback: `${method} ${path} of ${upstream}.` };
+  const { input, proxy } = toRequestSide(parts, book);
+  const { output, wrap } = toAnswerSide(answer, book);
+  const isRead = method === "GET";
+  const route = toServicePath(upstream, id);
+  return {
+    id,
+    title: toTitle(words.summary, id.slice(0, 32)),
+    description: toDescription(description || summary, words.fallback).text,
+    route: `POST ${route}`,
+    ...(isRead && isFlat(input) && { aliases: [`GET ${route}`] }),
+    ...(price !== undefined && { price, ...(!isRead && { charge: "first" }) }),
+    proxy: {
+      ...proxy,
+      ...(answer.chargeOn && { charge_on: answer.chargeOn }),
+      ...(wrap !== undefined && { answer: { wrap } }),
+    },
+    hints: toHints(method),
+    input,
+    output,
+    tags: [...new Set([upstream, ...operation.tags.map(toWord)])].filter((tag) => tag !== "").slice(0, 5),
+    ...toBodyBytes(input),
+  };
+}
+
+/** What a method promises (RFC 9110, section 9.2); a POST may change something or not. */
+function toHints(method: string): object {
+  if (method === "GET") return { readOnly: true, idempotent: true, destructive: false, openWorld: true };
+  if (method === "POST") return { openWorld: true };
+  return { readOnly: false, idempotent: method !== "PATCH", destructive: method === "DELETE", openWorld: true };
+}
+
+/** A GET form can say only texts, numbers, truth values and lists of them. */
+function isFlat(input: string | JsonObject): boolean {
+  const fields = isObject(input) && isObject(input.properties) ? Object.values(input.properties) : [undefined];
+  const isPlain = (schema: unknown): boolean =>
+    isObject(schema) && [schema.type].flat().every((type) => /^(?:string|number|integer|boolean)$/.test(String(type)));
+  return fields.every((field) => isPlain(field) || (isObject(field) && field.type === "array" && isPlain(field.items)));
+}
+
+function toRequestSide(
+  { operation, upstream, request, body, answer }: OperationParts,
+  book: SchemaBook,
+): { readonly input: string | JsonObject; readonly proxy: JsonObject } {
+  const named = body && request.fields.length === 0 ? book.fileOf(body.schema, "input") : undefined;
+  const nested = body && named === undefined ? bodyField(body, request.fields) : undefined;
+  const headers = {
+    ...request.headers,
+    ...(answer.accept !== undefined && { accept: answer.accept }),
+    ...(body?.mediaType !== undefined && { "content-type": body.mediaType }),
+  };
+  const proxy = {
+    upstream,
+    request: `${operation.method} ${request.path}`,
+    ...(Object.keys(request.query).length > 0 && { query: request.query }),
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(named !== undefined && { body: "input" }),
+    ...(nested && { body: `{${nested.name}}` }),
+    ...(body?.encoding === "form" && { encoding: "form" }),
+  };
+  if (named !== undefined) return { input: named, proxy };
+  return { input: toInput([...request.fields, ...(nested ? [nested] : [])], book), proxy };
+}
+
+function bodyField({ schema, isRequired, description, examples }: RequestBody, fields: readonly Field[]): Field {
+  const isTaken = (name: string): boolean => fields.some((field) => field.name === name);
+  const name = ["body", "content", "payload", "request_body"].find((one) => !isTaken(one)) ?? "the_request_body";
+  const isPlain = isObject(schema) && schema.$ref === undefined && schema.description === undefined;
+  const described = isPlain && description !== undefined ? { ...schema, description } : schema;
+  return { name, schema: described, isRequired, examples };
+}
+
+function toInput(fields: readonly Field[], book: SchemaBook): JsonObject {
+  const needed = fields.filter(({ isRequired }) => isRequired).map(({ name }) => name);
+  return {
+    type: "object",
+    properties: Object.fromEntries(fields.map(({ name, schema }) => [name, book.convert(schema, "input")])),
+    ...(needed.length > 0 && { required: needed }),
+  };
+}
+
+/** Outputs are objects: everything else stands in a field of its own. */
+function toAnswerSide(
+  { body, description }: OperationAnswer,
+  book: SchemaBook,
+): { readonly output: string | JsonObject; readonly wrap?: string } {
+  const described = description === undefined || description.trim() === "" ? {} : { description: description.trim() };
+  if (body.kind === "file") return { output: { media: body.media, max_bytes: FILE_BYTES } };
+  if (body.kind === "nothing") return inField("answer", { description: "Empty: the API answers without a body." }, []);
+  if (body.kind === "text") return inField("text", described);
+  const file = book.fileOf(body.schema, "output");
+  if (file !== undefined) return { output: file };
+  if (body.schema === undefined) return inField("result", described);
+  const schema = book.convert(body.schema, "output");
+  if (isObject(schema) && schema.type === "object") return { output: schema };
+  const isList = isObject(schema) && schema.type === "array";
+  return inField(isList ? "items" : "result", schema);
+}
+
+const inField = (name: string, schema: JsonObject | boolean, required: readonly string[] = [name]) => ({
+  output: {
+    type: "object",
+    properties: { [name]: schema },
+    ...(required.length > 0 && { required }),
+  },
+  wrap: name,
+});
+
+/** The longest texts of the input must fit into the body. */
+function toBodyBytes(input: string | JsonObject): { readonly body_bytes?: number } {
+  const fields = isObject(input) && isObject(input.properties) ? Object.values(input.properties) : [];
+  const longest = fields.reduce<number>(
+    (sum, field) => sum + (isObject(field) && typeof field.maxLength === "number" ? field.maxLength : 0),
+    0,
+  );
+  return longest > 60_000 ? { body_bytes: Math.min(longest + 4096, LARGEST_BODY) } : {};
+}
+
+/** The inputs that the document's own examples make: of what is required, and of all that has one. */
+export function toExampleInputs({ request, body }: OperationParts, input: unknown): readonly unknown[] {
+  const bodies = body ? (body.examples.length > 0 ? body.examples : [undefined]) : [undefined];
+  if (typeof input === "string") return body?.examples ?? [];
+  const properties = isObject(input) && isObject(input.properties) ? Object.keys(input.properties) : [];
+  const bodyName = properties.find((name) => !request.fields.some((field) => field.name === name));
+  const of = (fields: readonly Field[]): JsonObject =>
+    Object.fromEntries(fields.flatMap(({ name, examples: [first] }) => (first === undefined ? [] : [[name, first]])));
+  return bodies.flatMap((given) => {
+    const withBody = bodyName !== undefined && given !== undefined ? { [bodyName]: given } : {};
+    const all = { ...of(request.fields), ...withBody };
+    const needed = { ...of(request.fields.filter(({ isRequired }) => isRequired)), ...withBody };
+    return Object.keys(all).length > 0 ? [all, needed] : [];
+  });
+}

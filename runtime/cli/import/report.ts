@@ -1,0 +1,130 @@
+import { toColumns } from "../columns.ts";
+import type { LeftOut, UpstreamEntry } from "./imported.ts";
+import type { AppliedImport } from "./shop/apply.ts";
+import type { PartChange } from "./shop/merge.ts";
+import type { FilePlan } from "./shop/plan.ts";
+
+/** What a source offers, as a row of the table to choose from. */
+export interface OfferRow {
+  readonly name: string;
+  /** `GET /pets`, or the word for a tool. */
+  readonly call: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+}
+
+const MOST_LISTED = 20;
+/** What the models behind MCP clients choose well from. */
+const MOST_TOOLS = 40;
+
+/** The table to choose from, and how to choose. @param how the command line with a selection. */
+export function toOfferTable(offers: readonly OfferRow[], what: string, how: readonly string[]): string {
+  const rows = offers.map(({ name, call, tags, summary }) => [name, call, tags.join(","), shorten(summary, 60)]);
+  const table = toColumns([["NAME", "CALL", "TAGS", "WHAT"], ...rows]);
+  return [`${what} offers ${offers.length}; nothing is imported unless it is named:`, "", ...table, "", ...how].join(
+    "\n",
+  );
+}
+
+/** What an import did, what it left out and why, and what to run next. */
+export function toImportReport(applied: AppliedImport, isDryRun: boolean): string {
+  const { services, refused, plans, site, gone, total, faults, imported } = applied;
+  const all = [...site, ...plans];
+  const fresh = all.filter(({ isNew }) => isNew);
+  const changed = all.filter(({ merged }) => merged.changes.length > 0);
+  const derived = services.filter(({ isDerived }) => isDerived).length;
+  const isSame = fresh.length + changed.length === 0;
+  const done = isDryRun ? "would be" : "were";
+  return [
+    services.length === 0
+      ? "nothing was written"
+      : isSame
+        ? `${services.length} services: nothing has changed`
+        : `${services.length} services: ${fresh.length} files ${done} written, ${changed.length} changed`,
+    ...listFiles(fresh),
+    ...all.flatMap(toDiff),
+    ...gone.map(
+      (file) => `  ${file} is no longer in the source: its calls will fail, and nobody is charged; delete it`,
+    ),
+    ...toRefusals(refused),
+    ...toNoteLines([
+      ...imported.notes,
+      ...(derived > 0 && !isSame
+        ? [`${derived} examples are made from the schema, because the source has none that fits: look at them`]
+        : []),
+      ...(total > MOST_TOOLS
+        ? [
+            `the shop has ${total} services: more than ${MOST_TOOLS} tools at /mcp are more than most models choose well from`,
+          ]
+        : []),
+      ...(faults.length > 0 ? [`the shop had ${faults.length} faults before: see "payphone check"`] : []),
+    ]),
+    ...(isDryRun || services.length === 0 ? [] : toNext(applied)),
+  ].join("\n");
+}
+
+function listFiles(plans: readonly FilePlan[]): string[] {
+  const files = plans.map(({ file }) => file);
+  const shown = files.slice(0, MOST_LISTED).map((file) => `  + ${file}`);
+  return files.length > MOST_LISTED ? [...shown, `  + ${files.length - MOST_LISTED} more`] : shown;
+}
+
+function toDiff({ file, merged: { changes, kept } }: FilePlan): string[] {
+  if (changes.length + kept.length === 0) return [];
+  const toLine = ({ name, before, after }: PartChange): string => `${name}: ${toShort(before)} -> ${toShort(after)}`;
+  return [
+    `  ${file}`,
+    ...changes.map((change) => `    ${toLine(change)}`),
+    ...kept.map(
+      ({ name, before, after }) => `    ${name}: yours stays, ${toShort(before)}; the source says ${toShort(after)}`,
+    ),
+  ];
+}
+
+function toRefusals(refused: readonly LeftOut[]): string[] {
+  if (refused.length === 0) return [];
+  const shown = refused.slice(0, MOST_LISTED).map(({ name, reason }) => `  - ${name}: ${reason}`);
+  const rest = refused.length > MOST_LISTED ? [`  - and ${refused.length - MOST_LISTED} more`] : [];
+  return ["", `${refused.length} left out:`, ...shown, ...rest];
+}
+
+const toNoteLines = (notes: readonly string[]): string[] =>
+  notes.length === 0 ? [] : ["", ...notes.slice(0, MOST_LISTED).map((note) => `note: ${note}`)];
+
+function toNext({ services, upstreams }: AppliedImport): string[] {
+  const [first] = services;
+  const variables = new Set(upstreams.flatMap(toVariables));
+  const [example] = (first?.manifest.examples ?? []) as readonly { readonly input: unknown }[];
+  const input = JSON.stringify(example?.input ?? {});
+  return [
+    "",
+    "Next:",
+    ...[...variables].map((line) => `  ${line}`),
+    "  payphone check",
+    "  payphone sandbox --online",
+    `  payphone call ${first?.manifest.id} ${input.length <= 120 ? quote(input) : "'{ ... }'"}`,
+  ];
+}
+
+function toVariables({ title, key, url, variable, env }: UpstreamEntry): string[] {
+  const named = [
+    ...(url === undefined && typeof variable === "string" ? [[variable, "the address of"]] : []),
+    ...(typeof key === "object" && key !== null && "variable" in key
+      ? [[String(key.variable), "the credential for"]]
+      : []),
+    ...(Array.isArray(env) ? env.map((name) => [String(name), "a variable of"]) : []),
+  ];
+  return named.map(([name, what]) => `set ${name}, ${what} ${title} (in the environment or in .env)`);
+}
+
+/** For a POSIX shell. */
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+function toShort(value: unknown): string {
+  return value === undefined ? "nothing" : shorten(JSON.stringify(value) ?? "nothing", 60);
+}
+
+const shorten = (text: string, most: number): string => {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length > most ? `${line.slice(0, most - 3)}...` : line;
+};

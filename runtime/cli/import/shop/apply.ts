@@ -1,0 +1,180 @@
+import { Problem } from "../../../api/problem.ts";
+import { subschemas } from "../../../core/schema/subschemas.ts";
+import { byPlace, type Fault, toFaultLine } from "../../../core/set/faults.ts";
+import { type Imported, type ImportedService, type LeftOut, Refused, type UpstreamEntry } from "../imported.ts";
+import { readNotes, toNotesFile } from "./notes.ts";
+import {
+  type FilePlan,
+  type PlanTerms,
+  planSchema,
+  planService,
+  planSite,
+  SITE_FILE,
+  toManifestFile,
+  toNotes,
+} from "./plan.ts";
+import { checkFiles, readShop, type ShopFiles, writeAll } from "./shop-files.ts";
+
+export interface ApplyOptions {
+  /** The shop's folder. */
+  readonly dir: string;
+  /** The id that names the import's notes. */
+  readonly upstream: string;
+  readonly isPriceGiven: boolean;
+  /** Whether nothing is written. */
+  readonly isDryRun: boolean;
+}
+
+/** What an import did. */
+export interface AppliedImport {
+  readonly imported: Imported;
+  /** The services that are in the shop now. */
+  readonly services: readonly ImportedService[];
+  readonly refused: readonly LeftOut[];
+  readonly plans: readonly FilePlan[];
+  /** One for each of the upstreams. */
+  readonly site: readonly FilePlan[];
+  readonly upstreams: readonly UpstreamEntry[];
+  /** Files of an earlier import that the source no longer offers. */
+  readonly gone: readonly string[];
+  /** How many services the shop has afterwards. */
+  readonly total: number;
+  /** Faults that the shop had before. */
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Writes an import into a shop: everything or nothing, and only what passes the check.
+ * @throws Problem `bad-request` where the shop cannot take it.
+ */
+export async function applyImport(imported: Imported, options: ApplyOptions): Promise<AppliedImport> {
+  const { dir, upstream, isPriceGiven, isDryRun } = options;
+  const files = await readShop(dir);
+  const notes = await readNotes(dir, upstream);
+  const terms: PlanTerms = { files, notes, isPriceGiven };
+  const sound = await planSound(imported, terms);
+  const { plans, site, services } = sound;
+  const after = toNotes(
+    imported,
+    notes,
+    plans,
+    site.map((plan, at) => [sound.upstreams[at]?.id ?? "", plan]),
+  );
+  if (!isDryRun && services.length > 0) {
+    const texts = overlay(files, plans, site);
+    const changed = [...texts].filter(([file, text]) => files.get(file) !== text);
+    const notesText = `${JSON.stringify(after, undefined, 1)}\n`;
+    const isNoted = JSON.stringify(notes) === JSON.stringify(after);
+    await writeAll(dir, new Map(isNoted ? changed : [...changed, [toNotesFile(upstream), notesText]]));
+  }
+  const offered = new Set(imported.offered.map(toManifestFile));
+  const isManifest = (file: string): boolean => file.startsWith("manifests/") && file.endsWith(".yaml");
+  const gone = Object.keys(notes?.files ?? {}).filter(
+    (file) => isManifest(file) && files.has(file) && !offered.has(file),
+  );
+  return { ...sound, imported, gone };
+}
+
+type Sound = Omit<AppliedImport, "imported" | "gone">;
+
+/** Plans the files, and leaves out services until the check finds no fault in what is left. */
+async function planSound(imported: Imported, terms: PlanTerms): Promise<Sound> {
+  const refused: LeftOut[] = [...imported.refused];
+  let services = imported.services;
+  for (;;) {
+    const own = services.flatMap((service) => {
+      const plan = tryPlan(service, terms, refused);
+      return plan ? [{ service, plan }] : [];
+    });
+    services = own.map(({ service }) => service);
+    const schemas = usedSchemas(services, imported).map((name) => toSchemaPlan(name, imported, terms));
+    const plans = [...own.map(({ plan }) => plan), ...schemas];
+    const upstreams = usedUpstreams(services, imported);
+    const site = planSite(upstreams, terms);
+    const { set, faults } = await checkFiles(overlay(terms.files, plans, site));
+    const planned = { services, refused, plans, site, upstreams, total: set.manifests.length };
+    if (faults.length === 0) return { ...planned, faults };
+    await known(
+      faults.filter(({ file }) => file === SITE_FILE),
+      terms,
+    );
+    const spoilt = services.filter((service) => faultOf(service, imported, faults));
+    if (spoilt.length === 0) return { ...planned, faults: await known(faults, terms) };
+    for (const service of spoilt)
+      refused.push({
+        name: service.name,
+        reason: `it would not pass the check: ${faultOf(service, imported, faults)?.message}`,
+      });
+    services = services.filter((service) => !spoilt.includes(service));
+  }
+}
+
+function tryPlan(service: ImportedService, terms: PlanTerms, refused: LeftOut[]): FilePlan | undefined {
+  try {
+    return planService(service, terms);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    refused.push({ name: service.name, reason: error.message });
+    return undefined;
+  }
+}
+
+function toSchemaPlan(name: string, { schemas }: Imported, terms: PlanTerms): FilePlan {
+  try {
+    return planSchema(name, schemas.get(name) ?? {}, terms);
+  } catch (error) {
+    if (error instanceof Refused) throw new Problem("bad-request", `Nothing was written: ${error.message}`);
+    throw error;
+  }
+}
+
+/** The faults that the shop had before. @throws Problem `bad-request` with those that the import would add. */
+async function known(faults: readonly Fault[], { files }: PlanTerms): Promise<readonly Fault[]> {
+  const earlier = new Set(
+    (await checkFiles(files)).faults.map(({ file, code, message }) => `${file} ${code} ${message}`),
+  );
+  const added = faults.filter(({ file, code, message }) => !earlier.has(`${file} ${code} ${message}`));
+  if (added.length === 0) return faults;
+  throw new Problem(
+    "bad-request",
+    ["Nothing was written; the shop would have faults:", ...added.toSorted(byPlace).map(toFaultLine)].join("\n"),
+  );
+}
+
+function overlay(files: ShopFiles, plans: readonly FilePlan[], site: readonly FilePlan[]): ShopFiles {
+  return new Map([...files, ...[...plans, ...site].map(({ file, text }) => [file, text] as const)]);
+}
+
+/** The fault that keeps a service out: of its manifest, or of a schema that it refers to. */
+function faultOf(service: ImportedService, imported: Imported, faults: readonly Fault[]): Fault | undefined {
+  const files = new Set([
+    toManifestFile(service.manifest.id),
+    ...usedSchemas([service], imported).map((name) => `schemas/${name}.json`),
+  ]);
+  return faults.find(({ file }) => files.has(file));
+}
+
+function usedUpstreams(services: readonly ImportedService[], { upstreams }: Imported): readonly UpstreamEntry[] {
+  const used = services.map(({ manifest }) => manifest.proxy as { upstream?: string; mcp?: string });
+  return upstreams.filter(({ id }) => used.some(({ upstream, mcp }) => upstream === id || mcp === id));
+}
+
+/** The names of the schemas that services refer to, with those that these refer to. */
+function usedSchemas(services: readonly ImportedService[], { schemas }: Pick<Imported, "schemas">): readonly string[] {
+  const found = new Set<string>();
+  const visit = (name: string): void => {
+    if (found.has(name) || !schemas.has(name)) return;
+    found.add(name);
+    look(schemas.get(name));
+  };
+  const look = (schema: unknown): void => {
+    if (typeof schema === "string") visit(schema);
+    for (const { schema: part } of subschemas(schema))
+      if (typeof part.$ref === "string") visit(part.$ref.replace(/\.json.*$/, ""));
+  };
+  for (const { manifest } of services) {
+    look(manifest.input);
+    look(manifest.output);
+  }
+  return [...found];
+}

@@ -1,0 +1,165 @@
+import { parse } from "yaml";
+import { Problem } from "../../../api/problem.ts";
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import { type Imported, type ImportedService, Refused, type UpstreamEntry } from "../imported.ts";
+import { type Merged, mergeFile } from "./merge.ts";
+import { type ImportNotes, type Parts, toDigests, toPartDigest } from "./notes.ts";
+import type { ShopFiles } from "./shop-files.ts";
+import { toChangedText, toManifestText, toTextWithUpstream } from "./yaml-text.ts";
+
+/** What an import does to one file. */
+export interface FilePlan {
+  readonly file: string;
+  /** The whole text afterwards. */
+  readonly text: string;
+  readonly isNew: boolean;
+  readonly merged: Merged;
+  /** The digests of what the source says. */
+  readonly parts: Parts;
+}
+
+/** What is true of every service. */
+export const SITE_FILE = "manifests/_site.yaml";
+const NOTHING: Merged = { changes: [], kept: [] };
+const DERIVED = "Made from the schema: the source has no example that fits it.";
+
+/** The file of a service. */
+export const toManifestFile = (id: string): string => `manifests/${id}.yaml`;
+
+/** Whether a price was asked for; otherwise that of a service that is there already stays. */
+export interface PlanTerms {
+  readonly files: ShopFiles;
+  readonly notes: ImportNotes | undefined;
+  readonly isPriceGiven: boolean;
+}
+
+/** The files of one service. @throws Refused where another service of the shop has its id. */
+export function planService(
+  { manifest, isDerived }: ImportedService,
+  { files, notes, isPriceGiven }: PlanTerms,
+): FilePlan {
+  const file = toManifestFile(manifest.id);
+  const text = files.get(file);
+  const parts = toDigests(manifest);
+  if (text === undefined)
+    return {
+      file,
+      text: toManifestText(manifest, isDerived ? DERIVED : undefined),
+      isNew: true,
+      merged: NOTHING,
+      parts,
+    };
+  const base = notes?.files[file];
+  if (!base) throw new Refused(`the shop has another service ${manifest.id}; import under another --upstream`);
+  const current = readMapping(file, text);
+  const { price, charge } = current;
+  const wanted = isPriceGiven ? manifest : withPrice(manifest, { price, charge });
+  const merged = mergeFile(current, wanted, base);
+  const changed = merged.changes.length > 0 ? toChangedText(text, merged.changes) : text;
+  return { file, text: changed, isNew: false, merged, parts: isPriceGiven ? parts : { ...parts, ...pickPrice(base) } };
+}
+
+function withPrice(manifest: JsonObject, price: JsonObject): JsonObject {
+  const { price: _, charge: __, ...rest } = manifest;
+  return { ...rest, ...Object.fromEntries(Object.entries(price).filter(([, value]) => value !== undefined)) };
+}
+
+const pickPrice = (base: Parts): Parts =>
+  Object.fromEntries(Object.entries(base).filter(([name]) => name === "price" || name === "charge"));
+
+/** The file of one schema. @throws Refused where the shop has another schema of this name. */
+export function planSchema(name: string, schema: JsonObject, { files, notes }: PlanTerms): FilePlan {
+  const file = `schemas/${name}.json`;
+  const text = files.get(file);
+  const parts = toDigests(schema);
+  const wanted = `${JSON.stringify(schema, undefined, 2)}\n`;
+  if (text === undefined) return { file, text: wanted, isNew: true, merged: NOTHING, parts };
+  const current = readMapping(file, text);
+  const base = notes?.files[file];
+  if (!base) {
+    if (toPartDigest(current) === toPartDigest(schema)) return { file, text, isNew: false, merged: NOTHING, parts };
+    throw new Refused(`the shop has another schema ${name}; import under another --upstream`);
+  }
+  const merged = mergeFile(current, schema, base);
+  if (merged.changes.length === 0) return { file, text, isNew: false, merged, parts };
+  return { file, text: `${JSON.stringify(apply(current, merged), undefined, 2)}\n`, isNew: false, merged, parts };
+}
+
+function apply(current: JsonObject, { changes }: Merged): JsonObject {
+  const copy = structuredClone(current) as Record<string, unknown>;
+  for (const { path, after } of changes) {
+    const [key = "", name] = path;
+    const inner = isObject(copy[key]) ? { ...copy[key] } : {};
+    if (name !== undefined) copy[key] = inner;
+    const [target, last] = name === undefined ? [copy, key] : [inner as Record<string, unknown>, name];
+    if (after === undefined) delete target[last];
+    else target[last] = after;
+  }
+  return copy;
+}
+
+/** `_site.yaml` with the upstreams of an import. @throws Problem `bad-request` where an id means another source already. */
+export function planSite(upstreams: readonly UpstreamEntry[], { files, notes }: PlanTerms): readonly FilePlan[] {
+  let text = files.get(SITE_FILE);
+  if (text === undefined)
+    throw new Problem(
+      "bad-request",
+      `There is no ${SITE_FILE} here: begin with "payphone init", or name the shop with --dir`,
+    );
+  const plans: FilePlan[] = [];
+  for (const entry of upstreams) {
+    const known = listUpstreams(text);
+    const at = known.findIndex(({ id }) => id === entry.id);
+    const parts = toDigests(entry);
+    if (at < 0) {
+      text = toTextWithUpstream(text, entry);
+      plans.push({ file: SITE_FILE, text, isNew: true, merged: NOTHING, parts });
+      continue;
+    }
+    const current = known[at] as JsonObject;
+    const base = notes?.files[`${SITE_FILE} ${entry.id}`];
+    if (!base && current.url !== entry.url) throw isTaken(entry, current);
+    const merged = base ? mergeFile(current, entry, base) : NOTHING;
+    const changes = merged.changes.map((change) => ({ ...change, path: ["upstreams", at, ...change.path] as never }));
+    if (changes.length > 0) text = toChangedText(text, changes);
+    plans.push({ file: SITE_FILE, text, isNew: false, merged, parts });
+  }
+  return plans;
+}
+
+function isTaken({ id, url }: UpstreamEntry, { url: known }: JsonObject): Problem {
+  const where = `${String(known ?? "another address")}, and not ${String(url ?? "this one")}`;
+  return new Problem("bad-request", `The upstream ${id} of ${SITE_FILE} is ${where}: name another with --upstream`);
+}
+
+/** The entries under `upstreams`. */
+export function listUpstreams(siteText: string): readonly JsonObject[] {
+  const { upstreams } = readMapping(SITE_FILE, siteText);
+  return Array.isArray(upstreams) ? upstreams.filter(isObject) : [];
+}
+
+/** @throws Problem `bad-request` for a file that cannot be read. */
+function readMapping(file: string, text: string): JsonObject {
+  try {
+    const data: unknown = file.endsWith(".json") ? JSON.parse(text) : parse(text, { version: "1.2" });
+    return isObject(data) ? data : {};
+  } catch {
+    throw new Problem("bad-request", `${file} cannot be read: see "payphone check"`);
+  }
+}
+
+/** The notes after an import: those of earlier files stay. */
+export function toNotes(
+  { source }: Pick<Imported, "source">,
+  earlier: ImportNotes | undefined,
+  plans: readonly FilePlan[],
+  site: readonly (readonly [id: string, plan: FilePlan])[],
+): ImportNotes {
+  const entries = [
+    ...Object.entries(earlier?.files ?? {}),
+    ...plans.map(({ file, parts }) => [file, parts] as const),
+    ...site.map(([id, { parts }]) => [`${SITE_FILE} ${id}`, parts] as const),
+  ];
+  const files = Object.fromEntries([...new Map(entries)].sort(([one], [other]) => (one < other ? -1 : 1)));
+  return { source, files };
+}

@@ -1,0 +1,78 @@
+import { isObject, type JsonObject } from "../../core/json.ts";
+
+const DEEPEST = 12;
+const LISTS = ["anyOf", "oneOf"] as const;
+const ANNOTATIONS = ["title", "description", "deprecated", "readOnly", "writeOnly"];
+
+/**
+ * A schema without references and branches, of the smallest values that fit: only the fields that are required, and one
+ * branch of each choice.
+ * @param documents by name. @param choice which branch: the first of them, the second …
+ */
+export function toSmallest(
+  schema: unknown,
+  documents: ReadonlyMap<string, object>,
+  choice: number,
+  depth = 0,
+): JsonObject {
+  const whole = merge(schema, documents, choice, depth);
+  const { properties, required, items, minProperties = 0, minItems = 0, ...rest } = whole;
+  const kept = Object.fromEntries(Object.entries(rest).filter(([key]) => !ANNOTATIONS.includes(key)));
+  if (depth > DEEPEST) return {};
+  const next = (part: unknown): JsonObject => toSmallest(part, documents, choice, depth + 1);
+  const fields = isObject(properties) ? properties : {};
+  const needed = Array.isArray(required) ? required.map(String) : [];
+  const further = Object.keys(fields).filter((name) => !needed.includes(name));
+  const taken = [...needed, ...further.slice(0, Math.max(0, Number(minProperties) - needed.length))];
+  const isList = [kept.type].flat().includes("array");
+  return {
+    ...kept,
+    ...(taken.length > 0 && {
+      properties: Object.fromEntries(taken.map((name) => [name, next(fields[name])])),
+      required: taken,
+    }),
+    ...(isList && { items: next(items), minItems, maxItems: minItems }),
+  };
+}
+
+/** The schema with all that it refers to and is made of in one. What comes later counts, fields are added up. */
+function merge(schema: unknown, documents: ReadonlyMap<string, object>, choice: number, depth: number): JsonObject {
+  if (!isObject(schema) || depth > DEEPEST) return {};
+  const { $ref, allOf, anyOf, oneOf, ...own } = schema;
+  const branches = [
+    ...(typeof $ref === "string" ? [documents.get($ref.replace(/\.json.*$/, ""))] : []),
+    ...(Array.isArray(allOf) ? allOf : []),
+    ...LISTS.flatMap((key) => {
+      const list = key === "anyOf" ? anyOf : oneOf;
+      return Array.isArray(list) && list.length > 0 ? [list[choice % list.length]] : [];
+    }),
+  ];
+  return branches.reduce<JsonObject>(
+    (whole, branch) => unite(whole, merge(branch, documents, choice, depth + 1), { documents, choice, depth }),
+    own,
+  );
+}
+
+interface Terms {
+  readonly documents: ReadonlyMap<string, object>;
+  readonly choice: number;
+  readonly depth: number;
+}
+
+function unite(one: JsonObject, other: JsonObject, { documents, choice, depth }: Terms): JsonObject {
+  const [first, second] = [one, other].map(({ properties }) => (isObject(properties) ? properties : {})) as [
+    JsonObject,
+    JsonObject,
+  ];
+  const both = Object.keys(second).map((name) => [
+    name,
+    name in first ? merge({ allOf: [first[name], second[name]] }, documents, choice, depth + 1) : second[name],
+  ]);
+  const required = [one.required, other.required].flatMap((names) => (Array.isArray(names) ? names : []));
+  return {
+    ...one,
+    ...other,
+    properties: { ...first, ...Object.fromEntries(both) },
+    required: [...new Set(required)],
+  };
+}

@@ -1,0 +1,311 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { faultsOf, fixture, importAll, manifestOf, openShop, SITE, schemaOf, textsOf } from "./shop.ts";
+
+const refusal = async (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => expect.fail("it was not refused"),
+    (error: unknown) => (error instanceof Problem ? error.message : expect.fail(String(error))),
+  );
+
+const namesIn = async (dir: string): Promise<string[]> =>
+  (await readdir(join(dir, "manifests")))
+    .filter((name) => /^[^_.].*\.yaml$/.test(name))
+    .map((name) => name.slice(0, -5));
+
+/** The lines of a report that say what was left out. */
+const leftOut = (report: string): string[] => [...report.matchAll(/^ {2}- (.*)$/gm)].map(([, line = ""]) => line);
+
+describe("payphone import openapi", () => {
+  after(removeDirectories);
+
+  it("lists what there is, and writes nothing, when nothing is chosen", async () => {
+    const dir = await openShop();
+    const { report } = await importAll(dir, fixture("rates.yaml"), { selection: { names: [], tags: [], all: false } });
+    expect(report).to.match(/^getRates +GET \/rates\/\{date\} +rates +Rates of a day$/m);
+    expect(report).to.include("--operations 'getRates'");
+    expect(Object.keys(await textsOf(dir))).to.deep.equal(["manifests/_site.yaml"]);
+  });
+
+  it("imports the operations that are named by id, by method and path, or by tag", async () => {
+    const [named, tagged] = [await openShop(), await openShop()];
+    const names = ["getRates", "POST /alerts"];
+    await importAll(named, fixture("rates.yaml"), { selection: { names, tags: [], all: false } });
+    expect(await namesIn(named)).to.have.members(["rates_get_rates", "rates_create_alert"]);
+    await importAll(tagged, fixture("rates.yaml"), { selection: { names: [], tags: ["lists"], all: false } });
+    expect(await namesIn(tagged)).to.deep.equal(["rates_list_currencies"]);
+  });
+
+  it("refuses a selection that is not there, says what was meant, and writes nothing", async () => {
+    const dir = await openShop();
+    const selection = { names: ["getRate"], tags: [], all: false };
+    const message = await refusal(importAll(dir, fixture("rates.yaml"), { selection }));
+    expect(message).to.include('getRate: no such operation or tag; did you mean "getRates"?');
+    expect(await namesIn(dir)).to.deep.equal([]);
+  });
+
+  it("writes a manifest that a person would have written", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
+    const text = await readFile(join(dir, "manifests/rates_get_rates.yaml"), "utf8");
+    expect(text).to.equal(`id: rates_get_rates
+title: Rates of a day
+description: The reference rates of one day, from one currency to others.
+route: POST /v1/rates/get-rates
+aliases: [ GET /v1/rates/get-rates ]
+price: "0.005"
+proxy:
+  upstream: rates
+  request: GET /rates/{date}
+  query: { base: "{base}", symbols: "{symbols}" }
+  headers: { x-trace: "{X_Trace}" }
+hints: { readOnly: true, idempotent: true, destructive: false, openWorld: true }
+input:
+  type: object
+  properties:
+    date: { type: string, format: date }
+    base: { type: string, description: "Default: EUR.", minLength: 3, maxLength: 3 }
+    symbols:
+      type: array
+      items: { type: string }
+    X_Trace: { type: string }
+  required: [ date ]
+output: Rates
+tags: [ rates ]
+examples:
+  - input: { date: 2026-11-20, base: USD }
+    output:
+      base: USD
+      date: 2026-11-20
+      rates: { EUR: 0.91 }
+`);
+    expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
+  it("adds the upstream to _site.yaml and leaves every other line alone", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("pets.json"));
+    const lines = (await readFile(join(dir, "manifests/_site.yaml"), "utf8")).split("\n");
+    const added = lines.filter((line) => !SITE.split("\n").includes(line));
+    expect(added.map((line) => line.trim())).to.include.members([
+      "- id: pets",
+      "url: https://pets.example.com/api",
+      "variable: PETS_URL",
+      "key: { variable: PETS_KEY, query: api_key }",
+    ]);
+    expect(
+      lines
+        .filter((line) => !added.includes(line))
+        .join("\n")
+        .trim(),
+    ).to.equal(SITE.trim());
+  });
+
+  it("pays what may leave traces first, and marks what a method promises", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("pets.json"));
+    expect(await manifestOf(dir, "pets_add_pet")).to.include({ charge: "first" });
+    expect(await manifestOf(dir, "pets_list_pets")).not.to.have.property("charge");
+    const { charge, hints } = await manifestOf(dir, "pets_remove_pet");
+    expect([charge, hints]).to.deep.equal([
+      "first",
+      { readOnly: false, idempotent: true, destructive: true, openWorld: true },
+    ]);
+  });
+
+  it("sends what callers may send, and answers what upstreams may answer, by one schema for each", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("people.yaml"));
+    const { input, output, examples } = await manifestOf(dir, "people_save_person");
+    expect([input, output]).to.deep.equal(["PeoplePersonInput", "PeoplePerson"]);
+    const [given, answered] = [await schemaOf(dir, "PeoplePersonInput"), await schemaOf(dir, "PeoplePerson")];
+    expect(JSON.stringify(given)).to.include('"required":["password","born"]').and.not.include('"id"');
+    expect(JSON.stringify(answered)).to.include('"required":["id","born"]').and.not.include('"password"');
+    expect(JSON.stringify(given)).to.include('"exclusiveMinimum":0').and.include('"maximum":10');
+    expect(JSON.stringify(given)).to.include('"enum":["1","2"]').and.not.include("(a+)+");
+    expect((examples as { input: object }[])[0]?.input).to.include({ born: "1990-01-02" });
+  });
+
+  const TAKEN: Readonly<Record<string, readonly string[]>> = {
+    "broken.yaml": ["broken_fine"],
+    "files.yaml": ["files_read_notes", "files_read_table"],
+    "odd-names.yaml": ["odd_names_get_search_kind_all", "odd_names_items_get", "odd_names_items_get_2"],
+    "orders.yaml": ["orders_change_order", "orders_get_order"],
+    "pets.json": ["pets_add_pet", "pets_list_pets", "pets_remove_pet", "pets_rename_pet"],
+    "people.yaml": ["people_save_person"],
+    "rates.yaml": ["rates_create_alert", "rates_get_rates", "rates_list_currencies"],
+    "secured.yaml": ["secured_me", "secured_other"],
+    "split/api.yaml": ["split_pets"],
+    "trees.yaml": ["trees_leaf", "trees_plant"],
+  };
+  for (const [name, ids] of Object.entries(TAKEN))
+    it(`takes from ${name} what can be sold, and passes the check`, async () => {
+      const dir = await openShop();
+      await importAll(dir, fixture(name));
+      expect((await namesIn(dir)).sort()).to.deep.equal([...ids].sort());
+      expect(await faultsOf(dir)).to.deep.equal([]);
+    });
+
+  it("says of everything that it leaves out why", async () => {
+    const said = await Promise.all(
+      ["broken.yaml", "files.yaml", "split/api.yaml"].map(async (name) => {
+        const { report, isPartial } = await importAll(await openShop(), fixture(name));
+        expect(isPartial).to.equal(true);
+        return leftOut(report);
+      }),
+    );
+    expect(said.flat()).to.deep.equal([
+      "lost: its reference #/components/schemas/None leads nowhere",
+      "look: HEAD has no answer that could be sold",
+      "eat: its parameter jar is a cookie, which templates cannot write",
+      "never: no example of its input could be made, and the document has none that fits its own schema",
+      "readPage: it answers with a page in HTML, which is not passed on",
+      "sendFile: its body is multipart/form-data, and only JSON and plain forms are sent",
+      "readSecret: its reference ../rates.yaml#/components/schemas/Rates leads nowhere",
+    ]);
+  });
+
+  it("charges only the status whose answer is sold, where statuses answer differently", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("orders.yaml"));
+    expect((await manifestOf(dir, "orders_get_order")).proxy).to.deep.include({ charge_on: [200] });
+    expect((await manifestOf(dir, "orders_change_order")).proxy).to.deep.include({
+      headers: { "content-type": "application/merge-patch+json" },
+    });
+  });
+
+  it("gives names that templates cannot hold others, and keeps those that differ apart", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("odd-names.yaml"));
+    const { proxy, title } = await manifestOf(dir, "odd_names_items_get");
+    expect(proxy).to.deep.include({
+      request: "GET /items('{item_id}')",
+      query: {
+        "item-id": "{item_id_2}",
+        $top: "{top}",
+        "2d": "{f_2d}",
+        "filter[color]": "{filter.color}",
+        "filter[size]": "{filter.size}",
+      },
+    });
+    expect(title).to.equal('An item "quoted" ...');
+    expect((await manifestOf(dir, "odd_names_get_search_kind_all")).proxy).to.deep.include({
+      request: "GET /search",
+      query: { kind: "all" },
+    });
+  });
+});
+
+describe("a second import", () => {
+  after(removeDirectories);
+
+  it("changes no byte when nothing has changed", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
+    const before = await textsOf(dir);
+    const { report } = await importAll(dir, fixture("rates.yaml"));
+    expect(report).to.include("3 services: nothing has changed");
+    expect(await textsOf(dir)).to.deep.equal(before);
+  });
+
+  it("takes over what the document changed, and keeps prices, texts and comments of the operator", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
+    const file = join(dir, "manifests/rates_get_rates.yaml");
+    const edited = (await readFile(file, "utf8"))
+      .replace('price: "0.005"', 'price: "0.02" # the big customer')
+      .replace("title: Rates of a day", "title: Our rates");
+    await writeFile(file, edited);
+    const document = (await readFile(fixture("rates.yaml"), "utf8"))
+      .replace("summary: Rates of a day", "summary: Rates of one day")
+      .replace("/rates/{date}:", "/daily/{date}:")
+      .replace("base: { type: string }", "base: { type: string, minLength: 3 }");
+    await writeFile(join(dir, "rates.yaml"), document);
+    const { report } = await importAll(dir, join(dir, "rates.yaml"));
+    expect(report).to.include('proxy.request: "GET /rates/{date}" -> "GET /daily/{date}"');
+    expect(report).to.include('title: yours stays, "Our rates"; the source says "Rates of one day"');
+    expect(report).to.include('properties.base: {"type":"string"} -> {"type":"string","minLength":3}');
+    const after = await readFile(file, "utf8");
+    expect(after).to.include('price: "0.02" # the big customer').and.include("title: Our rates");
+    expect(after).to.include("request: GET /daily/{date}");
+    expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
+  it("sets a new price where one is given, and shows it", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
+    const { report } = await importAll(dir, fixture("rates.yaml"), { price: "0.006" });
+    expect(report.match(/price: "0.005" -> "0.006"/g)).to.have.length(3);
+  });
+
+  it("names the services that the document no longer has", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("rates.yaml"));
+    const document = (await readFile(fixture("rates.yaml"), "utf8")).replace("listCurrencies", "allCurrencies");
+    await writeFile(join(dir, "rates.yaml"), document);
+    const { report } = await importAll(dir, join(dir, "rates.yaml"));
+    expect(report).to.include("manifests/rates_list_currencies.yaml is no longer in the source");
+  });
+});
+
+describe("an import that cannot be done", () => {
+  after(removeDirectories);
+
+  it("leaves nothing behind when a file cannot be written", async () => {
+    const dir = await openShop();
+    await mkdir(join(dir, "schemas/Rates.json"), { recursive: true }); // A folder stands in the file's place.
+    await mkdir(join(dir, "schemas/Rates.json/inside"));
+    const before = await textsOf(dir);
+    await refusal(importAll(dir, fixture("rates.yaml")));
+    expect(await textsOf(dir)).to.deep.equal(before);
+  });
+
+  it("does not take the place of a service or an upstream that somebody wrote", async () => {
+    const own = { "manifests/rates_get_rates.yaml": "id: rates_get_rates\n" };
+    const { report } = await importAll(await openShop(own), fixture("rates.yaml"), {
+      selection: { names: ["getRates"], tags: [], all: false },
+    });
+    expect(report).to.include("the shop has another service rates_get_rates; import under another --upstream");
+    const site = `${SITE}\nupstreams:\n  - { id: rates, title: Mine, url: "https://mine.example.com" }\n`;
+    const dir = await openShop({ "manifests/_site.yaml": site.replace(/^upstreams:[\s\S]*?(?=^\S)/m, "") });
+    expect(await refusal(importAll(dir, fixture("rates.yaml")))).to.include("name another with --upstream");
+    expect(await namesIn(dir)).to.deep.equal([]);
+  });
+
+  it("is refused in a folder without a site, and for what is no OpenAPI document", async () => {
+    const dir = await openShop();
+    const empty = join(dir, "empty");
+    await mkdir(empty);
+    expect(await refusal(importAll(empty, fixture("rates.yaml")))).to.include("There is no manifests/_site.yaml here");
+    await writeFile(join(dir, "list.json"), "[1]");
+    expect(await refusal(importAll(dir, join(dir, "list.json")))).to.include("is no OpenAPI document");
+    await writeFile(join(dir, "text.yaml"), "a: [");
+    expect(await refusal(importAll(dir, join(dir, "text.yaml")))).to.include("is neither JSON nor YAML");
+    expect(await refusal(importAll(dir, join(dir, "none.yaml")))).to.include("cannot be read (ENOENT)");
+  });
+
+  it("reads a document from a URL, with addresses relative to it, and says why when it cannot", async () => {
+    const document = (await readFile(fixture("rates.yaml"), "utf8")).replace("https://rates.example.com/v1/", "/v1");
+    const server = createServer((request, response) => {
+      response.statusCode = request.url === "/openapi.yaml" ? 200 : 404;
+      response.end(document);
+    });
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    const origin = `http://127.0.0.1:${port}`;
+    try {
+      const dir = await openShop();
+      await importAll(dir, `${origin}/openapi.yaml`);
+      expect(await readFile(join(dir, "manifests/_site.yaml"), "utf8")).to.include(`url: ${origin}/v1`);
+      expect(await refusal(importAll(dir, `${origin}/none`))).to.include("answered with status 404");
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+    expect(await refusal(importAll(await openShop(), `${origin}/openapi.yaml`))).to.include("cannot be fetched");
+  });
+});

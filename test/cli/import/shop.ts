@@ -1,0 +1,50 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse } from "yaml";
+import {
+  type ImportOutcome,
+  type OpenApiCommand,
+  runOpenApiImport,
+} from "../../../runtime/cli/import/import-openapi.ts";
+import { checkDir } from "../../../runtime/cli/set/check.ts";
+import { toFaultLine } from "../../../runtime/core/set/faults.ts";
+import { makeDirectory, ROOT, TOSS } from "../../core/set/served-directory.ts";
+
+/** A site without services, whose refunds are made by hand. */
+export const SITE = (TOSS["manifests/_site.yaml"] as string).replace(/^refunds:.*\n/m, "");
+
+export const openShop = (files: Readonly<Record<string, string>> = {}): Promise<string> =>
+  makeDirectory({ "manifests/_site.yaml": SITE, ...files });
+
+export const fixture = (name: string): string => join(ROOT, "test/fixtures/openapi", name);
+
+/** Imports every operation of a document, unless the command says otherwise. */
+export const importAll = (
+  dir: string,
+  location: string,
+  command: Partial<OpenApiCommand> = {},
+): Promise<ImportOutcome> =>
+  runOpenApiImport({ location, dir, selection: { names: [], tags: [], all: true }, isDryRun: false, ...command });
+
+export async function faultsOf(dir: string): Promise<readonly string[]> {
+  return (await checkDir(dir)).map(toFaultLine);
+}
+
+/** A manifest of a shop, as data. */
+export const manifestOf = async (dir: string, id: string): Promise<Record<string, unknown>> =>
+  parse(await readFile(join(dir, "manifests", `${id}.yaml`), "utf8"));
+
+export const schemaOf = async (dir: string, name: string): Promise<unknown> =>
+  JSON.parse(await readFile(join(dir, "schemas", `${name}.json`), "utf8"));
+
+/** The text of every file of a shop, by path. */
+export async function textsOf(dir: string): Promise<Record<string, string>> {
+  const files = await readdir(dir, { recursive: true, withFileTypes: true });
+  const read = files
+    .filter((file) => file.isFile())
+    .map(async ({ parentPath, name }) => {
+      const path = join(parentPath, name);
+      return [path.slice(dir.length + 1), await readFile(path, "utf8")] as const;
+    });
+  return Object.fromEntries((await Promise.all(read)).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
