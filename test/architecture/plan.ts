@@ -90,6 +90,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "registry",
     "operate",
     "serve",
+    "process",
     "monitor",
     "history",
     "set",

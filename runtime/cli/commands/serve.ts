@@ -1,6 +1,8 @@
-import type { Command } from "commander";
+import cluster from "node:cluster";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
+import { AS_SOLD } from "../process/messages.ts";
 import { shopOption } from "./directory.ts";
 
 const SERVER_HELP = `
@@ -24,22 +26,42 @@ export function addServerCommands(program: Command): void {
     .description("sell the services for real money; lists everything that the environment lacks before it starts")
     .option("--check", "look at nodes, facilitators, treasury, sources and the public address, and sell nothing")
     .option("--json", "with --check: print a JSON list")
+    .option(
+      "--workers <count>",
+      "sell in so many processes that share port and state; auto: one for each processor",
+      toCount,
+    )
     .option("--strict", "start nothing when the folder is faulty, instead of selling the last good set")
     .option("--renamed", "take over the data directory or Redis of this shop's earlier name")
+    .addOption(new Option(AS_SOLD, "sell what is sold already, whatever the folder holds").hideHelp())
     .addOption(shopOption())
     .addHelpText("after", SERVER_HELP)
-    .action(async ({ dir: given, renamed = false, strict = false, check = false, json = false }: ServeFlags) => {
+    .action(async ({ dir: given, check = false, json = false, workers, ...flags }: ServeFlags) => {
       const dir = toShop(given);
-      if (!check) return (await import("../serve/serve.ts")).runServe({ dir, renamed, strict });
+      const { renamed = false, strict = false, asSold = false } = flags;
+      if (workers !== undefined && !check && cluster.isPrimary)
+        return (await import("../process/workers.ts")).runWorkers(workers);
+      if (!check) return (await import("../serve/serve.ts")).runServe({ dir, renamed, strict, asSold });
       const { runServeCheck } = await import("../live/check.ts");
       process.exitCode = (await runServeCheck(dir, { json })) ? EXIT.ok : EXIT.failed;
     });
+}
+
+const MOST_WORKERS = 64;
+
+/** @throws InvalidArgumentError that says what would be right. */
+function toCount(text: string): number | "auto" {
+  if (text === "auto") return text;
+  if (/^[1-9]\d?$/.test(text) && Number(text) <= MOST_WORKERS) return Number(text);
+  throw new InvalidArgumentError(`It must be a number from 1 to ${MOST_WORKERS}, or auto.`);
 }
 
 interface ServeFlags {
   readonly dir?: string;
   readonly renamed?: boolean;
   readonly strict?: boolean;
+  readonly asSold?: boolean;
   readonly check?: boolean;
   readonly json?: boolean;
+  readonly workers?: number | "auto";
 }

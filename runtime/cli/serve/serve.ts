@@ -1,8 +1,11 @@
 import { Problem } from "../../api/problem.ts";
+import { once } from "../../core/once.ts";
 import { type Config, examineConfig, loadEnv } from "../config/config.ts";
 import { missingForServe } from "../config/serve.ts";
 import { readFolder } from "../history/folder.ts";
 import { createHistory, type HistoryEntry } from "../history/history.ts";
+import { toServeBanner } from "../process/banner.ts";
+import { workerLifecycle } from "../process/worker.ts";
 import { toFaultReport, tryPlugins } from "../set/check.ts";
 import { loadSet, type ManifestSet } from "../set/load.ts";
 import { digestSet, noteSoundSet, readSoundSet } from "../set/sound-set.ts";
@@ -15,24 +18,42 @@ export interface ServeCommand {
   readonly renamed: boolean;
   /** Whether nothing is sold where the folder is faulty, instead of the last good set. */
   readonly strict: boolean;
+  /** Whether what was sold last is sold, whatever the folder holds: it may not have been applied yet. */
+  readonly asSold: boolean;
 }
 
 /**
- * Sells the services of a directory for real money.
+ * Sells the services of a directory for real money, in a process of its own or as one of several workers.
  * @throws Problem `bad-request` with every fault of the set, its plugins and the environment.
  */
-export async function runServe({ dir, renamed, strict }: ServeCommand): Promise<void> {
+export async function runServe(command: ServeCommand): Promise<void> {
+  const worker = workerLifecycle();
+  try {
+    const { running, banner } = await start(command);
+    const close = once(running.close);
+    worker?.onStop(close);
+    closeOnSignal({ close, reload: () => reload(running) });
+    if (worker) worker.announce({ url: running.url, banner });
+    else console.log(`${banner}\nlistening on ${running.url}`);
+  } catch (error) {
+    worker?.giveUp();
+    throw error;
+  }
+}
+
+async function start({ dir, renamed, strict, asSold }: ServeCommand): Promise<{ running: Running; banner: string }> {
   const { config, faults } = examineConfig(loadEnv());
   const digest = digestSet(dir);
   const isKnown = digest !== undefined && digest === (await readSoundSet(config.dataDir));
-  const { set, note } = await chooseSet({ dir, config, isKnown, strict });
+  const { set, note } = await chooseSet({ dir, config, isKnown, strict, asSold });
   await refuseFaults(set, config, faults);
   if (note !== undefined) console.error(`payphone: ${note}`);
   const examine = (next: ManifestSet): Promise<void> => refuseFaults(next, config, [], true);
   const running = await run({ set, config, isRenamed: renamed, note, examine });
   if (digest !== undefined && !set.isKnown && note === undefined) await noteSoundSet(config.dataDir, digest);
-  closeOnSignal({ close: running.close, reload: () => reload(running) });
-  console.log(`listening on ${running.url}`);
+  const { services, railStatuses } = running.swap.current().composition;
+  const sold = { set, services, digest: running.changes.digest(), rails: railStatuses() };
+  return { running, banner: toServeBanner({ ...sold, config, baseUrl: running.baseUrl }) };
 }
 
 function reload({ changes, log }: Running): void {
@@ -45,17 +66,21 @@ interface Choice {
   readonly note?: string;
 }
 
-interface ChoiceTerms extends Pick<ServeCommand, "dir" | "strict"> {
+interface ChoiceTerms extends Pick<ServeCommand, "dir" | "strict" | "asSold"> {
   readonly config: Config;
   readonly isKnown: boolean;
 }
 
 /** What the folder holds; the set that was sold last where the folder is faulty, or was taken back and is as it was. */
-async function chooseSet({ dir, config, isKnown, strict }: ChoiceTerms): Promise<Choice> {
+async function chooseSet({ dir, config, isKnown, strict, asSold }: ChoiceTerms): Promise<Choice> {
   const last = await createHistory(config.dataDir).last();
   const set = await loadSet(dir, isKnown);
-  if (strict || !last) return { set };
+  if (!last || (strict && !asSold)) return { set };
   const { digest } = readFolder(dir);
+  if (asSold && last.digest !== digest) {
+    const kept = await loadKept(last, { dir, config });
+    if (kept) return { set: kept, note: toAsSoldNote(last, dir) };
+  }
   if (last.refused === digest) {
     const kept = await loadKept(last, { dir, config });
     if (kept) return { set: kept, note: toTakenBackNote(last, dir) };
@@ -81,6 +106,9 @@ async function loadKept(
 
 const toFaultyNote = ({ digest, at }: HistoryEntry, dir: string): string =>
   `${dir} is faulty: what is sold is the last good set, ${digest} of ${at}. Mend the faults that "payphone check" lists, then run "payphone apply"`;
+
+const toAsSoldNote = ({ digest, at }: HistoryEntry, dir: string): string =>
+  `What ${dir} holds is not sold yet: what is sold is the set ${digest} of ${at}. "payphone apply" sells the folder`;
 
 const toTakenBackNote = ({ digest, at }: HistoryEntry, dir: string): string =>
   `What ${dir} holds was taken back at ${at}: what is sold is the set ${digest}. "payphone apply" sells the folder again`;

@@ -1,0 +1,148 @@
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import { json as readJson } from "node:stream/consumers";
+import { expect } from "chai";
+import type { StatusReport } from "../../../runtime/cli/serve/admin/routes.ts";
+import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
+import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
+import { toShop } from "../../rails/shop.ts";
+import { untilGone } from "../../sandbox/sandbox-process.ts";
+import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { eventually } from "../../support/eventually.ts";
+import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
+
+/** A service that waits until a file is there. */
+const toGate = (file: string): string => `import { existsSync, writeFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+import { definePlugin } from "#plugin";
+
+export default definePlugin("toss", () => ({
+  async toss({ coins }) {
+    if (coins === 9) writeFileSync("${file}.begun", "");
+    while (coins === 9 && !existsSync("${file}")) await setTimeout(20);
+    return { sides: Array.from({ length: coins }, () => "heads") };
+  },
+}));
+`;
+
+describe("serve --workers", () => {
+  let sandbox: TestSandbox;
+  let seller: Seller;
+  let pay: PayingFetch;
+  let dir: string;
+  const data = createDataDir();
+  const gate = join(data.path, "gate");
+
+  before(async () => {
+    sandbox = await sharedSandbox();
+    pay = await stockFetch(sandbox, "base");
+    dir = await makeDirectory({ ...toShop([]), "plugins/toss.ts": toGate(gate) });
+  });
+  after(async () => {
+    data.remove();
+    await removeDirectories();
+  });
+  const start = async (): Promise<void> => {
+    seller = await startSeller({ sandbox, dataDir: data.path, dir, args: ["--workers", "2"] });
+  };
+  const buy = (coins: number): Promise<Response> => pay(`${seller.url}/v1/toss`, json({ coins }));
+
+  /** What the workers say at their sockets; those that are dead say nothing. */
+  async function workers(): Promise<StatusReport[]> {
+    const sockets = readdirSync(data.path).filter((name) => name.endsWith(".sock"));
+    const asked = sockets.map((name) => statusAt(join(data.path, name)).catch(() => undefined));
+    return (await Promise.all(asked)).flatMap((status) => status ?? []);
+  }
+
+  it("sells in so many processes, each of which an operator reaches, and says what it sells", async () => {
+    await start();
+    const running = await workers();
+    expect(new Set(running.map(({ pid }) => pid)).size).to.equal(2);
+    expect(running.map(({ url }) => url)).to.deep.equal([seller.url, seller.url]);
+    expect((await Promise.all(Array.from({ length: 8 }, () => buy(1)))).map(({ status }) => status)).to.deep.equal(
+      Array(8).fill(200),
+    );
+    const output = seller.output();
+    expect(output).to.match(/Corner shop sells for real money at http:\/\/127\.0\.0\.1/);
+    expect(output).to.match(/POST \/v1\/toss +\$0\.01 +Coin toss/);
+    expect(output).to.match(/USDC on Base +0x\w{40} +settled by remote +up/);
+    expect(output.match(/^2 workers$/gm), output).to.have.length(1);
+    expect(output.match(/^listening on /gm), output).to.have.length(1);
+  });
+
+  it("goes on selling when a worker dies, and replaces it by one that sells the same, whatever is in the folder", async () => {
+    const [victim] = await workers();
+    writeFileSync(
+      join(dir, "manifests/toss.yaml"),
+      readFileSync(join(dir, "manifests/toss.yaml"), "utf8").replace("0.01", "0.50"),
+    );
+    process.kill(victim?.pid ?? 0, "SIGKILL");
+    expect(
+      (
+        await eventually(
+          () => buy(1).catch(() => Response.error()),
+          ({ ok }) => ok,
+        )
+      ).status,
+    ).to.equal(200);
+    const now = await eventually(workers, (running) => running.length === 2);
+    expect(now.map(({ pid }) => pid)).not.to.include(victim?.pid);
+    expect(new Set(now.map(({ set }) => set)).size).to.equal(1);
+    for (let at = 0; at < 6; at += 1) {
+      const { accepts } = (await (await fetch(`${seller.url}/v1/toss`, json({}))).json()) as PaymentRequired;
+      expect(accepts.map(({ amount }) => amount)).to.deep.equal(["10000"]);
+    }
+    expect(seller.output()).to.include('"worker.died"').and.to.include('"worker.replaced"');
+  });
+
+  it("ends in order: the call in flight is answered, and all processes are gone", async () => {
+    const running = await workers();
+    const slow = buy(9);
+    await eventually(() => readdirSync(data.path).includes("gate.begun"));
+    const stopped = seller.stop();
+    await eventually(() =>
+      fetch(`${seller.url}/health`).then(
+        () => false,
+        () => true,
+      ),
+    );
+    writeFileSync(gate, "");
+    expect((await slow).status).to.equal(200);
+    expect(await stopped).to.equal(0);
+    for (const { pid } of running) await untilGone(pid);
+  });
+
+  it("leaves no worker behind when its own process is killed", async () => {
+    await start();
+    const running = await workers();
+    await seller.kill();
+    for (const { pid } of running) await untilGone(pid);
+  });
+
+  it("says once what is missing, and refuses a count that is none", async () => {
+    const serve = (count: string): Promise<{ code: unknown; said: string }> =>
+      new Promise((resolve) => {
+        const args = [`${ROOT}/runtime/cli/payphone.js`, "serve", "--dir", dir, "--workers", count];
+        const env = { PATH: process.env.PATH, PAYPHONE_DATA_DIR: data.path };
+        execFile(process.execPath, args, { env, timeout: 60_000 }, (error, out, err) =>
+          resolve({ code: error?.code, said: out + err }),
+        );
+      });
+    const [lacking, senseless] = await Promise.all([serve("2"), serve("0")]);
+    expect(lacking.code, lacking.said).to.equal(2);
+    expect(lacking.said.match(/PUBLIC_BASE_URL is not set/g)).to.have.length(1);
+    expect(senseless).to.deep.include({ code: 2 });
+    expect(senseless.said).to.include("It must be a number from 1 to 64, or auto.");
+  });
+});
+
+async function statusAt(socketPath: string): Promise<StatusReport> {
+  const { promise, resolve, reject } = Promise.withResolvers<StatusReport>();
+  request({ socketPath, path: "/status" }, (response) => void readJson(response).then(resolve as never, reject))
+    .once("error", reject)
+    .end();
+  return promise;
+}
