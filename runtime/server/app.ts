@@ -121,7 +121,7 @@ function answerProblems(
     context.code = problem.code;
     if (problem.status >= 500) logFailure(context.id, problem.options.cause ?? problem);
     if (response.headersSent) return;
-    const isPage = problem.code === "not-found" && wantsPage(request);
+    const isPage = problem.code === "not-found" && context.service === undefined && wantsPage(request);
     send(response, isPage && page ? page : toProblemReply(problem, context.id));
   };
 }

@@ -33,8 +33,8 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   const { handlers: own, capabilities, faults } = await setUpPlugins(options, outside);
   if (faults.length > 0) return faults;
   const { manifests, compile } = options.set;
-  const { upstreams } = outside.sources;
-  const handlers = new Map([...own, ...createProxyHandlers({ manifests, upstreams, compile })]);
+  const { upstreams, web, cacheOf } = outside.sources;
+  const handlers = new Map([...own, ...createProxyHandlers({ manifests, upstreams, web, cacheOf, compile, clock: options.clock })]);
   if (!options.sandbox) warnOfUnset(options);
   const till = await openTill(options, outside, handlers);
   opening.defer(() => till.close());

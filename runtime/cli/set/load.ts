@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { AnyHandler, Cache, Host, Plugin, Upstream } from "../../api/plugin.ts";
 import { isObject } from "../../core/json.ts";
 import { checkProxies } from "../../core/proxy/checks.ts";
+import { withMedia } from "../../core/proxy/media.ts";
 import { checkRails } from "../../core/rails/checks.ts";
 import { isTestSite, sayTestMoney } from "../../core/rails/networks.ts";
 import type { Compile } from "../../core/schema/validator.ts";
@@ -21,6 +22,7 @@ import { createStructureChecks, TRUSTED } from "../../core/set/structure.ts";
 import { checkAnchorRail, type NotingHost, noteCapabilities } from "./capabilities.ts";
 import { admitImports } from "./plugin-imports.ts";
 import { noteFailure, versionedUrl } from "./plugin-versions.ts";
+import { checkProxyExamples } from "./proxy-examples.ts";
 import { readSet } from "./read-set.ts";
 
 /** A directory of services, read and checked. `site` and `manifests` are complete only when `faults` is empty. */
@@ -54,7 +56,8 @@ export async function loadSet(dir: string, isKnown = false, home = dir): Promise
   const check = isKnown ? TRUSTED : createStructureChecks();
   const site = files.site && check.site(files.site);
   const manifests = files.manifests.map(check.manifest);
-  const drafts = manifests.map(({ draft }) => draft);
+  const written = manifests.map(({ draft }) => draft);
+  const drafts = written.map(withMedia);
   const { schemas, compile, faults } = compileSet(files.schemas, drafts, isKnown);
   const isTest = isTestSite(site?.draft.data ?? {});
   return {
@@ -74,7 +77,8 @@ export async function loadSet(dir: string, isKnown = false, home = dir): Promise
       ...(site?.faults ?? []),
       ...manifests.flatMap((manifest) => manifest.faults),
       ...(site ? [...checkSite(site.draft), ...checkRails(site.draft, site.faults.length === 0)] : []),
-      ...checkProxies(drafts, site?.draft),
+      ...checkProxies(written, { site: site?.draft, schemas }),
+      ...(isKnown ? [] : checkProxyExamples(drafts, compile)),
       ...checkManifests({ ...(site && { site: site.draft }), manifests: drafts, schemas }),
       ...faults,
     ].sort(byPlace),

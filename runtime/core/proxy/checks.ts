@@ -1,26 +1,92 @@
+import type { Schemas } from "../schema/subschemas.ts";
 import { didYouMean } from "../set/did-you-mean.ts";
 import type { Draft, SiteDraft } from "../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
+import type { UpstreamManifest } from "../set/manifest.ts";
+import type { ProxyManifest } from "../upstream/manifest.ts";
+import { checkAnswer } from "./check-answer.ts";
+import { checkHeaders, checkQuery } from "./check-head.ts";
+import { checkPlaceholders } from "./check-placeholders.ts";
+import { checkPoll } from "./check-poll.ts";
+import { checkRequestLine } from "./check-request.ts";
+import { checkUpstreamKeys } from "./check-upstreams.ts";
+import { checkMedia } from "./media.ts";
 
-/** Checks what manifests say about whose work they sell: their own handler's, or an upstream's. */
-export const checkProxies = (drafts: readonly Draft[], site: SiteDraft | undefined): Fault[] =>
-  drafts.flatMap((draft) => [...checkSource(draft), ...checkUpstream(draft, site)]);
-
-function checkSource(draft: Draft): Fault[] {
-  const { handler, proxy } = draft.data;
-  if (handler !== undefined && proxy !== undefined)
-    return [faultAtKey(draft, ["proxy"], "bad-proxy", "the service has a handler already: leave one of them out")];
-  if (proxy === undefined) return [];
-  if (proxy.mcp === undefined && proxy.request === undefined)
-    return [missing(draft, "request", 'is missing: what is asked, such as "GET /v1/rates/{date}"')];
-  if (proxy.mcp !== undefined && proxy.tool === undefined)
-    return [missing(draft, "tool", "is missing: the name of the server's tool")];
-  return [];
+/** What proxied services are checked against. */
+export interface ProxyChecks {
+  readonly site: SiteDraft | undefined;
+  readonly schemas: Schemas;
 }
 
-function checkUpstream(draft: Draft, site: SiteDraft | undefined): Fault[] {
-  const { upstream } = draft.data.proxy ?? {};
-  if (upstream === undefined || !site) return [];
+/** Checks what manifests say about whose work they sell: a handler's, or an upstream's. */
+export const checkProxies = (drafts: readonly Draft[], { site, schemas }: ProxyChecks): Fault[] => [
+  ...(site ? checkUpstreamKeys(site) : []),
+  ...drafts.flatMap((draft) => {
+    const { proxy } = draft.data;
+    if (!proxy) return checkMedia(draft);
+    const upstream = (site?.data.upstreams ?? []).find(({ id }) => id === proxy.upstream);
+    return [
+      ...checkMedia(draft),
+      ...checkKind(draft, proxy),
+      ...checkUseless(draft),
+      ...(proxy.mcp === undefined ? checkHttp(draft, proxy, { upstream, site, schemas }) : []),
+    ];
+  }),
+];
+
+/** The keys of a service that asks an HTTP API. */
+const OF_HTTP = ["upstream", "request", "query", "headers", "body", "encoding", "charge_on", "poll"] as const;
+
+function checkKind(draft: Draft, proxy: ProxyManifest): Fault[] {
+  const { handler } = draft.data;
+  const fail = (key: keyof ProxyManifest, complaint: string): Fault =>
+    faultAtKey(draft, ["proxy", key], "bad-proxy", complaint);
+  if (handler !== undefined)
+    return [faultAtKey(draft, ["proxy"], "bad-proxy", "the service has a handler already: leave one of them out")];
+  if (proxy.mcp === undefined)
+    return [
+      ...(proxy.request === undefined
+        ? [missing(draft, "request", 'is missing: what is asked, such as "GET /v1/rates/{date}"')]
+        : []),
+      ...(proxy.tool === undefined ? [] : [fail("tool", "tools belong to an MCP server: say which under mcp")]),
+    ];
+  const strange = OF_HTTP.filter((key) => proxy[key] !== undefined);
+  return [
+    ...(proxy.tool === undefined ? [missing(draft, "tool", "is missing: the name of the server's tool")] : []),
+    ...strange.map((key) => fail(key, "belongs to an HTTP API: a tool of an MCP server takes the input as it is")),
+  ];
+}
+
+/** What only a plugin reads. */
+const checkUseless = (draft: Draft): Fault[] =>
+  (["needs", "upstreams", "llm"] as const).flatMap((key) =>
+    draft.data[key] === undefined
+      ? []
+      : [faultAtKey(draft, [key], "bad-proxy", "only a handler reads it, and this service is proxied: leave it out")],
+  );
+
+interface HttpChecks extends ProxyChecks {
+  readonly upstream: UpstreamManifest | undefined;
+}
+
+function checkHttp(draft: Draft, proxy: ProxyManifest, { upstream, site, schemas }: HttpChecks): Fault[] {
+  return [
+    ...checkUpstreamId(draft, proxy, site),
+    ...checkRequestLine(draft, proxy),
+    ...checkQuery(draft, proxy, upstream),
+    ...checkHeaders(draft, proxy, upstream),
+    ...checkPoll(draft, proxy),
+    ...checkAnswer(draft, proxy, schemas),
+    ...checkPlaceholders(draft, proxy, schemas),
+  ];
+}
+
+function checkUpstreamId(draft: Draft, { upstream, request }: ProxyManifest, site: SiteDraft | undefined): Fault[] {
+  if (upstream === undefined)
+    return request === undefined || request.includes(" {")
+      ? []
+      : [missing(draft, "upstream", "is missing: the id of a source in _site.yaml, below whose URL this path is")];
+  if (!site) return [];
   const known = (site.data.upstreams ?? []).map(({ id }) => id);
   if (known.includes(upstream)) return [];
   const complaint = `_site.yaml lists no upstream "${upstream}"${didYouMean(upstream, known)}`;

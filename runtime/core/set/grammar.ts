@@ -49,10 +49,7 @@ export const GRAMMARS: Readonly<Record<string, { readonly code: FaultCode; reado
   network: { code: "bad-network", explain: explainNetwork },
   "proxy-request": {
     code: "bad-request",
-    explain: byPattern(
-      /^(?:GET|POST|PUT|PATCH|DELETE) [/{]\S*$/,
-      'write a method and a path, such as "GET /v1/rates/{date}"',
-    ),
+    explain: explainRequest,
   },
   route: { code: "bad-route", explain: explainRoute },
   "schema-name": {
@@ -72,6 +69,14 @@ export const GRAMMARS: Readonly<Record<string, { readonly code: FaultCode; reado
     explain: byPattern(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, "only lower-case letters, digits and single dashes are allowed"),
   },
 };
+
+function explainRequest(text: string): string | undefined {
+  if (/^(?:GET|POST|PUT|PATCH|DELETE) [/{]\S*$/.test(text)) return undefined;
+  if (/^[A-Z]+ https?:/.test(text)) return "the upstream's URL stands in _site.yaml: write the path below it";
+  const [method = ""] = text.split(" ");
+  const meant = didYouMean(method.toUpperCase(), ["GET", "POST", "PUT", "PATCH", "DELETE"]);
+  return `write a method and a path, such as "GET /v1/rates/{date}"${meant}`;
+}
 
 function explainAmount(text: string): string | undefined {
   if (isPrice(text)) return undefined;

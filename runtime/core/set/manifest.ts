@@ -1,5 +1,5 @@
 import type { ScreenManifest, WebhookManifest } from "../seller-terms.ts";
-import type { ProxyManifest } from "../upstream/manifest.ts";
+import type { MediaManifest, ProxyManifest } from "../upstream/manifest.ts";
 
 /** `manifests/<id>.yaml`, one service, after its check against `schemas/manifest.json`. Frozen. */
 export interface Manifest {
@@ -26,6 +26,8 @@ export interface Manifest {
   /** The name of a file in `schemas/`, or an inline schema. */
   readonly input: string | object;
   readonly output: string | object;
+  /** Set where the answer is a file: `output` is then the schema of its form as JSON. */
+  readonly media?: MediaManifest;
   readonly tags: readonly string[];
   readonly category?: string;
   readonly hints?: {

@@ -40,3 +40,10 @@ export interface PollManifest {
   /** The pause between polls; 2 unless said otherwise. */
   readonly seconds?: number;
 }
+
+/** A file as an answer. */
+export interface MediaManifest {
+  /** Its media type; `image/*` for any picture. */
+  readonly type: string;
+  readonly max_bytes: number;
+}

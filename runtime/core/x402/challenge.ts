@@ -53,7 +53,7 @@ export function createChallenge(
 export const toResource = (manifest: Manifest, site: SiteManifest, url: string): ResourceInfo => ({
   url,
   description: manifest.description,
-  mimeType: "application/json",
+  mimeType: (!manifest.job && manifest.media?.type) || "application/json",
   serviceName: site.title,
   tags: manifest.tags,
   ...(url.startsWith("https:") && { iconUrl: new URL("/icon.png", url).href }),

@@ -1,3 +1,4 @@
+import type { Web } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import { ANSWER_BYTES } from "../../core/proxy/answer.ts";
 import { messageOf } from "../../core/proxy/message.ts";
@@ -10,26 +11,66 @@ import type { LiveUpstream } from "../upstream/upstream.ts";
 /** Asks a source, and gives its answer if that is one to be charged for. @throws Problem for every other one. */
 export type Ask = (request: ProxyRequest, signal: AbortSignal) => Promise<BytesAnswer>;
 
-/** Asks an upstream of the site. */
-export function createUpstreamAsk(manifest: Manifest, upstream: LiveUpstream): Ask {
-  const { charge_on: chargeOn, answer } = manifest.proxy ?? {};
-  const maxBytes = answer?.max_bytes ?? ANSWER_BYTES;
-  const { title } = upstream;
+/** How a source is asked. */
+export interface AskTerms {
+  readonly maxBytes: number;
+  /** The statuses that are charged; every 2xx unless given. */
+  readonly chargeOn: readonly number[] | undefined;
+  /** Whether a repetition has no further effect, whatever the method. */
+  readonly isIdempotent: boolean;
+  /** The media type that is asked for, unless the manifest says. */
+  readonly accept: string;
+}
 
+/** The terms of a manifest. */
+export const termsOf = ({ proxy, media, hints }: Manifest): AskTerms => ({
+  maxBytes: media?.max_bytes ?? proxy?.answer?.max_bytes ?? ANSWER_BYTES,
+  chargeOn: proxy?.charge_on,
+  isIdempotent: hints?.idempotent === true,
+  accept: media?.type ?? "application/json",
+});
+
+/** Asks an upstream of the site, with its credential. */
+export function createUpstreamAsk(upstream: LiveUpstream, terms: AskTerms): Ask {
+  const { maxBytes, chargeOn, isIdempotent, accept } = terms;
   return async ({ method, target: path, query, headers, body }, signal) => {
-    const isRepeatable = method === "GET" || manifest.hints?.idempotent === true;
-    const request = { method, path, query, headers, body };
-    const received = await upstream.send(request, { signal, maxBytes, isRepeatable });
-    upstream.noteRefusal(isKeyRefusal(received.status) ? received.status : undefined);
-    if (isCharged(received.status, chargeOn)) return received;
-    throw toStatusProblem(
-      title,
-      received.status,
-      messageOf(received.headers.get("content-type"), received.body.toString()),
-    );
+    const isRepeatable = method === "GET" || isIdempotent;
+    const request = { method, path, query, headers: { accept, ...headers }, body };
+    const answer = await upstream.send(request, { signal, maxBytes, isRepeatable });
+    upstream.noteRefusal(isKeyRefusal(answer.status) ? answer.status : undefined);
+    if (isCharged(answer.status, chargeOn)) return answer;
+    throw toStatusProblem(upstream.title, answer.status, toMessage(answer));
   };
 }
 
-/** The failure of an answer that is not what is sold. */
+/** From the name's look-up to the last byte. */
+const FOREIGN_MS = 15_000;
+const REDIRECTS = 3;
+
+/** Asks an address that a caller has chosen: a public one, without any credential. */
+export function createForeignAsk(web: Web, { maxBytes, chargeOn, accept }: AskTerms): Ask {
+  return async ({ method, target, headers, body }, signal) => {
+    const answer = await web.fetch(target, {
+      method: method === "POST" ? "POST" : "GET",
+      headers: { accept, ...headers, ...(body && { "content-type": body.type }) },
+      ...(body && { body: body.text }),
+      redirects: REDIRECTS,
+      timeoutMs: FOREIGN_MS,
+      maxBytes,
+      signal,
+    });
+    if (isCharged(answer.status, chargeOn)) return answer;
+    throw toForeignProblem(toStatusProblem(new URL(answer.url).host, answer.status, toMessage(answer)));
+  };
+}
+
+/** No credential was sent, so none can be wrong: whoever refuses has failed. */
+const toForeignProblem = (problem: Problem): Problem =>
+  problem.code === "internal" ? new Problem("upstream-failed", (problem.options.cause as Error).message) : problem;
+
+const toMessage = ({ headers, body }: BytesAnswer): string | undefined =>
+  messageOf(headers.get("content-type"), body.toString());
+
+/** The failure of an answer that is not what is sold. @param cause for the log. */
 export const toMisfit = (title: string, cause: unknown): Problem =>
   new Problem("upstream-failed", `${title} answered with what does not fit this service`, { cause });

@@ -1,35 +1,45 @@
 import type { Call, HandlerParts } from "../../api/plugin.ts";
+import { Problem, toValueError } from "../../api/problem.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { readBody, toOutput } from "../../core/proxy/answer.ts";
 import type { RequestPlan } from "../../core/proxy/plan.ts";
 import { toRequest } from "../../core/proxy/request.ts";
-import type { Schema } from "../../core/schema/validator.ts";
-import type { Manifest } from "../../core/set/manifest.ts";
-import type { BytesAnswer } from "../upstream/attempt.ts";
-import { type Ask, toMisfit } from "./ask.ts";
+import { explainAddress } from "./address.ts";
+import type { Ask } from "./ask.ts";
+import type { Work } from "./cached.ts";
+import type { Poll } from "./polled.ts";
+import type { Read } from "./read.ts";
 
+/** The parts of a handler. */
 export interface ProxyHandlerOptions {
-  readonly manifest: Manifest;
   readonly plan: RequestPlan;
   readonly ask: Ask;
-  /** The source's name in errors. */
-  readonly title: string;
-  readonly output: Schema;
+  readonly read: Read;
+  /** Set where an order is polled. */
+  readonly poll: Poll | undefined;
+  /** Keeps results. */
+  readonly keep: (work: Work) => Work;
+  /** The fields of the input that name addresses. */
+  readonly addresses: readonly string[];
 }
 
-/** The handler of a proxied HTTP service: its rules refuse inputs that do not fit the request, before anybody pays. */
+/**
+ * The handler of a proxied HTTP service. Its rules refuse inputs that do not fit the request, and addresses that are not
+ * public, before anybody pays.
+ */
 export function createProxyHandler(options: ProxyHandlerOptions): HandlerParts<JsonObject, unknown> {
-  const { plan, ask } = options;
+  const { plan, ask, read, poll, keep, addresses } = options;
+  const work = keep(async (input, signal) => read(await ask(toRequest(plan, { input }), signal)));
   return {
-    check: (input) => void toRequest(plan, { input }),
-    run: async (input, { signal }: Call) => toChecked(await ask(toRequest(plan, { input }), signal), options),
+    check(input) {
+      const issues = addresses.flatMap((field) => toAddressIssue(field, input[field]));
+      if (issues.length > 0) throw new Problem("invalid-input", undefined, { issues });
+      toRequest(plan, { input });
+    },
+    run: async (input, call: Call) => (poll ? read(await poll(input, call)) : work(input, call.signal)),
   };
 }
 
-/** The output that an answer makes. @throws Problem `upstream-failed` when it does not fit the service's schema. */
-function toChecked({ headers, body }: BytesAnswer, { manifest, output, title }: ProxyHandlerOptions): unknown {
-  const answer = readBody(headers.get("content-type"), body.toString());
-  const { value, issues } = output.check(toOutput(answer, manifest.proxy?.answer), "body");
-  if (issues.length > 0) throw toMisfit(title, new Error(JSON.stringify(issues.slice(0, 5))));
-  return value;
+function toAddressIssue(field: string, value: unknown): ReturnType<typeof toValueError>[] {
+  const fault = typeof value === "string" ? explainAddress(value) : undefined;
+  return fault === undefined ? [] : [toValueError(fault, value, field)];
 }

@@ -1,30 +1,53 @@
-import type { AnyHandler } from "../../api/plugin.ts";
+import type { AnyHandler, Cache, Clock, Web } from "../../api/plugin.ts";
 import { toRequestPlan } from "../../core/proxy/plan.ts";
 import type { Compile } from "../../core/schema/validator.ts";
 import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
 import type { LiveUpstream } from "../upstream/upstream.ts";
-import { createUpstreamAsk } from "./ask.ts";
+import { addressesOf } from "./address.ts";
+import { type Ask, type AskTerms, createForeignAsk, createUpstreamAsk, termsOf } from "./ask.ts";
+import { createCachedWork } from "./cached.ts";
 import { createProxyHandler } from "./handler.ts";
+import { createPoll } from "./polled.ts";
+import { createRead } from "./read.ts";
 
+/** What proxied services are made with. */
 export interface ProxyHandlersOptions {
   readonly manifests: readonly Manifest[];
   /** By id. */
   readonly upstreams: ReadonlyMap<string, LiveUpstream>;
+  readonly web: Web;
+  readonly cacheOf: (service: string) => Cache;
   readonly compile: Compile;
+  readonly clock: Clock;
 }
 
 /** The handlers of the services that are proxied over HTTP, by the names that `handlerOf` gives. */
-export function createProxyHandlers({ manifests, upstreams, compile }: ProxyHandlersOptions): Map<string, AnyHandler> {
-  return new Map(
-    manifests.flatMap((manifest) => {
-      const { request, upstream: id } = manifest.proxy ?? {};
-      const upstream = id === undefined ? undefined : upstreams.get(id);
-      if (request === undefined || !upstream) return [];
-      const plan = toRequestPlan(request, manifest.proxy);
-      const ask = createUpstreamAsk(manifest, upstream);
-      const output = compile(manifest.output);
-      const handler = createProxyHandler({ manifest, plan, ask, title: upstream.title, output });
-      return [[handlerOf(manifest), handler as AnyHandler]];
-    }),
-  );
+export function createProxyHandlers(options: ProxyHandlersOptions): ReadonlyMap<string, AnyHandler> {
+  const made = options.manifests.flatMap((manifest) => {
+    const { request } = manifest.proxy ?? {};
+    return request === undefined ? [] : [[handlerOf(manifest), toHandler(manifest, request, options)] as const];
+  });
+  return new Map(made);
+}
+
+function toHandler(manifest: Manifest, request: string, options: ProxyHandlersOptions): AnyHandler {
+  const { upstreams, web, cacheOf, compile, clock } = options;
+  const { upstream: id = "", poll, headers } = manifest.proxy ?? {};
+  const upstream = upstreams.get(id);
+  const terms = termsOf(manifest);
+  const plan = toRequestPlan(request, manifest.proxy);
+  const title = upstream?.title ?? "The address";
+  const open = (own: AskTerms): Ask => (upstream ? createUpstreamAsk(upstream, own) : createForeignAsk(web, own));
+  const ask = open(terms);
+  const order = open({ ...terms, chargeOn: undefined, accept: "application/json" });
+  const polled = poll && createPoll({ poll, plan, ask: order, fetchResult: ask, title, headers, clock });
+  const { input, output } = manifest;
+  return createProxyHandler({
+    plan,
+    ask,
+    read: createRead({ manifest, output: compile(output), title }),
+    poll: polled,
+    keep: (work) => createCachedWork(work, { manifest, cache: cacheOf(handlerOf(manifest)), clock }),
+    addresses: addressesOf(compile(input).document, plan),
+  }) as AnyHandler; // The schemas of the manifest are those of its input and output.
 }

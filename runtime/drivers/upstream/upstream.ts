@@ -6,6 +6,7 @@ import { type AttemptOutcome, isRateLimited, RATE_LIMITED, toRpcAnswer } from ".
 import { type BytesAnswer, createAttempt } from "./attempt.ts";
 import { createAttempts } from "./attempts.ts";
 import type { BreakerTerms } from "./gate.ts";
+import { createLeakCheck } from "./leaks.ts";
 import { createPace, type Pause, type Rate } from "./pace.ts";
 import { type Address, type PlainRequest, type Question, toPlainQuestion, toQuestion } from "./question.ts";
 import { createSingleFlight } from "./single-flight.ts";
@@ -73,6 +74,7 @@ const REFUSED_MS = 60_000;
 export function createUpstream(options: UpstreamOptions): LiveUpstream {
   const { id, title, variable } = options;
   const address = toAddress(options);
+  const repeatsCredential = createLeakCheck(address ?? { headers: {} }, options.query ?? {});
   const attempt = createAttempt(options);
   const { rate, pause = delay, clock, log } = options;
   const attempts = createAttempts({
@@ -105,7 +107,11 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
       const question = toPlainQuestion(address, request);
       signal.throwIfAborted();
       const retries = isRepeatable ? undefined : 0;
-      return attempts.make(() => attempt.bytes(question, maxBytes, signal), { signal, retries, busy: "unavailable" });
+      const ask = (): Promise<AttemptOutcome<BytesAnswer>> => attempt.bytes(question, maxBytes, signal);
+      const answer = await attempts.make(ask, { signal, retries, busy: "unavailable" });
+      if (!repeatsCredential(answer.body)) return answer;
+      log.error("upstream.repeats-credential", { upstream: id, status: answer.status });
+      throw new Problem("upstream-failed", `${title} answered with what nobody may see`);
     },
     noteRefusal(status) {
       if (status !== undefined) log.error("upstream.refused", { upstream: id, status });

@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import type { MediaOutput } from "../../core/proxy/media.ts";
 import { contextOf, type RequestContext } from "../request/context.ts";
 import { toDataHeaders } from "./headers.ts";
 
@@ -28,6 +29,16 @@ export const toJsonReply = (value: unknown, status = 200, cacheControl = "no-sto
   status,
   headers: toDataHeaders("application/json", cacheControl),
   body: JSON.stringify(value),
+});
+
+/** A file as it is. Its age is that of an answer from the seller's cache (RFC 9111, section 5.1). */
+export const toFileReply = ({ media, data, age_seconds }: MediaOutput): Reply => ({
+  status: 200,
+  headers: [
+    ...toDataHeaders(media, "private, no-store"),
+    ...(age_seconds === undefined ? [] : ["Age", String(age_seconds)]),
+  ],
+  body: Buffer.from(data, "base64"),
 });
 
 /** Creates the function that sends replies, with the fixed headers, the request id and the length, in one write. */

@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import type { Outcome } from "../../core/call.ts";
 import type { Invoke } from "../../core/invoke.ts";
 import { toExchangeId } from "../../core/peers/exchanges.ts";
+import { toFile } from "../../core/proxy/media.ts";
 import type { Service } from "../../core/service.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import type { Challenge } from "../../core/x402/challenge.ts";
@@ -12,7 +13,7 @@ import {
   toReceiptHeaders,
 } from "../../surfaces/http/payment-headers.ts";
 import { toDataHeaders } from "../reply/headers.ts";
-import { type Reply, toJsonReply } from "../reply/reply.ts";
+import { type Reply, toFileReply, toJsonReply } from "../reply/reply.ts";
 import { contextOf, disconnectSignal, type RequestContext } from "../request/context.ts";
 import { readRequestInput } from "../request/input.ts";
 import type { BudgetName, Limits } from "../request/limits.ts";
@@ -86,7 +87,8 @@ function toResponder(service: Service, { invoke, challenge, baseUrl, maxDepth, l
       limits.giveBack(context.client, "paying");
       limits.giveBack(context.client, "bytes", context.bodyBytes);
     }
-    const reply = toJsonReply(outcome.output, 200, "private, no-store");
+    const file = toFile(service, outcome.output);
+    const reply = file ? toFileReply(file) : toJsonReply(outcome.output, 200, "private, no-store");
     return { ...reply, headers: [...reply.headers, ...receipt, ...originHeaders] };
   }
 }

@@ -1,4 +1,5 @@
 import { isObject } from "../../core/json.ts";
+import type { MediaOutput } from "../../core/proxy/media.ts";
 import type { PaymentRequired } from "../../core/x402/x402.ts";
 import type { A2aDialect } from "./methods.ts";
 import { X402_KEYS } from "./payment.ts";
@@ -20,6 +21,7 @@ interface Spelling {
   readonly text: (text: string) => object;
   /** 0.3 takes objects only; other data becomes text. */
   readonly data: (data: unknown) => object;
+  readonly file: (file: MediaOutput) => object;
 }
 
 const SPELLINGS: Readonly<Record<A2aDialect, Spelling>> = {
@@ -29,6 +31,7 @@ const SPELLINGS: Readonly<Record<A2aDialect, Spelling>> = {
     kind: (kind) => ({ kind }),
     text: (text) => ({ kind: "text", text }),
     data: (data) => (isObject(data) ? { kind: "data", data } : { kind: "text", text: JSON.stringify(data) }),
+    file: ({ media, data }) => ({ kind: "file", file: { mimeType: media, bytes: data } }),
   },
   "1.0": {
     state: (state) => `TASK_STATE_${state.replace("-", "_").toUpperCase()}`,
@@ -36,6 +39,7 @@ const SPELLINGS: Readonly<Record<A2aDialect, Spelling>> = {
     kind: () => ({}),
     text: (text) => ({ text }),
     data: (data) => ({ data, mediaType: "application/json" }),
+    file: ({ media, data }) => ({ raw: data, mediaType: media }),
   },
 };
 
@@ -70,7 +74,8 @@ function toTask({ task, required, historyLength }: ShownTask, spell: Spelling, w
     parts: [spell.text(text), ...(problem ? [spell.data(problem)] : [])],
     ...(metadata && { metadata }),
   };
-  const artifact = { artifactId: `${id}.result`, name: skill, parts: [spell.data(task.output)] };
+  const part = task.isFile ? spell.file(task.output as MediaOutput) : spell.data(task.output); // As its service has said.
+  const artifact = { artifactId: `${id}.result`, name: skill, parts: [part] };
   return {
     ...spell.kind("task"),
     id,

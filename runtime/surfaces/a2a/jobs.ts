@@ -21,11 +21,14 @@ export interface FollowJobOptions {
 
 /** The task's state after its service has answered: a job has begun, or the task is completed. */
 export function toAnswered(service: Service | undefined, output: unknown, done: string): TaskChange {
-  if (!service || !isJobService(service)) return { state: "completed", text: done, output };
+  if (!service || !isJobService(service)) return { state: "completed", text: done, output, ...noteFile(service) };
   const { job_id, status_url, eta_seconds } = output as AcceptedJob; // The output schema was checked.
   const text = `The job ${job_id} has begun and takes about ${eta_seconds} s. Ask for this task again.`;
   return { state: "working", text, job: { job_id, status_url, eta_seconds } };
 }
+
+const noteFile = (service: Service | undefined): { readonly isFile?: true } =>
+  service?.manifest.media ? { isFile: true } : {};
 
 /**
  * Follows the tasks of jobs by asking their free status services. Only a changed state or text is stored; the seconds that
@@ -51,7 +54,7 @@ export function createFollowJob({ services, invoke, book, endpoint: resource }: 
 
 function toEnd(status: JobStatus, { payment }: Task, service: Service): Partial<TaskChange> {
   if (status.status === "DELIVERED")
-    return { state: "completed", text: "The job is done.", output: status.deliverable };
+    return { state: "completed", text: "The job is done.", output: status.deliverable, ...noteFile(service) };
   if (status.status !== "FAILED") return {};
   const refund = payment ? toRefundText(status, service) : "Nothing was charged.";
   return { state: "failed", text: `The job failed: ${(status.error ?? "").replace(/\.?$/, ".")} ${refund}` };

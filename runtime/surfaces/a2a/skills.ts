@@ -18,7 +18,7 @@ export const MODES = { input: ["application/json", "text/plain"], output: ["appl
 
 /** A service as a skill; its description names the price. */
 export function toSkill({ manifest, job }: Service): Skill {
-  const { id, title, description, tags, examples } = manifest;
+  const { id, title, description, tags, examples, media } = manifest;
   const cost = toCost(manifest);
   const wait = job ? ` A job of about ${job.manifest.eta_seconds} s: its task is working until then.` : "";
   return {
@@ -28,7 +28,7 @@ export function toSkill({ manifest, job }: Service): Skill {
     tags,
     examples: examples.map(({ input }) => JSON.stringify({ skill: id, input })),
     inputModes: MODES.input,
-    outputModes: MODES.output,
+    outputModes: media ? [media.type] : MODES.output,
   };
 }
 

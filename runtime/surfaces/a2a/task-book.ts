@@ -52,6 +52,8 @@ export interface Task {
   readonly job?: TaskJob;
   /** Set when completed. */
   readonly output?: unknown;
+  /** Whether the output is a file. */
+  readonly isFile?: boolean;
   /** The problem document, when it failed or was rejected. */
   readonly problem?: object;
   /** Milliseconds since the Unix epoch. */

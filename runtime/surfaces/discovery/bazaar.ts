@@ -55,8 +55,12 @@ export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): Ext
       toBazaar(toInfo(service, { input: ANY_OBJECT, example: splitInput(example, parametersOf(service.path)).inPath })),
     ].map(toForm);
     const forms = [
-      toForm(toBazaar(toInfo(service, { input, example }), { output, answer })),
-      toForm(toBazaar(toInfo(service, { input: withoutProse(input), example }), { output: ANY_OBJECT, answer })),
+      ...(manifest.media
+        ? []
+        : [
+            toForm(toBazaar(toInfo(service, { input, example }), { output, answer })),
+            toForm(toBazaar(toInfo(service, { input: withoutProse(input), example }), { output: ANY_OBJECT, answer })),
+          ]),
       ...lean,
     ];
     const full = forms.find(({ bytes }) => bytes <= MOST_BYTES) ?? (lean.at(-1) as Form); // The last is the smallest.

@@ -1,4 +1,6 @@
+import { sha256 } from "../../core/digest.ts";
 import { isObject } from "../../core/json.ts";
+import type { MediaOutput } from "../../core/proxy/media.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { type Challenge, NOT_SIGNED_IN, UNPAID } from "../../core/x402/challenge.ts";
 import type { PaymentRequired, SettleResponse } from "../../core/x402/x402.ts";
@@ -82,13 +84,32 @@ function toSentence({ error, accepts }: PaymentRequired, { manifest: { price, fr
 const SIGN = `sign extensions["sign-in-with-x"] in structuredContent, and repeat the call with it in _meta["${SIGN_IN_KEY}"]`;
 const WITHOUT_WALLET = "If it has no wallet, tell your user that a client which pays with x402 is needed.";
 
-/** A service's output as a tool's result, with the receipt where the call was paid. */
-export function toPaidResult(output: unknown, receipt: SettleResponse | undefined, version: McpVersion): object {
+/** What a call has given. */
+export interface PaidOutput {
+  readonly output: unknown;
+  /** The output, where it is a file. */
+  readonly file: MediaOutput | undefined;
+  /** Set where the call was paid. */
+  readonly receipt: SettleResponse | undefined;
+}
+
+/** A service's output as a tool's result, with the receipt where the call was paid. A file is a block of its own. */
+export function toPaidResult({ output, file, receipt }: PaidOutput, version: McpVersion): object {
+  if (file) return { content: toFileContent(file), ...(receipt && { _meta: { [RECEIPT_KEY]: receipt } }) };
   return {
     content: [{ type: "text", text: JSON.stringify(output) }],
     ...(knows(version, "structure") && { structuredContent: output }),
     ...(receipt && { _meta: { [RECEIPT_KEY]: receipt } }),
   };
+}
+
+/** An image, or a resource with the bytes (MCP 2025-06-18, server/tools, "Tool Result"), and a sentence about it. */
+function toFileContent({ media, data, age_seconds }: MediaOutput): readonly object[] {
+  const age = age_seconds === undefined ? "" : `, ${age_seconds} seconds old`;
+  const about = { type: "text", text: `A file of type ${media}${age}.` };
+  if (media.startsWith("image/")) return [{ type: "image", data, mimeType: media }, about];
+  const resource = { uri: `urn:sha256:${sha256(data)}`, mimeType: media, blob: data };
+  return [{ type: "resource", resource }, about];
 }
 
 /** The headers of an answer for clients that look at HTTP: the receipt. The challenge stands in the result alone. */

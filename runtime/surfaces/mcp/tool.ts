@@ -20,19 +20,21 @@ const OUTPUT_DEPTH = 1;
 export function toTool(service: Service, { inline, payable, version }: ToolOptions): object {
   const { manifest, input, output } = service;
   const { id, title, price } = manifest;
+  const answersFile = manifest.media !== undefined && !service.job; // It has no structure to be checked.
   const { type: _object, ...result } = toOutline(inline(output.document), OUTPUT_DEPTH);
   return {
     name: id,
     ...(knows(version, "structure") && { title }),
     description: toDescription(service, payable),
     inputSchema: withSingleTypes(inline(input.document)),
-    ...(knows(version, "structure") && {
-      // Clients may check every `structuredContent` against this, the challenge's too. openapi.json has all details.
-      outputSchema: {
-        type: "object",
-        ...(price === undefined && !manifest.sign_in ? result : { anyOf: [result, PAYMENT_REQUIRED] }),
-      },
-    }),
+    ...(knows(version, "structure") &&
+      !answersFile && {
+        // Clients may check every `structuredContent` against this, the challenge's too. openapi.json has all details.
+        outputSchema: {
+          type: "object",
+          ...(price === undefined && !manifest.sign_in ? result : { anyOf: [result, PAYMENT_REQUIRED] }),
+        },
+      }),
     annotations: { ...(!knows(version, "structure") && { title }), ...toHints(manifest) },
     ...(price !== undefined &&
       knows(version, "structure") && {

@@ -1,5 +1,6 @@
 import { Problem } from "../../api/problem.ts";
 import type { Invoke } from "../../core/invoke.ts";
+import { toFile } from "../../core/proxy/media.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { Challenge } from "../../core/x402/challenge.ts";
@@ -56,7 +57,7 @@ export function createServiceTools({ services, schemas, invoke, site, endpoint }
         const note = { service: call.name, ...(outcome.receipt && { receipt: outcome.receipt }) };
         if (outcome.kind === "result") {
           const { output, receipt, isRepeat } = outcome;
-          const result = write(toPaidResult(output, receipt, version));
+          const result = write(toPaidResult({ output, file: toFile(service, output), receipt }, version));
           return { result, call: { ...note, ...(isRepeat && { isRepeat }) } };
         }
         const { challenge, receipt } = outcome;

@@ -31,7 +31,7 @@ export function toOperations({ services, schemas, baseUrl }: OperationSources): 
   const paths: Record<string, Json> = {};
   for (const service of services) {
     const input = inline(service.input.document);
-    const output = components.refer(service.manifest, "output");
+    const output = toOutputSchema(service, components);
     for (const route of service.routes) {
       const head = toHead(service, route, ids);
       const operation = {
@@ -44,6 +44,12 @@ export function toOperations({ services, schemas, baseUrl }: OperationSources): 
   }
   return { paths, schemas: components.list() };
 }
+
+/** The schema of the answers; of a file, that of its bytes (OpenAPI 3.1, section 4.8.14.3). */
+const toOutputSchema = ({ manifest, job }: Service, components: Components): object =>
+  manifest.media && !job
+    ? { type: "string", contentMediaType: manifest.media.type, description: "The file." }
+    : components.refer(manifest, "output");
 
 /** The category of services that name none. */
 export const OTHER = "other";
@@ -154,14 +160,14 @@ interface Answers {
 }
 
 function toAnswers({ manifest, job }: Service, { method }: Route, { schema, examples }: Answers): Json {
-  const { price, title } = manifest;
+  const { price, title, media } = manifest;
   const isPaid = price !== undefined;
   return {
     responses: {
       "200": {
         description: `What ${title} returns`,
         ...(isPaid && { headers: { "PAYMENT-RESPONSE": RECEIPT } }),
-        content: toContent(schema, examples),
+        content: media && !job ? { [media.type]: { schema } } : toContent(schema, examples),
         ...(job && { links: { status: toStatusLink(manifest.id) } }),
       },
       ...toErrorResponses({ isPaid, needsSignIn: manifest.sign_in === true, isPosted: method === "POST" }),

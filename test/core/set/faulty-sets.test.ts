@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { parse } from "yaml";
 import { checkDir } from "../../../runtime/cli/set/check.ts";
 import { FAULT_CODES, toFaultLine } from "../../../runtime/core/set/faults.ts";
-import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "./served-directory.ts";
+import { edit, type Files, FX, makeDirectory, removeDirectories, TOSS } from "./served-directory.ts";
 
 /** One way to break the set, and the complete report. */
 interface Case {
@@ -21,8 +21,9 @@ function readCases(table: string): readonly Case[] {
   return parse(readFileSync(join(import.meta.dirname, `../../fixtures/manifests/faulty-${table}.yaml`), "utf8"));
 }
 
-function toBroken({ edits = [], files = {} }: Case): Files {
-  const edited = edits.reduce<Files>((all, { file, from, to }) => edit(all, file, from, to), TOSS);
+function toBroken({ edits = [], files = {} }: Case, table: string): Files {
+  const sound = table === "proxies" ? FX : TOSS;
+  const edited = edits.reduce<Files>((all, { file, from, to }) => edit(all, file, from, to), sound);
   const all = Object.entries({ ...edited, ...files });
   return Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== null));
 }
@@ -33,7 +34,7 @@ describe("a faulty set", () => {
   for (const table of TABLES)
     for (const faulty of readCases(table))
       it(`is refused for ${faulty.what} (${table})`, async () => {
-        const faults = await checkDir(await makeDirectory(toBroken(faulty)));
+        const faults = await checkDir(await makeDirectory(toBroken(faulty, table)));
         expect(faults.map(toFaultLine)).to.deep.equal(faulty.faults);
       });
 
@@ -49,5 +50,9 @@ describe("a sound set", () => {
 
   it("has no faults", async () => {
     expect(await checkDir(await makeDirectory(TOSS))).to.deep.equal([]);
+  });
+
+  it("has no faults when it is somebody else's service", async () => {
+    expect(await checkDir(await makeDirectory(FX))).to.deep.equal([]);
   });
 });

@@ -55,6 +55,50 @@ export default definePlugin("toss", () => ({
 `,
 };
 
+/** A sound set of one proxied service, to be broken by tests. */
+export const FX: Files = {
+  "manifests/_site.yaml": `${TOSS["manifests/_site.yaml"]}upstreams:
+  - id: bank
+    title: The bank
+    url: https://bank.example.com/api
+    key: { variable: BANK_KEY, header: authorization, scheme: Bearer }
+  - { id: pool, title: The pool, url: "https://pool.example.com", key: { variable: POOL_KEY, query: token } }
+`,
+  "manifests/fx.yaml": `id: fx
+title: Exchange rate
+description: The reference rate of two currencies.
+route: POST /v1/fx
+price: "0.01"
+proxy:
+  upstream: bank
+  request: POST /v1/{date}
+  query: { base: "{base}", days: "{days*}" }
+  headers: { accept-language: "{language}" }
+  body: { note: "{note}", place: "{place}" }
+  answer: { pick: /data, rename: { usd: dollars } }
+  charge_on: [200]
+input:
+  type: object
+  properties:
+    date: { type: string }
+    base: { type: string, default: EUR }
+    days: { type: array, items: { type: integer } }
+    language: { type: string }
+    note: { type: string }
+    place: { type: object, properties: { city: { type: string } } }
+  required: [date]
+output:
+  type: object
+  properties:
+    dollars: { type: number }
+    age_seconds: { type: integer }
+tags: [money]
+examples:
+  - input: { date: today }
+    output: { dollars: 1.1 }
+`,
+};
+
 /** The code blocks of a README that are files, by the path after the fence's language: ```yaml manifests/toss.yaml */
 export async function readFilesOf(readme: string): Promise<Files> {
   const text = await readFile(join(ROOT, readme), "utf8");

@@ -84,6 +84,7 @@ describe("a proxied service", () => {
     );
     const names = Object.keys(shop.source.asked.at(-1)?.headers ?? {}).sort();
     expect(names).to.deep.equal([
+      "accept",
       "accept-encoding",
       "accept-language",
       "authorization",

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Web } from "../../../runtime/api/capabilities.ts";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { secretsOf } from "../../../runtime/cli/config/secrets.ts";
 import { openSources } from "../../../runtime/cli/serve/sources.ts";
@@ -19,6 +20,7 @@ import { createProxyHandlers } from "../../../runtime/drivers/proxy/handlers.ts"
 import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { createA2a } from "../../../runtime/surfaces/a2a/a2a.ts";
+import { toAgentCard } from "../../../runtime/surfaces/a2a/agent-card.ts";
 import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
 import type { RpcDoor } from "../../../runtime/surfaces/rpc/door.ts";
 import { type Files, makeDirectory } from "../../core/set/served-directory.ts";
@@ -52,6 +54,8 @@ export interface ProxyShopOptions {
   /** The files of the directory, given the source's URL. */
   readonly files: (url: string) => Files;
   readonly env?: Readonly<Record<string, string>>;
+  /** Replaces the guarded fetch. */
+  readonly web?: Web;
 }
 
 /** `_site.yaml` with these upstreams, each as the YAML of a list's item. */
@@ -87,7 +91,8 @@ ${upstreams.map((upstream) => `  - ${upstream}\n`).join("")}limits:
 `;
 
 /** @throws Error with the faults of the set. */
-export async function openProxyShop({ files, env = {} }: ProxyShopOptions): Promise<ProxyShop> {
+export async function openProxyShop(options: ProxyShopOptions): Promise<ProxyShop> {
+  const { files, env = {} } = options;
   const source = await openSource();
   const set = await loadSet(await makeDirectory(files(source.url)));
   if (set.faults.length > 0) throw new Error(set.faults.map(toFaultLine).join("\n"));
@@ -108,8 +113,8 @@ export async function openProxyShop({ files, env = {} }: ProxyShopOptions): Prom
   const log = createLog({ level: "info", secrets: secretsOf(config, site), destination });
   const store = createMemoryStore(clock.now);
   const sources = openSources({ set, config, store, clock, log });
-  const { upstreams } = sources;
-  const handlers = createProxyHandlers({ manifests, upstreams, compile });
+  const { upstreams, web, cacheOf } = sources;
+  const handlers = createProxyHandlers({ manifests, upstreams, web: options.web ?? web, cacheOf, compile, clock });
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -147,6 +152,9 @@ export async function openProxyShop({ files, env = {} }: ProxyShopOptions): Prom
       site: { ...site, baseUrl: url },
       limits: site.limits,
       ready: () => Promise.reject(new Error("not asked")),
+      documents: new Map([
+        [PATHS.agentCard, { type: "application/json", body: Buffer.from(JSON.stringify(toAgentCard(shown))) }],
+      ]),
       doors: new Map<string, RpcDoor>([
         [PATHS.mcp, createMcp({ services, schemas, invoke, site, baseUrl: url, loopback: true })],
         [PATHS.a2a, createA2a({ ...shown, ...peers, invoke })],

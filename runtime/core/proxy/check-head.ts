@@ -1,0 +1,57 @@
+import type { Draft } from "../set/draft.ts";
+import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
+import type { UpstreamManifest } from "../set/manifest.ts";
+import type { ProxyManifest } from "../upstream/manifest.ts";
+import { parseTemplate, placeholdersOf } from "./template.ts";
+
+/** Names under which APIs take credentials. */
+export const CREDENTIAL =
+  /^(?:(?:proxy-)?authorization|x-?(?:api|auth|access|app)?-?(?:key|token|secret)|(?:api|app|access|auth|client|subscription)[-_]?(?:key|token|secret|id_token)|key|token|secret|password|passwd|pwd|signature|sig|apikey|appid|ocp-apim-subscription-key)$/i;
+/** Headers that belong to the connection, and are made for each request. */
+const OWN =
+  /^(?:host|connection|content-length|content-type|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|accept-encoding)$/i;
+/** Headers that speak for somebody else: callers, proxies, payers. */
+const FOREIGN = /^(?:cookie|set-cookie|forwarded|via|x-forwarded-.*|x-real-ip|payment-.*|x-payment.*|sign-in-with-x)$/i;
+
+/** Checks the headers of a proxied service: names, values, and what they must not say. */
+export function checkHeaders(
+  draft: Draft,
+  { headers = {} }: ProxyManifest,
+  upstream: UpstreamManifest | undefined,
+): Fault[] {
+  return Object.entries(headers).flatMap(([name, value]) => {
+    const place = ["proxy", "headers", name];
+    const complaint = explainHeader(name, upstream);
+    if (complaint) return [faultAtKey(draft, place, "bad-header", complaint)];
+    if (CREDENTIAL.test(name)) return [faultAtKey(draft, place, "secret-in-set", BELONGS)];
+    const texts = parseTemplate(value).filter((part) => typeof part === "string");
+    return /^[ -~]*$/.test(texts.join("")) && value !== ""
+      ? []
+      : [faultAt(draft, place, "bad-header", "a header's value is made of printable ASCII characters")];
+  });
+}
+
+/** Checks the query of a proxied service: no credentials, neither the operator's nor the caller's. */
+export function checkQuery(
+  draft: Draft,
+  { query = {} }: ProxyManifest,
+  upstream: UpstreamManifest | undefined,
+): Fault[] {
+  return Object.entries(query).flatMap(([name, value]) => {
+    const place = ["proxy", "query", name];
+    if (name === upstream?.key?.query)
+      return [faultAtKey(draft, place, "bad-proxy", "the upstream's credential is sent there: leave it out")];
+    const isFilled = placeholdersOf(parseTemplate(String(value))).length > 0;
+    return CREDENTIAL.test(name) && !isFilled ? [faultAtKey(draft, place, "secret-in-set", BELONGS)] : [];
+  });
+}
+
+const BELONGS = "a credential stands in a variable, which the upstream's key in _site.yaml names";
+
+function explainHeader(name: string, upstream: UpstreamManifest | undefined): string | undefined {
+  if (!/^[A-Za-z0-9-]+$/.test(name)) return 'write a header, such as "accept-language"';
+  if (name.toLowerCase() === upstream?.key?.header?.toLowerCase())
+    return "the upstream's credential is sent there: leave it out";
+  if (OWN.test(name)) return "payphone writes this header itself";
+  return FOREIGN.test(name) ? "this header speaks for a caller, a payer or a proxy, and is never sent" : undefined;
+}

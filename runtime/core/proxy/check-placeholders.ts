@@ -1,0 +1,127 @@
+import { isObject } from "../json.ts";
+import type { Path } from "../schema/nodes.ts";
+import type { Schemas } from "../schema/subschemas.ts";
+import { didYouMean } from "../set/did-you-mean.ts";
+import type { Draft } from "../set/draft.ts";
+import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
+import type { ProxyManifest } from "../upstream/manifest.ts";
+import { type Fields, readFields } from "./fields.ts";
+import { headPlaceholders, toRequestPlan } from "./plan.ts";
+import { explainPointer } from "./pointer.ts";
+import { type Placeholder, parseTemplate, placeholdersOf, soleOf } from "./template.ts";
+
+/** A placeholder and where it stands. */
+interface Use {
+  readonly placeholder: Placeholder;
+  readonly path: Path;
+  readonly room: "path" | "query" | "header" | "body" | "address";
+  /** Whether it is the whole text. */
+  readonly isSole: boolean;
+}
+
+/** Checks that each placeholder names a field that fits its place, and that each field of the input is used. */
+export function checkPlaceholders(draft: Draft, proxy: ProxyManifest, schemas: Schemas): Fault[] {
+  const input = readFields(draft, "input", schemas);
+  const { request } = proxy;
+  if (!input || request === undefined) return [];
+  const uses = usesOf(proxy);
+  return [
+    ...uses.flatMap((use) => checkUse(draft, use, { input, hasOrder: use.path[1] === "poll" })),
+    ...checkUnused(draft, proxy, { input, uses }),
+    ...checkKept(draft, proxy, { input, uses }),
+  ];
+}
+
+function usesOf({ request = "", query = {}, headers = {}, body, poll }: ProxyManifest): Use[] {
+  const ofLine = (line: string, path: Path): Use[] => {
+    const plan = toRequestPlan(line);
+    return headPlaceholders(plan).map((placeholder) => {
+      return { placeholder, path, room: plan.target.address ? "address" : "path", isSole: false };
+    });
+  };
+  const ofText = (text: string, path: Path, room: Use["room"]): Use[] => {
+    const template = parseTemplate(text);
+    const isSole = soleOf(template) !== undefined;
+    return placeholdersOf(template).map((placeholder) => ({ placeholder, path, room, isSole }));
+  };
+  const inBody = (part: unknown, path: Path): Use[] => {
+    if (typeof part === "string") return part === "input" && path.length === 2 ? [] : ofText(part, path, "body");
+    if (Array.isArray(part)) return part.flatMap((item, at) => inBody(item, [...path, at]));
+    return isObject(part) ? Object.entries(part).flatMap(([key, value]) => inBody(value, [...path, key])) : [];
+  };
+  return [
+    ...ofLine(request, ["proxy", "request"]),
+    ...Object.entries(query).flatMap(([name, text]) => ofText(String(text), ["proxy", "query", name], "query")),
+    ...Object.entries(headers).flatMap(([name, text]) => ofText(text, ["proxy", "headers", name], "header")),
+    ...inBody(body, ["proxy", "body"]),
+    ...(["request", "result"] as const).flatMap((key) => ofLine(poll?.[key] ?? "", ["proxy", "poll", key])),
+  ];
+}
+
+function checkUse(draft: Draft, use: Use, { input, hasOrder }: { input: Fields; hasOrder: boolean }): Fault[] {
+  const { placeholder, path, room, isSole } = use;
+  const { name, text, source, isExploded } = placeholder;
+  const fail = (complaint: string): Fault[] => [faultAt(draft, path, "bad-placeholder", `{${text}} ${complaint}`)];
+  if (source === "order") {
+    if (!hasOrder) return fail("is a part of an order's answer: it stands in poll only");
+    const fault = explainPointer(name);
+    return fault ? [faultAt(draft, path, "bad-pointer", fault)] : [];
+  }
+  const field = input.find(name);
+  if (!field) {
+    const complaint = `the input has no field "${name}"${didYouMean(name, input.names)}`;
+    return [faultAt(draft, path, "unknown-placeholder", complaint)];
+  }
+  if (isExploded && !(room === "query" && isSole)) return fail("repeats a parameter: it stands alone, in query");
+  if (isExploded && field.types.length > 0 && !field.types.includes("array")) return fail("is no list: leave * out");
+  if (room === "body") return [];
+  if (field.types.length > 0 && field.types.every((type) => type === "object" || type === "null"))
+    return fail("is a mapping, and has no form as text: name one of its fields, or send it in the body");
+  const isNeeded = room === "path" || room === "address";
+  return isNeeded && !field.isCertain ? fail("may be absent: require it in the input, or give it a default") : [];
+}
+
+interface Used {
+  readonly input: Fields;
+  readonly uses: readonly Use[];
+}
+
+const isTaken = (field: string, uses: readonly Use[]): boolean =>
+  uses.some(
+    ({ placeholder: { name, source } }) => source === "input" && (name === field || name.startsWith(`${field}.`)),
+  );
+
+function checkUnused(draft: Draft, { body }: ProxyManifest, { input, uses }: Used): Fault[] {
+  if (body === "input") return [];
+  return input.names.flatMap((name) => {
+    if (isTaken(name, uses)) return [];
+    const complaint = `nothing takes the field "${name}": name it as {${name}}, or say "body: input"`;
+    const isInline = isObject(draft.data.input);
+    return isInline
+      ? [faultAtKey(draft, ["input", "properties", name], "unused-input", complaint)]
+      : [faultAt(draft, ["input"], "unused-input", complaint)];
+  });
+}
+
+/** An answer may only be kept for what it depends on: another caller would get the wrong one. */
+function checkKept(draft: Draft, { cache, body }: ProxyManifest, { input, uses }: Used): Fault[] {
+  const { by } = cache ?? {};
+  if (!by) return [];
+  const unknown = by.flatMap((name, at) =>
+    input.names.includes(name) || input.areOpen
+      ? []
+      : [
+          faultAt(
+            draft,
+            ["proxy", "cache", "by", at],
+            "bad-cache",
+            `the input has no field "${name}"${didYouMean(name, input.names)}`,
+          ),
+        ],
+  );
+  const needed = body === "input" ? input.names : input.names.filter((name) => isTaken(name, uses));
+  const left = needed.filter((name) => !by.includes(name));
+  if (left.length === 0) return unknown;
+  const complaint = `the request depends on ${left.join(", ")}, too: another caller would get the wrong answer`;
+  return [...unknown, faultAtKey(draft, ["proxy", "cache", "by"], "bad-cache", complaint)];
+}

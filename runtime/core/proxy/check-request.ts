@@ -1,0 +1,57 @@
+import type { Draft } from "../set/draft.ts";
+import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
+import type { ProxyManifest } from "../upstream/manifest.ts";
+import { isTreacherous } from "./encoding.ts";
+import { toRequestPlan } from "./plan.ts";
+
+/** What is wrong with a request line that fits its grammar, or nothing. */
+export function explainRequestLine(line: string): string | undefined {
+  const path = line.slice(line.indexOf(" ") + 1);
+  const { target } = toRequestPlan(line);
+  if (target.address) return undefined;
+  const texts = path.replaceAll(/\{[^{}]*\}/g, "");
+  if (/[{}]/.test(texts)) return "a brace is not closed: write placeholders as {name}";
+  if (path.startsWith("{")) return "an address from the input stands alone: write the method and {name}, and no more";
+  if (texts.includes("?")) return "the path has no query: write it under query";
+  if (/[#\\]/.test(texts)) return "a path has no fragment and no backslash";
+  if (!/^(?:[\w.~!$&'()*+,;=:@/-]|%[0-9a-f]{2})*$/i.test(texts))
+    return "characters beyond those of a URL are written as %20 and the like";
+  if (path.split("/").some(isTreacherous) || /%2e/i.test(texts)) return 'a path has no segments "." and ".."';
+  return path.includes("//") ? "a path has no empty segments" : undefined;
+}
+
+/** Checks the request of a proxied service against itself. */
+export function checkRequestLine(draft: Draft, proxy: ProxyManifest): Fault[] {
+  const { request, body, encoding, upstream } = proxy;
+  if (request === undefined) return [];
+  const place = ["proxy", "request"];
+  const complaint = explainRequestLine(request);
+  if (complaint) return [faultAt(draft, place, "bad-request", complaint)];
+  const { method, target } = toRequestPlan(request);
+  const faults: Fault[] = [];
+  const fail = (key: string, why: string): void =>
+    void faults.push(faultAtKey(draft, ["proxy", key], "bad-proxy", why));
+  if (target.address) {
+    if (method !== "GET" && method !== "POST")
+      faults.push(faultAt(draft, place, "bad-request", "an address from the input is asked by GET or POST"));
+    if (upstream !== undefined)
+      fail("upstream", "the input names the address, and must not be sent an upstream's credential: leave it out");
+    if (proxy.query) fail("query", "the input names the whole address: leave the query out");
+  }
+  if (body !== undefined && method === "GET") fail("body", "a GET has no body: write POST, or leave it out");
+  if (typeof body === "string" && body !== "input" && !/\{[^{}\s]+\}/.test(body))
+    fail("body", 'write "input" for the input, or a template with placeholders');
+  if (encoding !== undefined && body === undefined) fail("encoding", "there is no body to be encoded");
+  if (encoding === "form" && (Array.isArray(body) || hasNested(body)))
+    fail("encoding", "a form has plain fields: no lists of mappings, and no mappings in its fields");
+  return [...faults, ...checkHints(draft, method)];
+}
+
+const hasNested = (body: unknown): boolean =>
+  typeof body === "object" && body !== null && Object.values(body).some((field) => typeof field === "object");
+
+function checkHints(draft: Draft, method: string): Fault[] {
+  if (draft.data.hints?.readOnly !== true || !["PUT", "PATCH", "DELETE"].includes(method)) return [];
+  const complaint = `${method} changes something at the upstream: say readOnly: false`;
+  return [faultAt(draft, ["hints", "readOnly"], "bad-proxy", complaint)];
+}

@@ -1,0 +1,50 @@
+import { canonicalOf } from "../digest.ts";
+import { explainPointer, valueAt } from "./pointer.ts";
+
+/** A condition of an answer: `/status == "done"`, `/state in ["ok"]`, `/result`, `status == 200`. */
+export interface Condition {
+  /** A JSON Pointer; undefined for the HTTP status. */
+  readonly pointer: string | undefined;
+  /** The values that fulfil it, or with `isNot` do not; undefined where there only has to be one. */
+  readonly values: readonly unknown[] | undefined;
+  readonly isNot: boolean;
+}
+
+/** An answer that conditions are asked about. */
+export interface Conditioned {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+const PARTS = /^\s*(status|\/[^\s=!]*)\s*(?:(==|!=|in)\s*(.+?)\s*)?$/;
+
+/** Reads a condition; a text says what is wrong with it. */
+export function readCondition(text: string): Condition | string {
+  const [, place = "", operator, literal] = PARTS.exec(text) ?? [];
+  if (place === "") return 'write a condition such as /status == "done", /state in ["ok", "ready"], or status == 200';
+  const pointer = place === "status" ? undefined : place;
+  const fault = pointer && explainPointer(pointer);
+  if (fault) return fault;
+  if (operator === undefined)
+    return pointer === undefined ? "write which status: status == 200" : { pointer, values: undefined, isNot: false };
+  const value = parse(literal ?? "");
+  if (value === undefined) return `${literal} is no JSON value; a text stands in double quotes: "${literal}"`;
+  if (operator === "in" && !Array.isArray(value)) return 'after "in" stands a list, such as ["ok", "ready"]';
+  return { pointer, values: operator === "in" ? (value as unknown[]) : [value], isNot: operator === "!=" };
+}
+
+/** Whether an answer fulfils a condition. */
+export function holds({ pointer, values, isNot }: Condition, { status, body }: Conditioned): boolean {
+  const found = pointer === undefined ? status : valueAt(body, pointer);
+  if (!values) return found !== undefined && found !== null && found !== false;
+  const text = canonicalOf(found);
+  return values.some((value) => canonicalOf(value) === text) !== isNot;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+import { isObject, type JsonObject } from "../json.ts";
+import { parseReference, type Schemas, toRootSchema } from "../schema/subschemas.ts";
+import type { Draft } from "../set/draft.ts";
+
+/** The fields of a service's input or output, as far as its schema names them. */
+export interface Fields {
+  /** The names of the outermost fields. */
+  readonly names: readonly string[];
+  /** Whether a field that is not named may be there all the same. */
+  readonly areOpen: boolean;
+  /** A field, by its name or by names with dots between them; undefined where the schema names none. */
+  find(name: string): Field | undefined;
+}
+
+/** What a schema says about a field. */
+export interface Field {
+  /** Empty where the schema does not say. */
+  readonly types: readonly string[];
+  /** Whether it is there in every checked value. */
+  readonly isCertain: boolean;
+}
+
+/** Reads the fields of a manifest's schema; undefined while that has faults. */
+export function readFields(draft: Draft, part: "input" | "output", schemas: Schemas): Fields | undefined {
+  const schema = draft.data[part];
+  const root = schema === undefined ? undefined : toRootSchema(schema, schemas);
+  if (!root) return undefined;
+  const named = isObject(root.properties) ? root.properties : {};
+  const isFree = (node: JsonObject): boolean =>
+    ["allOf", "anyOf", "oneOf", "$ref", "patternProperties", "if"].some((key) => key in node) ||
+    (node.additionalProperties !== undefined && node.additionalProperties !== false) ||
+    node.properties === undefined;
+  const resolve = (node: unknown): JsonObject | undefined => {
+    const { name, definition } = (isObject(node) && typeof node.$ref === "string" && parseReference(node.$ref)) || {};
+    if (name !== undefined && definition === undefined) return resolve(schemas.documents.get(name));
+    return isObject(node) ? node : undefined;
+  };
+  const look = (node: JsonObject, steps: readonly string[], isCertain: boolean): Field | undefined => {
+    const [step, ...rest] = steps;
+    if (step === undefined) return { types: typesOf(node), isCertain };
+    const own = isObject(node.properties) && Object.hasOwn(node.properties, step) ? node.properties[step] : undefined;
+    const next = resolve(own);
+    if (!next) return isFree(node) ? { types: [], isCertain: false } : undefined;
+    const required = Array.isArray(node.required) ? node.required : [];
+    return look(next, rest, isCertain && (required.includes(step) || "default" in next));
+  };
+  return {
+    names: Object.keys(named),
+    areOpen: isFree(root),
+    find: (name) => look(root, Object.hasOwn(named, name) ? [name] : name.split("."), true),
+  };
+}
+
+const typesOf = ({ type }: JsonObject): string[] => [type ?? []].flat().filter((one) => typeof one === "string");

@@ -1,0 +1,114 @@
+import { isObject } from "../json.ts";
+import type { Draft } from "../set/draft.ts";
+import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
+import type { Manifest } from "../set/manifest.ts";
+import type { MediaManifest } from "../upstream/manifest.ts";
+
+/** A file as JSON: how a service's output stands on record, and in documents that hold JSON alone. */
+export interface MediaOutput {
+  /** Its media type. */
+  readonly media: string;
+  /** Its bytes in base64. */
+  readonly data: string;
+  /** How old an answer from the cache is. */
+  readonly age_seconds?: number;
+}
+
+const MOST_BYTES = 8_388_608;
+const USUAL_BYTES = 1_048_576;
+const TYPE = /^[a-z]+\/(?:\*|[a-z0-9][a-z0-9.+-]*)$/;
+/** A browser would run scripts of these in the seller's name. */
+const ACTIVE = /html|javascript|ecmascript/;
+
+/** Whether `output` says that the answer is a file. */
+export const isMedia = (output: unknown): output is { readonly media: unknown; readonly max_bytes?: unknown } =>
+  isObject(output) && "media" in output && !("properties" in output);
+
+/** Checks `output: { media, max_bytes }`. */
+export function checkMedia(draft: Draft): Fault[] {
+  const { output } = draft.data;
+  if (!isMedia(output)) return [];
+  const { media, max_bytes: bytes, ...rest } = output;
+  const faults = Object.keys(rest).map((key) =>
+    faultAtKey(draft, ["output", key], "unknown-key", "a file has `media` and `max_bytes` only"),
+  );
+  if (typeof media !== "string" || !TYPE.test(media))
+    faults.push(
+      faultAt(draft, ["output", "media"], "bad-media", 'write a media type, such as "image/png" or "image/*"'),
+    );
+  else if (ACTIVE.test(media))
+    faults.push(
+      faultAt(draft, ["output", "media"], "bad-media", "a page could run scripts in your name: it is not sold"),
+    );
+  if (bytes !== undefined && !(Number.isInteger(bytes) && Number(bytes) >= 1 && Number(bytes) <= MOST_BYTES))
+    faults.push(
+      faultAt(draft, ["output", "max_bytes"], "out-of-range", `must be a whole number from 1 to ${MOST_BYTES}`),
+    );
+  return faults;
+}
+
+/** A manifest whose `output` is a file gets the schema of the file's form as JSON. */
+export function withMedia(draft: Draft): Draft {
+  const { output, proxy } = draft.data;
+  if (!isMedia(output)) return draft;
+  if (checkMedia(draft).length > 0) return { ...draft, data: withoutOutput(draft.data) };
+  const { media: type, max_bytes = USUAL_BYTES } = output as { media: string; max_bytes?: number }; // As was checked.
+  const media = { type, max_bytes };
+  return { ...draft, data: { ...draft.data, output: toMediaSchema(media, proxy?.cache !== undefined), media } };
+}
+
+function withoutOutput({ output: _faulty, ...rest }: Draft["data"]): Draft["data"] {
+  return rest;
+}
+
+const toMediaSchema = ({ type, max_bytes }: MediaManifest, hasAge: boolean): object => ({
+  type: "object",
+  properties: {
+    media: { ...toTypeSchema(type), description: "The media type of the file." },
+    data: {
+      type: "string",
+      contentEncoding: "base64",
+      maxLength: Math.ceil(max_bytes / 3) * 4,
+      description: "The file, in base64.",
+    },
+    ...(hasAge && { age_seconds: { type: "integer", minimum: 0, description: "How old the answer is." } }),
+  },
+  required: ["media", "data"],
+});
+
+const toTypeSchema = (type: string): object =>
+  type.endsWith("/*") ? { type: "string", pattern: `^${type.slice(0, -1)}` } : { type: "string", const: type };
+
+/** The file that a service has answered with; undefined for an answer in JSON. The answer of a job call is its acceptance. */
+export const toFile = ({ manifest, job }: Sold, output: unknown): MediaOutput | undefined =>
+  manifest.media && !job ? (output as MediaOutput) : undefined; // As the output's schema says.
+
+/** What decides whether an answer is a file. */
+interface Sold {
+  readonly manifest: Pick<Manifest, "media">;
+  readonly job?: unknown;
+}
+
+/** The first bytes of formats that have some. */
+const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
+  "image/png": ["89504e470d0a1a0a"],
+  "image/jpeg": ["ffd8ff"],
+  "image/gif": ["474946383761", "474946383961"],
+  "image/webp": ["52494646"],
+  "application/pdf": ["25504446"],
+  "application/zip": ["504b0304", "504b0506"],
+};
+
+/** What is wrong with a file that an upstream gives out as this type, or nothing. */
+export function explainMedia(media: MediaManifest, given: string | null, bytes: Uint8Array): string | undefined {
+  const type = toMediaType(given);
+  const wanted = media.type.endsWith("/*") ? type.startsWith(media.type.slice(0, -1)) : type === media.type;
+  if (!wanted || ACTIVE.test(type)) return `it is ${type || "of no type"}, not ${media.type}`;
+  if (bytes.length === 0) return "it is empty";
+  const signatures = SIGNATURES[type];
+  const head = Buffer.from(bytes.subarray(0, 16)).toString("hex");
+  return signatures && !signatures.some((known) => head.startsWith(known)) ? `it is no ${type}` : undefined;
+}
+
+/** The media type in a `Content-Type`, in lower case and without its parameters. */
+export const toMediaType = (given: string | null): string => (given ?? "").split(";")[0]?.trim().toLowerCase() ?? "";

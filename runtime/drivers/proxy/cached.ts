@@ -1,0 +1,32 @@
+import type { Cache, Clock } from "../../api/capabilities.ts";
+import { digestOf } from "../../core/digest.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Manifest } from "../../core/set/manifest.ts";
+
+export interface CachedOptions {
+  readonly manifest: Manifest;
+  readonly cache: Cache;
+  readonly clock: Clock;
+}
+
+/** Work on an input. */
+export type Work = (input: JsonObject, signal: AbortSignal) => Promise<unknown>;
+
+/** Work whose results are kept as long as `proxy.cache` says, and say their age. A manifest that was changed begins anew. */
+export function createCachedWork(work: Work, { manifest, cache, clock }: CachedOptions): Work {
+  const { proxy, output } = manifest;
+  if (!proxy?.cache) return work;
+  const { seconds, by } = proxy.cache;
+  const terms = digestOf([proxy, output]);
+
+  return async (input, signal) => {
+    const fields = by ? by.map((name) => input[name] ?? null) : input;
+    const key = digestOf([terms, fields]);
+    const options = { ttlMs: seconds * 1000, signal };
+    const { value, storedAt } = await cache.remember<object>(key, options, async (shared) => {
+      const made = await work(input, shared);
+      return made as object; // As the output's schema says.
+    });
+    return { ...value, age_seconds: Math.max(0, Math.floor((clock.now() - storedAt) / 1000)) };
+  };
+}

@@ -1,0 +1,93 @@
+import type { Call, Clock } from "../../api/plugin.ts";
+import { Problem } from "../../api/problem.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { readBody } from "../../core/proxy/answer.ts";
+import { type Condition, holds, readCondition } from "../../core/proxy/condition.ts";
+import { messageOf } from "../../core/proxy/message.ts";
+import { type RequestPlan, toRequestPlan } from "../../core/proxy/plan.ts";
+import { valueAt } from "../../core/proxy/pointer.ts";
+import { type ProxyRequest, toRequest } from "../../core/proxy/request.ts";
+import type { PollManifest } from "../../core/upstream/manifest.ts";
+import { delay } from "../http/retry.ts";
+import { toRetryAfterMs } from "../http/retry-after.ts";
+import type { BytesAnswer } from "../upstream/attempt.ts";
+import type { Ask } from "./ask.ts";
+
+export interface PolledOptions {
+  readonly poll: PollManifest;
+  readonly plan: RequestPlan;
+  /** Asks for the order and how it stands. */
+  readonly ask: Ask;
+  /** Asks for the result. */
+  readonly fetchResult: Ask;
+  readonly title: string;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly clock: Clock;
+}
+
+/** Gives work to an upstream and waits until it is done: the answer with the result. */
+export type Poll = (input: JsonObject, call: Call) => Promise<BytesAnswer>;
+
+const PAUSE_SECONDS = 2;
+const LONGEST_PAUSE_MS = 600_000;
+
+/**
+ * An order is placed once for each job, also when the job goes on after a crash. Failures to ask how it stands are
+ * repeated until the job's deadline.
+ */
+export function createPoll(options: PolledOptions): Poll {
+  const { poll, plan, ask, fetchResult, title, headers, clock } = options;
+  const line = (text: string): RequestPlan => toRequestPlan(text, { ...(headers && { headers }) });
+  const question = line(poll.request);
+  const result = poll.result === undefined ? undefined : line(poll.result);
+  const [done, failed] = [poll.done, poll.failed].map(toCondition);
+  const pauseMs = (poll.seconds ?? PAUSE_SECONDS) * 1000;
+
+  return async (input, { signal, step, report }) => {
+    const order = await step("order", async () => readJson(await ask(toRequest(plan, { input }), signal)));
+    report(`waiting for ${title}`);
+    const scope = { input, order };
+    const asked = toRequest(question, scope);
+    for (;;) {
+      const { answer, waitMs } = await look(asked, signal);
+      const seen = answer && { status: answer.status, body: readJson(answer) };
+      if (seen && failed && holds(failed, seen)) throw toFailed(seen.body);
+      if (answer && seen && done && holds(done, seen))
+        return result ? fetchResult(toRequest(result, scope), signal) : answer;
+      await delay(Math.min(waitMs ?? pauseMs, LONGEST_PAUSE_MS), signal);
+    }
+  };
+
+  /** One poll; without an answer where another one may get one. */
+  async function look(
+    asked: ProxyRequest,
+    signal: AbortSignal,
+  ): Promise<{ answer?: BytesAnswer; waitMs?: number | undefined }> {
+    try {
+      const answer = await ask(asked, signal);
+      return { answer, waitMs: toRetryAfterMs(answer.headers.get("retry-after"), clock.now()) };
+    } catch (error) {
+      signal.throwIfAborted();
+      const { code, options: terms } = Problem.from(error);
+      if (code !== "upstream-failed" && code !== "unavailable") throw error;
+      return { waitMs: terms.retryAfter === undefined ? undefined : terms.retryAfter * 1000 };
+    }
+  }
+
+  /** A failure that no further attempt changes. */
+  function toFailed(body: unknown): Problem {
+    const reason = poll.error === undefined ? undefined : messageOf(null, toText(valueAt(body, poll.error)));
+    return new Problem("unparseable-input", reason ? `${title} failed: ${reason}` : `${title} failed`);
+  }
+}
+
+const readJson = ({ headers, body }: BytesAnswer): unknown =>
+  readBody(headers.get("content-type"), body.toString()) ?? null;
+
+const toText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? null));
+
+/** The conditions of a checked set have no faults. */
+function toCondition(text: string | undefined): Condition | undefined {
+  const condition = text === undefined ? undefined : readCondition(text);
+  return typeof condition === "string" ? undefined : condition;
+}

@@ -1,0 +1,46 @@
+import type { Address } from "./question.ts";
+
+/** Shorter texts may stand in an answer by chance. */
+const SHORTEST = 6;
+const ESCAPED = /\\u[0-9a-f]{4}|\\\//i;
+
+/** Whether an answer repeats a credential of its upstream, as it is or escaped. */
+export type RepeatsCredential = (answer: Uint8Array) => boolean;
+
+/** @param query credentials that are part of the URL's query. */
+export function createLeakCheck(
+  { headers }: Pick<Address, "headers">,
+  query: Readonly<Record<string, string>>,
+): RepeatsCredential {
+  const parts = Object.values(headers).flatMap((value) => [value, ...value.split(" ").slice(1).flatMap(withDecoded)]);
+  const secrets = [...parts, ...Object.values(query)].filter((secret) => secret.length >= SHORTEST);
+  const needles = [...new Set(secrets.flatMap(toForms))].map((text) => Buffer.from(text));
+  if (needles.length === 0) return () => false;
+  const isFound = (bytes: Buffer): boolean => needles.some((needle) => bytes.includes(needle));
+  return (answer) => {
+    const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
+    if (isFound(bytes)) return true;
+    if (!bytes.includes("\\")) return false;
+    const text = bytes.toString();
+    return ESCAPED.test(text) && isFound(Buffer.from(unescapeJson(text)));
+  };
+}
+
+/** A Basic credential hides a password. */
+function withDecoded(text: string): string[] {
+  const decoded = Buffer.from(text, "base64").toString();
+  const [, password = ""] = /^[^:]*:(.*)$/s.exec(decoded) ?? [];
+  return [text, password];
+}
+
+const toForms = (secret: string): string[] => [
+  secret,
+  encodeURIComponent(secret),
+  Buffer.from(secret).toString("base64").replace(/=+$/, ""),
+  JSON.stringify(secret).slice(1, -1),
+];
+
+const unescapeJson = (text: string): string =>
+  text
+    .replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replaceAll("\\/", "/");

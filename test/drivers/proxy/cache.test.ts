@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { openProxyShop, type ProxyShop, siteOf } from "../../support/sellers/proxy-shop.ts";
+
+const RATE = `id: rate
+title: Rate
+description: The rate of a currency.
+route: POST /v1/rate
+price: "0.002"
+proxy:
+  upstream: bank
+  request: GET /rates
+  query: { base: "{base}" }
+  cache: { seconds: 60, by: [base] }
+input: { type: object, properties: { base: { type: string } }, required: [base] }
+output: { type: object, properties: { rate: { type: number }, age_seconds: { type: integer } }, required: [rate, age_seconds] }
+tags: []
+examples:
+  - input: { base: EUR }
+`;
+
+describe("an upstream's answer that is kept", () => {
+  let shop: ProxyShop;
+  beforeEach(async () => {
+    shop = await openProxyShop({
+      files: (url) => ({
+        "manifests/_site.yaml": siteOf(`{ id: bank, title: The bank, url: "${url}", retries: 0 }`),
+        "manifests/rate.yaml": RATE,
+      }),
+    });
+  });
+  afterEach(async () => {
+    await shop.close();
+    await removeDirectories();
+  });
+
+  const buy = async (base: string): Promise<unknown> => (await shop.buy("/v1/rate", { base })).json();
+
+  it("is charged like others, says its age, and is asked for again when it is too old", async () => {
+    shop.source.script('{"rate":1}', '{"rate":2}', '{"rate":3}');
+    expect(await buy("EUR")).to.deep.equal({ rate: 1, age_seconds: 0 });
+    shop.clock.advance(20_500);
+    expect(await buy("EUR")).to.deep.equal({ rate: 1, age_seconds: 20 });
+    expect(await buy("USD")).to.deep.equal({ rate: 2, age_seconds: 0 });
+    shop.clock.advance(41_000);
+    expect(await buy("EUR")).to.deep.equal({ rate: 3, age_seconds: 0 });
+    expect([shop.rail.moved.size, shop.source.asked.length]).to.deep.equal([4, 3]);
+  });
+
+  it("is no failure", async () => {
+    shop.source.script(500, '{"rates":1}', '{"rate":3}');
+    expect((await shop.buy("/v1/rate", { base: "EUR" })).status).to.equal(502);
+    expect((await shop.buy("/v1/rate", { base: "EUR" })).status).to.equal(502);
+    expect(await buy("EUR")).to.deep.equal({ rate: 3, age_seconds: 0 });
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+});

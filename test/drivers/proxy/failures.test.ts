@@ -1,0 +1,170 @@
+import { expect } from "chai";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { openProxyShop, type ProxyShop, siteOf } from "../../support/sellers/proxy-shop.ts";
+import { breaks, hangs, type Line, stalls } from "../../support/sources/scripted-source.ts";
+
+const KEY = "k-3f9a62c1d7";
+const PASSWORD = "p/ss=w0rd&more";
+
+const LOOKUP = `id: lookup
+title: Look-up
+description: Looks a word up.
+route: POST /v1/lookup
+price: "0.002"
+proxy:
+  upstream: book
+  request: GET /words/{word}
+  answer: { max_bytes: 4096 }
+  charge_on: [200]
+input: { type: object, properties: { word: { type: string } }, required: [word] }
+output: { type: object, properties: { meaning: { type: string } }, required: [meaning] }
+tags: []
+examples:
+  - input: { word: apple }
+`;
+
+const json = (status: number, body: unknown, headers = {}): Line => ({
+  status,
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify(body),
+});
+const html = (status: number): Line => ({
+  status,
+  headers: { "content-type": "text/html" },
+  body: "<html><body>Internal stack trace</body></html>",
+});
+
+describe("a proxied service whose upstream fails", () => {
+  let shop: ProxyShop;
+  const open = async (): Promise<void> => {
+    const book = (url: string): string =>
+      `{ id: book, title: The book, url: "${url}", retries: 0, timeout_seconds: 1, key: { variable: BOOK_KEY, header: authorization, scheme: Bearer } }`;
+    const shelf = (url: string): string =>
+      `{ id: shelf, title: The shelf, url: "${url}", retries: 0, key: { variable: SHELF_KEY, query: secret } }`;
+    shop = await openProxyShop({
+      files: (url) => ({
+        "manifests/_site.yaml": siteOf(book(url), shelf(url)),
+        "manifests/lookup.yaml": LOOKUP,
+        "manifests/shelved.yaml": LOOKUP.replaceAll("lookup", "shelved").replace("upstream: book", "upstream: shelf"),
+      }),
+      env: { BOOK_KEY: KEY, SHELF_KEY: PASSWORD },
+    });
+  };
+  beforeEach(open);
+  afterEach(async () => {
+    await shop.close();
+    await removeDirectories();
+  });
+
+  const failures: readonly [what: string, line: Line, status: number, code: string, detail: RegExp][] = [
+    [
+      "400 with its words",
+      json(400, { error: { message: "no such word" } }),
+      400,
+      "unparseable-input",
+      /^The book: no such word$/,
+    ],
+    [
+      "422 with a list of errors",
+      json(422, { errors: [{ detail: "bad\nword" }] }),
+      400,
+      "unparseable-input",
+      /^The book: bad word$/,
+    ],
+    ["404", json(404, { detail: "nothing <b>here</b>" }), 404, "not-found", /^The book: nothing here$/],
+    ["404 with a page", html(404), 404, "not-found", /^The book answered with status 404$/],
+    ["400 with a long text", json(400, { message: "x".repeat(4000) }), 400, "unparseable-input", /^The book: x{299}…$/],
+    ["401", json(401, { message: "bad key" }), 500, "internal", /^Something went wrong on our side$/],
+    ["403", json(403, { message: "not yours" }), 500, "internal", /^Something went wrong on our side$/],
+    ["402", json(402, { message: "pay us" }), 500, "internal", /^Something went wrong on our side$/],
+    ["429", json(429, {}, { "retry-after": "7" }), 503, "unavailable", /^The book has been asked too often$/],
+    ["500", html(500), 502, "upstream-failed", /^The book answered with status 500$/],
+    ["503", json(503, {}), 502, "upstream-failed", /status 503/],
+    [
+      "a success that is not the one that is sold",
+      json(202, { meaning: "later" }),
+      502,
+      "upstream-failed",
+      /status 202/,
+    ],
+    [
+      "a redirect to elsewhere",
+      { status: 302, headers: { location: "http://127.0.0.1:9/latest/meta-data" } },
+      502,
+      "upstream-failed",
+      /status 302/,
+    ],
+    ["what does not fit", json(200, { meanings: 3 }), 502, "upstream-failed", /does not fit/],
+    ["a page", html(200), 502, "upstream-failed", /does not fit/],
+    ["nothing", { status: 200, body: "" }, 502, "upstream-failed", /does not fit/],
+    ["half of JSON", { status: 200, body: '{"meaning": "appl' }, 502, "upstream-failed", /does not fit/],
+    ["JSON without end", { status: 200, body: "[".repeat(4000) }, 502, "upstream-failed", /does not fit/],
+    ["too much", json(200, { meaning: "x".repeat(5000) }), 502, "upstream-failed", /more than 4096 bytes/],
+    ["a broken connection", breaks, 502, "upstream-failed", /could not be reached/],
+    ["silence", hangs, 502, "upstream-failed", /did not answer in time/],
+    ["a beginning and then silence", stalls, 502, "upstream-failed", /did not answer in time/],
+    [
+      "less than it has promised",
+      { status: 200, headers: { "content-length": "900" }, body: "{}" },
+      502,
+      "upstream-failed",
+      /./,
+    ],
+    ["our credential", json(200, { meaning: `you sent Bearer ${KEY}` }), 502, "upstream-failed", /nobody may see/],
+    [
+      "our credential, escaped",
+      { status: 200, body: `{"meaning":"${KEY.replace("k", "\\u006b")}"}` },
+      502,
+      "upstream-failed",
+      /nobody may see/,
+    ],
+    ["our credential in an error", json(400, { message: `bad key ${KEY}` }), 502, "upstream-failed", /nobody may see/],
+  ];
+  for (const [what, line, status, code, detail] of failures)
+    it(`answers ${status} to ${what}, and charges nothing`, async () => {
+      shop.source.script(line);
+      const response = await shop.buy("/v1/lookup", { word: "apple" });
+      const body = await response.text();
+      expect([response.status, JSON.parse(body).code]).to.deep.equal([status, code]);
+      expect(JSON.parse(body).detail).to.match(detail);
+      expect(shop.rail.moved.size).to.equal(0);
+      expect(body + shop.output()).to.not.contain(KEY);
+      if (status === 503) expect(response.headers.get("retry-after")).to.equal("7");
+    });
+
+  it("sells the same payment's answer once the upstream works again", async () => {
+    shop.source.script(json(500, {}), json(200, { meaning: "a fruit" }));
+    const challenge = (await (await shop.call("/v1/lookup", { word: "apple" })).json()) as never;
+    const payment = Buffer.from(JSON.stringify(shop.pay(challenge))).toString("base64");
+    const send = (): Promise<Response> => shop.call("/v1/lookup", { word: "apple" }, { "payment-signature": payment });
+    expect((await send()).status).to.equal(502);
+    expect(await (await send()).json()).to.deep.equal({ meaning: "a fruit" });
+    expect(await (await send()).json()).to.deep.equal({ meaning: "a fruit" });
+    expect([shop.rail.moved.size, shop.source.asked.length]).to.deep.equal([1, 2]);
+  });
+
+  it("says in /ready that its credential is refused, until it is accepted", async () => {
+    shop.source.script(json(401, {}), json(200, { meaning: "a fruit" }));
+    await shop.buy("/v1/lookup", { word: "apple" });
+    const reason = "The book refuses the credential that it is sent (status 401)";
+    expect(shop.statusOf("book")).to.deep.equal({ state: "down", reason });
+    expect(shop.output()).to.contain("upstream.refused");
+    await shop.buy("/v1/lookup", { word: "apple" });
+    expect(shop.statusOf("book")).to.deep.equal({ state: "up" });
+  });
+
+  it("never shows the credential that stands in its query", async () => {
+    shop.source.script(
+      json(400, { message: `GET /words/apple?secret=${encodeURIComponent(PASSWORD)} failed` }),
+      breaks,
+    );
+    const bodies = [
+      await (await shop.buy("/v1/shelved", { word: "apple" })).text(),
+      await (await shop.buy("/v1/shelved", { word: "apple" })).text(),
+    ];
+    expect(shop.source.asked[0]?.path).to.equal("/words/apple?secret=p%2Fss%3Dw0rd%26more");
+    const shown = bodies.join() + shop.output();
+    for (const form of [PASSWORD, encodeURIComponent(PASSWORD), "p%2Fss"]) expect(shown).to.not.contain(form);
+    expect(shop.rail.moved.size).to.equal(0);
+  });
+});

@@ -1,0 +1,121 @@
+import { expect } from "chai";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { eventually } from "../../support/eventually.ts";
+import { openProxyShop, type ProxyShop, siteOf } from "../../support/sellers/proxy-shop.ts";
+import type { Line } from "../../support/sources/scripted-source.ts";
+import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
+
+const FILM = `id: film
+title: Film
+description: Makes a film of a word.
+route: POST /v1/film
+price: "0.5"
+proxy:
+  upstream: studio
+  request: POST /films
+  body: input
+  headers: { accept-language: en }
+  answer: { pick: /film }
+  poll:
+    request: GET /films/{/film/id}
+    done: /film/state in ["ready", "done"]
+    failed: /film/state == "failed"
+    error: /film/reason
+    seconds: 0.1
+job:
+  status_route: GET /v1/film/{job_id}
+  eta_seconds: 5
+  deadline_seconds: 20
+  attempts: 2
+  concurrency: 2
+  queue_limit: 10
+  refund: true
+input: { type: object, properties: { word: { type: string } }, required: [word] }
+output: { type: object, properties: { url: { type: string } }, required: [url] }
+tags: []
+examples:
+  - input: { word: apple }
+    output: { url: "https://example.com/apple" }
+`;
+const REEL = FILM.replaceAll("film", "reel")
+  .replaceAll("/reels", "/films")
+  .replaceAll("/reel/", "/film/")
+  .replaceAll("/film/{job", "/reel/{job")
+  .replace("pick: /reel", "wrap: url")
+  .replace("    seconds: 0.1", "    seconds: 0.1\n    result: GET /films/{/film/id}/result");
+
+const film = (parts: object, status = 200): Line => ({
+  status,
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify({ film: { id: "f/1", ...parts } }),
+});
+
+describe("an upstream that takes orders", () => {
+  let shop: ProxyShop;
+  beforeEach(async () => {
+    shop = await openProxyShop({
+      files: (url) => ({
+        "manifests/_site.yaml": siteOf(`{ id: studio, title: The studio, url: "${url}", retries: 0 }`),
+        "manifests/film.yaml": FILM,
+        "manifests/reel.yaml": REEL,
+      }),
+    });
+  });
+  afterEach(async () => {
+    await shop.close();
+    await removeDirectories();
+  });
+
+  const follow = async (path: string, wanted: string): Promise<Loose> => {
+    const { status_url } = (await (await shop.buy(path, { word: "apple" })).json()) as Loose;
+    return eventually(
+      async () => (await (await fetch(status_url)).json()) as Loose,
+      ({ status }) => status === wanted,
+    );
+  };
+  const paths = (): string[] => shop.source.asked.map(({ method, path }) => `${method} ${path}`);
+
+  it("is polled until it is done, with the parts of its first answer", async () => {
+    const order = film({ id: "f-1", state: "new" }, 201);
+    shop.source.script(order, film({ state: "running" }), 503, film({ state: "ready", url: "https://x.example/1" }));
+    const { deliverable } = await follow("/v1/film", "DELIVERED");
+    expect(deliverable).to.deep.equal({ url: "https://x.example/1" });
+    expect(paths()).to.deep.equal(["POST /films", ...Array(3).fill("GET /films/f-1")]);
+    expect(shop.source.asked[0]?.body).to.equal('{"word":"apple"}');
+    expect(shop.source.asked[1]?.headers).to.include({ "accept-language": "en" });
+    expect([shop.rail.moved.size, shop.refunds.length]).to.deep.equal([1, 0]);
+  });
+
+  it("gives its result at another address", async () => {
+    shop.source.script(film({ id: "f-1" }, 201), film({ state: "done" }), '"https://x.example/2"');
+    expect((await follow("/v1/reel", "DELIVERED")).deliverable).to.deep.equal({ url: "https://x.example/2" });
+    expect(paths()).to.deep.equal(["POST /films", "GET /films/f-1", "GET /films/f-1/result"]);
+  });
+
+  it("is paid back at once when it says that it has failed, with its own words", async () => {
+    shop.source.script(film({ id: "f-1" }), film({ state: "failed", reason: "no such <b>word</b>" }));
+    const { error } = await follow("/v1/film", "FAILED");
+    expect(error).to.equal("The studio failed: no such word");
+    await eventually(
+      async () => shop.refunds.length,
+      (count) => count === 1,
+    );
+    expect(shop.source.asked.length).to.equal(2);
+  });
+
+  it("is paid back when it refuses the order", async () => {
+    shop.source.script({ status: 422, body: '{"message":"no"}' });
+    expect((await follow("/v1/film", "FAILED")).error).to.equal("The studio: no");
+    await eventually(
+      async () => shop.refunds.length,
+      (count) => count === 1,
+    );
+  });
+
+  it("is not led elsewhere by the id that it gives", async () => {
+    shop.source.script(film({ id: "../../admin" }));
+    const { error } = await follow("/v1/film", "FAILED");
+    expect(error).to.match(/bad \/film\/id/);
+    expect(new Set(paths())).to.deep.equal(new Set(["POST /films"]));
+  });
+});

@@ -1,0 +1,117 @@
+import { expect } from "chai";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { openProxyShop, type ProxyShop, siteOf } from "../../support/sellers/proxy-shop.ts";
+import type { Line } from "../../support/sources/scripted-source.ts";
+import { CLIENTS } from "../../surfaces/a2a/served/support/clients.ts";
+import { CONFIGURATIONS } from "../../surfaces/mcp/served/support/clients.ts";
+import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
+
+const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
+const PDF = Buffer.from("%PDF-1.7 of nothing");
+
+const PICTURE = `id: picture
+title: Picture
+description: Draws a word.
+route: POST /v1/picture
+aliases: [GET /v1/picture]
+price: "0.002"
+proxy:
+  upstream: studio
+  request: POST /draw
+  body: { prompt: "a picture of {word}" }
+  cache: { seconds: 60 }
+input: { type: object, properties: { word: { type: string } }, required: [word] }
+output: { media: "image/*", max_bytes: 1000 }
+tags: []
+examples:
+  - input: { word: apple }
+`;
+const PAPER = PICTURE.replaceAll("picture", "paper")
+  .replace('"image/*"', "application/pdf")
+  .replace("  cache: { seconds: 60 }\n", "");
+
+const file = (body: Buffer, type: string): Line => ({ headers: { "content-type": type }, body });
+
+describe("a file that an upstream makes", () => {
+  let shop: ProxyShop;
+  beforeEach(async () => {
+    shop = await openProxyShop({
+      files: (url) => ({
+        "manifests/_site.yaml": siteOf(`{ id: studio, title: The studio, url: "${url}", retries: 0 }`),
+        "manifests/picture.yaml": PICTURE,
+        "manifests/paper.yaml": PAPER,
+      }),
+    });
+    shop.source.script(file(PNG, "image/png; charset=binary"));
+  });
+  afterEach(async () => {
+    await shop.close();
+    await removeDirectories();
+  });
+
+  it("is bytes over REST, says its age, and is the same for the same payment", async () => {
+    const challenge = (await (await shop.call("/v1/picture", { word: "apple" })).json()) as Loose;
+    expect(challenge.resource.mimeType).to.equal("image/*");
+    const payment = Buffer.from(JSON.stringify(shop.pay(challenge))).toString("base64");
+    const send = (): Promise<Response> => shop.call("/v1/picture", { word: "apple" }, { "payment-signature": payment });
+    for (const response of [await send(), await send()]) {
+      expect(response.status).to.equal(200);
+      expect([response.headers.get("content-type"), response.headers.get("age")]).to.deep.equal(["image/png", "0"]);
+      expect(response.headers.get("content-security-policy")).to.contain("default-src 'none'");
+      expect(Buffer.from(await response.arrayBuffer())).to.deep.equal(PNG);
+    }
+    expect([shop.rail.moved.size, shop.source.asked.length]).to.deep.equal([1, 1]);
+    shop.clock.advance(30_000);
+    expect((await shop.buy("/v1/picture?word=apple")).headers.get("age")).to.equal("30");
+    expect([shop.rail.moved.size, shop.source.asked.length]).to.deep.equal([2, 1]);
+  });
+
+  for (const { name, connect } of CONFIGURATIONS)
+    it(`is a block of its own over MCP, for the official client ${name}`, async () => {
+      const client = await connect(`${shop.url}/mcp`);
+      const buy = async (tool: string): Promise<Loose> => {
+        const call = { name: tool, arguments: { word: "apple" } };
+        const unpaid = await client.callTool(call);
+        return client.callTool({ ...call, _meta: { "x402/payment": shop.pay(unpaid._meta["x402/error"]) } });
+      };
+      try {
+        await client.listTools();
+        const { content, _meta } = await buy("picture");
+        expect(content[0]).to.deep.equal({ type: "image", data: PNG.toString("base64"), mimeType: "image/png" });
+        expect(_meta["x402/payment-response"]).to.include({ success: true });
+        shop.source.script(file(PDF, "application/pdf"));
+        const { resource } = (await buy("paper")).content[0];
+        expect(resource).to.include({ mimeType: "application/pdf", blob: PDF.toString("base64") });
+        expect(resource.uri).to.match(/^urn:sha256:[0-9a-f]{64}$/);
+      } finally {
+        await client.close();
+      }
+    });
+
+  for (const [name, open] of CLIENTS)
+    it(`is a file part over A2A, for the official client ${name}`, async () => {
+      const client = await open(shop.url);
+      const waiting = await client.begin("picture", { word: "apple" });
+      const done = await client.pay(waiting, shop.pay(waiting.status.message.metadata["x402.payment.required"]));
+      expect(client.state(done)).to.equal("completed");
+      const { content, file: sent, mediaType } = done.artifacts[0].parts[0];
+      expect(sent?.mimeType ?? mediaType).to.equal("image/png");
+      expect(sent ? Buffer.from(sent.bytes, "base64") : Buffer.from(content.value)).to.deep.equal(PNG);
+    });
+
+  const wrong: readonly [what: string, line: Line][] = [
+    ["a page that is called a picture", file(Buffer.from("<html>"), "image/png")],
+    ["a page", file(Buffer.from("<html>"), "text/html")],
+    ["another kind of file", file(PDF, "application/pdf")],
+    ["a file without a type", { body: PNG }],
+    ["an empty file", file(Buffer.alloc(0), "image/png")],
+    ["too large a file", file(Buffer.concat([PNG, Buffer.alloc(1000)]), "image/png")],
+  ];
+  for (const [what, line] of wrong)
+    it(`is neither sold nor kept when it is ${what}`, async () => {
+      shop.source.script(line, file(PNG, "image/png"));
+      expect((await shop.buy("/v1/picture", { word: "apple" })).status).to.equal(502);
+      expect(shop.rail.moved.size).to.equal(0);
+      expect((await shop.buy("/v1/picture", { word: "apple" })).status).to.equal(200);
+    });
+});
