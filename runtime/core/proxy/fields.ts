@@ -9,11 +9,11 @@ export interface Fields {
   /** Whether a field that is not named may be there all the same. */
   readonly areOpen: boolean;
   /** A field, by its name or by names with dots between them; undefined where the schema names none. */
-  find(name: string): Field | undefined;
+  find(name: string): FieldFacts | undefined;
 }
 
 /** What a schema says about a field. */
-export interface Field {
+export interface FieldFacts {
   /** Empty where the schema does not say. */
   readonly types: readonly string[];
   /** Whether it is there in every checked value. */
@@ -35,7 +35,7 @@ export function readFields(draft: Draft, part: "input" | "output", schemas: Sche
     if (name !== undefined && definition === undefined) return resolve(schemas.documents.get(name));
     return isObject(node) ? node : undefined;
   };
-  const look = (node: JsonObject, steps: readonly string[], isCertain: boolean): Field | undefined => {
+  const look = (node: JsonObject, steps: readonly string[], isCertain: boolean): FieldFacts | undefined => {
     const [step, ...rest] = steps;
     if (step === undefined) return { types: typesOf(node), isCertain };
     const own = isObject(node.properties) && Object.hasOwn(node.properties, step) ? node.properties[step] : undefined;
