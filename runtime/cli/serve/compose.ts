@@ -34,7 +34,10 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   if (faults.length > 0) return faults;
   const { manifests, compile } = options.set;
   const { upstreams, web, cacheOf } = outside.sources;
-  const handlers = new Map([...own, ...createProxyHandlers({ manifests, upstreams, web, cacheOf, compile, clock: options.clock })]);
+  const handlers = new Map([
+    ...own,
+    ...createProxyHandlers({ manifests, upstreams, web, cacheOf, compile, clock: options.clock }),
+  ]);
   if (!options.sandbox) warnOfUnset(options);
   const till = await openTill(options, outside, handlers);
   opening.defer(() => till.close());
