@@ -33,7 +33,8 @@ export function admitImports(dir: string, home: string): void {
 }
 
 const resolve: ResolveHookSync = (specifier, context, next) => {
-  const parent = findServed(context.parentURL);
+  const { parentURL } = context;
+  const parent = findServed(parentURL);
   if (!parent) return next(specifier, context);
   if (CONTRACT_NAMES.includes(specifier)) return next(CONTRACT, context);
   try {
@@ -44,7 +45,7 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
     try {
       return next(specifier, { ...context, parentURL: OWN });
     } catch {
-      throw error;
+      return next(specifier, { ...context, parentURL }); // Fails as well, and names the file that wants the package.
     }
   }
 };

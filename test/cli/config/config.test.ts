@@ -35,7 +35,7 @@ function faultsOf(env: Env): string[] {
 
 const PORT = "a whole number from 0 to 65535 (0 = any free port)";
 const HOST = "an address or name to listen on, like 127.0.0.1, 0.0.0.0 or ::";
-const ORIGIN = "a web address of scheme and host alone, like https://pay.example.com (no path, query or password)";
+const BASE = "a web address like https://pay.example.com or https://example.com/paid (no query or password)";
 const WEB_URL = "a web address that begins with https:// or http://";
 const REDIS = "an address like redis://user:password@host:6379/0 (rediss:// for TLS)";
 const HEX_KEY = "an EVM private key: An EVM private key is 0x and 64 hex digits;";
@@ -57,12 +57,12 @@ const FAULTY: readonly [env: Env, ...faults: string[]][] = [
   [{ HOST: "a b" }, `HOST is "a b", but must be ${HOST}`],
   [{ HOST: "127.0.0.256" }, `HOST is "127.0.0.256", but must be ${HOST}`],
   [{ HOST: "http://localhost" }, `HOST is "http://localhost", but must be ${HOST}`],
-  [{ PUBLIC_BASE_URL: "pay.example.com" }, `PUBLIC_BASE_URL is "pay.example.com", but must be ${ORIGIN}`],
-  [{ PUBLIC_BASE_URL: "https://a.example/v1" }, `PUBLIC_BASE_URL is "https://a.example/v1", but must be ${ORIGIN}`],
-  [{ PUBLIC_BASE_URL: "https://a.example?x" }, `PUBLIC_BASE_URL is "https://a.example?x", but must be ${ORIGIN}`],
-  [{ PUBLIC_BASE_URL: "ftp://a.example" }, `PUBLIC_BASE_URL is "ftp://a.example", but must be ${ORIGIN}`],
-  [{ PUBLIC_BASE_URL: "https://u:pw@a.example" }, `PUBLIC_BASE_URL is "https://…@a.example", but must be ${ORIGIN}`],
-  [{ PAYPHONE_URL: "localhost:4021" }, `PAYPHONE_URL is "localhost:4021", but must be ${ORIGIN}`],
+  [{ PUBLIC_BASE_URL: "pay.example.com" }, `PUBLIC_BASE_URL is "pay.example.com", but must be ${BASE}`],
+  [{ PUBLIC_BASE_URL: "https://a.example//v1" }, `PUBLIC_BASE_URL is "https://a.example//v1", but must be ${BASE}`],
+  [{ PUBLIC_BASE_URL: "https://a.example?x" }, `PUBLIC_BASE_URL is "https://a.example?x", but must be ${BASE}`],
+  [{ PUBLIC_BASE_URL: "ftp://a.example" }, `PUBLIC_BASE_URL is "ftp://a.example", but must be ${BASE}`],
+  [{ PUBLIC_BASE_URL: "https://u:pw@a.example" }, `PUBLIC_BASE_URL is "https://…@a.example", but must be ${BASE}`],
+  [{ PAYPHONE_URL: "localhost:4021" }, `PAYPHONE_URL is "localhost:4021", but must be ${BASE}`],
   [{ REDIS_URL: "http://u:pw@host" }, `REDIS_URL (not shown) must be ${REDIS}`],
   [{ REDIS_URL: "redis" }, `REDIS_URL (not shown) must be ${REDIS}`],
   [{ LOG_LEVEL: "INFO" }, `LOG_LEVEL is "INFO", but must be ${LEVEL}`],
@@ -148,6 +148,7 @@ describe("the configuration", () => {
       redisUrl: undefined,
       logLevel: "info",
       trustProxy: 0,
+      admin: { host: "127.0.0.1", port: undefined, token: undefined },
       anvilBin: undefined,
       treasury: { evmKey: undefined, solanaKey: undefined },
       facilitator: { url: undefined, headers: {}, cdp: undefined },

@@ -139,7 +139,14 @@ describe("a task", () => {
     it("goes on waiting when its message brings no payment", async () => {
       const task = await begin("roll");
       const { result } = await send({ taskId: task.id, parts: [{ kind: "text", text: "please" }] });
-      expect(result).to.deep.equal(task);
+      const { history: told, id, status } = task;
+      const { history } = result;
+      expect([result.id, result.status.state]).to.deep.equal([id, status.state]);
+      expect(metadataOf(result)[KEY("required")]).to.deep.equal(metadataOf(task)[KEY("required")]);
+      expect(history.slice(0, told.length)).to.deep.equal(told);
+      expect(history.slice(told.length).map(({ parts }: { parts: unknown }) => parts)).to.deep.equal([
+        [{ kind: "text", text: "please" }],
+      ]);
     });
 
     it("tells the log and the limits who paid what", async () => {
