@@ -29,10 +29,10 @@ export interface Invocation {
   readonly course?: CallCourse;
 }
 
-/** When the steps of a call were done: Unix milliseconds, and the network of its payment. Filled in on the way. */
+/** When the steps of a call were done: Unix milliseconds, and the rail of its payment. Filled in on the way. */
 export interface CallCourse {
   readonly begun: number;
-  network?: string;
+  rail?: string | undefined;
   reserved?: number;
   verified?: number;
   worked?: number;

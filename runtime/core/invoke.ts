@@ -43,7 +43,9 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const payment = readPayment(invocation.payment, networks);
     if (typeof payment === "string")
       return refuse(service, invocation, payment, explainPayment(payment, invocation.payment, networks));
-    if (invocation.course) invocation.course.network = payment.network;
+    const { network, accepted } = payment;
+    if (invocation.course)
+      invocation.course.rail = railOf(rails, { network, asset: accepted?.asset ?? "" })?.manifest.id;
     const key = `${payment.network}:${payment.authorization.id}`;
     const offer =
       explainTime(payment, clock.now(), leastSecondsOf(service)) ?? (await offers.match(service, payment, invocation));
@@ -155,7 +157,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { service, invocation, payment, key, offer, listed } = purchase;
     const late = explainTime(payment, clock.now());
     if (late) return refuse(service, invocation, late);
-    const record = toRecord(purchase, bought, deps.setDigest);
+    const record = toRecord(purchase, bought, { rail: railOf(rails, offer) as Rail, set: deps.setDigest });
     if (!(await deps.identifiers.bind(purchase))) throw inProgress();
     const begun = await reservations.begin(key, record).catch((error: unknown) => {
       log.error("payment.begin-failed", { error });

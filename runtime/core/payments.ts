@@ -169,7 +169,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   });
   const { tallies } = deps;
   return {
-    invoke: tallies ? countCalls(invoke, { services, rails, tallies, clock }) : invoke,
+    invoke: tallies ? countCalls(invoke, { services, tallies, clock }) : invoke,
     offers,
     rails: monitor,
     isKnown: async (key) => (await reservations.read(key)) !== undefined,

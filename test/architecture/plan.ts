@@ -80,6 +80,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "discovery",
     "refunds",
     "webhooks",
+    "books",
     "purchases",
     "verify",
     "mcp-proxy",

@@ -1,4 +1,5 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
+import { forgetBefore, forgetTalliesBefore } from "../../core/books/keeping.ts";
 import { createTallies, type Tallies } from "../../core/books/tallies.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
@@ -18,16 +19,9 @@ export interface Bookkeeping {
   close(): Promise<void>;
 }
 
-const DAY_MS = 24 * 60 * 60_000;
-/** Tallies are for looking at the last weeks; sales are kept for ever unless the site says otherwise. */
-const TALLY_DAYS = 90;
 const EVERY_MS = 60 * 60_000;
 /** Between two steps, while there is more. */
 const PAUSE_MS = 50;
-
-/** Before when lines of a book are forgotten: Unix milliseconds; 0 for never. */
-export const forgetBefore = ({ books }: Pick<SiteManifest, "books">, now: number): number =>
-  books?.keep_days === undefined ? 0 : now - books.keep_days * DAY_MS;
 
 export function createBookkeeping({ site, store, clock, log }: BookkeepingDeps): Bookkeeping {
   const tallies = createTallies({ store, clock, log });
@@ -36,11 +30,12 @@ export function createBookkeeping({ site, store, clock, log }: BookkeepingDeps):
 
   async function tidy(): Promise<void> {
     const now = clock.now();
-    const tallyMinute = Math.floor((now - TALLY_DAYS * DAY_MS) / 60_000);
-    const hasMore = await store.forget(forgetBefore(site, now), tallyMinute).catch((error: unknown) => {
-      log.warn("books.not-tidied", { error });
-      return false;
-    });
+    const hasMore = await store
+      .forget(forgetBefore(site.books, now), forgetTalliesBefore(now))
+      .catch((error: unknown) => {
+        log.warn("books.not-tidied", { error });
+        return false;
+      });
     if (!isClosed) timer = setTimeout(() => void tidy(), hasMore ? PAUSE_MS : EVERY_MS).unref();
   }
 

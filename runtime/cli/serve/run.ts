@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import closeWithGrace from "close-with-grace";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Log } from "../../api/capabilities.ts";
+import { forgetBefore } from "../../core/books/keeping.ts";
 import type { CreateLimiter, Limiter } from "../../core/limiter.ts";
 import { createLog, type OpenLog } from "../../drivers/log.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
@@ -19,7 +20,6 @@ import type { ManifestSet } from "../set/load.ts";
 import { type OpenAdmin, openAdmin } from "./admin/admin.ts";
 import { createPresenceBoard } from "./admin/presence.ts";
 import { toAdminRoutes } from "./admin/routes.ts";
-import { forgetBefore } from "./bookkeeping.ts";
 import { type Changes, createChanges } from "./change/changes.ts";
 import { type ComposeSet, createSwap, type Swap } from "./change/swap.ts";
 import { claimStore } from "./claim-store.ts";
@@ -87,7 +87,7 @@ export async function run(options: RunOptions): Promise<Running> {
   const baseUrl = config.publicBaseUrl ?? url;
   const monitor = await openMonitor({ config, store, log, sold: () => toSold(swap) });
   const shared = monitor.watchStore({ ...store, createLimiter: keepLimiters(store.createLimiter) });
-  const books = createShopBooks(config, () => forgetBefore(set.site, clock.now()));
+  const books = createShopBooks(config, () => forgetBefore(set.site.books, clock.now()));
   opening.defer(() => books.close());
   const composeSet: ComposeSet = (next, knownRails) => {
     log.conceal(secretsOf(config, next.site));

@@ -25,6 +25,7 @@ export interface BookLine {
   readonly requestId: string | null;
   readonly job: string | null;
   readonly set: string | null;
+  /** Null for what is no sale, and in the answers of `lines`. */
   readonly times: SaleTimes | null;
 }
 
@@ -77,6 +78,19 @@ export interface BookSum {
   readonly nanoUsd: bigint;
 }
 
+/** By what exact sums are grouped: days of UTC. */
+export type Grouping = "day" | "service" | "payer" | "all";
+
+/** Exact sums of one asset. */
+export interface BookGroup extends Pick<BookSum, "kind" | "isOwn" | "count" | "amount" | "nanoUsd"> {
+  /** `2026-05-01`, a service's id, a payer (empty where unknown), or empty for `all`. */
+  readonly group: string;
+  readonly rail: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly decimals: number | null;
+}
+
 /** A payer over the whole book. */
 export interface BuyerSum {
   readonly payer: string;
@@ -107,13 +121,16 @@ export interface Books {
   /** Lines in the order in which they were entered, from `seq` on: what was seen before is not seen again. */
   since(seq: number, limit: number): readonly BookLine[];
   /**
-   * Sums over whole hours (UTC): the span is widened to them. Milliseconds for a year, unless own wallets buy a lot.
+   * Sums over whole hours (UTC): the span is widened to them. Milliseconds for a year, in buckets of days, unless own
+   * wallets buy a lot.
    * @param own the seller's own wallets, EVM addresses in lower case
    */
   sums(
     span: Span,
     options: { readonly own: readonly string[]; readonly by: readonly Split[]; readonly bucketMs?: number },
   ): readonly BookSum[];
+  /** Exact sums of the lines that fit a filter, by group: reads each line, which takes seconds for a million. */
+  groups(filter: LineFilter, options: { readonly own: readonly string[]; readonly by: Grouping }): readonly BookGroup[];
   /** The payers who have spent most, first. */
   buyers(limit: number): readonly BuyerSum[];
   /** How many have bought in a span. Exact; counts the lines one by one. */

@@ -105,6 +105,9 @@ export const LATENCY_BOUNDS_MS: readonly number[] = [
 export const toBookPayer = (network: string, payer: string | null): string | null =>
   network.startsWith("eip155:") ? (payer?.toLowerCase() ?? null) : payer;
 
+/** Whether a line adds to what was earned, or takes off. */
+export const SIGNS: Readonly<Record<BookEvent["kind"], 1 | -1>> = { sale: 1, refund: -1, reversal: -1, restoration: 1 };
+
 const toId = (letter: string, key: string): string => `${letter}_${sha256(key).slice(0, 20)}`;
 
 /** The id of a sale. @param key the payment's: `<network>:<authorization>`. */

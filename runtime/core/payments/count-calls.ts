@@ -3,11 +3,9 @@ import { Problem } from "../../api/problem.ts";
 import type { Tallies } from "../books/tallies.ts";
 import type { CallCourse, Invocation, Outcome } from "../call.ts";
 import type { Service } from "../service.ts";
-import type { Rail } from "../x402/rails.ts";
 
 export interface CountedDeps {
   readonly services: readonly Service[];
-  readonly rails: readonly Pick<Rail, "manifest">[];
   readonly tallies: Pick<Tallies, "count" | "time">;
   readonly clock: Clock;
 }
@@ -15,16 +13,15 @@ export interface CountedDeps {
 type Call = (service: Service, invocation: Invocation) => Promise<Outcome>;
 
 /** Counts how calls end, and gives each the course on which its steps are noted. Changes nothing about them. */
-export function countCalls(invoke: Call, { services, rails, tallies, clock }: CountedDeps): Call {
+export function countCalls(invoke: Call, { services, tallies, clock }: CountedDeps): Call {
   const known = new Set(services);
-  const railOf = new Map(rails.map(({ manifest }) => [manifest.network, manifest.id]));
 
   return async (service, invocation) => {
     if (!known.has(service)) return invoke(service, invocation); // A job is polled.
     const course: CallCourse = { begun: clock.now() };
     const note = (what: string): void => {
       const { door = "rest" } = invocation;
-      tallies.count({ service: service.manifest.id, door, rail: railOf.get(course.network ?? "") ?? "", what });
+      tallies.count({ service: service.manifest.id, door, rail: course.rail ?? "", what });
     };
     try {
       const outcome = await invoke(service, { ...invocation, course });
@@ -32,8 +29,7 @@ export function countCalls(invoke: Call, { services, rails, tallies, clock }: Co
       note(toWhat(outcome, invocation));
       if (outcome.kind === "result" && !outcome.isRepeat) {
         const { door = "rest" } = invocation;
-        const rail = railOf.get(course.network ?? "") ?? "";
-        tallies.time({ service: service.manifest.id, door, rail }, clock.now() - course.begun);
+        tallies.time({ service: service.manifest.id, door, rail: course.rail ?? "" }, clock.now() - course.begun);
       }
       return outcome;
     } catch (error) {

@@ -2,9 +2,11 @@ import { Problem, toValueError } from "../../api/problem.ts";
 import type { Invocation } from "../call.ts";
 import { digestOf } from "../digest.ts";
 import type { Service } from "../service.ts";
+import { toDecimal } from "../set/price.ts";
+import type { Rail } from "../x402/rails.ts";
 import { type Payment, toPayload } from "../x402/read-payment.ts";
 import type { PaymentPayload, PaymentRequirements } from "../x402/x402.ts";
-import type { PaymentRecord } from "./record.ts";
+import type { PaymentRecord, SoldAs } from "./record.ts";
 
 /** A payment that fits an offer, for an input that fits the service. */
 export interface Purchase {
@@ -41,14 +43,17 @@ export const toVerified = (purchase: VerifiedPurchase): VerifiedPurchase => {
 /** What a payment is put on record for: an answer, work that is to be done afterwards, or an accepted job. */
 export type Bought = Pick<PaymentRecord, "output" | "owed" | "job">;
 
-/** The record of a purchase, before its settlement. @param set the digest of the set that sells it */
-export function toRecord(purchase: VerifiedPurchase, bought: Bought, set?: string): PaymentRecord {
+/** What sells: the rail that takes the payment, and the digest of the set. */
+export interface Selling {
+  readonly rail: Pick<Rail, "manifest">;
+  readonly set: string | undefined;
+}
+
+/** The record of a purchase, before its settlement. */
+export function toRecord(purchase: VerifiedPurchase, bought: Bought, selling: Selling): PaymentRecord {
   const { service, invocation, payment, offer, payer, request } = purchase;
   const { validBefore, fingerprint } = payment.authorization;
-  const { exchange, door = "rest", id: requestId, course } = invocation;
-  const { network: _, ...steps } = course ?? { begun: 0 };
-  const { price = "0" } = service.manifest;
-  const sold = { door, requestId, price, ...(set !== undefined && { set }), ...(course && { course: steps }) };
+  const { exchange } = invocation;
   return {
     state: "settling",
     request,
@@ -59,7 +64,24 @@ export function toRecord(purchase: VerifiedPurchase, bought: Bought, set?: strin
     ...(validBefore !== undefined && { validBefore }),
     ...(payer !== undefined && { payer }),
     ...(exchange !== undefined && { exchange }),
-    sold,
+    sold: toSold(purchase, selling),
+  };
+}
+
+function toSold({ service, invocation, offer }: Purchase, { rail, set }: Selling): SoldAs {
+  const { id, decimals, currency } = rail.manifest;
+  const { door = "rest", id: requestId, course } = invocation;
+  const { rail: _, ...steps } = course ?? { begun: 0 };
+  // A dollar is what it says; in other currencies the price may have changed since the offer was made.
+  const usd = currency === "usd" ? toDecimal(BigInt(offer.amount), decimals) : (service.manifest.price ?? "0");
+  return {
+    door,
+    requestId,
+    rail: id,
+    decimals,
+    usd,
+    ...(set !== undefined && { set }),
+    ...(course && { course: steps }),
   };
 }
 

@@ -45,11 +45,14 @@ export interface PaymentRecord {
 export interface SoldAs {
   readonly door: Door;
   readonly requestId: string;
+  /** The rail's id, and the decimals of its token. */
+  readonly rail: string;
+  readonly decimals: number;
   /** US dollars, decimal text. */
-  readonly price: string;
+  readonly usd: string;
   /** The digest of the set that sold it. */
   readonly set?: string;
-  readonly course?: Omit<CallCourse, "network">;
+  readonly course?: Omit<CallCourse, "rail">;
 }
 
 /** Work that is paid for and not delivered. */

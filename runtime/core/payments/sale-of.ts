@@ -1,47 +1,53 @@
 import { type SaleEvent, saleId, toBookPayer } from "../books/events.ts";
 import { toDecimal } from "../set/price.ts";
 import { readEip3009 } from "../x402/eip3009.ts";
-import type { Rail } from "../x402/rails.ts";
-import type { PaymentRecord } from "./record.ts";
+import { type Rail, railOf } from "../x402/rails.ts";
+import type { PaymentRecord, SoldAs } from "./record.ts";
 
-/** The sale that a settled payment is; undefined while it is not settled, or on a rail that this process does not have. */
+/** The sale that a settled payment is; undefined while it is not settled, or where its rail is unknown. */
 export type SaleOf = (key: string, record: PaymentRecord) => SaleEvent | undefined;
 
-/**
- * Makes sales of settled payments. Only a process that has the rail can have settled one; it has entered the sale then.
- */
-export function createSaleOf(rails: readonly Pick<Rail, "manifest">[]): SaleOf {
-  const byNetwork = new Map(rails.map(({ manifest }) => [manifest.network, manifest]));
-
+/** Makes sales of settled payments. @param rails for records of a version that did not say how they were sold */
+export function createSaleOf(rails: readonly Rail[]): SaleOf {
   return (key, record) => {
-    const { state, service, payment, receipt, settledAt, sold, job, owed } = record;
+    const { state, service, payment, receipt, settledAt, sold = soldOn(record), job, owed } = record;
     const { network, asset, amount, payTo } = payment.accepted;
-    const rail = byNetwork.get(network);
-    if (state !== "settled" || settledAt === undefined || !rail) return undefined;
-    const { id, decimals, currency } = rail;
-    const isDollar = currency === "usd" || !sold;
-    const { begun, ...steps } = sold?.course ?? {};
+    if (state !== "settled" || settledAt === undefined || !sold) return undefined;
+    const { begun, ...steps } = sold.course ?? {};
     return {
       kind: "sale",
       id: saleId(key),
       at: settledAt,
       service,
-      door: sold?.door ?? "rest",
-      rail: id,
+      door: sold.door,
+      rail: sold.rail,
       network,
       asset,
-      decimals,
+      decimals: sold.decimals,
       amount,
-      usd: isDollar ? toDecimal(BigInt(amount), decimals) : sold.price,
+      usd: sold.usd,
       payer: payerIn(record),
       receiver: payTo,
       transaction: receipt?.transaction ?? "",
-      requestId: sold?.requestId ?? null,
+      requestId: sold.requestId || null,
       job: job ?? owed?.id ?? null,
-      set: sold?.set ?? null,
+      set: sold.set ?? null,
       times: begun === undefined ? null : { begun, ...steps },
     };
   };
+
+  function soldOn({ payment }: PaymentRecord): SoldAs | undefined {
+    const rail = railOf(rails, payment.accepted)?.manifest;
+    if (!rail) return undefined;
+    const { id, decimals } = rail;
+    return {
+      door: "rest",
+      requestId: "",
+      rail: id,
+      decimals,
+      usd: toDecimal(BigInt(payment.accepted.amount), decimals),
+    };
+  }
 }
 
 /** Whose signature has moved the money is the payer, whatever a facilitator writes. */

@@ -128,7 +128,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   }
 }
 
-const TABLES = ["book", "book_terms", "book_hours", "book_buyers", "book_tallies", "book_place"];
+const TABLES = ["book", "book_terms", "book_hours", "book_days", "book_buyers", "book_tallies", "book_place"];
 
 /** What a crash takes away is taken in again: nothing needs to be synced. */
 function openTables(file: string): DatabaseSync {

@@ -1,5 +1,12 @@
-import type { DatabaseSync } from "node:sqlite";
-import type { BookEvent, BookTally, RefundEvent, ReversalEvent, SaleEvent } from "../../core/books/events.ts";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import {
+  type BookEvent,
+  type BookTally,
+  type RefundEvent,
+  type ReversalEvent,
+  type SaleEvent,
+  SIGNS,
+} from "../../core/books/events.ts";
 import { toAtomic } from "../../core/set/price.ts";
 
 /** Takes events into the tables. To be called inside a transaction. */
@@ -15,7 +22,7 @@ export interface BookTables {
 }
 
 /**
- * What stays the same from sale to sale is in `book_terms`. Sums by hour and by buyer are kept while lines are entered, in
+ * What stays the same from sale to sale is in `book_terms`. Sums by hour, by day and by buyer are kept while lines are entered, in
  * the same transaction. Amounts of 18 decimals are too large for sums of 64 bits: they are kept as two numbers,
  * `giga` × 10⁹ + `rest`. `nano` is in thousand-millionths of a dollar.
  */
@@ -39,6 +46,11 @@ export const BOOK_TABLES = `
     count INTEGER NOT NULL, giga INTEGER NOT NULL, rest INTEGER NOT NULL, nano INTEGER NOT NULL,
     PRIMARY KEY (hour, terms, kind)
   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS book_days (
+    day INTEGER NOT NULL, terms INTEGER NOT NULL, kind TEXT NOT NULL,
+    count INTEGER NOT NULL, giga INTEGER NOT NULL, rest INTEGER NOT NULL, nano INTEGER NOT NULL,
+    PRIMARY KEY (day, terms, kind)
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS book_buyers (
     payer TEXT PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, count INTEGER NOT NULL, nano INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
@@ -53,6 +65,7 @@ export const GIGA = 1_000_000_000n;
 /** Dollars are kept in thousand-millionths. */
 export const NANO_DECIMALS = 9;
 export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
 const FORGET_MOST = 500;
 
 const SALE = "SELECT id, terms, amount, nano, payer, tx, request, job FROM book";
@@ -68,10 +81,12 @@ export function createBookTables(db: DatabaseSync): BookTables {
     `INSERT INTO book_terms (text, service, door, rail, network, asset, decimals, receiver, set_digest)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const addHour = db.prepare(
-    `INSERT INTO book_hours VALUES (?, ?, ?, 1, ?, ?, ?) ON CONFLICT (hour, terms, kind) DO UPDATE SET
-       count = count + 1, giga = giga + excluded.giga, rest = rest + excluded.rest, nano = nano + excluded.nano`,
-  );
+  const [addHour, addDay] = (["hour", "day"] as const).map((unit) =>
+    db.prepare(
+      `INSERT INTO book_${unit}s VALUES (?, ?, ?, 1, ?, ?, ?) ON CONFLICT (${unit}, terms, kind) DO UPDATE SET
+         count = count + 1, giga = giga + excluded.giga, rest = rest + excluded.rest, nano = nano + excluded.nano`,
+    ),
+  ) as [StatementSync, StatementSync];
   const addBuyer = db.prepare(
     `INSERT INTO book_buyers VALUES (?1, ?2, ?2, ?3, ?4) ON CONFLICT (payer) DO UPDATE SET
        first_at = min(first_at, ?2), last_at = max(last_at, ?2), count = count + ?3, nano = nano + ?4`,
@@ -87,6 +102,7 @@ export function createBookTables(db: DatabaseSync): BookTables {
     `DELETE FROM book WHERE seq IN (SELECT seq FROM book WHERE at < ? ORDER BY at LIMIT ${FORGET_MOST})`,
   );
   const forgetHours = db.prepare("DELETE FROM book_hours WHERE hour < ?");
+  const forgetDays = db.prepare("DELETE FROM book_days WHERE day < ?");
   const forgetBuyers = db.prepare("DELETE FROM book_buyers WHERE last_at < ?");
   const forgetTallies = db.prepare("DELETE FROM book_tallies WHERE minute < ?");
 
@@ -104,6 +120,7 @@ export function createBookTables(db: DatabaseSync): BookTables {
       forgetTallies.run(tallyMinute);
       if (before <= 0) return false;
       forgetHours.run(Math.floor(before / HOUR_MS));
+      forgetDays.run(Math.floor(before / DAY_MS));
       forgetBuyers.run(before);
       return forgetLines.run(before).changes === FORGET_MOST;
     },
@@ -173,7 +190,9 @@ export function createBookTables(db: DatabaseSync): BookTables {
     const { kind, at, terms, payer } = line;
     const amount = BigInt(line.amount);
     const nano = line.nano ?? 0n;
-    addHour.run(Math.floor(at / HOUR_MS), terms, kind, amount / GIGA, amount % GIGA, nano);
+    const sums = [terms, kind, amount / GIGA, amount % GIGA, nano] as const;
+    addHour.run(Math.floor(at / HOUR_MS), ...sums);
+    addDay.run(Math.floor(at / DAY_MS), ...sums);
     const sign = SIGNS[kind];
     if (payer !== null) addBuyer.run(payer, at, kind === "refund" ? 0 : sign, nano * BigInt(sign));
   }
@@ -184,9 +203,6 @@ export function createBookTables(db: DatabaseSync): BookTables {
     return known?.id ?? addTerms.run(text, ...terms).lastInsertRowid;
   }
 }
-
-/** Whether a line adds to what was earned, or takes off. */
-export const SIGNS: Readonly<Record<BookEvent["kind"], 1 | -1>> = { sale: 1, refund: -1, reversal: -1, restoration: 1 };
 
 /** What later lines take over from their sale. */
 interface SaleRow {

@@ -1,3 +1,4 @@
+import type { PublicKey } from "@solana/web3.js";
 import { Problem } from "../../api/problem.ts";
 import type { Facilitator } from "../../core/x402/x402.ts";
 import type { SolanaClient } from "./client.ts";
@@ -36,13 +37,17 @@ export function withReceiver(facilitator: Facilitator, receiver: SolanaReceiver)
   };
 }
 
-/** Whether the associated token account exists (SPL Associated Token Account program). */
-async function hasAccount({ client, payTo, mint }: SolanaReceiver): Promise<boolean> {
+/** The associated token account of an owner (SPL Associated Token Account program). @param owner base58 @param mint base58 */
+export async function tokenAccountOf(owner: string, mint: string): Promise<PublicKey> {
   const { PublicKey } = await import("@solana/web3.js");
   const [token, program] = [TOKEN_PROGRAM, ASSOCIATED_TOKEN_PROGRAM].map((key) => new PublicKey(key));
-  const seeds = [new PublicKey(payTo), token, new PublicKey(mint)].map((key) =>
-    (key as InstanceType<typeof PublicKey>).toBuffer(),
-  );
-  const [account] = PublicKey.findProgramAddressSync(seeds, program as InstanceType<typeof PublicKey>);
+  const seeds = [new PublicKey(owner), token as PublicKey, new PublicKey(mint)].map((key) => key.toBuffer());
+  const [account] = PublicKey.findProgramAddressSync(seeds, program as PublicKey);
+  return account;
+}
+
+/** Whether the associated token account exists (SPL Associated Token Account program). */
+async function hasAccount({ client, payTo, mint }: SolanaReceiver): Promise<boolean> {
+  const account = await tokenAccountOf(payTo, mint);
   return (await client.ask((connection) => connection.getAccountInfo(account), AbortSignal.timeout(CHECK_MS))) !== null;
 }

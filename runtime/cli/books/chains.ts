@@ -1,0 +1,64 @@
+import { Problem } from "../../api/problem.ts";
+import type { TransferReader } from "../../core/books/audit.ts";
+import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
+import { createEvmClient } from "../../drivers/evm/client.ts";
+import { createEvmTransfers } from "../../drivers/evm/transfers.ts";
+import { createSolanaClient } from "../../drivers/solana/client.ts";
+import { createSolanaTransfers } from "../../drivers/solana/transfers.ts";
+import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
+import type { Config } from "../config/config.ts";
+import { railVariables } from "../config/serve.ts";
+
+/** Where a rail's chain is asked, and which addresses are known to receive on it. */
+export interface RailChain {
+  /** Undefined where nobody says where the chain is. */
+  readonly chain: TransferReader | undefined;
+  readonly receivers: readonly string[];
+}
+
+export interface ChainPlace {
+  readonly config: Config;
+  /** Set for a sandbox: its data directory. */
+  readonly sandboxDir: string | undefined;
+  /** Where a sandbox is asked for its chains. */
+  readonly url: string;
+}
+
+const PATIENCE_MS = 5000;
+
+/** The chains of rails. @throws Problem `unavailable` when a sandbox does not run: its chains end with it. */
+export async function openChains(place: ChainPlace): Promise<(rail: RailManifest) => RailChain> {
+  const { config, sandboxDir } = place;
+  if (sandboxDir === undefined)
+    return (rail) => {
+      const { rpc, payTo } = railVariables(config, rail);
+      return { chain: openReader(rail, rpc), receivers: payTo === "" ? [] : [payTo] };
+    };
+  const { rpc } = await describeSandbox(place.url);
+  const { loadWallets } = await import("../../sandbox/wallet.ts");
+  const { evm, solana } = loadWallets(sandboxDir).treasury;
+  return (rail) => ({
+    chain: openReader(rail, rpc[rail.id] ?? ""),
+    receivers: [isEvm(rail) ? evm.address : solana.address],
+  });
+}
+
+function openReader({ network, asset }: RailManifest, url: string): TransferReader | undefined {
+  if (url === "") return undefined;
+  if (!network.startsWith("eip155:"))
+    return createSolanaTransfers({ client: createSolanaClient({ url, network }), mint: asset });
+  const client = createEvmClient({ url, chainId: Number(network.slice("eip155:".length)) });
+  return createEvmTransfers({ client, asset });
+}
+
+async function describeSandbox(url: string): Promise<SandboxDescription> {
+  const where = `${url}/sandbox`;
+  try {
+    const response = await fetch(where, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    return (await response.json()) as SandboxDescription;
+  } catch (cause) {
+    const detail = `The sandbox's chains end with it, and none answers at ${where}: start it, or name it with --url`;
+    throw new Problem("unavailable", detail, { cause });
+  }
+}

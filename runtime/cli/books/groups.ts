@@ -1,0 +1,72 @@
+import type { BookGroup } from "../../core/books/books.ts";
+import { SIGNS } from "../../core/books/events.ts";
+import type { RailManifest } from "../../core/set/manifest.ts";
+import { toDecimal } from "../../core/set/price.ts";
+import { railOfToken } from "./rails.ts";
+
+/** The sums of one group; own wallets are counted apart, and are in none of the others. */
+export interface GroupRow {
+  readonly group: string;
+  /** Settled payments that still count. */
+  readonly sales: number;
+  readonly refunds: number;
+  /** US dollars: sales without what was paid back. */
+  readonly revenue_usd: string;
+  readonly own_sales: number;
+  /** What was received and not paid back, by token. */
+  readonly received: readonly Received[];
+}
+
+export interface Received {
+  readonly rail: string;
+  readonly currency: string;
+  /** Decimal text; the atomic amount where the decimals are unknown. */
+  readonly amount: string;
+  readonly atomic: string;
+}
+
+const USD_DECIMALS = 9;
+
+/** Sums by group. */
+export function toGroupRows(sums: readonly BookGroup[], rails: readonly RailManifest[]): GroupRow[] {
+  return [...Map.groupBy(sums, ({ group }) => group)].map(([group, inside]) => {
+    const counted = inside.filter(({ isOwn }) => !isOwn);
+    return {
+      group,
+      sales: countSales(counted),
+      refunds: countOf(counted, "refund"),
+      revenue_usd: toDollars(revenueOf(counted)),
+      own_sales: countSales(inside.filter(({ isOwn }) => isOwn)),
+      received: toReceived(counted, rails),
+    };
+  });
+}
+
+export const countOf = (sums: readonly BookGroup[], kind: BookGroup["kind"]): number =>
+  sums.filter((sum) => sum.kind === kind).reduce((total, { count }) => total + count, 0);
+
+/** Sales that were not taken back. */
+export const countSales = (sums: readonly BookGroup[]): number =>
+  countOf(sums, "sale") - countOf(sums, "reversal") + countOf(sums, "restoration");
+
+/** Thousand-millionths of a dollar. */
+export const revenueOf = (sums: readonly BookGroup[]): bigint =>
+  sums.reduce((total, { kind, nanoUsd }) => total + nanoUsd * BigInt(SIGNS[kind]), 0n);
+
+/** Decimal text; negative where more was paid back. */
+export const toDollars = (nano: bigint): string => toSigned(nano, USD_DECIMALS);
+
+const toSigned = (atomic: bigint, decimals: number): string =>
+  atomic < 0n ? `-${toDecimal(-atomic, decimals)}` : toDecimal(atomic, decimals);
+
+function toReceived(sums: readonly BookGroup[], rails: readonly RailManifest[]): Received[] {
+  const byToken = Map.groupBy(sums, ({ network, asset }) => `${network} ${asset.toLowerCase()}`);
+  return [...byToken.values()].map((inside) => {
+    const { network, asset } = inside[0] as BookGroup;
+    const rail = railOfToken(rails, { network, asset });
+    const decimals = inside.find((sum) => sum.decimals !== null)?.decimals ?? rail?.decimals ?? 0;
+    const atomic = inside.reduce((total, { kind, amount }) => total + amount * BigInt(SIGNS[kind]), 0n);
+    const currency = rail?.symbol ?? asset;
+    return { rail: rail?.id ?? inside[0]!.rail, currency, amount: toSigned(atomic, decimals), atomic: `${atomic}` };
+  });
+}

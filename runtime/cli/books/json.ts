@@ -1,0 +1,31 @@
+import type { BookLine } from "../../core/books/books.ts";
+
+/** One line of `payphone sales --json`. Amounts have no sign: what `kind` says takes them off, or not. */
+export function toSaleJson(line: BookLine, own: readonly string[]): string {
+  const { id, kind, of, at, service, door, rail, network, asset, decimals, amount, usd, payer, receiver } = line;
+  return JSON.stringify({
+    id,
+    kind,
+    ...(kind !== "sale" && { sale_id: of }),
+    at: new Date(at).toISOString(),
+    service,
+    door,
+    rail,
+    network,
+    asset,
+    amount,
+    decimals,
+    usd,
+    payer,
+    receiver,
+    transaction: line.transaction,
+    request_id: line.requestId,
+    job_id: line.job,
+    set: line.set,
+    ...(isOwn(line, own) && { own: true }),
+  });
+}
+
+/** Whether the seller has paid itself: that is no revenue. */
+export const isOwn = ({ payer }: Pick<BookLine, "payer">, own: readonly string[]): boolean =>
+  payer !== null && own.includes(payer);

@@ -1,0 +1,91 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { Problem } from "../../api/problem.ts";
+import type { Books } from "../../core/books/books.ts";
+import { forgetBefore } from "../../core/books/keeping.ts";
+import type { SiteManifest } from "../../core/set/manifest.ts";
+import { openBooks } from "../../drivers/books/open-books.ts";
+import { NAMESPACE, storeFileOf } from "../../drivers/store/open-store.ts";
+import { createTreasury } from "../../drivers/treasury.ts";
+import type { Config } from "../config/config.ts";
+
+/** Where a book is to be looked for. */
+export interface BookPlace {
+  /** Its `manifests/_site.yaml` names rails, own wallets, and how long sales are kept. */
+  readonly dir: string;
+  /** The book of the sandbox: play money. Left out: it is taken where there is no other. */
+  readonly sandbox?: boolean | undefined;
+}
+
+/** A shop's book, opened for questions and up to date. */
+export interface LentBook {
+  readonly books: Books;
+  readonly site: Pick<SiteManifest, "rails" | "books">;
+  /** The seller's own wallets, EVM addresses in lower case. */
+  readonly own: readonly string[];
+  /** Set where it is the book of a sandbox: its data directory. */
+  readonly sandboxDir: string | undefined;
+}
+
+/**
+ * Opens the book of a shop, whose server may be running or not, and lends it for one piece of work.
+ * @throws Problem `bad-request` when there is none; `unavailable` when it cannot be read.
+ */
+export async function withBooks<T>(config: Config, place: BookPlace, work: (shop: LentBook) => Promise<T>): Promise<T> {
+  const site = await loadSite(place.dir);
+  const sandboxDir = join(config.dataDir, "sandbox");
+  const isSandbox = place.sandbox ?? !hasOwnStore(config);
+  const dataDir = isSandbox ? sandboxDir : config.dataDir;
+  const file = storeFileOf(dataDir);
+  const isRedis = config.redisUrl !== undefined && !isSandbox;
+  if (!isRedis && !existsSync(file)) throw new Problem("bad-request", `There is no store in ${dataDir}: ${WHERE}`);
+  const books = await openBooks(
+    isRedis
+      ? {
+          redisUrl: config.redisUrl as string,
+          namespace: NAMESPACE,
+          file: join(dataDir, "book.sqlite"),
+          forgetBefore: () => forgetBefore(site.books, Date.now()),
+        }
+      : { file },
+  );
+  try {
+    await books.refresh();
+    const own = [...(site.books?.own ?? []), ...(await ownAddresses(config, isSandbox ? sandboxDir : undefined))];
+    const named = own.map((address) => (address.startsWith("0x") ? address.toLowerCase() : address));
+    return await work({ books, site, own: [...new Set(named)], sandboxDir: isSandbox ? sandboxDir : undefined });
+  } finally {
+    await books.close();
+  }
+}
+
+const WHERE =
+  "change to the shop's folder, or set PAYPHONE_DATA_DIR or REDIS_URL as the server has it; a sandbox keeps its own in the folder sandbox of the data directory";
+
+/** Whether there is a book of real money; if not, a sandbox's is meant. */
+const hasOwnStore = ({ redisUrl, dataDir }: Config): boolean =>
+  redisUrl !== undefined || existsSync(storeFileOf(dataDir)) || !existsSync(storeFileOf(join(dataDir, "sandbox")));
+
+/** The site's file, unchecked: a server has checked it. @throws Problem `bad-request`. */
+async function loadSite(dir: string): Promise<SiteManifest> {
+  const file = join(dir, "manifests/_site.yaml");
+  try {
+    return parse(await readFile(file, "utf8")) as SiteManifest;
+  } catch (error) {
+    throw new Problem("bad-request", `cannot read ${file} (${(error as Error).message})`);
+  }
+}
+
+/** The treasury's addresses, as far as its keys are set here. */
+async function ownAddresses({ treasury }: Config, sandboxDir: string | undefined): Promise<string[]> {
+  if (sandboxDir !== undefined) {
+    const { loadWallets } = await import("../../sandbox/wallet.ts");
+    const { evm, solana } = loadWallets(sandboxDir).treasury;
+    return [evm.address, solana.address];
+  }
+  const { evmKey, solanaKey } = treasury;
+  const accounts = createTreasury(treasury);
+  return [...(evmKey ? [await accounts.evmAddress()] : []), ...(solanaKey ? [accounts.solanaAddress] : [])];
+}

@@ -1,0 +1,83 @@
+import type { BookLine, Grouping, LineFilter } from "../../core/books/books.ts";
+import type { Config } from "../config/config.ts";
+import type { Terminal } from "../terminal.ts";
+import { createCsv, createGroupCsv } from "./csv.ts";
+import { toGroupRows } from "./groups.ts";
+import { toSaleJson } from "./json.ts";
+import { type BookPlace, type LentBook, withBooks } from "./place.ts";
+import { sumUp } from "./sum-up.ts";
+import { toGroupTable, toLineTable, toSummary } from "./text.ts";
+
+/** The command line of `payphone sales`. */
+export interface SalesCommand extends BookPlace {
+  readonly filter: LineFilter;
+  readonly format: "text" | "json" | "csv";
+  readonly group?: Exclude<Grouping, "all"> | undefined;
+}
+
+/** Lines that are read at once: some milliseconds, and a few megabytes. */
+const PAGE = 500;
+/** Lines that a person is shown. */
+const MOST_SHOWN = 50;
+
+/** Prints the lines of a book, oldest first, or their sums. @throws Problem `bad-request`, `unavailable`. */
+export function listSales(config: Config, command: SalesCommand, terminal: Terminal): Promise<void> {
+  return withBooks(config, command, async (shop) => {
+    if (shop.sandboxDir !== undefined) terminal.err("The sandbox's book: play money.");
+    if (command.group) printGroups(shop, command, terminal);
+    else if (command.format === "text") printNewest(shop, command, terminal);
+    else await printAll(shop, command, terminal);
+  });
+}
+
+function printGroups({ books, site, own }: LentBook, { filter, format, group }: SalesCommand, { out }: Terminal): void {
+  const by = group as Grouping;
+  const rows = toGroupRows(sumUp(books, filter, { own, by }), site.rails);
+  if (format === "json") for (const row of rows) out(JSON.stringify({ [by]: row.group, ...row, group: undefined }));
+  else if (format === "csv") out(createGroupCsv(by)(rows).trimEnd());
+  else out(rows.length > 0 ? toGroupTable(by, rows) : NOTHING);
+}
+
+function printNewest({ books, site, own }: LentBook, { filter }: SalesCommand, { out }: Terminal): void {
+  const lines = books.lines(filter, { limit: MOST_SHOWN, order: "newest-first" });
+  if (lines.length === 0) {
+    out(NOTHING);
+    return;
+  }
+  const sums = sumUp(books, filter, { own, by: "all" });
+  const count = sums.reduce((total, sum) => total + sum.count, 0);
+  out(toLineTable(lines, site.rails, own));
+  if (count > lines.length) out(`… and ${count - lines.length} older lines: --csv and --json have all`);
+  out(toSummary(sums));
+}
+
+const NOTHING = "nothing was sold";
+
+async function printAll(
+  { books, site, own }: LentBook,
+  { filter, format }: SalesCommand,
+  { signal }: Terminal,
+): Promise<void> {
+  const csv = createCsv(site.rails, own);
+  const toText =
+    format === "csv"
+      ? csv.rows
+      : (page: readonly BookLine[]) => page.map((line) => `${toSaleJson(line, own)}\n`).join("");
+  if (format === "csv") await write(csv.head);
+  for (let after: BookLine | undefined; ; ) {
+    const page = books.lines(filter, { limit: PAGE, order: "oldest-first", after });
+    await write(toText(page));
+    after = page.at(-1);
+    if (page.length < PAGE || signal.aborted) return;
+  }
+}
+
+/** Waits for whoever reads: nothing piles up. A reader that has left ends it. */
+async function write(text: string): Promise<void> {
+  if (text === "" || process.stdout.write(text)) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const done = (): void => resolve();
+  process.stdout.once("drain", done).once("close", done).once("error", done);
+  await promise;
+  for (const event of ["drain", "close", "error"]) process.stdout.off(event, done);
+}

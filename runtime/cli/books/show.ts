@@ -1,0 +1,76 @@
+import { Problem } from "../../api/problem.ts";
+import type { BookLine } from "../../core/books/books.ts";
+import { printable } from "../call/text.ts";
+import { toColumns } from "../columns.ts";
+import type { Config } from "../config/config.ts";
+import type { Terminal } from "../terminal.ts";
+import { isOwn } from "./json.ts";
+import { type BookPlace, withBooks } from "./place.ts";
+import { explorerOf } from "./rails.ts";
+import { toAmountText } from "./text.ts";
+
+/** The command line of `payphone sales show`. */
+export interface ShowCommand extends BookPlace {
+  /** An id of the book, a transaction, a request id or a job. */
+  readonly text: string;
+  readonly json: boolean;
+}
+
+/** One step in the life of a sale. */
+interface Step {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly step: string;
+}
+
+const STEPS = ["begun", "reserved", "verified", "worked", "recorded"] as const;
+
+/** Prints the whole life of a sale. @throws Problem `not-found`, `bad-request`, `unavailable`. */
+export function showSale(config: Config, command: ShowCommand, { out, err }: Terminal): Promise<void> {
+  return withBooks(config, command, async ({ books, site, own, sandboxDir }) => {
+    if (sandboxDir !== undefined) err("The sandbox's book: play money.");
+    const found = books.find(command.text);
+    if (found.length === 0) throw new Problem("not-found", `The book has nothing with ${printable(command.text)}`);
+    const lives = Map.groupBy(found, ({ id, of }) => of ?? id);
+    for (const lines of lives.values()) {
+      const steps = toSteps(lines);
+      const [line] = lines as [BookLine];
+      if (command.json) {
+        const { times: _, seq: __, at, requestId, job, of, ...rest } = line;
+        const life = steps.map((step) => ({ ...step, at: new Date(step.at).toISOString() }));
+        const facts = { ...rest, sale_id: of, at: new Date(at).toISOString(), request_id: requestId, job_id: job };
+        out(JSON.stringify({ ...facts, own: isOwn(line, own), life }));
+        continue;
+      }
+      const facts: readonly (readonly [string, string | null | undefined])[] = [
+        ["sale", `${line.of ?? line.id}${isOwn(line, own) ? " (paid by your own wallet: no revenue)" : ""}`],
+        ["service", `${line.service}${line.door ? `, by ${line.door}` : ""}`],
+        ["amount", `${toAmountText({ ...line, kind: "sale" }, site.rails)} ($${line.usd ?? "?"})`],
+        ["payer", line.payer],
+        ["receiver", line.receiver],
+        ["transaction", line.transaction],
+        ["explorer", explorerOf(site.rails, line)],
+        ["request id", line.requestId],
+        ["job", line.job],
+        ["set", line.set],
+      ];
+      const shown = facts.flatMap(([name, value]) => (value ? [[name, printable(value)]] : []));
+      const life = steps.map(({ at, step }) => [new Date(at).toISOString(), printable(step)]);
+      out([...toColumns(shown), "", ...toColumns(life), ""].join("\n"));
+    }
+  });
+}
+
+/** What happened to a sale, in the order of time. */
+function toSteps(lines: readonly BookLine[]): Step[] {
+  return lines.flatMap(({ kind, at, times, transaction }) => {
+    const before = STEPS.flatMap((step) => (times?.[step] === undefined ? [] : [{ at: times[step], step }]));
+    const step = { sale: "settled", refund: `paid back in ${transaction}`, ...DOUBTS }[kind];
+    return [...before, { at, step }];
+  });
+}
+
+const DOUBTS = {
+  reversal: "taken back: the chain does not show the settlement",
+  restoration: "counted again: the chain shows the settlement",
+};

@@ -1,0 +1,73 @@
+/** What `payphone sales` prints for people. */
+
+import type { BookGroup, BookLine } from "../../core/books/books.ts";
+import { SIGNS } from "../../core/books/events.ts";
+import type { RailManifest } from "../../core/set/manifest.ts";
+import { toDecimal } from "../../core/set/price.ts";
+import { printable } from "../call/text.ts";
+import { toColumns } from "../columns.ts";
+import { countOf, countSales, type GroupRow, revenueOf, toDollars } from "./groups.ts";
+import { isOwn } from "./json.ts";
+import { railOfToken } from "./rails.ts";
+
+/** `-0.02 USDC`; atomic units where no rail has the token. */
+export function toAmountText(line: BookLine, rails: readonly RailManifest[]): string {
+  const { amount, decimals, kind } = line;
+  const sign = SIGNS[kind] < 0 ? "-" : "";
+  if (decimals === null) return `${sign}${amount} atomic units`;
+  return `${sign}${toDecimal(BigInt(amount), decimals)} ${railOfToken(rails, line)?.symbol ?? ""}`.trimEnd();
+}
+
+/** A heading, and one line for each line of the book. */
+export function toLineTable(
+  lines: readonly BookLine[],
+  rails: readonly RailManifest[],
+  own: readonly string[],
+): string {
+  const rows = lines.map((line) =>
+    [
+      new Date(line.at).toISOString(),
+      line.kind,
+      line.service,
+      line.door ?? "-",
+      toAmountText(line, rails),
+      line.usd === null ? "-" : `$${line.usd}`,
+      `${line.payer ?? "-"}${isOwn(line, own) ? " (own)" : ""}`,
+      line.id,
+    ].map(printable),
+  );
+  return toColumns([["time", "kind", "service", "door", "amount", "price", "payer", "id"], ...rows]).join("\n");
+}
+
+/** What was sold, paid back and taken back, in one or two sentences. */
+export function toSummary(sums: readonly BookGroup[]): string {
+  const counted = sums.filter(({ isOwn: own }) => !own);
+  const ours = sums.filter(({ isOwn: own }) => own);
+  const refunds = countOf(counted, "refund");
+  const lies = countOf(counted, "reversal") - countOf(counted, "restoration");
+  const parts = [
+    `${toCount(countSales(counted), "sale")}, ${toCount(refunds, "refund")}: $${toDollars(revenueOf(counted))} revenue.`,
+    ...(lies > 0 ? [`${toCount(lies, "sale")} taken back: the chain does not show the settlement.`] : []),
+    ...(ours.length > 0
+      ? [`Left out: ${toCount(countSales(ours), "sale")} to your own wallets ($${toDollars(revenueOf(ours))}).`]
+      : []),
+  ];
+  return parts.join(" ");
+}
+
+const toCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** A heading, and one line for each group. */
+export function toGroupTable(by: string, rows: readonly GroupRow[]): string {
+  const lines = rows.map(({ group, sales, refunds, revenue_usd, own_sales, received }) =>
+    [
+      group === "" ? "-" : group,
+      `${sales}`,
+      `${refunds}`,
+      `$${revenue_usd}`,
+      `${own_sales}`,
+      received.map(({ amount, currency }) => `${amount} ${currency}`).join(", "),
+    ].map(printable),
+  );
+  return toColumns([[by, "sales", "refunds", "revenue", "own", "received"], ...lines]).join("\n");
+}

@@ -1,0 +1,109 @@
+import { Problem } from "../../api/problem.ts";
+import { type Audit, audit, type Transfer } from "../../core/books/audit.ts";
+import type { BookLine, Books, Span } from "../../core/books/books.ts";
+import type { RailManifest } from "../../core/set/manifest.ts";
+import { toDecimal } from "../../core/set/price.ts";
+import { printable } from "../call/text.ts";
+import type { Config } from "../config/config.ts";
+import type { Terminal } from "../terminal.ts";
+import { openChains, type RailChain } from "./chains.ts";
+import { type BookPlace, withBooks } from "./place.ts";
+
+/** The command line of `payphone books verify`. */
+export interface VerifyCommand extends BookPlace {
+  /** Unix milliseconds; the last day where they are left out. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly rail?: string | undefined;
+  readonly json: boolean;
+  /** Where a sandbox is asked for its chains. */
+  readonly url: string;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+const PAGE = 2000;
+
+/**
+ * Holds the book against the chains, rail by rail. @returns whether they agree: payments by other means are named, and
+ * are no fault. @throws Problem `bad-request`, `unavailable`, `upstream-failed` when a chain cannot be read.
+ */
+export function verifyBooks(config: Config, command: VerifyCommand, { out, err }: Terminal): Promise<boolean> {
+  const { from = Date.now() - DAY_MS, to = Date.now(), json, url } = command;
+  if (from >= to) throw new Problem("bad-request", "--from is not before --to");
+  return withBooks(config, command, async ({ books, site, sandboxDir }) => {
+    const rails = site.rails.filter(({ id }) => command.rail === undefined || id === command.rail);
+    if (rails.length === 0) throw new Problem("bad-request", `The site has no rail ${command.rail}`);
+    const chainOf = await openChains({ config, sandboxDir, url });
+    let isClean = true;
+    for (const rail of rails) {
+      const seen = await verifyRail(books, rail, chainOf(rail), { from, to });
+      if (typeof seen === "string") {
+        err(seen);
+        isClean &&= seen === "" || seen.endsWith(NOTHING_SOLD);
+        continue;
+      }
+      isClean &&= seen.missing.length + seen.unbooked.length === 0;
+      out(json ? toJson(rail, seen) : toText(rail, seen));
+    }
+    return isClean;
+  });
+}
+
+const NOTHING_SOLD = "nothing was sold on it";
+
+/** What was found; or a sentence why nothing could be compared. */
+async function verifyRail(
+  books: Books,
+  rail: RailManifest,
+  { chain, receivers }: RailChain,
+  wanted: Span,
+): Promise<Audit | string> {
+  const { id, rpc, asset } = rail;
+  const isOurs = (line: BookLine): boolean =>
+    line.network === rail.network && line.asset.toLowerCase() === asset.toLowerCase();
+  const lines = [...linesOf(books, { ...wanted, rail: id })].filter(isOurs);
+  if (!chain)
+    return `${id}: not compared, ${rpc} is not set; ${lines.length > 0 ? "the book has sales" : NOTHING_SOLD}`;
+  const from = Math.max(wanted.from, await chain.begin());
+  const all = new Set([...receivers, ...lines.flatMap(({ receiver }) => receiver ?? [])].map(toPlain));
+  if (all.size === 0) return `${id}: not compared, no receiving address is known; ${NOTHING_SOLD}`;
+  const find = (transaction: string): BookLine[] =>
+    books.find(transaction).filter((line) => isOurs(line) && line.transaction === transaction);
+  const inside = lines.filter(({ at }) => at >= from);
+  return audit({ chain, receivers: [...all], span: { from, to: wanted.to }, lines: inside, find });
+}
+
+const toPlain = (address: string): string => (address.startsWith("0x") ? address.toLowerCase() : address);
+
+function* linesOf(books: Books, filter: Span & { readonly rail: string }): Generator<BookLine> {
+  for (let after: BookLine | undefined; ; ) {
+    const page = books.lines(filter, { limit: PAGE, order: "oldest-first", after });
+    yield* page;
+    after = page.at(-1);
+    if (page.length < PAGE) return;
+  }
+}
+
+function toText({ id, symbol, decimals }: RailManifest, { sales, booked, received, ...found }: Audit): string {
+  const amount = (atomic: bigint): string => `${toDecimal(atomic, decimals)} ${symbol}`;
+  const show = (why: string, { transaction, from, to, amount: moved, at }: Transfer): string =>
+    `  ${why}: ${amount(moved)} from ${from ?? "somebody"} to ${to} at ${new Date(at).toISOString()}, ${transaction}`;
+  const lines = [
+    `${id}: ${sales} sales, ${amount(booked)} in the book, ${amount(received)} of it on the chain`,
+    ...found.missing.map(
+      ({ transaction, booked: sum, shown, ids }) =>
+        `  not on the chain: ${amount(sum)} in the book, ${amount(shown)} in ${transaction}: ${ids.join(", ")}`,
+    ),
+    ...found.unbooked.map((transfer) => show("not in the book", transfer)),
+    ...found.others.map((transfer) => show("by other means", transfer)),
+  ];
+  return lines.map(printable).join("\n");
+}
+
+function toJson({ id, network, asset }: RailManifest, { missing, unbooked, others, ...sums }: Audit): string {
+  const value = { rail: id, network, asset, ...sums, missing, not_in_book: unbooked, by_other_means: others };
+  return JSON.stringify(value, (key, one: unknown) => {
+    if (typeof one === "bigint") return String(one);
+    return key === "at" ? new Date(one as number).toISOString() : one;
+  });
+}

@@ -1,0 +1,110 @@
+import type { BookLine, Span } from "./books.ts";
+import { SIGNS } from "./events.ts";
+
+/** A transfer of a rail's token to one of its receiving addresses. */
+export interface Transfer {
+  readonly transaction: string;
+  /** Null where the chain does not say whose it was. */
+  readonly from: string | null;
+  readonly to: string;
+  /** Atomic units. */
+  readonly amount: bigint;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** Reads the transfers of one token on one chain. */
+export interface TransferReader {
+  /** When the chain began, if that was a moment ago: Unix milliseconds. What was sold before was on another chain. */
+  begin(): Promise<number>;
+  /** The transfers to these addresses in a span. @throws Problem `upstream-failed`. */
+  read(receivers: readonly string[], span: Span): Promise<readonly Transfer[]>;
+  /** Those of one transaction to these addresses; none when it failed, or is in no block. @throws Problem `upstream-failed`. */
+  of(transaction: string, receivers: readonly string[]): Promise<readonly Transfer[]>;
+  /** Whether the transaction carried an x402 payment (an EIP-3009 authorization), as far as that can be told. */
+  isPayment(transaction: string): Promise<boolean>;
+}
+
+/** What a book and a chain say of the same rail. */
+export interface Audit {
+  /** Sales that count, and their sum. */
+  readonly sales: number;
+  readonly booked: bigint;
+  /** What the chain shows of these sales. */
+  readonly received: bigint;
+  /** Sales whose transaction does not show their amount. */
+  readonly missing: readonly {
+    readonly transaction: string;
+    readonly booked: bigint;
+    readonly shown: bigint;
+    readonly ids: readonly string[];
+  }[];
+  /** x402 payments that are not in the book. */
+  readonly unbooked: readonly Transfer[];
+  /** Transfers by other means: somebody has sent money to the address. */
+  readonly others: readonly Transfer[];
+}
+
+export interface AuditDeps {
+  readonly chain: TransferReader;
+  readonly receivers: readonly string[];
+  readonly span: Span;
+  /** The lines of the rail in the span. */
+  readonly lines: Iterable<BookLine>;
+  /** Every line with this transaction, whenever it was entered. */
+  readonly find: (transaction: string) => readonly BookLine[];
+}
+
+/** A sale is entered some time after its block, by clocks that differ. */
+const SLACK_MS = 60 * 60_000;
+
+/** Holds a book against its chain. @throws Problem `upstream-failed` when the chain cannot be read: then nothing is known. */
+export async function audit({ chain, receivers, span, lines, find }: AuditDeps): Promise<Audit> {
+  const booked = sumByTransaction(lines);
+  const wide = { from: span.from - SLACK_MS, to: span.to + SLACK_MS };
+  const shown = Map.groupBy(await chain.read(receivers, wide), ({ transaction }) => transaction);
+  const missing: Audit["missing"][number][] = [];
+  let [sales, sum, received] = [0, 0n, 0n];
+  for (const [transaction, { count, amount, ids }] of booked) {
+    const transfers = shown.get(transaction) ?? (count === 0 ? [] : await chain.of(transaction, receivers));
+    const paid = transfers.reduce((total, one) => total + one.amount, 0n);
+    // One transaction may carry payments that were entered before or after the span.
+    const whole = paid === amount ? amount : sumOf(find(transaction));
+    if (paid !== whole) missing.push({ transaction, booked: whole, shown: paid, ids });
+    sales += count;
+    sum += amount;
+    received += paid === whole ? amount : paid;
+  }
+  const strange = [...shown.values()]
+    .flat()
+    .filter(({ at, transaction }) => at >= span.from && at < span.to && !booked.has(transaction))
+    .filter(({ transaction }) => sumOf(find(transaction)) === 0n);
+  const [unbooked, others]: [Transfer[], Transfer[]] = [[], []];
+  for (const transfer of strange) ((await chain.isPayment(transfer.transaction)) ? unbooked : others).push(transfer);
+  return { sales, booked: sum, received, missing, unbooked, others };
+}
+
+interface Booked {
+  count: number;
+  amount: bigint;
+  readonly ids: string[];
+}
+
+/** Refunds leave other addresses than payments reach. */
+const isIncoming = ({ kind }: BookLine): boolean => kind !== "refund";
+
+function sumByTransaction(lines: Iterable<BookLine>): Map<string, Booked> {
+  const sums = new Map<string, Booked>();
+  for (const line of lines) {
+    if (!isIncoming(line)) continue;
+    const known = sums.get(line.transaction) ?? { count: 0, amount: 0n, ids: [] };
+    known.count += SIGNS[line.kind];
+    known.amount += BigInt(line.amount) * BigInt(SIGNS[line.kind]);
+    if (line.kind === "sale") known.ids.push(line.id);
+    sums.set(line.transaction, known);
+  }
+  return sums;
+}
+
+const sumOf = (lines: readonly BookLine[]): bigint =>
+  lines.filter(isIncoming).reduce((total, { kind, amount }) => total + BigInt(amount) * BigInt(SIGNS[kind]), 0n);

@@ -1,0 +1,118 @@
+import type { PublicClient } from "viem";
+import type { Hex } from "../../api/capabilities.ts";
+import type { Transfer, TransferReader } from "../../core/books/audit.ts";
+import type { Span } from "../../core/books/books.ts";
+import type { EvmClient } from "./client.ts";
+import { EIP3009_ABI } from "./token-abi.ts";
+
+export interface EvmTransfersOptions {
+  readonly client: EvmClient;
+  /** The token. */
+  readonly asset: string;
+  /** How many blocks one question spans at first; halved where the node finds them too many. */
+  readonly chunkBlocks?: bigint;
+}
+
+const SMALLEST_CHUNK = 100n;
+
+/** Reads transfers of an ERC-20 token from its events. */
+export function createEvmTransfers({ client, asset, chunkBlocks = 2000n }: EvmTransfersOptions): TransferReader {
+  const token = asset.toLowerCase() as Hex;
+  const timeOf = (number: bigint): Promise<number> =>
+    client.ask(async (chain) => Number((await chain.getBlock({ blockNumber: number })).timestamp) * 1000);
+
+  return {
+    begin: () => timeOf(0n),
+    async read(receivers, span) {
+      const { from, to } = await client.ask((chain) => blocksOf(chain, span));
+      const found: Transfer[] = [];
+      let chunk = chunkBlocks;
+      for (let at = from; at <= to; ) {
+        const last = at + chunk - 1n < to ? at + chunk - 1n : to;
+        try {
+          const range = { fromBlock: at, toBlock: last };
+          found.push(...(await client.ask((chain) => readTransfers(chain, token, receivers, range))));
+          at = last + 1n;
+        } catch (error) {
+          if (chunk <= SMALLEST_CHUNK) throw error;
+          chunk /= 2n;
+        }
+      }
+      return found;
+    },
+    of: (hash, receivers) =>
+      client.ask(async (chain) => {
+        const receipt = await chain.getTransactionReceipt({ hash: hash as Hex }).catch(absent);
+        if (receipt?.status !== "success") return [];
+        const { blockNumber: fromBlock } = receipt;
+        const transfers = await readTransfers(chain, token, receivers, { fromBlock, toBlock: fromBlock });
+        return transfers.filter(({ transaction }) => transaction === hash);
+      }),
+    isPayment: (hash) =>
+      client.ask(async (chain) => {
+        const { parseEventLogs } = await import("viem");
+        const receipt = await chain.getTransactionReceipt({ hash: hash as Hex });
+        const ofToken = receipt.logs.filter(({ address }) => address.toLowerCase() === token);
+        return parseEventLogs({ abi: EIP3009_ABI, logs: ofToken }).some(
+          ({ eventName }) => eventName === "AuthorizationUsed",
+        );
+      }),
+  };
+}
+
+interface Blocks {
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+}
+
+async function readTransfers(
+  chain: PublicClient,
+  address: Hex,
+  receivers: readonly string[],
+  blocks: Blocks,
+): Promise<Transfer[]> {
+  const { parseAbiItem } = await import("viem");
+  const logs = await chain.getLogs({
+    address,
+    event: parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)"),
+    args: { to: receivers.map((receiver) => receiver.toLowerCase() as Hex) },
+    ...blocks,
+  });
+  const times = new Map<bigint, number>();
+  const timeOf = async (number: bigint): Promise<number> => {
+    const known = times.get(number);
+    if (known !== undefined) return known;
+    const time = Number((await chain.getBlock({ blockNumber: number })).timestamp) * 1000;
+    times.set(number, time);
+    return time;
+  };
+  const found: Transfer[] = [];
+  for (const { transactionHash: transaction, args, blockNumber } of logs) {
+    const { from = null, to = "", value = 0n } = args;
+    found.push({ transaction, from, to, amount: value, at: await timeOf(blockNumber) });
+  }
+  return found;
+}
+
+/** The blocks of a span: the first one that is not older, and the last one that is. */
+async function blocksOf(chain: PublicClient, span: Span): Promise<{ readonly from: bigint; readonly to: bigint }> {
+  const latest = await chain.getBlockNumber();
+  return { from: await firstSince(chain, span.from, latest), to: (await firstSince(chain, span.to, latest)) - 1n };
+}
+
+/** The first block that is at least as new as a moment; the one after the latest where there is none. */
+async function firstSince(chain: PublicClient, at: number, latest: bigint): Promise<bigint> {
+  let [low, high] = [0n, latest + 1n];
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    const { timestamp } = await chain.getBlock({ blockNumber: middle });
+    if (Number(timestamp) * 1000 < at) low = middle + 1n;
+    else high = middle;
+  }
+  return low;
+}
+
+function absent(error: unknown): undefined {
+  if (error instanceof Error && error.name === "TransactionReceiptNotFoundError") return undefined;
+  throw error;
+}

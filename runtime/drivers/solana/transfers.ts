@@ -1,0 +1,91 @@
+import type { Connection, TokenBalance, VersionedTransactionResponse } from "@solana/web3.js";
+import { Problem } from "../../api/problem.ts";
+import type { Transfer, TransferReader } from "../../core/books/audit.ts";
+import type { Span } from "../../core/books/books.ts";
+import type { SolanaClient } from "./client.ts";
+import { tokenAccountOf } from "./receiver.ts";
+
+export interface SolanaTransfersOptions {
+  readonly client: SolanaClient;
+  /** The token's mint, base58. */
+  readonly mint: string;
+}
+
+/** What one request lists; the RPC's own limit. */
+const PAGE = 1000;
+const BATCH = 10;
+
+/** Reads transfers of an SPL token from the transactions of the receivers' associated token accounts. */
+export function createSolanaTransfers({ client, mint }: SolanaTransfersOptions): TransferReader {
+  return {
+    begin: async () => 0,
+    async read(receivers, span) {
+      const lists = await client.ask(async (node) => {
+        const found: Transfer[] = [];
+        for (const receiver of receivers) found.push(...(await readReceiver(node, { mint, receiver, span })));
+        return found;
+      });
+      return lists;
+    },
+    of: (signature, receivers) =>
+      client.ask(async (node) => {
+        const landed = await fetchOne(node, signature).catch(() => null);
+        return receivers.flatMap((receiver) => toTransfer(landed, { signature, mint, receiver }));
+      }),
+    isPayment: async () => false, // Nothing in a transaction of Solana says so.
+  };
+}
+
+interface Wanted {
+  readonly mint: string;
+  readonly receiver: string;
+  readonly span: Span;
+}
+
+async function readReceiver(node: Connection, { mint, receiver, span }: Wanted): Promise<Transfer[]> {
+  const account = await tokenAccountOf(receiver, mint);
+  const found: Transfer[] = [];
+  for (let before: string | undefined; ; ) {
+    const page = await node.getSignaturesForAddress(account, { limit: PAGE, ...(before && { before }) }, "confirmed");
+    const inside = page.filter(({ blockTime, err }) => {
+      const at = (blockTime ?? 0) * 1000;
+      return err === null && at >= span.from && at < span.to;
+    });
+    for (let at = 0; at < inside.length; at += BATCH) {
+      const batch = inside.slice(at, at + BATCH);
+      const landed = await Promise.all(batch.map(({ signature }) => fetchOne(node, signature)));
+      found.push(
+        ...landed.flatMap((one, index) => toTransfer(one, { signature: batch[index]!.signature, mint, receiver })),
+      );
+    }
+    const last = page.at(-1);
+    if (page.length < PAGE || (last?.blockTime ?? 0) * 1000 < span.from) return found;
+    before = last?.signature;
+  }
+}
+
+async function fetchOne(node: Connection, signature: string): Promise<VersionedTransactionResponse> {
+  const config = { commitment: "confirmed", maxSupportedTransactionVersion: 0 } as const;
+  const landed = await node.getTransaction(signature, config);
+  if (!landed) throw new Problem("upstream-failed", `The Solana node does not have the transaction ${signature}`);
+  return landed;
+}
+
+function toTransfer(
+  landed: VersionedTransactionResponse | null,
+  { signature, mint, receiver }: { readonly signature: string; readonly mint: string; readonly receiver: string },
+): Transfer[] {
+  if (!landed?.meta || landed.meta.err !== null) return [];
+  const { preTokenBalances: before, postTokenBalances: after } = landed.meta;
+  const gained = (owner: string): bigint => held(after, mint, owner) - held(before, mint, owner);
+  const amount = gained(receiver);
+  if (amount <= 0n) return [];
+  const owners = new Set([...(before ?? []), ...(after ?? [])].map(({ owner }) => owner ?? ""));
+  const from = [...owners].find((owner) => owner !== receiver && gained(owner) < 0n) ?? null;
+  return [{ transaction: signature, from, to: receiver, amount, at: (landed.blockTime ?? 0) * 1000 }];
+}
+
+const held = (balances: readonly TokenBalance[] | null | undefined, mint: string, of: string): bigint =>
+  (balances ?? [])
+    .filter((balance) => balance.mint === mint && balance.owner === of)
+    .reduce((total, { uiTokenAmount }) => total + BigInt(uiTokenAmount.amount), 0n);

@@ -1,0 +1,98 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { stringify } from "yaml";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+import { toSale } from "../../drivers/books/suite.ts";
+import { type Ran, runPayphone } from "../../support/books/books-command.ts";
+import { fillBook } from "../../support/books/many-sales.ts";
+import { site } from "../../support/chains/chains.ts";
+
+const YEAR = Date.UTC(2025, 0, 1);
+const OWN = `0x${"Ab".repeat(20)}`;
+const SALES = 5000;
+
+describe("payphone sales", () => {
+  let shop: string;
+  const run = (dataDir: string, ...args: string[]): Promise<Ran> =>
+    runPayphone(["sales", "--dir", shop, ...args], { PAYPHONE_DATA_DIR: join(shop, dataDir) });
+  before(async () => {
+    shop = mkdtempSync(join(tmpdir(), "payphone-sales-"));
+    mkdirSync(join(shop, "manifests"));
+    writeFileSync(join(shop, "manifests/_site.yaml"), stringify({ ...site, books: { own: [OWN] } }));
+    await fillBook(join(shop, "large"), SALES, YEAR);
+    const store = await openStore({ dataDir: join(shop, "small/sandbox") });
+    const usdc = { asset: site.rails[0]?.asset ?? "" };
+    const evil = toSale({ ...usdc, at: YEAR, requestId: '=HYPERLINK("http://x")', service: "@roll", payer: "+1" });
+    const own = toSale({ ...usdc, at: YEAR + 1, payer: OWN.toLowerCase(), usd: "59" });
+    const job = toSale({ ...usdc, at: YEAR + 2, job: "job", amount: "1500000", usd: "1.5" });
+    const { network, asset, amount, payer } = job;
+    const refund = { kind: "refund" as const, id: "refund_1", at: YEAR + 3, job: "job", service: "roll" };
+    for (const event of [evil, own, job, { ...refund, network, asset, amount, payer, transaction: "0xback" }])
+      await store.enter(event, { key: "key", value: 1 });
+    await store.close();
+  });
+  after(() => rmSync(shop, { recursive: true }));
+
+  it("--csv has every line, those that take off as negative numbers, and nothing that a spreadsheet runs", async () => {
+    const { out, err, code } = await run("small", "--csv");
+    expect([code, err]).to.deep.equal([0, "The sandbox's book: play money.\n"]);
+    const [head = "", evil = "", own = "", job = "", refund = ""] = out.split("\r\n");
+    expect(head).to.match(/^time_utc,kind,service,currency,amount,amount_atomic,price_usd,counterparty,/);
+    expect(evil).to.match(/^2025-01-01T00:00:00\.000Z,sale,'@roll,USDC,0\.001,1000,0\.001,'\+1,/);
+    expect(evil).to.include(`"'=HYPERLINK(""http://x"")"`);
+    expect(own).to.include(",yes,");
+    expect(job).to.include(",sale,roll,USDC,1.5,1500000,1.5,0xaa,");
+    expect(refund).to.include(",refund,roll,USDC,-1.5,-1500000,-1.5,0xaa,");
+    expect(refund).to.include(",0xback,https://basescan.org/tx/0xback,base,");
+  });
+
+  it("leaves own wallets out of revenue, and says so", async () => {
+    const { out } = await run("small", "--sandbox");
+    expect(out).to.include("(own)");
+    expect(out).to.include("2 sales, 1 refund: $0.001 revenue. Left out: 1 sale to your own wallets ($59).");
+  });
+
+  it("--json prints one object a line, of any number of lines, and those that are asked for", async () => {
+    const all = await run("large", "--json");
+    const lines = all.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines).to.have.length(SALES + SALES / 100);
+    expect(new Set(lines.map(({ id }) => id)).size).to.equal(lines.length);
+    expect(lines[0]).to.include({ kind: "sale", at: "2025-01-01T00:00:00.000Z", door: "mcp", usd: "0.005" });
+    expect(lines[1]).to.include({ kind: "refund", sale_id: lines[0].id, amount: "5000", decimals: 6 });
+    const asked = ["--from", "2025-03-01", "--to", "2025-03-31", "--service", "report", "--rail", "polygon"];
+    const march = (await run("large", "--json", ...asked)).out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const wanted = lines.filter(
+      ({ at, service, rail }) => at.startsWith("2025-03") && service === "report" && rail === "polygon",
+    );
+    expect(march.length).to.be.greaterThan(10);
+    expect(march).to.deep.equal(wanted);
+  });
+
+  it("--group gives the same sums whether it reads hours, or the lines themselves", async () => {
+    const groups = async (...args: string[]): Promise<unknown[]> =>
+      (await run("large", "--group", "service", "--json", ...args)).out
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+    const whole = await groups("--from", "2025-02-01", "--to", "2025-02-28");
+    expect(await groups("--from", "2025-02-01", "--to", "2025-02-28T23:59:59.999Z")).to.deep.equal(whole);
+    expect(whole[0]).to.have.all.keys("service", "sales", "refunds", "revenue_usd", "own_sales", "received");
+    expect(whole).to.have.length(5);
+  });
+
+  it("says where it has looked when there is no store, and what a time looks like", async () => {
+    const { err, code } = await run("none");
+    expect([code, err]).to.satisfy(
+      ([status, text]: [number, string]) => status === 2 && /There is no store in/.test(text),
+    );
+    expect((await run("none", "--from", "2025-02-30")).err).to.include("It must be a day (2026-05-01)");
+  });
+});

@@ -1,0 +1,134 @@
+import { DatabaseSync } from "node:sqlite";
+import { expect } from "chai";
+import { saleId } from "../../../runtime/core/books/events.ts";
+import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
+import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
+import { type Ran, runPayphone } from "../../support/books/books-command.ts";
+import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
+import { json, type PayingFetch, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
+
+const ROLL = { low: 1, high: 6 };
+
+interface Row {
+  readonly id: string;
+  readonly kind: string;
+  readonly rail: string;
+  readonly amount: string;
+  readonly usd: string;
+  readonly payer: string;
+  readonly transaction: string;
+  readonly request_id: string;
+}
+
+describe("payphone sales and books verify, with a server on chains", () => {
+  let sandbox: TestSandbox;
+  let data: ReturnType<typeof createDataDir>;
+  let seller: Seller;
+  let started: number;
+  before(async () => {
+    started = Date.now(); // Blocks of earlier tests are older: starting takes more than a second.
+    sandbox = await sharedSandbox();
+    data = createDataDir();
+    seller = await startSeller({ sandbox, dataDir: data.path });
+  });
+  after(async () => {
+    await seller?.stop();
+    data?.remove();
+  });
+  const run = (...args: string[]): Promise<Ran> => runPayphone(args, { ...sandbox.env, PAYPHONE_DATA_DIR: data.path });
+  const verify = (...args: string[]): Promise<Ran> =>
+    run("books", "verify", "--from", new Date(started).toISOString(), "--json", ...args);
+  const rows = async (...args: string[]): Promise<Row[]> => {
+    const { out, err, code } = await run("sales", "--json", ...args);
+    expect(code, err).to.equal(0);
+    return out
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Row);
+  };
+  const change = (work: (db: DatabaseSync) => void): void => {
+    const db = new DatabaseSync(storeFileOf(data.path), { timeout: 5000 });
+    work(db);
+    db.close();
+  };
+
+  it("agree to the atom on every rail, beside the running server", async () => {
+    const receipts = new Map<string, string>();
+    for (const rail of ["base", "solana", "polygon"] as const) {
+      const pay: PayingFetch = await stockFetch(sandbox, rail);
+      const init = json(ROLL);
+      const headers = { ...init.headers, "x-request-id": `for-${rail}` };
+      const response = await pay(`${seller.url}/v1/roll`, { ...init, headers });
+      expect(response.status, rail).to.equal(200);
+      receipts.set(rail, receiptOf(response).transaction);
+    }
+    const sold = await rows();
+    const facts = sold.map(({ rail, kind, usd, transaction, request_id }) => [
+      rail,
+      kind,
+      usd,
+      transaction,
+      request_id,
+    ]);
+    expect(facts).to.deep.equal(
+      [...receipts].map(([rail, transaction]) => [rail, "sale", "0.001", transaction, `for-${rail}`]),
+    );
+    const { out, err, code } = await verify();
+    expect([code, err], out).to.deep.equal([0, ""]);
+    const audits = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    for (const { rail, sales, booked, received, missing, not_in_book } of audits) {
+      expect([sales, missing.length, not_in_book.length], `${rail}: ${out}`).to.deep.equal([1, 0, 0]);
+      expect(received).to.equal(booked);
+    }
+  });
+
+  it("name a transfer by other means, and call it no fault", async () => {
+    await sandbox.usdc.mint(sandbox.env.BASE_PAYMENT_ADDRESS as `0x${string}`, 7n);
+    const { out, code } = await verify("--rail", "base");
+    const { by_other_means: others } = JSON.parse(out);
+    expect(code, out).to.equal(0);
+    expect(others.map(({ amount }: { amount: string }) => amount)).to.include("7");
+  });
+
+  it("say which sale the chain does not show, and which payment the book does not have", async () => {
+    const [first] = await rows("--rail", "base");
+    const { id } = first as Row;
+    change((db) => {
+      db.exec(`UPDATE book SET tx = '0x' || substr(tx, 3, 60) || 'abcd' WHERE id = '${id}'`);
+    });
+    const { out, code } = await verify("--rail", "base");
+    const { missing, not_in_book: unbooked } = JSON.parse(out);
+    expect(code).to.equal(1);
+    expect(missing[0].ids).to.deep.equal([id]);
+    expect(unbooked.map(({ transaction }: Row) => transaction)).to.include((first as Row).transaction);
+    const twice = { ...first, transaction: (first as Row).transaction };
+    change((db) => {
+      db.prepare("UPDATE book SET tx = ? WHERE id = ?").run(twice.transaction, id);
+      const terms = { service: "roll", door: "rest", rail: "base", network: "eip155:8453", decimals: 6 } as const;
+      const asset = sandbox.usdc.address;
+      createBookTables(db).enter({
+        ...{ kind: "sale", id: saleId("a second sale of one transfer"), at: Date.now(), ...terms, asset },
+        ...{ amount: "1000", usd: "0.001", payer: null, receiver: sandbox.env.BASE_PAYMENT_ADDRESS as string },
+        ...{ transaction: twice.transaction, requestId: null, job: null, set: null, times: null },
+      });
+    });
+    const again = await verify("--rail", "base");
+    expect(JSON.parse(again.out).missing[0]).to.include({ booked: "2000", shown: "1000" });
+    change((db) => db.prepare("DELETE FROM book WHERE id = ?").run(saleId("a second sale of one transfer")));
+    expect((await verify()).code).to.equal(0);
+  });
+
+  it("answer the same on the data directory of a server that has stopped", async () => {
+    const before = await rows();
+    await seller.stop();
+    expect(await rows()).to.deep.equal(before);
+    const { out } = await run("sales", "show", "for-solana");
+    expect(out).to.match(/begun[\s\S]*reserved[\s\S]*verified[\s\S]*worked[\s\S]*recorded[\s\S]*settled/);
+    const { code, err } = await run("sales", "show", "nothing");
+    expect([code, err.trim()]).to.deep.equal([1, "payphone: The book has nothing with nothing"]);
+  });
+});

@@ -1,0 +1,26 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
+const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
+
+/** What a command has printed, and its exit code. */
+export interface Ran {
+  readonly out: string;
+  readonly err: string;
+  readonly code: number | null;
+}
+
+/** Runs `payphone` with these variables and nothing else of this process's environment. */
+export async function runPayphone(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran> {
+  const { PATH } = process.env;
+  const child = spawn(process.execPath, [LAUNCHER, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH, NO_COLOR: "1", ...env },
+  });
+  const ended = once(child, "exit") as Promise<[number | null]>;
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = await ended;
+  return { out, err, code };
+}
