@@ -8,6 +8,7 @@ const CONTRACT = new URL(`../../api/plugin${extname(import.meta.filename)}`, imp
 /** What plugins call it: its name in the package, and payphone's own plugins' short one. */
 const CONTRACT_NAMES = ["payphone/plugin", "#plugin"];
 const OWN = new URL("../../../package.json", import.meta.url).href;
+const RUNTIME = new URL("../../", import.meta.url).href;
 
 /** A directory whose plugins are served. */
 interface Served {
@@ -58,8 +59,9 @@ function toVersioned(resolved: ResolveFnOutput): ResolveFnOutput {
   return { ...resolved, url: versionedUrl(fileURLToPath(url), { root: owner.dir, home: owner.home }) };
 }
 
+/** payphone's own shop stands around its runtime, of which there must be one only: two classes of a name are not the same. */
 const findServed = (url = ""): Served | undefined =>
-  url.includes("/node_modules/") ? undefined : served.find((one) => url.startsWith(one.url));
+  url.includes("/node_modules/") || url.startsWith(RUNTIME) ? undefined : served.find((one) => url.startsWith(one.url));
 
 const toParent = ({ home }: Served): string => pathToFileURL(join(home, "package.json")).href;
 
