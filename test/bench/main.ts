@@ -9,6 +9,7 @@ import { type DrainRow, measureDrain, measurePolls, type PollRow } from "./jobs.
 import { type LedgerRow, measureLedger } from "./ledger.ts";
 import { type Sample, sample } from "./load.ts";
 import { median } from "./median.ts";
+import { measureProcesses, printProcesses } from "./processes.ts";
 import { type CachedRow, measureServices, type UncachedRow } from "./services.ts";
 import { measureSoak, type SoakRow } from "./soak.ts";
 import { measureStart, type StartRow } from "./start.ts";
@@ -55,6 +56,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   services: async () => printServices(await measureServices()),
   hostile: async () => printHostile(await measureHostile()),
   jobs: async () => printJobs({ drained: await measureDrain(), polled: await measurePolls() }),
+  processes: async () => printProcesses(await measureProcesses()),
   soak: async () => printSoak(await measureSoak()),
 };
 /** It takes ten minutes: only when it is asked for. */

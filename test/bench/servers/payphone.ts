@@ -7,6 +7,7 @@ import type { Store } from "../../../runtime/core/store.ts";
 import type { Rail } from "../../../runtime/core/x402/rails.ts";
 import type { Facilitator } from "../../../runtime/core/x402/x402.ts";
 import { createHttpFacilitator } from "../../../runtime/drivers/facilitator/http.ts";
+import { openRedisStore } from "../../../runtime/drivers/store/redis.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
 import { createApp } from "../../../runtime/server/app.ts";
 import { createExtensions } from "../../../runtime/surfaces/discovery/extensions.ts";
@@ -16,11 +17,16 @@ import { ANSWER, MANIFESTS, PAY_TO, SITE } from "../shop.ts";
 import { SETTLED, SUPPORTED, VERIFIED } from "../stub-facilitator.ts";
 import { announce } from "./announce.ts";
 
-/** payphone itself. `node payphone.ts <memory | SQLite file> [facilitator URL]`. */
+/** payphone itself. `node payphone.ts <memory | SQLite file | Redis URL> [facilitator URL]`. */
 const [place = "memory", url] = process.argv.slice(2);
 const clock = { now: Date.now };
 const log: Log = { info: () => {}, warn: () => {}, error: (event, fields) => console.error(event, fields) };
-const store: Store = place === "memory" ? createMemoryStore() : await openSqliteStore({ file: place });
+const store: Store =
+  place === "memory"
+    ? createMemoryStore()
+    : place.startsWith("redis:")
+      ? await openRedisStore({ url: place, namespace: "bench", log })
+      : await openSqliteStore({ file: place });
 const stub: Facilitator = {
   supported: async () => SUPPORTED.kinds,
   verify: async () => VERIFIED,
