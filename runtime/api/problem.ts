@@ -20,6 +20,7 @@ export const PROBLEMS = {
   "request-timeout": { status: 408, rpc: -40801, title: "The request did not arrive in time" },
   "payment-in-progress": { status: 409, rpc: -40901, title: "A call with this payment is still running" },
   "payment-conflict": { status: 409, rpc: -40902, title: "This payment was already used for another call" },
+  gone: { status: 410, rpc: -41001, title: "The service is not sold any more" },
   "payload-too-large": { status: 413, rpc: -41301, title: "The body is too large" },
   "uri-too-long": { status: 414, rpc: -41401, title: "The URL is too long" },
   "unsupported-media-type": { status: 415, rpc: -41501, title: "The body must be application/json" },

@@ -17,7 +17,7 @@ import type { PaymentRecord } from "./payments/record.ts";
 import { toBrief } from "./payments/settlement.ts";
 import { explainTime, leastSecondsOf } from "./payments/validity.ts";
 import { perform, prepare, readValidInput } from "./perform.ts";
-import { isJobService, type Service } from "./service.ts";
+import { isJobService, type Service, toGone } from "./service.ts";
 import { explainPayment } from "./x402/explain-payment.ts";
 import { type Rail, railOf } from "./x402/rails.ts";
 import { type Refusal, readPayment, toPayload, toRefusal } from "./x402/read-payment.ts";
@@ -38,14 +38,14 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 
   return async (service, invocation) => {
     const { price, sign_in: needsSignIn } = service.manifest;
+    if (service.isRetired && (price === undefined || invocation.payment === undefined)) throw toGone(service);
     if (price === undefined) return needsSignIn ? members.serve(service, invocation) : serveFree(service, invocation);
     if (invocation.payment === undefined) return members.giveAway(service, invocation);
     const payment = readPayment(invocation.payment, networks);
     if (typeof payment === "string")
       return refuse(service, invocation, payment, explainPayment(payment, invocation.payment, networks));
-    const { network, accepted } = payment;
-    if (invocation.course)
-      invocation.course.rail = railOf(rails, { network, asset: accepted?.asset ?? "" })?.manifest.id;
+    const asset = payment.accepted?.asset ?? "";
+    if (invocation.course) invocation.course.rail = railOf(rails, { network: payment.network, asset })?.manifest.id;
     const key = `${payment.network}:${payment.authorization.id}`;
     const offer =
       explainTime(payment, clock.now(), leastSecondsOf(service)) ?? (await offers.match(service, payment, invocation));

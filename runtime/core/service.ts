@@ -1,4 +1,5 @@
 import type { AnyHandler, Run } from "../api/plugin.ts";
+import { Problem } from "../api/problem.ts";
 import type { Compile, Schema } from "./schema/validator.ts";
 import { isJob, toAcceptManifest, toStatusManifest, type WithJob } from "./set/job-manifests.ts";
 import { handlerOf, type JobManifest, type Manifest, type SiteManifest } from "./set/manifest.ts";
@@ -19,6 +20,8 @@ export interface Service {
   readonly bodyBytes: number;
   /** Set where calls are jobs. */
   readonly job?: Job;
+  /** It is offered no more: what was offered or bought before is all that can be asked for. */
+  readonly isRetired?: true;
 }
 
 /** How the accepted jobs of a service are run. */
@@ -35,6 +38,12 @@ export type JobService = Service & { readonly job: Job };
 
 /** Whether the service's calls are jobs. */
 export const isJobService = (service: Service): service is JobService => service.job !== undefined;
+
+/** What callers of a retired service are told. @param refusal why their payment was refused. */
+export function toGone({ manifest }: Service, refusal?: string): Problem {
+  const because = refusal === undefined ? "" : `. The payment was refused: ${refusal}`;
+  return new Problem("gone", `"${manifest.title}" is not sold any more; GET / lists what is${because}`);
+}
 
 /** Makes the handler of a status service from the job service's id and its `job`. */
 export type StatusOf = (service: string, job: JobManifest) => Run<{ job_id: string }, unknown>;

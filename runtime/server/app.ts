@@ -5,6 +5,7 @@ import { Problem } from "../api/problem.ts";
 import type { ReportShelf } from "../core/jobs/reports.ts";
 import type { CreateLimiter } from "../core/limiter.ts";
 import { PATHS } from "../core/paths.ts";
+import type { Service } from "../core/service.ts";
 import type { SiteManifest } from "../core/set/manifest.ts";
 import { type CatalogSite, toCatalog } from "../surfaces/discovery/catalog.ts";
 import type { Document } from "../surfaces/http/document.ts";
@@ -25,6 +26,8 @@ import { createRpc } from "./routes/rpc.ts";
 import { createProbes, type ReadyReport } from "./routes/status.ts";
 
 export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challenge"> {
+  /** The services that have routes: with those that are not offered any more. Default: `services`. */
+  readonly routed?: readonly Service[];
   readonly site: CatalogSite;
   readonly limits: Omit<SiteManifest["limits"], "offer_seconds" | "deadline_seconds">;
   /** Default: counters in memory. */
@@ -66,7 +69,10 @@ export function createApp(deps: AppDeps): RequestListener {
 
   app.use(begin(clock, bounds.url_bytes));
   mount(createProbes(site.name, deps.ready), () => undefined);
-  mount(createRest({ ...deps, ...shared, baseUrl: site.baseUrl }), toCallBudget);
+  mount(
+    createRest({ ...deps, services: deps.routed ?? deps.services, ...shared, baseUrl: site.baseUrl }),
+    toCallBudget,
+  );
   mount(createRpc({ ...shared, doors: deps.doors ?? new Map(), fail }), () => undefined);
   mount(createDocuments(new Map([[PATHS.front, toCatalogDocument(deps)], ...(deps.documents ?? [])])), () => "free");
   if (deps.reports) mount(createReports(deps.reports, site.baseUrl), () => "unpaid");

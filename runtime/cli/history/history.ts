@@ -1,7 +1,9 @@
-import { appendFile, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { appendFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Change } from "./change.ts";
 import { type SetFolder, writeFolder } from "./folder.ts";
+import type { RetiredEntry } from "./retired.ts";
 
 /** One set that was sold, from a moment on. */
 export interface HistoryEntry {
@@ -27,7 +29,11 @@ export interface History {
   keep(folder: SetFolder): Promise<void>;
   /** Where the files of a set are; undefined when they are not kept any more. */
   find(digest: string): Promise<string | undefined>;
-  /** Notes that a set is sold from now on, and forgets the files of the oldest. */
+  /** The services that are not offered any more. */
+  retired(): Promise<readonly RetiredEntry[]>;
+  /** Replaces them. */
+  setRetired(entries: readonly RetiredEntry[]): Promise<void>;
+  /** Notes that a set is sold from now on, and forgets the files of the oldest that nothing needs. */
   add(entry: HistoryEntry): Promise<void>;
 }
 
@@ -39,15 +45,21 @@ export function createHistory(dataDir: string): History {
   const root = join(dataDir, "sets");
   const file = join(root, "history.jsonl");
 
-  const readText = (): Promise<string> =>
-    readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return "";
-      throw error;
-    });
-  const list = async (): Promise<readonly HistoryEntry[]> => (await readText()).split("\n").flatMap(parse);
+  const list = async (): Promise<readonly HistoryEntry[]> => (await readText(file)).split("\n").flatMap(parse);
+
+  const retiredFile = join(root, "retired.json");
+  const retired = async (): Promise<readonly RetiredEntry[]> =>
+    JSON.parse(await readText(retiredFile, "[]")) as readonly RetiredEntry[];
 
   return {
     list,
+    retired,
+    async setRetired(entries) {
+      await mkdir(root, { recursive: true, mode: 0o700 });
+      const draft = `${retiredFile}.${randomUUID()}`;
+      await writeFile(draft, JSON.stringify(entries), { mode: 0o600 });
+      await rename(draft, retiredFile);
+    },
     last: async () => (await list()).at(-1),
     keep: (folder) => writeFolder(join(root, folder.digest), folder),
     async find(digest) {
@@ -56,14 +68,22 @@ export function createHistory(dataDir: string): History {
     },
     async add(entry) {
       await mkdir(root, { recursive: true, mode: 0o700 });
-      const isCutOff = /[^\n]$/.test(await readText()); // By a crash: that line is lost, this one is not.
+      const isCutOff = /[^\n]$/.test(await readText(file)); // By a crash: that line is lost, this one is not.
       await appendFile(file, `${isCutOff ? "\n" : ""}${JSON.stringify(entry)}\n`, { mode: 0o600 });
       const recent = [...new Set((await list()).map(({ digest }) => digest).reverse())].slice(0, MOST_KEPT);
-      const names = (await readdir(root)).filter((name) => /^[0-9a-f]{16}$/.test(name) && !recent.includes(name));
+      const needed = new Set([...recent, ...(await retired()).map(({ digest }) => digest)]);
+      const names = (await readdir(root)).filter((name) => /^[0-9a-f]{16}$/.test(name) && !needed.has(name));
       for (const name of names) await rm(join(root, name), { recursive: true, force: true });
     },
   };
 }
+
+/** @param absent what counts where there is no such file. */
+const readText = (path: string, absent = ""): Promise<string> =>
+  readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return absent;
+    throw error;
+  });
 
 /** A line that was cut off by a crash is no entry. */
 function parse(line: string): readonly HistoryEntry[] {

@@ -15,7 +15,6 @@ import { createExtensions } from "../../surfaces/discovery/extensions.ts";
 import { toNotFoundPage } from "../../surfaces/pages/not-found.ts";
 import { openWebhooks, type Webhooks } from "../monitor/webhooks.ts";
 import type { LoadedPlugins } from "../set/load.ts";
-import { digestSet } from "../set/sound-set.ts";
 import { type AddressWatch, createAddressWatch } from "./address-watch.ts";
 import { type Bookkeeping, createBookkeeping } from "./bookkeeping.ts";
 import type { ComposeOptions, Composition } from "./composition.ts";
@@ -24,6 +23,7 @@ import { createJobEngine, type OpenJobs } from "./job-engine.ts";
 import { type Outside, openOutside, setUpPlugins, warnOfUnset } from "./outside.ts";
 import { openOwnIdentity } from "./peer-door.ts";
 import { toReadiness } from "./readiness.ts";
+import { bindRetired } from "./retired.ts";
 
 /** Composes a server from its parts; gives only the faults when a plugin has any. What was opened is closed if it fails. */
 export async function compose(options: ComposeOptions): Promise<Composition | readonly Fault[]> {
@@ -82,6 +82,8 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
 /** The services, and what sells them. */
 interface Till {
   readonly services: readonly Service[];
+  /** With the retired ones. */
+  readonly all: readonly Service[];
   readonly payments: Payments;
   readonly jobs: OpenJobs;
   readonly exchanges: Exchanges;
@@ -93,12 +95,9 @@ interface Till {
   close(): Promise<void>;
 }
 
-async function openTill(
-  options: ComposeOptions,
-  { drivers, sources }: Outside,
-  handlers: LoadedPlugins["handlers"],
-): Promise<Till> {
+async function openTill(options: ComposeOptions, outside: Outside, handlers: LoadedPlugins["handlers"]): Promise<Till> {
   const { set, config, baseUrl, store, clock, log } = options;
+  const { drivers, sources } = outside;
   const { site, schemas, compile } = set;
   const { rails } = drivers;
   const canScreen = set.manifests.some(({ id }) => id === site.refunds?.screen);
@@ -108,9 +107,12 @@ async function openTill(
   const webhooks = openWebhooks({ site, config, openBooks: options.books?.open, railStatuses, store, clock, log });
   const told = { onFailed: webhooks.jobFailed };
   const engine = createJobEngine({ site, config, baseUrl, refundRail, store, createLimiter, clock, log, ...told });
-  const services = bindServices(set.manifests, { site, compile, handlers, statusOf: engine.statusOf });
+  const { statusOf } = engine;
+  const retired = await bindRetired(options, outside, statusOf);
+  const services = bindServices(set.manifests, { site, compile, handlers, statusOf });
+  const all = [...retired, ...services]; // A service of this set comes last: it replaces a retired one.
   const identity = await openOwnIdentity({ config, store, clock });
-  const jobs = await engine.open(services); // Last of what can fail here: it has to be closed.
+  const jobs = await engine.open(all); // Last of what can fail here: it has to be closed.
   const exchanges = createExchanges({ store, clock, site });
   const extensionsOf = createExtensions({ services, schemas, baseUrl });
   const networks = [...new Set(rails.map(({ manifest }) => manifest.network))];
@@ -125,8 +127,8 @@ async function openTill(
   const { knownRails } = options;
   const kept = createBookkeeping({ site, store, clock, log });
   const bookkeeping = { ...kept, tallies: options.monitor?.watchTallies(kept.tallies) ?? kept.tallies };
-  const counted = { tallies: bookkeeping.tallies, setDigest: digestSet(set.dir)?.slice(0, SHOWN_DIGEST) };
-  const sold = { site, services, rails, knownRails, jobs, refunds, checkReady };
+  const counted = { tallies: bookkeeping.tallies, setDigest: options.digest };
+  const sold = { site, services: all, rails, knownRails, jobs, refunds, checkReady };
   const payments = createPayments({ ...sold, store, clock, log, ...hooks, ...counted });
   const addressWatch = createAddressWatch({ rails: drivers.watched, isKnown: payments.isKnown, log });
   const close = async (): Promise<void> => {
@@ -136,7 +138,7 @@ async function openTill(
     await webhooks.close();
     await bookkeeping.close();
   };
-  return { services, payments, jobs, exchanges, identity, signIns, addressWatch, bookkeeping, webhooks, close };
+  return { services, all, payments, jobs, exchanges, identity, signIns, addressWatch, bookkeeping, webhooks, close };
 }
 
 function openSurfaces({ set, config, baseUrl, store, clock, sandbox }: ComposeOptions, till: Till): Promise<Doors> {
@@ -163,11 +165,12 @@ function toListener(
   ready: () => Promise<ReadyReport>,
 ): RequestListener {
   const { set, config, baseUrl, store, clock, log, sandbox } = options;
-  const { services, payments, bookkeeping } = till;
+  const { services, all, payments, bookkeeping } = till;
   const { tallies } = bookkeeping;
   const { reports } = outside;
   return createApp({
     services,
+    routed: all,
     invoke: payments.invoke,
     challenge: (service, resource) => {
       const challenge = payments.offers.challenge(service, resource);
@@ -188,6 +191,3 @@ function toListener(
     log,
   });
 }
-
-/** How much of the set's digest stands in the book: enough to tell the sets of one shop apart. */
-const SHOWN_DIGEST = 12;

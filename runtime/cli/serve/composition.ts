@@ -15,6 +15,8 @@ import type { SourcesOverride } from "./sources.ts";
 
 export interface ComposeOptions {
   readonly set: ManifestSet;
+  /** Of the set's files, as `payphone history` names it. */
+  readonly digest?: string | undefined;
   readonly config: Config;
   /** The public base URL, without a trailing slash. */
   readonly baseUrl: string;
@@ -27,6 +29,8 @@ export interface ComposeOptions {
   readonly knownRails?: ReadonlyMap<string, RailStatus> | undefined;
   /** Counts what happens; left out: nobody does. */
   readonly monitor?: Pick<Monitor, "watchTallies" | "watchTransport"> | undefined;
+  /** What earlier sets offered and this one does not: sets of the services that are retired. */
+  readonly retired?: readonly ManifestSet[] | undefined;
   /** What `GET /ready` warns of because of this set: sentences. */
   readonly notes?: readonly string[] | undefined;
   /** Set in a sandbox only. */

@@ -1,7 +1,7 @@
 import { createReportShelf, type ReportShelf } from "../../core/jobs/reports.ts";
 import { withOneFacilitator } from "../../core/rails/facilitators.ts";
 import { createPurchaseList } from "../../core/wallets/purchases.ts";
-import { type LoadedPlugins, loadPlugins } from "../set/load.ts";
+import { type LoadedPlugins, loadPlugins, type ManifestSet } from "../set/load.ts";
 import type { ComposeOptions } from "./composition.ts";
 import { createDrivers, type Drivers } from "./drivers.ts";
 import { createReportPublisher } from "./reports.ts";
@@ -16,11 +16,12 @@ export interface Outside {
 }
 
 /** @throws Problem `bad-request` when the configuration lacks what the site needs. */
-export function openOutside({ set, config, baseUrl, store, clock, log, sandbox, monitor }: ComposeOptions): Outside {
+export function openOutside(options: ComposeOptions): Outside {
+  const { set, config, baseUrl, store, clock, log, sandbox, monitor } = options;
   const site = sandbox ? withOneFacilitator(set.site) : set.site;
   const drivers = createDrivers({ config, site, store, clock, log });
   const sources = openSources({
-    set,
+    set: withRetiredSources(set, options.retired),
     config,
     store,
     clock,
@@ -60,4 +61,15 @@ export function warnOfUnset({ set, config, log }: ComposeOptions): void {
   for (const { id, needs = [] } of set.manifests)
     for (const variable of needs)
       if (config.env[variable] === undefined) log.warn("plugin.variable-unset", { service: id, variable });
+}
+
+/** The sources of a set and of the retired ones: a retired service goes on to read what it read. */
+function withRetiredSources(set: ManifestSet, retired: readonly ManifestSet[] = []): ManifestSet {
+  const own = set.site.upstreams ?? [];
+  const more = retired
+    .flatMap(({ site }) => site.upstreams ?? [])
+    .filter(({ id }) => !own.some((one) => one.id === id));
+  if (more.length === 0) return set;
+  const byId = new Map(more.map((upstream) => [upstream.id, upstream]));
+  return { ...set, site: { ...set.site, upstreams: [...own, ...byId.values()] } };
 }

@@ -21,6 +21,7 @@ import { type OpenAdmin, openAdmin } from "./admin/admin.ts";
 import { createPresenceBoard } from "./admin/presence.ts";
 import { toAdminRoutes } from "./admin/routes.ts";
 import { type Changes, createChanges } from "./change/changes.ts";
+import { createPast } from "./change/past.ts";
 import { type ComposeSet, createSwap, type Swap } from "./change/swap.ts";
 import { claimStore } from "./claim-store.ts";
 import { compose } from "./compose.ts";
@@ -89,22 +90,23 @@ export async function run(options: RunOptions): Promise<Running> {
   const shared = monitor.watchStore({ ...store, createLimiter: keepLimiters(store.createLimiter) });
   const books = createShopBooks(config, () => forgetBefore(set.site.books, clock.now()));
   opening.defer(() => books.close());
-  const composeSet: ComposeSet = (next, knownRails) => {
+  const composeSet: ComposeSet = ({ set: next, digest, retired }, knownRails) => {
     log.conceal(secretsOf(config, next.site));
     const notes = next === set && note !== undefined ? [note] : [];
-    const terms = { set: next, config, baseUrl, clock, log, knownRails, notes, monitor };
+    const terms = { set: next, config, baseUrl, clock, log, knownRails, notes, monitor, retired, digest };
     return compose({ ...terms, store: shared, books, sandbox: sandbox?.(next) });
   };
-  const composition = await composeSet(set);
+  const first = { set, folder: tryRead(set.dir) };
+  const past = createPast({ dataDir: config.dataDir, home: set.home, log });
+  const composition = await composeSet({ set, digest: first.folder?.digest, retired: await past.atStart(first) });
   if (!("listener" in composition)) throw toFaultProblem(composition);
   const swap: Swap = createSwap({ set, composition }, { compose: composeSet, log });
   opening.defer(() => swap.close());
   server.attach(belowPath(swap.listener, baseUrl)); // Health is answered from now on; paid services, when their rails are known.
   await sleep(BREATH_MS);
   await composition.start();
-  const first = { set, folder: tryRead(set.dir) };
   const examine = options.examine ?? ((next) => refuseOwnFaults(next, config));
-  const changes = createChanges({ first, swap, dataDir: config.dataDir, examine, log });
+  const changes = createChanges({ first, swap, past, examine, log });
   const describe = () => ({ version: packageJson.version, set: changes.digest(), url });
   const presence = createPresenceBoard({ store, clock, log, describe });
   opening.defer(() => presence.close());

@@ -1,7 +1,7 @@
 import { Problem } from "../../api/problem.ts";
 import type { Invocation } from "../call.ts";
 import { sha256 } from "../digest.ts";
-import type { Service } from "../service.ts";
+import { type Service, toGone } from "../service.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 import { amountOn } from "../set/price.ts";
 import type { Challenge } from "../x402/challenge.ts";
@@ -18,7 +18,7 @@ export interface Offers {
   of(service: Service): readonly PaymentRequirements[];
   /**
    * The 402 of a paid service. Without an error it is built once and reused.
-   * @throws Problem `unavailable` while no rail is up: a priced service is never free.
+   * @throws Problem `unavailable` while no rail is up: a priced service is never free; `gone` for a retired one.
    */
   challenge(service: Service, resource: string, terms?: ChallengeTerms): Challenge;
   /**
@@ -67,7 +67,9 @@ export function createOffers(deps: OffersDeps): Offers {
   const { site, services, rails, history, extensionsOf, declareSignIn, proofs } = deps;
   let current: ReadonlyMap<string, readonly PaymentRequirements[]> = new Map();
   let cached = new Map<string, { readonly challenge: Challenge; readonly proof: object | undefined }>();
-  const of = (service: Service): readonly PaymentRequirements[] => current.get(service.manifest.id) ?? [];
+  const offered = services.filter(({ isRetired }) => !isRetired);
+  const of = (service: Service): readonly PaymentRequirements[] =>
+    service.isRetired ? [] : (current.get(service.manifest.id) ?? []);
 
   const describe: Offers["describe"] = (service, resource) => {
     const extensions = extensionsOf?.(service, resource);
@@ -87,6 +89,7 @@ export function createOffers(deps: OffersDeps): Offers {
     of,
     describe,
     challenge(service, resource, { error, networks } = {}) {
+      if (service.isRetired) throw toGone(service, error);
       const key = [service.manifest.id, resource, ...(networks ?? [])].join(" ");
       const known = error === undefined ? cached.get(key) : undefined;
       if (known && (!proofs || known.proof === proofs.offers(resource, known.challenge.required.accepts)))
@@ -122,7 +125,7 @@ export function createOffers(deps: OffersDeps): Offers {
       return bound ? offer : "wrong_resource";
     },
     async update(statuses) {
-      const next = new Map(services.map((service) => [service.manifest.id, toOffers(service, site, rails, statuses)]));
+      const next = new Map(offered.map((service) => [service.manifest.id, toOffers(service, site, rails, statuses)]));
       await history.publish(next);
       current = next;
       cached = new Map();

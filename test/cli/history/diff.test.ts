@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { diffSets } from "../../../runtime/cli/history/diff.ts";
 import { readFolder } from "../../../runtime/cli/history/folder.ts";
 import { createHistory, type HistoryEntry } from "../../../runtime/cli/history/history.ts";
+import { retire } from "../../../runtime/cli/history/retired.ts";
 import { diffSchemas } from "../../../runtime/cli/history/schema-diff.ts";
 import { toDistinct } from "../../../runtime/cli/serve/change/changes.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
@@ -99,6 +100,25 @@ describe("the difference of two sets", () => {
     expect(await changes(TOSS, response('"sides":', '"edge": {}, "sides":'))).to.deep.equal([
       "schema: output: edge is new",
     ]);
+  });
+});
+
+describe("a service that a set does not offer any more", () => {
+  after(removeDirectories);
+  const DAY = 24 * 60 * 60_000;
+
+  it("is kept in mind for as long as what was bought can be asked for, and a day longer", async () => {
+    const { "manifests/toss.yaml": _, ...without } = TOSS;
+    const [set, next] = [await loadSet(await makeDirectory(TOSS)), await loadSet(await makeDirectory(without))];
+    const [entry] = retire([], { digest: "d", set }, next, 0);
+    expect(entry).to.include({ id: "toss", digest: "d" });
+    expect(entry?.routes).to.deep.equal(["POST /v1/toss"]);
+    const { until = 0 } = entry ?? {};
+    expect(until).to.be.at.least(2 * DAY);
+    expect(retire([entry!], undefined, next, until + DAY - 1)).to.deep.equal([entry]);
+    expect(retire([entry!], undefined, next, until + DAY)).to.deep.equal([]);
+    expect(retire([entry!], undefined, set, 1), "offered again").to.deep.equal([]);
+    expect(retire([entry!], { digest: "e", set }, next, 1)).to.have.length(1);
   });
 });
 

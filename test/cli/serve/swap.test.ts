@@ -81,7 +81,7 @@ describe("a set that is swapped for another one", () => {
   };
   const change = async (files: Files): Promise<void> => {
     await writeFiles(dir, files);
-    await running.swap.change(await loadSet(dir));
+    await running.swap.change({ set: await loadSet(dir) });
   };
 
   it("sells a changed plugin and a new price at once, and loads nothing twice that has not changed", async () => {
@@ -119,7 +119,7 @@ describe("a set that is swapped for another one", () => {
   it("changes nothing when a plugin of the new set has a fault", async () => {
     await change(SHOP);
     await writeFiles(dir, { "plugins/toss/side.ts": "export const other = 1;\n" });
-    const refused = await running.swap.change(await loadSet(dir)).catch((error: Error) => error.message);
+    const refused = await running.swap.change({ set: await loadSet(dir) }).catch((error: Error) => error.message);
     expect(refused).to.match(/^manifests\/toss\.yaml:6:10 .*side/);
     expect(await toss()).to.deep.include({ sides: ["heads"], amount: "10000" });
   });

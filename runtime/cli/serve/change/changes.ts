@@ -2,9 +2,10 @@ import type { Log } from "../../../api/capabilities.ts";
 import { Problem } from "../../../api/problem.ts";
 import type { Change, SetComparison } from "../../history/change.ts";
 import { diffCode, diffSets } from "../../history/diff.ts";
-import { readFolder, type SetFolder } from "../../history/folder.ts";
-import { createHistory, type HistoryEntry } from "../../history/history.ts";
+import { readFolder } from "../../history/folder.ts";
+import type { HistoryEntry } from "../../history/history.ts";
 import { loadSet, type ManifestSet } from "../../set/load.ts";
+import type { FiledSet, Past } from "./past.ts";
 import type { Swap, SwapTimes } from "./swap.ts";
 
 /** Changes of what this process sells. */
@@ -29,28 +30,21 @@ export interface Applied extends SetComparison {
   readonly times?: SwapTimes;
 }
 
-/** What is sold at the start. */
-export interface StartedSet {
-  readonly set: ManifestSet;
-  /** Undefined where the files cannot be read as a whole. */
-  readonly folder: SetFolder | undefined;
-}
-
 export interface ChangesDeps {
-  readonly first: StartedSet;
+  readonly first: FiledSet;
   readonly swap: Swap;
-  readonly dataDir: string;
+  readonly past: Past;
   /** @throws Problem `bad-request` with every fault of the set, its plugins, and the variables that it needs. */
   readonly examine: (set: ManifestSet) => Promise<void>;
   readonly log: Log;
 }
 
 /** One change at a time; each is on record when it has been made. */
-export function createChanges({ first, swap, dataDir, examine, log }: ChangesDeps): Changes {
-  const history = createHistory(dataDir);
+export function createChanges({ first, swap, past, examine, log }: ChangesDeps): Changes {
+  const { history } = past;
   const { home } = first.set;
   let current = first;
-  let working: Promise<unknown> = noteStart().catch((error: unknown) => log.warn("set.not-kept", { error }));
+  let working: Promise<unknown> = noteStart();
 
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const result = working.then(work);
@@ -67,15 +61,13 @@ export function createChanges({ first, swap, dataDir, examine, log }: ChangesDep
 
   async function noteStart(): Promise<void> {
     if (!first.folder) return;
-    const last = await history.last();
-    await history.keep(first.folder);
-    if (last?.digest === first.folder.digest) return;
+    await past.keep(first);
     const at = new Date().toISOString();
-    await history.add({ digest: first.folder.digest, at, by: "start", what: "start", changes: [] });
+    await past.note({ digest: first.folder.digest, at, by: "start", what: "start", changes: [] });
   }
 
   /** @throws Problem `bad-request` with the faults, or because the files change while they are read. */
-  async function load(dir: string): Promise<StartedSet> {
+  async function load(dir: string): Promise<FiledSet> {
     const folder = readFolder(dir);
     if (folder.digest === current.folder?.digest) return current;
     const set = await loadSet(dir, false, home);
@@ -85,24 +77,23 @@ export function createChanges({ first, swap, dataDir, examine, log }: ChangesDep
     return { set, folder };
   }
 
-  function compare(next: StartedSet): SetComparison {
+  function compare(next: FiledSet): SetComparison {
     const files = diffCode(current.folder?.digests ?? new Map(), next.folder?.digests ?? new Map());
     const changes: readonly Change[] = next === current ? [] : [...diffSets(current.set, next.set), ...files];
     return { from: digestOf(current), to: digestOf(next), changes };
   }
 
-  async function sell(next: StartedSet, { what, by, refused }: Said): Promise<Applied> {
+  async function sell(next: FiledSet, { what, by, refused }: Said): Promise<Applied> {
     const comparison = compare(next);
     if (next === current) return comparison;
-    if (next.folder) await history.keep(next.folder).catch((error: unknown) => log.warn("set.not-kept", { error }));
-    const times = await swap.change(next.set);
+    await past.keep(next);
+    const retired = await past.between(current, next);
+    const times = await swap.change({ set: next.set, digest: next.folder?.digest, retired });
     current = next;
     const { changes, to: digest } = comparison;
     const at = new Date().toISOString();
     log.info("set.changed", { what, by, from: comparison.from, to: digest, changes: changes.length, ...times });
-    await history
-      .add({ digest, at, by, what, changes, ...(refused !== undefined && { refused }) })
-      .catch((error: unknown) => log.warn("set.not-noted", { error }));
+    await past.note({ digest, at, by, what, changes, ...(refused !== undefined && { refused }) });
     return { ...comparison, times };
   }
 
@@ -123,7 +114,7 @@ interface Said {
   readonly refused?: string;
 }
 
-const digestOf = ({ folder }: StartedSet): string => folder?.digest ?? "unknown";
+const digestOf = ({ folder }: FiledSet): string => folder?.digest ?? "unknown";
 
 /**
  * The sets before the current one, the newest last. A rollback and what it took back are passed over: going back twice by

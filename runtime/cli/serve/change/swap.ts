@@ -10,9 +10,18 @@ import { toFaultProblem } from "../../set/check.ts";
 import type { ManifestSet } from "../../set/load.ts";
 import type { Composition } from "../composition.ts";
 
+/** A set that is to be sold. */
+export interface NextSet {
+  readonly set: ManifestSet;
+  /** Of its files. */
+  readonly digest?: string | undefined;
+  /** What earlier sets offered and this one does not. */
+  readonly retired?: readonly ManifestSet[];
+}
+
 /** Composes a set; gives only the faults when a plugin has any. */
 export type ComposeSet = (
-  set: ManifestSet,
+  next: NextSet,
   knownRails?: ReadonlyMap<string, RailStatus>,
 ) => Promise<Composition | readonly Fault[]>;
 
@@ -25,7 +34,7 @@ export interface Swap {
    * @throws Problem `bad-request` with the faults of plugins; `unavailable` when something would not be sold any more, or
    * too many earlier sets still have calls in flight. Nothing has changed then.
    */
-  change(set: ManifestSet): Promise<SwapTimes>;
+  change(next: NextSet): Promise<SwapTimes>;
   /** How many earlier sets still have work in flight. */
   retiring(): number;
   /** Closes the current set and all earlier ones. */
@@ -77,8 +86,8 @@ export function createSwap(first: CurrentSet, { compose, log }: SwapDeps): Swap 
     listener,
     current: () => current,
     retiring: () => retired.size,
-    change(set) {
-      const changed = changing.then(() => change(set));
+    change(next) {
+      const changed = changing.then(() => change(next));
       changing = changed.catch(() => undefined);
       return changed;
     },
@@ -90,11 +99,12 @@ export function createSwap(first: CurrentSet, { compose, log }: SwapDeps): Swap 
     },
   };
 
-  async function change(set: ManifestSet): Promise<SwapTimes> {
+  async function change(next: NextSet): Promise<SwapTimes> {
+    const { set } = next;
     const began = performance.now();
     await makeRoom();
     const former = current;
-    const composition = await compose(set, commonRails(former, set));
+    const composition = await compose(next, commonRails(former, set));
     if (!("listener" in composition)) throw toFaultProblem(composition);
     try {
       await composition.prepare();

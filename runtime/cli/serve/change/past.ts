@@ -1,0 +1,72 @@
+import type { Log } from "../../../api/capabilities.ts";
+import type { SetFolder } from "../../history/folder.ts";
+import { createHistory, type History, type HistoryEntry } from "../../history/history.ts";
+import { type EarlierSet, loadRetired, type RetiredEntry, retire } from "../../history/retired.ts";
+import { loadSet, type ManifestSet } from "../../set/load.ts";
+
+/** A set with its files. */
+export interface FiledSet {
+  readonly set: ManifestSet;
+  /** Undefined where the files cannot be read as a whole. */
+  readonly folder: SetFolder | undefined;
+}
+
+/** What was sold before, and what of it has to go on. A data directory that cannot be written keeps nothing. */
+export interface Past {
+  readonly history: History;
+  /** What the set that is sold at the start does not offer any more. */
+  atStart(first: FiledSet): Promise<readonly ManifestSet[]>;
+  /** The same for a set that is about to take the current one's place. */
+  between(current: FiledSet, next: FiledSet): Promise<readonly ManifestSet[]>;
+  /** Keeps the files of a set that is about to be sold. */
+  keep(next: FiledSet): Promise<void>;
+  /** Puts on record that a set is sold, and what is retired by it. */
+  note(entry: HistoryEntry): Promise<void>;
+}
+
+export interface PastDeps {
+  readonly dataDir: string;
+  /** The shop's folder. */
+  readonly home: string;
+  readonly log: Log;
+}
+
+export function createPast({ dataDir, home, log }: PastDeps): Past {
+  const history = createHistory(dataDir);
+  const unkept = (error: unknown): void => log.warn("set.not-kept", { error });
+  let retired: readonly RetiredEntry[] = [];
+
+  const follow = async (before: EarlierSet | undefined, next: ManifestSet): Promise<readonly ManifestSet[]> => {
+    retired = retire(retired, before, next, Date.now());
+    return loadRetired(retired, { find: history.find, home });
+  };
+  return {
+    history,
+    async atStart(first) {
+      try {
+        retired = await history.retired();
+        return await follow(await lastSold(first), first.set);
+      } catch (error) {
+        unkept(error);
+        return [];
+      }
+    },
+    between: ({ set, folder }, next) => follow(folder && { digest: folder.digest, set }, next.set),
+    keep: async ({ folder }) => folder && history.keep(folder).catch(unkept),
+    async note(entry) {
+      try {
+        await history.setRetired(retired);
+        if ((await history.last())?.digest !== entry.digest) await history.add(entry);
+      } catch (error) {
+        unkept(error);
+      }
+    },
+  };
+
+  /** The set that was sold last, unless it is this one. */
+  async function lastSold({ folder }: FiledSet): Promise<EarlierSet | undefined> {
+    const last = await history.last();
+    const dir = last && last.digest !== folder?.digest ? await history.find(last.digest) : undefined;
+    return last && dir !== undefined ? { digest: last.digest, set: await loadSet(dir, true, home) } : undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import { Problem } from "../../api/problem.ts";
+import { bindServices, type Service, type StatusOf } from "../../core/service.ts";
+import { handlerOf } from "../../core/set/manifest.ts";
+import { createProxyHandlers } from "../../drivers/proxy/handlers.ts";
+import type { ManifestSet } from "../set/load.ts";
+import type { ComposeOptions } from "./composition.ts";
+import { type Outside, setUpPlugins } from "./outside.ts";
+
+/**
+ * The services that earlier sets offered and this one does not. They are offered to nobody, but what was offered stays
+ * payable for its time, what was bought can be fetched, and paid jobs are done. One whose plugin cannot be set up any more
+ * fails whenever its work is asked for: nobody is charged, and paid jobs are paid back.
+ */
+export async function bindRetired(
+  options: ComposeOptions,
+  outside: Outside,
+  statusOf: StatusOf,
+): Promise<readonly Service[]> {
+  const sets = (options.retired ?? []).map(async (set) => bindSet(set, options, outside, statusOf));
+  return (await Promise.all(sets)).flat();
+}
+
+async function bindSet(
+  set: ManifestSet,
+  options: ComposeOptions,
+  outside: Outside,
+  statusOf: StatusOf,
+): Promise<readonly Service[]> {
+  const { manifests, compile, site } = set;
+  const { log } = options;
+  const { handlers: own, faults } = await setUpPlugins({ ...options, set }, outside);
+  for (const { file, message } of faults) log.warn("service.retired-unable", { file, message });
+  const { upstreams, web, cacheOf } = outside.sources;
+  const handlers = new Map([
+    ...own,
+    ...createProxyHandlers({ manifests, upstreams, web, cacheOf, compile, clock: options.clock }),
+  ]);
+  for (const manifest of manifests) {
+    const name = handlerOf(manifest);
+    if (!handlers.has(name)) handlers.set(name, unable);
+  }
+  const ids = new Set(manifests.map(({ id }) => id));
+  return bindServices(manifests, { site, compile, handlers, statusOf }).map((service) =>
+    ids.has(service.manifest.id) ? Object.freeze({ ...service, isRetired: true as const }) : service,
+  );
+}
+
+const unable = (): never => {
+  throw new Problem("unavailable", "The service is not offered any more");
+};

@@ -1,0 +1,182 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { x402HTTPClient } from "@x402/core/client";
+import { expect } from "chai";
+import { readConfig } from "../../../runtime/cli/config/config.ts";
+import { type Running, run } from "../../../runtime/cli/serve/run.ts";
+import { loadSet } from "../../../runtime/cli/set/load.ts";
+import {
+  edit,
+  type Files,
+  makeDirectory,
+  removeDirectories,
+  TOSS,
+  writeFiles,
+} from "../../core/set/served-directory.ts";
+import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
+import { eventually } from "../../support/eventually.ts";
+import { untilRailsUp } from "../../support/sellers/rails-up.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+import { createBuyer, json, stockFetch } from "../../support/sellers/stock-buyer.ts";
+
+const world = globalThis as { retiredTestGate?: PromiseWithResolvers<void> };
+
+const TOSS_MANIFEST = TOSS["manifests/toss.yaml"] as string;
+const LAST: Files = {
+  ...TOSS,
+  "manifests/stay.yaml": TOSS_MANIFEST.replace("id: toss", "id: stay").replace("/v1/toss", "/v1/stay"),
+  "manifests/work.yaml": `id: work
+title: Long work
+description: Works until it is done.
+route: POST /v1/work
+price: "0.02"
+handler: work.work
+input: { type: object }
+output: { type: object, properties: { done: { type: boolean } }, required: [done] }
+tags: [work]
+job:
+  status_route: GET /v1/work/{job_id}
+  eta_seconds: 10
+  deadline_seconds: 60
+  attempts: 1
+  concurrency: 1
+  queue_limit: 10
+  refund: false
+examples:
+  - input: {}
+`,
+  "plugins/work.ts": `import { definePlugin } from "#plugin";
+
+export default definePlugin("work", () => ({
+  async work() {
+    await globalThis.retiredTestGate?.promise;
+    return { done: true };
+  },
+}));
+`,
+};
+const REMOVED = ["manifests/toss.yaml", "manifests/work.yaml", "plugins/work.ts"];
+
+interface Problem {
+  readonly code: string;
+  readonly detail: string;
+}
+
+describe("a service that is removed", function () {
+  this.timeout(120_000);
+  const data = createDataDir();
+  let sandbox: TestSandbox;
+  let dir: string;
+  let running: Running;
+  let paid: { readonly header: string; readonly answer: string };
+  let quoted: Readonly<Record<string, string>>;
+  let statusUrl: string;
+
+  const start = async (): Promise<void> => {
+    const env = { ...sandbox.env, PAYPHONE_DATA_DIR: data.path, PORT: "0", LOG_LEVEL: "silent" };
+    const port = running ? new URL(running.url).port : "0";
+    running = await run({ set: await loadSet(dir), config: readConfig({ ...env, PORT: port }) });
+    await untilRailsUp(running.url);
+  };
+  const post = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+    fetch(running.url + path, { ...json({}), headers: { "content-type": "application/json", ...headers } });
+  const problemOf = async (response: Response): Promise<readonly [number, string]> => [
+    response.status,
+    ((await response.json()) as Problem).code,
+  ];
+
+  before(async () => {
+    [sandbox, dir] = await Promise.all([sharedSandbox(), makeDirectory(LAST)]);
+    world.retiredTestGate = Promise.withResolvers();
+    await start();
+    let header = "";
+    const noting: typeof fetch = async (input, init) => {
+      const sent = input instanceof Request ? input.headers : new Headers(init?.headers);
+      header = sent.get("payment-signature") ?? header;
+      return fetch(input, init);
+    };
+    const pay = await stockFetch(sandbox, "base", noting);
+    const answer = await (await pay(`${running.url}/v1/toss`, json({}))).text();
+    paid = { header, answer };
+    const accepted = (await (await pay(`${running.url}/v1/work`, json({}))).json()) as { readonly status_url: string };
+    statusUrl = accepted.status_url;
+    const challenge = await fetch(`${running.url}/v1/toss`, { method: "POST" });
+    const client = await createBuyer(sandbox);
+    const http = new x402HTTPClient(client);
+    const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
+    quoted = http.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
+
+    await Promise.all(REMOVED.map((file) => rm(join(dir, file))));
+    await running.changes.apply("test");
+  });
+  after(async () => {
+    delete world.retiredTestGate;
+    await running.close();
+    data.remove();
+    await removeDirectories();
+  });
+
+  it("is offered to nobody: its route answers 410, and no document names it", async () => {
+    expect(await problemOf(await post("/v1/toss"))).to.deep.equal([410, "gone"]);
+    expect(await problemOf(await post("/v1/work"))).to.deep.equal([410, "gone"]);
+    expect((await post("/v1/stay")).status).to.equal(402);
+    for (const path of ["/", "/openapi.json", "/llms.txt"])
+      expect(await (await fetch(running.url + path)).text(), path)
+        .to.include("/v1/stay")
+        .and.not.include("/v1/toss")
+        .and.not.include("/v1/work");
+  });
+
+  it("gives what was bought to whoever repeats the payment", async () => {
+    const again = await post("/v1/toss", { "payment-signature": paid.header });
+    expect([again.status, await again.text()]).to.deep.equal([200, paid.answer]);
+  });
+
+  it("goes on with the jobs that were paid for, and tells how they stand", async () => {
+    const status = async (): Promise<string> =>
+      ((await (await fetch(statusUrl)).json()) as { readonly status: string }).status;
+    expect(await status()).to.match(/^(IN_PROGRESS|DISPATCHING)$/);
+    world.retiredTestGate?.resolve();
+    await eventually(async () => (await status()) === "DELIVERED");
+  });
+
+  it("takes a payment for what it offered a moment ago, and no other one", async () => {
+    const bought = await post("/v1/toss", quoted);
+    expect(bought.status).to.equal(200);
+    const client = await createBuyer(sandbox);
+    const http = new x402HTTPClient(client);
+    const challenge = await post("/v1/stay");
+    const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
+    const other = await client.createPaymentPayload(required);
+    const refused = await post("/v1/toss", http.encodePaymentSignatureHeader(other));
+    expect(await problemOf(refused)).to.deep.equal([410, "gone"]);
+  });
+
+  it("is remembered by the next process", async () => {
+    await running.close();
+    await start();
+    expect(await problemOf(await post("/v1/toss"))).to.deep.equal([410, "gone"]);
+    const again = await post("/v1/toss", { "payment-signature": paid.header });
+    expect([again.status, await again.text()]).to.deep.equal([200, paid.answer]);
+    expect((await fetch(statusUrl)).status).to.equal(200);
+  });
+
+  it("is offered again when it is there again", async () => {
+    await writeFiles(dir, edit(LAST, "manifests/toss.yaml", "0.01", "0.05"));
+    await running.changes.apply("test");
+    const challenge = await post("/v1/toss");
+    expect([challenge.status, await challenge.text()]).to.satisfy(
+      ([status, text]: [number, string]) => status === 402 && text.includes('"amount":"50000"'),
+    );
+    expect((await post("/v1/work")).status).to.equal(402);
+  });
+
+  it("that has moved to another address tells of its jobs at the old one", async () => {
+    await writeFiles(dir, edit(LAST, "manifests/work.yaml", "GET /v1/work/{job_id}", "GET /v1/works/{job_id}"));
+    await running.changes.apply("test");
+    expect(((await (await fetch(statusUrl)).json()) as { status: string }).status).to.equal("DELIVERED");
+    const moved = statusUrl.replace("/v1/work/", "/v1/works/");
+    expect(((await (await fetch(moved)).json()) as { status: string }).status).to.equal("DELIVERED");
+    expect((await post("/v1/work")).status).to.equal(402);
+  });
+});
