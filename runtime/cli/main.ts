@@ -5,6 +5,7 @@ import { Problem } from "../api/problem.ts";
 import { addBackupCommands } from "./commands/backup.ts";
 import { addBooksCommands } from "./commands/books.ts";
 import { addCallCommand } from "./commands/call.ts";
+import { addCompletionCommand } from "./commands/completion.ts";
 import { ROOT } from "./commands/directory.ts";
 import { addImportCommands } from "./commands/import.ts";
 import { addInitCommand } from "./commands/init.ts";
@@ -17,9 +18,9 @@ import { addRegistryCommands } from "./commands/registry.ts";
 import { addSalesCommands } from "./commands/sales.ts";
 import { addServerCommands } from "./commands/serve.ts";
 import { addSetCommands } from "./commands/set.ts";
-import { addTestCommand } from "./commands/test.ts";
 import { addVerifyCommand } from "./commands/verify.ts";
 import { addWebhookCommands } from "./commands/webhooks.ts";
+import { addExamples } from "./completion/examples.ts";
 import { enterShop } from "./config/config.ts";
 import { findShop } from "./config/shop.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
@@ -43,7 +44,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-function createProgram(): Command {
+/** The command line, whose commands load their code when they are called. */
+export function createProgram(): Command {
   const program = new Command("payphone")
     .description(packageJson.description)
     .version(packageJson.version)
@@ -59,7 +61,6 @@ function createProgram(): Command {
   addServerCommands(program);
   addOperateCommands(program);
   addSetCommands(program);
-  addTestCommand(program);
   addImportCommands(program);
   addCallCommand(program);
   addPurchasesCommand(program);
@@ -72,6 +73,8 @@ function createProgram(): Command {
   addWebhookCommands(program);
   addBackupCommands(program);
   addRegistryCommands(program);
+  addCompletionCommand(program);
+  addExamples(program);
   return program;
 }
 

@@ -71,6 +71,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "runtime/sandbox": ["svm", "evm", "contracts", "recordings"],
   "runtime/cli": [
     "commands",
+    "completion",
     "init",
     "embed",
     "contract",

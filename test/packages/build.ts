@@ -14,8 +14,8 @@ const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
 
 /** What is served or read as it is. JSON that modules import is copied by the compiler. */
 const ASSETS = [
-  "runtime/surfaces/pages/**/*.{css,js,png,svg}",
-  "runtime/cli/init/shop/**/*.txt",
+  "runtime/surfaces/**/*.{css,js,png,svg}",
+  "runtime/cli/**/*.{txt,yaml}",
   "runtime/**/*.d.ts",
   "manifests/_site.yaml",
 ];

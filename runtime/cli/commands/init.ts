@@ -17,9 +17,10 @@ export function addInitCommand(program: Command): void {
     .argument("<folder>", "the new folder; its name becomes the shop's")
     .option("--owner <name>", "who sells (default: git's user.name, or this machine's user)")
     .option("--url <address>", "where buyers can reach the owner")
+    .option("--testnet", "be paid on Base Sepolia and Solana devnet, in money that is worth nothing")
     .addHelpText("after", HELP)
-    .action(async (dir: string, { owner, url }: { owner?: string; url?: string }) => {
+    .action(async (dir: string, flags: { owner?: string; url?: string; testnet?: boolean }) => {
       const { runInit } = await import("../init/init.ts");
-      console.log(await runInit({ dir, owner, url }));
+      console.log(await runInit({ dir, ...flags }));
     });
 }

@@ -5,11 +5,12 @@ import { findShop, toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
 import { shopOption } from "./directory.ts";
 
-/** The commands about a set that sell nothing: `check`, `types` and `record`. */
+/** The commands about a set that sell nothing: `check`, `types`, `record` and `test`. */
 export function addSetCommands(program: Command): void {
   addCheck(program);
   addTypes(program);
   addRecord(program);
+  addTest(program);
 }
 
 function addCheck(program: Command): void {
@@ -80,5 +81,30 @@ function addRecord(program: Command): void {
       const { report, hasFailed } = await runRecord({ dir, ids, check, env: loadEnv() });
       console.log(report);
       process.exitCode = hasFailed ? EXIT.failed : EXIT.ok;
+    });
+}
+
+const TEST_HELP = `
+Each example's input goes through its handler, with recordings in the place of all sources. The output is held to its schema
+and, where the manifest shows an output, compared with it. What differs from run to run (times, signatures, chance) is held
+to the schema alone. The same from mocha or node:test: import { contractTests } from "payphone/test".
+
+Examples:
+  payphone test
+  payphone test count_words
+`;
+
+function addTest(program: Command): void {
+  program
+    .command("test")
+    .description("run every example of every manifest, offline, and compare what comes out")
+    .argument("[services...]", "ids of services; all by default")
+    .addOption(shopOption())
+    .addHelpText("after", TEST_HELP)
+    .action(async (services: string[], { dir: given }: { dir?: string }) => {
+      const dir = toShop(given);
+      const { runTest } = await import("../contract/run.ts");
+      const haveComeTrue = await runTest({ dir, services, env: loadEnv(), print: (line) => console.log(line) });
+      process.exitCode = haveComeTrue ? EXIT.ok : EXIT.failed;
     });
 }

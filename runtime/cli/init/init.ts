@@ -18,10 +18,12 @@ export interface InitCommand {
   readonly owner?: string | undefined;
   /** Where buyers reach the owner. */
   readonly url?: string | undefined;
+  /** Whether buyers pay on test networks. */
+  readonly testnet?: boolean;
 }
 
 /** Writes a new shop that sells one service. @returns what to do next. @throws Problem `bad-request`; nothing is written then. */
-export async function runInit({ dir, owner, url }: InitCommand): Promise<string> {
+export async function runInit({ dir, owner, url, testnet = false }: InitCommand): Promise<string> {
   const shop = resolve(dir);
   const name = basename(shop);
   refuseName(name);
@@ -34,7 +36,7 @@ export async function runInit({ dir, owner, url }: InitCommand): Promise<string>
   const complaint = GRAMMARS.url?.explain(contact);
   if (complaint !== undefined) throw new Problem("bad-request", `The address "${contact}": ${complaint}`);
   const blanks = { name, title: toTitle(name), owner: JSON.stringify(seller), contact: JSON.stringify(contact) };
-  await writeAll(shop, fillTemplate({ ...blanks, payphone: JSON.stringify(toSource(shop)) }));
+  await writeAll(shop, fillTemplate({ ...blanks, payphone: JSON.stringify(toSource(shop)) }, testnet));
   await writeTypes(shop);
   return toNextSteps(relative(process.cwd(), shop) || ".");
 }

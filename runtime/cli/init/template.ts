@@ -16,14 +16,53 @@ export interface Blanks {
   readonly payphone: string;
 }
 
+/** The blanks about money. */
+interface MoneyBlanks {
+  /** The part of _site.yaml. */
+  readonly rails: string;
+  /** In words. */
+  readonly money: string;
+  readonly baseRpc: string;
+  readonly solanaRpc: string;
+  /** The part of .env.example. */
+  readonly facilitator: string;
+}
+
+/** @param isTest whether buyers pay on test networks, with money that is worth nothing. */
+function toMoneyBlanks(isTest: boolean): MoneyBlanks {
+  const read = (file: string): string => readFileSync(join(import.meta.dirname, file), "utf8").trim();
+  if (!isTest) return { rails: read("real-rails.yaml"), ...REAL };
+  return { rails: read("../config/testnet-rails.yaml"), ...TEST };
+}
+
+const REAL: Omit<MoneyBlanks, "rails"> = {
+  money: "USDC on Base or Solana",
+  baseRpc: "",
+  solanaRpc: "",
+  facilitator: `
+# The x402 facilitator that settles payments; or Coinbase's, by its API key.
+FACILITATOR_URL=
+# CDP_API_KEY_ID=
+# CDP_API_KEY_SECRET=
+`,
+};
+
+const TEST: Omit<MoneyBlanks, "rails"> = {
+  money: "test USDC on Base Sepolia or Solana devnet, which is worth nothing",
+  baseRpc: "https://sepolia.base.org",
+  solanaRpc: "https://api.devnet.solana.com",
+  facilitator: "",
+};
+
 /**
  * The files of a new shop, by path. Those in `shop/` end with `.txt`, so that nothing takes them for code or settings of
  * payphone, and a leading dot is spelt.
  */
-export function fillTemplate(blanks: Blanks): ReadonlyMap<string, string> {
+export function fillTemplate(own: Blanks, isTest: boolean): ReadonlyMap<string, string> {
+  const blanks: Readonly<Record<string, string>> = { ...own, ...toMoneyBlanks(isTest) };
   const files = globSync("**/*.txt", { cwd: FOLDER }).sort();
   const fill = (text: string): string =>
-    text.replaceAll(/\{\{(\w+)\}\}/g, (whole, blank: string) => blanks[blank as keyof Blanks] ?? whole);
+    text.replaceAll(/\{\{(\w+)\}\}/g, (whole, blank: string) => blanks[blank] ?? whole);
   return new Map(files.map((file) => [toPath(file), fill(readFileSync(join(FOLDER, file), "utf8"))]));
 }
 

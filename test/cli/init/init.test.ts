@@ -1,0 +1,79 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { runInit } from "../../../runtime/cli/init/init.ts";
+import { toSource } from "../../../runtime/cli/init/source.ts";
+import { checkDir } from "../../../runtime/cli/set/check.ts";
+import { loadSet } from "../../../runtime/cli/set/load.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+
+describe("payphone init", () => {
+  const home = createDataDir();
+  after(() => home.remove());
+  const init = (name: string, testnet = false): Promise<string> =>
+    runInit({ dir: join(home.path, name), owner: 'Ada "of" Lovelace', url: "https://ada.example.com", testnet });
+
+  it("makes a sound shop of the owner's name, with current types", async () => {
+    await init("corner");
+    const shop = join(home.path, "corner");
+    expect(await checkDir(shop)).to.deep.equal([]);
+    const { site, manifests } = await loadSet(shop);
+    expect([site.name, site.title]).to.deep.equal(["corner", "Corner"]);
+    expect(site.contact).to.deep.equal({ name: 'Ada "of" Lovelace', url: "https://ada.example.com" });
+    expect(manifests.map(({ id }) => id)).to.deep.equal(["count_words"]);
+    expect(readFileSync(join(shop, "schemas/generated/services.ts"), "utf8")).to.include('module "payphone/plugin"');
+    for (const file of readdirSync(shop, { recursive: true, encoding: "utf8" }).filter((name) => /\.\w+$/.test(name)))
+      if (!existsSync(join(shop, file, "."))) expect(readFileSync(join(shop, file), "utf8"), file).not.to.match(/\{\{/);
+  });
+
+  it("takes its rails from payphone's own site", async () => {
+    const [own, made] = await Promise.all([loadSet(ROOT), loadSet(join(home.path, "corner"))]);
+    for (const rail of made.site.rails) {
+      const { max_fee: _, ...same } = own.site.rails.find(({ id }) => id === rail.id)!;
+      expect(rail).to.deep.equal(same);
+    }
+  });
+
+  it("is paid on test networks with --testnet, and asks for no facilitator then", async () => {
+    await init("trial", true);
+    const shop = join(home.path, "trial");
+    expect(await checkDir(shop)).to.deep.equal([]);
+    const { site } = await loadSet(shop);
+    expect(site.rails.map(({ testnet }) => testnet)).to.deep.equal([true, true]);
+    expect(readFileSync(join(shop, ".env.example"), "utf8")).not.to.include("FACILITATOR");
+  });
+
+  it("writes nothing where the name or the folder will not do, and says what would", async () => {
+    mkdirSync(join(home.path, "full"));
+    writeFileSync(join(home.path, "full/notes.txt"), "mine");
+    for (const [name, complaint] of [
+      ["Corner_Shop", /"Corner_Shop" can be no shop's name: it must be .* like my-shop$/],
+      ["full", /full is not empty: name a folder that does not exist yet$/],
+    ] as const)
+      await init(name).then(
+        () => expect.fail("it made a shop"),
+        (error: Error) => expect(error.message).to.match(complaint),
+      );
+    expect(existsSync(join(home.path, "Corner_Shop"))).to.equal(false);
+    expect(readdirSync(join(home.path, "full"))).to.deep.equal(["notes.txt"]);
+  });
+
+  it("lets the new shop install payphone from where this one came", () => {
+    const installed = join(home.path, "node_modules/payphone");
+    const note = (resolved: string): void => {
+      mkdirSync(installed, { recursive: true });
+      const text = JSON.stringify({ packages: { "node_modules/payphone": { resolved } } });
+      writeFileSync(join(home.path, "node_modules/.package-lock.json"), text);
+    };
+    const source = (): string => toSource(join(home.path, "shop"), installed);
+    note("file:../payphone-0.3.0.tgz");
+    expect(source()).to.equal("file:../../payphone-0.3.0.tgz");
+    note("https://registry.npmjs.org/payphone/-/payphone-0.3.0.tgz");
+    expect(source()).to.match(/^\^\d+\.\d+\.\d+$/);
+    note("git+ssh://git@git.example.com/shops/payphone.git#0123abc");
+    expect(source()).to.equal("git+ssh://git@git.example.com/shops/payphone.git#0123abc");
+    expect(toSource(join(home.path, "shop"), join(home.path, "checkout"))).to.equal("file:../checkout");
+  });
+});
