@@ -38,6 +38,8 @@ export async function ask(
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       ...(body === undefined ? {} : { body }),
     });
+    const media = toFileType(response);
+    if (media !== undefined) return toFileResponse(response, media);
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, json: toJson(text) };
   } catch (error) {
@@ -46,6 +48,18 @@ export async function ask(
       cause: error,
     });
   }
+}
+
+/** The media type of a result that is a file. */
+function toFileType({ ok, headers }: Response): string | undefined {
+  const [type = ""] = (headers.get("content-type") ?? "").split(";");
+  return ok && /^(?!text\/).+\/(?!.*json)/.test(type) ? type : undefined;
+}
+
+/** A file in its form as JSON: `media`, and `data` in base64. */
+async function toFileResponse(response: Response, media: string): Promise<SellerResponse> {
+  const json = { media, data: Buffer.from(await response.arrayBuffer()).toString("base64") };
+  return { status: response.status, headers: response.headers, text: JSON.stringify(json), json };
 }
 
 /** JSON, or undefined. */

@@ -1,3 +1,4 @@
+import { sourceOf } from "../../core/proxy/source.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { amountOn } from "../../core/set/price.ts";
@@ -5,7 +6,16 @@ import { amountOn } from "../../core/set/price.ts";
 /** The facts of the site in the catalogue. */
 export type CatalogSite = Pick<
   SiteManifest,
-  "name" | "title" | "description" | "version" | "catalog_version" | "contact" | "rails" | "currencies" | "yen_tiers"
+  | "name"
+  | "title"
+  | "description"
+  | "version"
+  | "catalog_version"
+  | "contact"
+  | "rails"
+  | "currencies"
+  | "yen_tiers"
+  | "upstreams"
 > & {
   /** The public base URL, without a trailing slash. */
   readonly baseUrl: string;
@@ -57,6 +67,10 @@ export interface CatalogEntry {
   readonly rails: readonly string[];
   readonly tags: readonly string[];
   readonly category: string | null;
+  /** Whose answers are sold, where the service is proxied. */
+  readonly source?: string;
+  /** The media type of the answer, where it is a file. */
+  readonly media?: string;
   /** The names of the schemas; null where a schema has none. */
   readonly input: string | null;
   readonly output: string | null;
@@ -94,6 +108,7 @@ export function toCatalog(
 function toEntry({ manifest, routes, path }: Service, site: CatalogSite): CatalogEntry {
   const { id, title, description, price, tags, category, input, output } = manifest;
   const { baseUrl, rails } = site;
+  const source = sourceOf(manifest, site);
   const payable = price === undefined ? [] : rails.filter((rail) => amountOn(rail, price, site) !== undefined);
   return {
     id,
@@ -109,6 +124,8 @@ function toEntry({ manifest, routes, path }: Service, site: CatalogSite): Catalo
     rails: payable.map((rail) => rail.id),
     tags,
     category: category ?? null,
+    ...(source !== undefined && { source }),
+    ...(manifest.media && !manifest.job && { media: manifest.media.type }),
     input: toName(input),
     output: toName(output),
   };

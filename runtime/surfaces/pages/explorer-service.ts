@@ -1,3 +1,4 @@
+import { sourceOf } from "../../core/proxy/source.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { amountOn, toDecimal } from "../../core/set/price.ts";
@@ -19,6 +20,8 @@ export interface ServiceEntryOptions {
 export function toServiceEntry(service: Service, { site, baseUrl, inline }: ServiceEntryOptions): Html {
   const { manifest, routes, path, input, output } = service;
   const { id, title, description, price, free, sign_in: needsSignIn, tags } = manifest;
+  const source = sourceOf(manifest, site);
+  const { cache } = manifest.proxy ?? {};
   const [takes, gives] = [input, output].map(({ document }) => toFields(inline(document)));
   const method = routes[0]?.method ?? "POST";
   return html`<details class="service" id="${id}" data-search="${[id, title, description, path, ...tags].join(" ").toLowerCase()}">
@@ -28,6 +31,7 @@ export function toServiceEntry(service: Service, { site, baseUrl, inline }: Serv
 ${routes.slice(1).map((alias) => html`<p>Also answers <b class="method">${alias.method}</b>, with the same fields in the query.</p>`)}
 ${price !== undefined && html`<p class="amounts">A call costs ${toAmounts(price, site)}.${free && ` A wallet that signs in gets ${free.calls} calls free of charge each ${free.per}.`}</p>`}
 ${needsSignIn && html`<p class="amounts">For a wallet that signs in; nothing is paid.</p>`}
+${source !== undefined && html`<p class="source">The answers come from ${source}${cache && html`, and are kept for ${cache.seconds} seconds`}.</p>`}
 ${toTry(service, method)}
 <h3>Takes</h3>
 ${toTable(takes ?? [], "required")}

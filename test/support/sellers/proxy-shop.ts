@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Web } from "../../../runtime/api/capabilities.ts";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { secretsOf } from "../../../runtime/cli/config/secrets.ts";
+import { toSandboxSources } from "../../../runtime/cli/sandbox/sources.ts";
 import { openSources } from "../../../runtime/cli/serve/sources.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { createJobs } from "../../../runtime/core/jobs/jobs.ts";
@@ -51,8 +52,10 @@ export interface ProxyShop {
 }
 
 export interface ProxyShopOptions {
-  /** The files of the directory, given the source's URL. */
-  readonly files: (url: string) => Files;
+  /** The directory, or its files, given the source's URL. */
+  readonly files: string | ((url: string) => Files);
+  /** Whether it sells recorded answers, as a sandbox does. */
+  readonly isRecorded?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** Replaces the guarded fetch. */
   readonly web?: Web;
@@ -94,7 +97,7 @@ ${upstreams.map((upstream) => `  - ${upstream}\n`).join("")}limits:
 export async function openProxyShop(options: ProxyShopOptions): Promise<ProxyShop> {
   const { files, env = {} } = options;
   const source = await openSource();
-  const set = await loadSet(await makeDirectory(files(source.url)));
+  const set = await loadSet(typeof files === "string" ? files : await makeDirectory(files(source.url)));
   if (set.faults.length > 0) throw new Error(set.faults.map(toFaultLine).join("\n"));
   const { site, schemas, compile, manifests } = set;
   const state = { shift: 0, nonce: 0, output: "" };
@@ -112,7 +115,10 @@ export async function openProxyShop(options: ProxyShopOptions): Promise<ProxySho
   };
   const log = createLog({ level: "info", secrets: secretsOf(config, site), destination });
   const store = createMemoryStore(clock.now);
-  const sources = openSources({ set, config, store, clock, log });
+  const none = { evm: new Map(), solana: new Map(), tokens: new Map() };
+  const recorded = toSandboxSources({ set, own: { env, llm: undefined }, sandbox: { chains: none }, online: false });
+  const override = options.isRecorded ? recorded.sources : undefined;
+  const sources = openSources({ set, config, store, clock, log, override });
   const { upstreams, web, cacheOf } = sources;
   const handlers = createProxyHandlers({ manifests, upstreams, web: options.web ?? web, cacheOf, compile, clock });
   const server = createServer();

@@ -6,7 +6,7 @@ import { FACTS, railOf, toAmount, toPrice } from "./x402.js";
  * @param {import("./request.js").Answer} answer
  * @returns {HTMLElement}
  */
-export function toOutcome({ status, title, body, receipt, milliseconds }) {
+export function toOutcome({ status, title, body, file, receipt, milliseconds }) {
   const good = status === 200;
   return h(
     "section",
@@ -15,6 +15,7 @@ export function toOutcome({ status, title, body, receipt, milliseconds }) {
     ...(status === 422 ? [toFaults(body)] : []),
     ...(good || status === 422 ? [] : [h("p", {}, detailOf(body))]),
     ...(receipt ? [toReceipt(receipt)] : []),
+    ...(file ? [h("p", {}, h("a", { href: file.url, download: "" }, `Save the file (${file.type})`))] : []),
     good ? toLinkedBox(body) : toMore("The whole answer", toBox(body)),
   );
 }

@@ -6,7 +6,7 @@ import { decodeHeader } from "./x402.js";
  */
 
 /**
- * @typedef {{ status: number, title: string, body: unknown, challenge: import("./x402.js").Challenge | undefined, receipt: import("./x402.js").Receipt | undefined, milliseconds: number }} Answer
+ * @typedef {{ status: number, title: string, body: unknown, file?: { type: string, url: string } | undefined, challenge: import("./x402.js").Challenge | undefined, receipt: import("./x402.js").Receipt | undefined, milliseconds: number }} Answer
  */
 
 /**
@@ -44,7 +44,8 @@ export async function send({ method, url, body }, payment, proof) {
     cache: "no-store",
     ...(body !== undefined && { body }),
   });
-  const text = await response.text();
+  const file = await readFile(response);
+  const text = file ? "" : await response.text();
   const [challenge, receipt] = ["payment-required", "payment-response"].map((name) => {
     const value = response.headers.get(name);
     return value === null ? undefined : decodeHeader(value);
@@ -52,12 +53,22 @@ export async function send({ method, url, body }, payment, proof) {
   return {
     status: response.status,
     title: `${response.status} ${response.statusText}`.trim(),
-    body: parse(text),
+    body: file ? `A file of type ${file.type}, of ${file.size} bytes` : parse(text),
+    file: file && { type: file.type, url: URL.createObjectURL(file) },
     // The body has the whole challenge, the header its lean form.
     challenge: response.status === 402 && challenge ? /** @type {Answer["challenge"]} */ (parse(text)) : undefined,
     receipt: /** @type {Answer["receipt"]} */ (receipt),
     milliseconds: Math.round(performance.now() - started),
   };
+}
+
+/**
+ * The file that a call has answered with, if it is one.
+ * @param {Response} response
+ */
+async function readFile(response) {
+  const type = response.headers.get("content-type") ?? "";
+  return response.ok && !/^text\/|json/.test(type) && type !== "" ? response.blob() : undefined;
 }
 
 /**
