@@ -1,4 +1,4 @@
-import type { Upstream } from "../../api/capabilities.ts";
+import type { LiveUpstream } from "../../drivers/upstream/upstream.ts";
 import type { RecordedExchange, RecordedResponse } from "../../sandbox/recordings/recordings.ts";
 import { compareShapes, shapeOf } from "./shape.ts";
 
@@ -17,6 +17,8 @@ interface LiveAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly text: string;
+  /** Set where a file is recorded. */
+  readonly bytes?: Buffer;
 }
 
 const PATIENCE_MS = 120_000;
@@ -34,7 +36,7 @@ const SECRET_HEADER = /auth|cookie|key|secret|token/;
  */
 export async function recordExchange(
   exchange: RecordedExchange,
-  upstream: Upstream,
+  upstream: LiveUpstream,
   secrets: readonly string[],
 ): Promise<Comparison> {
   try {
@@ -51,7 +53,7 @@ export async function recordExchange(
 
 const fail = (why: string): Comparison => ({ verdict: "failed", details: [why] });
 
-async function ask({ request }: RecordedExchange, upstream: Upstream): Promise<LiveAnswer> {
+async function ask({ request, response }: RecordedExchange, upstream: LiveUpstream): Promise<LiveAnswer> {
   const bounds = { signal: AbortSignal.timeout(PATIENCE_MS), maxBytes: MAX_BYTES };
   if (request.rpc) {
     const { result, error } = await upstream.rpc(request.rpc.method, request.rpc.params, bounds);
@@ -59,9 +61,20 @@ async function ask({ request }: RecordedExchange, upstream: Upstream): Promise<L
     return { status: 200, headers: new Headers(), text };
   }
   const [path = "", query] = request.path.split("?", 2);
+  const { method, body } = request;
+  if (response.file !== undefined || !["GET", "POST"].includes(method)) {
+    const sent = { method, path, query: query ?? "", headers: {}, body: body === undefined ? undefined : toJson(body) };
+    const answer = await upstream.send(sent, { ...bounds, isRepeatable: method === "GET" });
+    return { status: answer.status, headers: answer.headers, text: answer.body.toString(), bytes: answer.body };
+  }
   const asked = { ...bounds, query: Object.fromEntries(new URLSearchParams(query)) };
   return request.method === "GET" ? upstream.get(path, asked) : upstream.post(path, request.body, asked);
 }
+
+const toJson = (body: unknown): { readonly type: string; readonly text: string } => ({
+  type: "application/json",
+  text: JSON.stringify(body),
+});
 
 function compare(exchange: RecordedExchange, answer: LiveAnswer): Comparison {
   const { status = 200 } = exchange.response;
@@ -84,7 +97,7 @@ function toText({ request, response, content }: RecordedExchange): string {
 const toWritten = (exchange: RecordedExchange | undefined): readonly string[] =>
   exchange ? [toText(exchange), ...Object.values(exchange.response.headers ?? {})] : [];
 
-function renew(exchange: RecordedExchange, { headers, text }: LiveAnswer): RecordedExchange | undefined {
+function renew(exchange: RecordedExchange, { headers, text, bytes }: LiveAnswer): RecordedExchange | undefined {
   const { request, response } = exchange;
   const names = Object.keys(response.headers ?? {}).filter((name) => !SECRET_HEADER.test(name));
   const kept = names.flatMap((name) => {
@@ -92,7 +105,7 @@ function renew(exchange: RecordedExchange, { headers, text }: LiveAnswer): Recor
     return value === null ? [] : [[name, value] as const];
   });
   const renewed = { ...response, ...(response.headers && { headers: Object.fromEntries(kept) }) };
-  if (response.file !== undefined) return { ...exchange, response: renewed, content: Buffer.from(text) };
+  if (response.file !== undefined) return { ...exchange, response: renewed, content: bytes ?? Buffer.from(text) };
   if (response.text !== undefined) return { ...exchange, response: { ...renewed, text } };
   const json = parse(text);
   if (json === undefined) return undefined;

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Upstream } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { createHttpTransport, type Transport } from "../../drivers/upstream/transport.ts";
-import { createUpstream } from "../../drivers/upstream/upstream.ts";
+import { createUpstream, type LiveUpstream } from "../../drivers/upstream/upstream.ts";
 import {
   isAnswering,
   loadRecordings,
@@ -78,7 +77,7 @@ interface Place extends Located {
 function openUpstream(
   { manifest: { id, title, variable }, url, headers, query }: Place,
   transport: Transport,
-): Upstream {
+): LiveUpstream {
   const terms = { ...PATIENT, transport, clock: { now: Date.now }, log: silentLog };
   return createUpstream({ id, title, url, variable, headers, query, ...terms });
 }
@@ -100,7 +99,7 @@ function toSecrets({ manifest, url, headers, query = {} }: Place): readonly stri
 /** Requests to one upstream run one after the other, to stay below its rate limit. */
 async function recordAll(
   recordings: readonly Recording[],
-  upstream: Upstream,
+  upstream: LiveUpstream,
   secrets: readonly string[],
 ): Promise<Renewal[]> {
   const renewals: Renewal[] = [];
