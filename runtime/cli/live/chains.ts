@@ -16,7 +16,10 @@ export function probeRails(config: Config, { rails }: SiteManifest): Promise<Liv
   return rails.flatMap((rail) => {
     if (!isEvm(rail)) {
       const client = openSolana(config, rail);
-      return [probe(`${rail.title}: node`, (signal) => lookAtSolana(client, signal))];
+      return [
+        probe(`${rail.title}: node`, (signal) => lookAtSolana(client, signal)),
+        probe(`${rail.title}: token`, (signal) => lookAtMint(client, rail, signal)),
+      ];
     }
     const client = openEvm(config, rail);
     const { asset, domain, decimals } = rail;
@@ -66,6 +69,24 @@ async function lookAtSolana(client: SolanaClient, signal: AbortSignal): Promise<
   const slot = await client.ask((chain) => chain.getSlot(), signal);
   const time = await client.ask((chain) => chain.getBlockTime(slot), signal).catch(() => null); // Some slots have none.
   return time === null ? `slot ${slot}` : toAge(`slot ${slot}`, time * 1000);
+}
+
+/** Where a mint's decimals stand (SPL Token, `Mint`), and the programs whose mints have them there. */
+const DECIMALS_AT = 44;
+const TOKEN_PROGRAMS = ["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"];
+
+async function lookAtMint(
+  client: SolanaClient,
+  { asset, decimals }: RailManifest,
+  signal: AbortSignal,
+): Promise<Found> {
+  const { PublicKey } = await import("@solana/web3.js");
+  const account = await client.ask((chain) => chain.getAccountInfo(new PublicKey(asset)), signal);
+  if (!account || !TOKEN_PROGRAMS.includes(account.owner.toBase58()))
+    return { state: "failed", found: `${asset} is no token's mint` };
+  const actual = account.data[DECIMALS_AT];
+  if (actual === decimals) return `${asset} is as _site.yaml says`;
+  return { state: "failed", found: `${asset} has ${actual} decimals, but the configuration says ${decimals}` };
 }
 
 function toAge(what: string, at: number): Found {

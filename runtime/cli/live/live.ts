@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Problem } from "../../api/problem.ts";
 import { upstreamsOf } from "../../core/set/manifest.ts";
 import type { Rail } from "../../core/x402/rails.ts";
+import type { Facilitator } from "../../core/x402/x402.ts";
 import { toEndpoint } from "../../drivers/http/endpoint.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 import { openServer } from "../../server/listen.ts";
@@ -30,18 +31,26 @@ export async function lookAtWorld({ config, set, rails, store, capabilities }: L
       return warnings.length > 0 ? { state: "warning", found: warnings.join("; ") } : "can be read and written";
     }),
     ...probeRails(config, site),
-    ...rails.map(({ manifest: { title, network }, facilitator }) =>
-      probe(`${title}: facilitator`, async (signal): Promise<Found> => {
-        const kinds = await facilitator.supported(signal);
-        const isThere = kinds.some((kind) => kind.scheme === "exact" && kind.network === network);
-        if (isThere) return `takes "exact" on ${network}`;
-        return { state: "failed", found: `does not take "exact" on ${network}` };
-      }),
-    ),
+    ...rails.flatMap(probeFacilitators),
     ...probeTreasury(config, site, capabilities),
     ...probeSources(config, set),
     probe("public address", (signal) => lookFromOutside(config, signal)),
   ]);
+}
+
+/** Whether somebody settles on a rail; where several do, each of them: one that does not answer is passed over. */
+function probeFacilitators({ manifest: { title, network }, facilitator }: Rail): Promise<LiveFinding>[] {
+  const ask = async (one: Pick<Facilitator, "supported">, signal: AbortSignal): Promise<Found> => {
+    const kinds = await one.supported(signal);
+    const isThere = kinds.some((kind) => kind.scheme === "exact" && kind.network === network);
+    if (isThere) return `takes "exact" on ${network}`;
+    return { state: "failed", found: `does not take "exact" on ${network}` };
+  };
+  const members = (facilitator.members ?? []).map(async ({ name, facilitator: one }) => {
+    const finding = await probe(`${title}: facilitator ${name}`, (signal) => ask(one, signal));
+    return finding.state === "failed" ? { ...finding, state: "warning" as const } : finding;
+  });
+  return [probe(`${title}: facilitator`, (signal) => ask(facilitator, signal)), ...members];
 }
 
 /** Whether what services read answers at all. A status says nothing here: each source has its own paths. */

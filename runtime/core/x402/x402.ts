@@ -92,6 +92,8 @@ export interface Facilitator {
   warnings?(): Promise<readonly string[]>;
   /** Calls the listener when what it supports may have changed. */
   watch?(listener: () => void): void;
+  /** Where several are asked in turn: each of them. */
+  readonly members?: readonly { readonly name: string; readonly facilitator: Facilitator }[];
 }
 
 /** What a chain says of one payment, independently of any facilitator. */

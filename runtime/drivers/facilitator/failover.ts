@@ -37,6 +37,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
   const { members, settlements, log, verifyMs = 4000, settleMs = 12_000, lookMs = 8000 } = options;
 
   return {
+    members,
     async supported(signal) {
       const answers = await Promise.allSettled(members.map((member) => member.supported(signal)));
       const known = members.flatMap((member, at) => {

@@ -1,0 +1,53 @@
+import { execFile } from "node:child_process";
+import { expect } from "chai";
+import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
+import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
+import { toShop } from "../../rails/shop.ts";
+import { sharedSandbox } from "../../support/chains/chains.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+
+const SOLANA = `  - id: solana
+    title: USDC on Solana
+    network: solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp
+    asset: EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v
+    symbol: USDC
+    decimals: 8
+    pay_to: SOLANA_PAYMENT_ADDRESS
+    rpc: SOLANA_RPC_URL
+    currency: usd
+    explorer: https://solscan.io/tx/{tx}
+`;
+
+describe("serve --check of a shop with several facilitators", () => {
+  after(removeDirectories);
+
+  it("warns of one that does not answer, and names a token on Solana that has other decimals", async () => {
+    const { env } = await sharedSandbox();
+    const data = createDataDir();
+    const keys =
+      "facilitators:\n  - { id: first, variable: FIRST }\n  - { id: second, variable: SECOND, headers: KEYS }\n";
+    const files = toShop([SOLANA], [keys]);
+    const site = files["manifests/_site.yaml"]?.replace("    facilitator: remote\n", "") ?? "";
+    const dir = await makeDirectory({ ...files, "manifests/_site.yaml": site });
+    const check = (more: Record<string, string>): Promise<{ code: unknown; said: string }> =>
+      new Promise((resolve) => {
+        const { FACILITATOR_URL, ...rest } = env;
+        const settings = { ...rest, PATH: process.env.PATH, PAYPHONE_DATA_DIR: data.path, PORT: "0", ...more };
+        const named = { FIRST: "http://127.0.0.1:9", SECOND: FACILITATOR_URL, PUBLIC_BASE_URL: "http://127.0.0.1:9" };
+        const args = [`${ROOT}/runtime/cli/payphone.js`, "serve", "--check", "--json", "--dir", dir];
+        const options = { env: { ...settings, ...named } as NodeJS.ProcessEnv, timeout: 60_000 };
+        execFile(process.execPath, args, options, (error, out, err) => resolve({ code: error?.code, said: out + err }));
+      });
+    const lacking = await check({});
+    expect(lacking.code).to.equal(2);
+    expect(lacking.said).to.include("KEYS (or KEYS_FILE) is not set: the headers that the facilitator second asks for");
+    const { said } = await check({ KEYS: '{"authorization":"Bearer a-secret-of-ours"}' });
+    data.remove();
+    const by = new Map((JSON.parse(said) as LiveFinding[]).map((one) => [one.what, one]));
+    expect(by.get("USDC on Base: facilitator")?.state).to.equal("ok");
+    expect(by.get("USDC on Base: facilitator first")?.state).to.equal("warning");
+    expect(by.get("USDC on Base: facilitator second")?.state).to.equal("ok");
+    expect(by.get("USDC on Solana: token")?.found).to.match(/has 6 decimals, but the configuration says 8$/);
+    expect(said).not.to.include("a-secret-of-ours");
+  });
+});
