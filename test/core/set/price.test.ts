@@ -75,4 +75,15 @@ describe("price arithmetic", () => {
     expect(amountOn(rail("jpy", 18), "0.02", { yen_tiers: TIERS })).to.equal(undefined);
     expect(amountOn(rail("jpy", 18), "0.35", { yen_tiers: TIERS })).to.equal(undefined);
   });
+
+  it("takes any other currency from its own tiers, and none from another's", () => {
+    const tariff = { currencies: { eur: { tiers: { "0.01": "0.009" } }, jpy: { tiers: TIERS } } };
+    const inEuros = { currency: "eur", decimals: 6 };
+    expect(amountOn(inEuros, "0.010", tariff)).to.equal(9000n);
+    expect(amountOn(inEuros, "0.05", tariff)).to.equal(undefined);
+    expect(amountOn({ ...inEuros, currency: "gbp" }, "0.01", tariff)).to.equal(undefined);
+    expect(amountOn({ ...inEuros, currency: "constructor" }, "0.01", tariff)).to.equal(undefined);
+    const yen = { currency: "jpy", decimals: 18 };
+    expect(amountOn(yen, "0.05", tariff)).to.equal(amountOn(yen, "0.05", { yen_tiers: TIERS }));
+  });
 });

@@ -71,7 +71,9 @@ function toReceipt({ success, transaction, network, payer, amount, errorReason }
  * @param {string} transaction
  */
 export function toTransaction(network, transaction) {
-  const link = FACTS.sandbox ? undefined : railOf(network)?.explorer.replace("{tx}", transaction);
+  const link = FACTS.sandbox
+    ? undefined
+    : FACTS.rails.find((rail) => rail.network === network)?.explorer.replace("{tx}", transaction);
   return link ? h("a", { href: link, rel: "noreferrer noopener", target: "_blank" }, transaction) : transaction;
 }
 

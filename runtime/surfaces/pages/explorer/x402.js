@@ -23,10 +23,16 @@
 export const FACTS = JSON.parse(document.getElementById("_site")?.textContent ?? '{"rails":[]}');
 
 /**
+ * The rail of a token; of a network alone where it has one token.
  * @param {string} network CAIP-2
+ * @param {string} [asset]
  * @returns {Rail | undefined}
  */
-export const railOf = (network) => FACTS.rails.find((rail) => rail.network === network);
+export function railOf(network, asset) {
+  const there = FACTS.rails.filter((rail) => rail.network === network);
+  if (asset === undefined) return there.length === 1 ? there[0] : undefined;
+  return there.find((rail) => rail.asset === asset);
+}
 
 /**
  * An amount for people: `0.001 USDC`.
@@ -40,7 +46,7 @@ export const toAmount = (amount, { decimals, symbol }) => `${toDecimal(amount, d
  * @param {Offer} offer
  */
 export function toPrice({ network, asset, amount }) {
-  const rail = railOf(network);
+  const rail = railOf(network, asset);
   return rail ? `${toDecimal(amount, rail.decimals)} ${rail.title}` : `${amount} units of ${asset} on ${network}`;
 }
 
