@@ -8,8 +8,8 @@ import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import type { ReadyReport } from "../../server/routes/status.ts";
 import type { RpcDoor } from "../../surfaces/rpc/door.ts";
 import type { Config } from "../config/config.ts";
+import type { BookAccess } from "../monitor/book-access.ts";
 import type { Monitor } from "../monitor/monitor.ts";
-import type { ShopBooks } from "../monitor/shop-books.ts";
 import type { ManifestSet } from "../set/load.ts";
 import type { SourcesOverride } from "./sources.ts";
 
@@ -22,7 +22,7 @@ export interface ComposeOptions {
   readonly baseUrl: string;
   readonly store: OpenStore;
   /** The shop's book; without it nobody is told of anything by webhooks. */
-  readonly books?: Pick<ShopBooks, "open"> | undefined;
+  readonly books?: Pick<BookAccess, "open"> | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** How the set that is sold until now knew its rails, by id. */

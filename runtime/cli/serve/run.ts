@@ -12,8 +12,9 @@ import { type OpenServer, openServer } from "../../server/listen.ts";
 import type { Config } from "../config/config.ts";
 import { secretsOf } from "../config/secrets.ts";
 import { readFolder, type SetFolder } from "../history/folder.ts";
+import { createBookAccess } from "../monitor/book-access.ts";
 import { openMonitor } from "../monitor/monitor.ts";
-import { createShopBooks } from "../monitor/shop-books.ts";
+import { createSellerPages } from "../monitor/page.ts";
 import type { SoldSet } from "../monitor/state.ts";
 import { toFaultProblem, tryPlugins } from "../set/check.ts";
 import type { ManifestSet } from "../set/load.ts";
@@ -25,7 +26,7 @@ import { createPast } from "./change/past.ts";
 import { type ComposeSet, createSwap, type Swap } from "./change/swap.ts";
 import { claimStore } from "./claim-store.ts";
 import { compose } from "./compose.ts";
-import type { SandboxParts } from "./composition.ts";
+import type { Composition, SandboxParts } from "./composition.ts";
 
 export interface RunOptions {
   readonly set: ManifestSet;
@@ -88,7 +89,7 @@ export async function run(options: RunOptions): Promise<Running> {
   const baseUrl = config.publicBaseUrl ?? url;
   const monitor = await openMonitor({ config, store, log, sold: () => toSold(swap) });
   const shared = monitor.watchStore({ ...store, createLimiter: keepLimiters(store.createLimiter) });
-  const books = createShopBooks(config, () => forgetBefore(set.site.books, clock.now()));
+  const books = createBookAccess(config, () => forgetBefore(set.site.books, clock.now()));
   opening.defer(() => books.close());
   const composeSet: ComposeSet = ({ set: next, digest, retired }, knownRails) => {
     log.conceal(secretsOf(config, next.site));
@@ -112,7 +113,9 @@ export async function run(options: RunOptions): Promise<Running> {
   opening.defer(() => presence.close());
   presence.start();
   const parts = { swap, changes, presence, url, baseUrl };
-  const admin = await openAdmin({ config, routes: [...toAdminRoutes(parts), ...monitor.routes], log });
+  const shop = { config, store, log, books, isSandbox: sandbox !== undefined, sold: () => toSold(swap) };
+  const routes = [...toAdminRoutes(parts), ...monitor.routes, ...createSellerPages(shop)];
+  const admin = await openAdmin({ config, routes, log });
   opening.defer(() => admin.close());
   flushCompileCache(); // Now, because a killed process would not write it.
   const open = opening.move();
@@ -130,7 +133,7 @@ export async function run(options: RunOptions): Promise<Running> {
   };
 }
 
-function toSold(swap: Swap): SoldSet {
+function toSold(swap: Swap): SoldSet & Pick<Composition, "services"> {
   const { set, composition } = swap.current();
   return { site: set.site, ...composition };
 }

@@ -5,7 +5,7 @@ import { createDeliveries, type Delivery } from "../../core/webhooks/deliveries.
 import type { WebhookEvent } from "../../core/webhooks/events.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
 import type { Config } from "../config/config.ts";
-import { createShopBooks } from "../monitor/shop-books.ts";
+import { createBookAccess } from "../monitor/book-access.ts";
 
 type StoreConfig = Pick<Config, "dataDir" | "redisUrl">;
 
@@ -70,7 +70,7 @@ export async function resendWebhooks(
   what: Resend,
 ): Promise<number> {
   const store = await openStore(config);
-  const books = createShopBooks(config);
+  const books = createBookAccess(config);
   const deliveries = createDeliveries(store);
   let count = 0;
   try {

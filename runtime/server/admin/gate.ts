@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
 import type { Reply } from "../reply/reply.ts";
 
 /** Lets the operator in: undefined, or the answer to somebody who is not let in yet. */
@@ -16,6 +17,7 @@ const HOW = "The token of this listener is missing or wrong: `payphone status --
 export function createTokenGate(token: string): AdminGate {
   const session = createHmac("sha256", token).update("session").digest("base64url");
   return ({ headers, method }, url) => {
+    if (!isOwnName(headers.host)) return misdirected();
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
     if (bearer !== undefined) return isSame(bearer, token) ? undefined : refuse();
     const given = url.searchParams.get("token");
@@ -38,11 +40,26 @@ export function createTokenGate(token: string): AdminGate {
   }
 }
 
+/**
+ * Whether a request names this listener by an address or as this machine. A page elsewhere can lead a browser here under
+ * its own name (DNS rebinding), and would then be of one origin with these pages.
+ */
+function isOwnName(host = ""): boolean {
+  const name = host.replace(/:\d+$/, "").toLowerCase();
+  return name === "localhost" || name.endsWith(".localhost") || isIP(name.replace(/^\[|\]$/g, "")) !== 0;
+}
+
 /** Compares in the same time whatever was given. */
 function isSame(given: string, wanted: string): boolean {
   const [one, other] = [given, wanted].map((text) => createHmac("sha256", "compare").update(text).digest());
   return timingSafeEqual(one as Buffer, other as Buffer);
 }
+
+const misdirected = (): Reply => ({
+  status: 421,
+  headers: ["Content-Type", "text/plain; charset=utf-8", "Cache-Control", "no-store"],
+  body: "These pages have no name of their own: ask for them by an address or as localhost\n",
+});
 
 const refuse = (): Reply => ({
   status: 401,

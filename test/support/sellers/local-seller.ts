@@ -1,7 +1,7 @@
 import type { Clock } from "../../../runtime/api/capabilities.ts";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { secretsOf } from "../../../runtime/cli/config/secrets.ts";
-import { createShopBooks } from "../../../runtime/cli/monitor/shop-books.ts";
+import { createBookAccess } from "../../../runtime/cli/monitor/book-access.ts";
 import { compose } from "../../../runtime/cli/serve/compose.ts";
 import type { Composition } from "../../../runtime/cli/serve/composition.ts";
 import type { ManifestSet } from "../../../runtime/cli/set/load.ts";
@@ -41,7 +41,7 @@ export async function startLocalSeller(options: LocalSellerOptions): Promise<Loc
   };
   const log = createLog({ level: config.logLevel, secrets: secretsOf(config, set.site), destination });
   const [server, store] = await Promise.all([openServer({ host: "127.0.0.1", port: 0 }), openStore(config)]);
-  const books = createShopBooks(config);
+  const books = createBookAccess(config);
   const parts = { set, config, baseUrl: server.url, store, books, clock, log };
   const composition = await compose(parts);
   if (!("listener" in composition)) throw new Error(JSON.stringify(composition));

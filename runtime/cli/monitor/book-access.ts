@@ -5,21 +5,24 @@ import { NAMESPACE, storeFileOf } from "../../drivers/store/open-store.ts";
 import type { Config } from "../config/config.ts";
 
 /** The shop's book, opened at the first question. */
-export interface ShopBooks {
+export interface BookAccess {
   /** @throws Problem `unavailable`; the next call tries again. */
   open(): Promise<Books>;
   close(): Promise<void>;
 }
 
 /** @param forgetBefore lines that are older are taken out of a book that is kept in Redis: Unix milliseconds */
-export function createShopBooks(config: Pick<Config, "dataDir" | "redisUrl">, forgetBefore?: () => number): ShopBooks {
+export function createBookAccess(
+  config: Pick<Config, "dataDir" | "redisUrl">,
+  forgetBefore?: () => number,
+): BookAccess {
   const { dataDir, redisUrl } = config;
   let opened: Promise<Books> | undefined;
   const open = (): Promise<Books> =>
     openBooks(
       redisUrl === undefined
         ? { file: storeFileOf(dataDir) }
-        : { redisUrl, namespace: NAMESPACE, file: join(dataDir, "book.sqlite"), forgetBefore },
+        : { redisUrl, namespace: NAMESPACE, file: join(dataDir, "books.sqlite"), forgetBefore },
     );
   return {
     open() {

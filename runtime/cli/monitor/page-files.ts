@@ -1,0 +1,32 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import type { AdminRoute } from "../../server/admin/routes.ts";
+import { ASSETS } from "../../surfaces/pages/seller/frame.ts";
+
+const PAGES = join(import.meta.dirname, "../../surfaces/pages");
+const UPLOT = dirname(createRequire(import.meta.url).resolve("uplot"));
+
+/** The files of the seller's pages: name, type and where each is. */
+const FILES = [
+  ["look.css", "text/css; charset=utf-8", join(PAGES, "explorer/look.css")],
+  ["icon.svg", "image/svg+xml", join(PAGES, "explorer/icon.svg")],
+  ["seller.css", "text/css; charset=utf-8", join(PAGES, "seller/seller.css")],
+  ["seller.js", "text/javascript; charset=utf-8", join(PAGES, "seller/seller.js")],
+  ["uplot.css", "text/css; charset=utf-8", join(UPLOT, "uPlot.min.css")],
+  ["uplot.js", "text/javascript; charset=utf-8", join(UPLOT, "uPlot.iife.min.js")],
+] as const;
+
+/** Their routes. Each file is read when it is first asked for. */
+export const pageFiles: readonly AdminRoute[] = FILES.map(([name, type, file]) => {
+  let read: Promise<Buffer> | undefined;
+  return {
+    method: "GET",
+    path: `${ASSETS}${name}`,
+    async handle() {
+      read ??= readFile(file);
+      const headers = ["Content-Type", type, "Cache-Control", "private, max-age=3600"];
+      return { status: 200, headers, body: await read };
+    },
+  };
+});

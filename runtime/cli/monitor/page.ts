@@ -1,0 +1,149 @@
+import { Problem } from "../../api/problem.ts";
+import type { Books, Span } from "../../core/books/books.ts";
+import { isTestSite } from "../../core/rails/networks.ts";
+import { createRefundRecords, type OpenRefund } from "../../core/refunds/records.ts";
+import type { Manifest } from "../../core/set/manifest.ts";
+import { createTreasury } from "../../drivers/treasury.ts";
+import type { AdminRequest, AdminRoute } from "../../server/admin/routes.ts";
+import type { Reply } from "../../server/reply/reply.ts";
+import type { Html } from "../../surfaces/pages/html.ts";
+import { toBuyer, toBuyers } from "../../surfaces/pages/seller/buyers.ts";
+import { toLook } from "../../surfaces/pages/seller/figures.ts";
+import { SELLER_POLICY, toSellerPage } from "../../surfaces/pages/seller/frame.ts";
+import { toFunnel } from "../../surfaces/pages/seller/funnel.ts";
+import { toJobs } from "../../surfaces/pages/seller/jobs.ts";
+import { toSale } from "../../surfaces/pages/seller/sale.ts";
+import { toSales } from "../../surfaces/pages/seller/sales.ts";
+import { toServicesView } from "../../surfaces/pages/seller/services.ts";
+import { toToday } from "../../surfaces/pages/seller/today.ts";
+import type { ShopView } from "../../surfaces/pages/seller/view.ts";
+import type { Config } from "../config/config.ts";
+import type { BookAccess } from "./book-access.ts";
+import { pageFiles } from "./page-files.ts";
+import { createStateReader, type SoldSet, type StateDeps } from "./state.ts";
+import { createTallyHistory } from "./tally-history.ts";
+import { findTroubles } from "./troubles.ts";
+
+export interface SellerPagesDeps extends Omit<StateDeps, "sold"> {
+  readonly sold: () => SoldSet & { readonly services: readonly { readonly manifest: Manifest }[] };
+  readonly books: Pick<BookAccess, "open">;
+  readonly isSandbox: boolean;
+}
+
+/** Makes a page's title and content; undefined where there is no such thing. */
+type Make = (view: ShopView, request: AdminRequest) => Promise<Html | undefined> | Html | undefined;
+
+/** The seller's pages and their files, as routes of the admin listener. They change nothing. */
+export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] {
+  const { sold, config, store, books: access, isSandbox } = deps;
+  const readState = createStateReader(deps);
+  const own = ownWallets(config);
+  const history = createTallyHistory(Date.now);
+  const countBuyers = createBuyerCount();
+
+  const page = (path: string, title: string, make: Make, view = path): AdminRoute => ({
+    method: "GET",
+    path,
+    handle: async (request) => answer(title, view, await make(await look(request), request)),
+  });
+  return [
+    page("/", "Today", async (view) => {
+      const [state, report] = await Promise.all([readState(), sold().ready()]);
+      const { pending = 0, manual = 0 } = state.refunds ?? {};
+      return toToday(view, { troubles: findTroubles(state, report), owed: pending + manual });
+    }),
+    page("/funnel", "Funnel", toFunnel),
+    page("/services", "Services", toServicesView),
+    page("/sales", "Sales", (view, { query }) => toSales(view, toQuery(query))),
+    page("/sales/:id", "Sale", (view, { params }) => toSale(view, params.id ?? ""), "/sales"),
+    page("/buyers", "Buyers", toBuyers),
+    page("/buyers/:payer", "Buyer", (view, { params }) => toBuyer(view, params.payer ?? ""), "/buyers"),
+    page("/jobs", "Jobs and refunds", async (view) =>
+      toJobs(view, { inLine: await sold().jobsInLine(), refunds: await openRefunds() }),
+    ),
+    ...pageFiles,
+  ];
+
+  async function look({ path, query }: AdminRequest): Promise<ShopView> {
+    const books = await access.open();
+    await books.refresh();
+    const over = toLook(query.get("days"), Date.now());
+    const spans = { now: over.span, before: over.before };
+    const isCounted = COUNTED.includes(path);
+    const { site, services } = sold();
+    const fold = (address: string): string => (address.startsWith("0x") ? address.toLowerCase() : address);
+    const mine = [...(site.books?.own ?? []), ...(await own())].map(fold);
+    const tallies = {
+      now: isCounted ? await history.read(books, spans.now) : [],
+      before: path === "/" ? await history.read(books, spans.before) : [],
+    };
+    const buyers =
+      path === "/" ? { now: countBuyers(books, spans.now), before: countBuyers(books, spans.before) } : NOBODY;
+    return {
+      books,
+      look: over,
+      tallies,
+      buyers,
+      own: [...new Set(mine)],
+      rails: site.rails,
+      services: services.map(({ manifest }) => manifest),
+      isSandbox,
+    };
+  }
+
+  function answer(title: string, path: string, main: Html | undefined): Reply {
+    if (!main) throw new Problem("not-found", "The book has nothing of that name");
+    const { site } = sold();
+    const body = toSellerPage({ site: site.title, isSandbox, isTest: isTestSite(site) }, { title, path, main });
+    const headers = ["Content-Type", "text/html; charset=utf-8", "Content-Security-Policy", SELLER_POLICY];
+    return { status: 200, headers, body };
+  }
+
+  async function openRefunds(): Promise<readonly OpenRefund[]> {
+    const open: OpenRefund[] = [];
+    for await (const refund of createRefundRecords(store).list()) {
+      open.push(refund);
+      if (open.length >= MOST_REFUNDS) break;
+    }
+    return open;
+  }
+}
+
+/** The pages that show tallies. */
+const COUNTED = ["/", "/funnel", "/services"];
+const NOBODY = { now: 0, before: 0 };
+const BUYERS_MS = 60_000;
+
+/** Counts the buyers of a span, which reads each line, at most once a minute. */
+function createBuyerCount(): (books: Books, span: Span) => number {
+  const known = new Map<string, { readonly count: number; readonly at: number }>();
+  return (books, span) => {
+    const now = performance.now();
+    for (const [key, { at }] of known) if (now - at > BUYERS_MS) known.delete(key);
+    const key = `${span.from}-${span.to}`;
+    const { count } = known.get(key) ?? { count: books.countBuyers(span) };
+    if (!known.has(key)) known.set(key, { count, at: now });
+    return count;
+  };
+}
+
+const MOST_REFUNDS = 200;
+const LONGEST_QUERY = 200;
+
+function toQuery(query: URLSearchParams): Parameters<typeof toSales>[1] {
+  const get = (name: string): string | undefined => query.get(name)?.trim().slice(0, LONGEST_QUERY) || undefined;
+  return { text: get("q") ?? "", service: get("service"), after: get("after") };
+}
+
+/** The treasury's addresses, as far as its keys are set. */
+function ownWallets({ treasury }: Config): () => Promise<readonly string[]> {
+  const accounts = createTreasury(treasury);
+  let known: Promise<readonly string[]> | undefined;
+  return () => {
+    known ??= (async () => [
+      ...(treasury.evmKey ? [await accounts.evmAddress()] : []),
+      ...(treasury.solanaKey ? [accounts.solanaAddress] : []),
+    ])();
+    return known;
+  };
+}

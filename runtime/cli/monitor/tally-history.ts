@@ -1,0 +1,70 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { Books, Span, TallySum } from "../../core/books/books.ts";
+
+/** Sums of tallies over long spans, hour by hour, so that the shop sells in between; what is over is read once. */
+export interface TallyHistory {
+  /** @param span of whole hours */
+  read(books: Pick<Books, "tallies">, span: Span): Promise<readonly TallySum[]>;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Tallies of an hour may still be written so long after its end. */
+const SETTLED_MS = 2 * 60_000;
+/** Twice the longest look, and a little. */
+const MOST_DAYS = 64;
+
+export function createTallyHistory(now: () => number): TallyHistory {
+  /** Days and hours that are over, by `<length>:<beginning>`. */
+  const known = new Map<string, readonly TallySum[]>();
+
+  return {
+    async read(books, { from, to }) {
+      const parts: (readonly TallySum[])[] = [];
+      for (let at = from; at < to; ) {
+        const isDay = at % DAY_MS === 0 && at + DAY_MS <= to;
+        parts.push(await (isDay ? readDay(books, at) : readHour(books, at)));
+        at += isDay ? DAY_MS : HOUR_MS;
+      }
+      return merge(parts, from);
+    },
+  };
+
+  async function readDay(books: Pick<Books, "tallies">, at: number): Promise<readonly TallySum[]> {
+    const kept = known.get(`d:${at}`);
+    if (kept) return kept;
+    const hours: (readonly TallySum[])[] = [];
+    for (let hour = at; hour < at + DAY_MS; hour += HOUR_MS) hours.push(await readHour(books, hour));
+    const day = merge(hours, at);
+    keep(`d:${at}`, at + DAY_MS, day);
+    if (known.has(`d:${at}`)) for (let hour = at; hour < at + DAY_MS; hour += HOUR_MS) known.delete(`h:${hour}`);
+    return day;
+  }
+
+  async function readHour(books: Pick<Books, "tallies">, at: number): Promise<readonly TallySum[]> {
+    const kept = known.get(`h:${at}`);
+    if (kept) return kept;
+    await turn();
+    const hour = books.tallies({ from: at, to: at + HOUR_MS });
+    keep(`h:${at}`, at + HOUR_MS, hour);
+    return hour;
+  }
+
+  function keep(key: string, end: number, sums: readonly TallySum[]): void {
+    if (end + SETTLED_MS > now()) return;
+    known.set(key, sums);
+    if (known.size > MOST_DAYS + 48) known.delete(known.keys().next().value as string);
+  }
+}
+
+/** One sum for each name. */
+function merge(parts: readonly (readonly TallySum[])[], at: number): readonly TallySum[] {
+  const sums = new Map<string, TallySum>();
+  for (const part of parts)
+    for (const tally of part) {
+      const { service, door, rail, what, count } = tally;
+      const key = `${door} ${rail} ${what} ${service}`;
+      sums.set(key, { ...tally, at, count: (sums.get(key)?.count ?? 0) + count });
+    }
+  return [...sums.values()];
+}

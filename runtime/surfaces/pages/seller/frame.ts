@@ -1,0 +1,127 @@
+import { type Html, type HtmlPart, html } from "../html.ts";
+import { toMoneyNotice } from "../page.ts";
+import { LOOKS } from "./figures.ts";
+
+/** What every page of the seller shows. */
+export interface SellerFrame {
+  /** The site's name for people. */
+  readonly site: string;
+  readonly isSandbox: boolean;
+  readonly isTest: boolean;
+}
+
+/** The six views, by their paths. */
+export const VIEWS = [
+  ["/", "Today"],
+  ["/funnel", "Funnel"],
+  ["/services", "Services"],
+  ["/sales", "Sales"],
+  ["/buyers", "Buyers"],
+  ["/jobs", "Jobs and refunds"],
+] as const;
+
+/** Where the files of these pages are. */
+export const ASSETS = "/assets/";
+
+/** These pages may use and call their own origin alone; nobody may frame them, and forms lead nowhere else. */
+export const SELLER_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+export interface SellerPage {
+  readonly title: string;
+  /** The view that it belongs to. */
+  readonly path: string;
+  readonly main: HtmlPart;
+}
+
+export function toSellerPage({ site, isSandbox, isTest }: SellerFrame, { title, path, main }: SellerPage): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title} - ${site}</title>
+<link rel="icon" href="${ASSETS}icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${ASSETS}look.css">
+<link rel="stylesheet" href="${ASSETS}uplot.css">
+<link rel="stylesheet" href="${ASSETS}seller.css">
+<script src="${ASSETS}uplot.js" defer></script>
+<script type="module" src="${ASSETS}seller.js"></script>
+</head>
+<body>
+<a class="skip" href="#_main">Skip to the content</a>
+<header class="top">
+<a class="brand" href="/"><img src="${ASSETS}icon.svg" alt="" width="28" height="28">${site}: the books</a>
+<nav aria-label="Views">
+${VIEWS.map(([to, name]) => html`<a href="${to}"${to === path && html` aria-current="page"`}>${name}</a>\n`)}</nav>
+</header>
+${toMoneyNotice({ isSandbox, isTest })}
+<main id="_main">
+${main}
+</main>
+<footer class="foot">Times are UTC. <span id="_live" role="status"></span></footer>
+</body>
+</html>
+`.markup;
+}
+
+/** Links to the same page over other spans. */
+export const toLooks = (path: string, days: number): Html =>
+  html`<p class="looks">${LOOKS.map((each) => {
+    const name = each === 1 ? "24 hours" : `${each} days`;
+    return html`<a href="${path}?days=${each}"${each === days && html` aria-current="true"`}>${name}</a>\n`;
+  })}</p>`;
+
+/** A part of a page that is brought up to date while it is looked at. */
+export const toLive = (id: string, content: HtmlPart): Html => html`<section id="${id}" data-live>${content}</section>`;
+
+/** A table that can be scrolled sideways where it is too wide. */
+export function toFigureTable(caption: string, heads: readonly string[], rows: readonly (readonly HtmlPart[])[]): Html {
+  if (rows.length === 0) return html`<p class="quiet">Nothing yet.</p>`;
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table>
+<caption>${caption}</caption>
+<thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+<tbody>
+${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>
+</table></div>`;
+}
+
+/** A line over time, with its figures in a table for those who cannot see it. */
+export interface Chart {
+  readonly title: string;
+  /** The name of the values. */
+  readonly label: string;
+  readonly points: readonly { readonly at: number; readonly value: number; readonly text: string }[];
+  /** Whether a point is a day, not an hour. */
+  readonly byDay: boolean;
+}
+
+export function toChart({ title, label, points, byDay }: Chart): Html {
+  const plot = { label, byDay, at: points.map(({ at }) => at / 1000), values: points.map(({ value }) => value) };
+  const name = (at: number): string =>
+    new Date(at)
+      .toISOString()
+      .slice(0, byDay ? 10 : 16)
+      .replace("T", " ");
+  return html`<figure class="chart">
+<figcaption>${title}</figcaption>
+<div class="plot" data-plot="${JSON.stringify(plot)}"></div>
+<details><summary>The figures</summary>
+${toFigureTable(
+  title,
+  [byDay ? "Day" : "Hour", label],
+  points.map(({ at, text }) => [name(at), text]),
+)}
+</details>
+</figure>`;
+}

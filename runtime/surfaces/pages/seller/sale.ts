@@ -1,0 +1,81 @@
+import type { BookLine } from "../../../core/books/books.ts";
+import { type Html, type HtmlPart, html } from "../html.ts";
+import { toTime, toUsdText } from "./figures.ts";
+import { toCoins, toLines, toPayer } from "./sales.ts";
+import type { ShopView } from "./view.ts";
+
+/** The steps of a sale, in their order. */
+const STEPS = [
+  ["begun", "The call came with its payment"],
+  ["reserved", "The payment was reserved for this call"],
+  ["verified", "The payment was verified"],
+  ["worked", "The work was done"],
+  ["recorded", "The result was put on record"],
+] as const;
+
+/** One line of the book: its life as a time line, its facts, and the lines that belong to it. Undefined for what is not there. */
+export function toSale(view: ShopView, id: string): Html | undefined {
+  const found = view.books.find(id);
+  const line = found.find((each) => each.id === id);
+  if (!line) return undefined;
+  const others = found.filter(
+    (each) => each.id !== id && (each.of === id || each.id === line.of || each.of === line.of),
+  );
+  return html`<h1>${toKindName(line)} of ${line.service}</h1>
+<p class="lead">${toUsdText(line.usd)}, ${toTime(line.at)}</p>
+<h2>Its life</h2>
+<ol class="life">
+${toLife(line, found).map(({ at, what, ms }) => html`<li><time datetime="${new Date(at).toISOString()}">${toTime(at)}</time> ${what}${ms !== undefined && html` <small>+${ms} ms</small>`}</li>\n`)}</ol>
+<h2>Its facts</h2>
+<dl class="facts">
+${factsOf(line, view).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>
+${others.length > 0 && html`<h2>What belongs to it</h2>\n${toLines(others, view)}`}`;
+}
+
+const toKindName = ({ kind }: BookLine): string => kind.charAt(0).toUpperCase() + kind.slice(1);
+
+interface Moment {
+  readonly at: number;
+  readonly what: string;
+  /** Milliseconds since the step before. */
+  readonly ms?: number;
+}
+
+function toLife(line: BookLine, found: readonly BookLine[]): readonly Moment[] {
+  const sale = line.kind === "sale" ? line : found.find(({ id }) => id === line.of);
+  const { times } = sale ?? {};
+  const steps = STEPS.flatMap(([step, what]) => (times?.[step] === undefined ? [] : [{ at: times[step], what }]));
+  const settled = sale ? [{ at: sale.at, what: "The settlement was known, and the answer was sent" }] : [];
+  const later = found
+    .filter(({ kind, of }) => kind !== "sale" && of === sale?.id)
+    .map(({ at, kind }) => ({ at, what: AFTERWARDS[kind as keyof typeof AFTERWARDS] }));
+  const all = [...steps, ...settled, ...later];
+  return all.map((moment, at) => ({ ...moment, ...(at > 0 && { ms: moment.at - (all[at - 1] as Moment).at }) }));
+}
+
+const AFTERWARDS = {
+  refund: "It was paid back",
+  reversal: "The chain did not show the settlement: it does not count",
+  restoration: "The chain shows the settlement after all: it counts again",
+} as const;
+
+function factsOf(line: BookLine, { rails, own, isSandbox }: ShopView): readonly [string, HtmlPart][] {
+  const explorer = isSandbox ? undefined : rails.find(({ id }) => id === line.rail)?.explorer;
+  const transaction: HtmlPart =
+    explorer && line.transaction !== ""
+      ? html`<a href="${explorer.replace("{tx}", encodeURIComponent(line.transaction))}" rel="noreferrer"><code>${line.transaction}</code></a>`
+      : html`<code>${line.transaction}</code>`;
+  const facts: readonly [string, HtmlPart | null][] = [
+    ["Id", html`<code>${line.id}</code>`],
+    ["Amount", toCoins(line, rails)],
+    ["Paid by", toPayer(line.payer, own)],
+    ["Received at", line.receiver && html`<code>${line.receiver}</code>`],
+    ["Rail", `${line.rail} (${line.network})`],
+    ["Door", line.door],
+    ["Transaction", transaction],
+    ["Request id", line.requestId && html`<code>${line.requestId}</code>`],
+    ["Job", line.job && html`<code>${line.job}</code>`],
+    ["Set", line.set && html`<code>${line.set}</code>`],
+  ];
+  return facts.filter((fact): fact is [string, HtmlPart] => fact[1] !== null && fact[1] !== "");
+}

@@ -1,0 +1,81 @@
+import type { BookLine } from "../../../core/books/books.ts";
+import { toDecimal } from "../../../core/set/price.ts";
+import { type Html, type HtmlPart, html } from "../html.ts";
+import { LOOK_DAY_MS, toTime, toUsdText } from "./figures.ts";
+import { toFigureTable } from "./frame.ts";
+import type { ShopView } from "./view.ts";
+
+/** What is searched for. */
+export interface SalesQuery {
+  /** A payer, transaction, request id, job, or the id of a line. */
+  readonly text: string;
+  readonly service?: string | undefined;
+  /** The last line of the page before: `<at>.<seq>`. */
+  readonly after?: string | undefined;
+}
+
+const PAGE = 50;
+/** The lines of one service are looked for so far back. */
+const SERVICE_MS = 30 * LOOK_DAY_MS;
+const ACCOUNT = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
+
+/** The lines of the book, newest first, or those that a text finds. */
+export function toSales({ books, own, rails, look }: ShopView, { text, service, after }: SalesQuery): Html {
+  const isPayer = ACCOUNT.test(text);
+  const isSearch = text !== "" && !isPayer;
+  const page = { limit: PAGE + 1, order: "newest-first", after: toPlace(after) } as const;
+  const payer = isPayer ? text : undefined;
+  const found = isSearch
+    ? books.find(text)
+    : books.lines({ payer, service, from: service === undefined ? undefined : look.span.to - SERVICE_MS }, page);
+  const lines = isSearch ? found : found.slice(0, PAGE);
+  const last = !isSearch && found.length > PAGE ? lines.at(-1) : undefined;
+  const more = new URLSearchParams({ ...(text && { q: text }), ...(service && { service }) });
+  if (last) more.set("after", `${last.at}.${last.seq}`);
+  return html`<h1>Sales</h1>
+<form class="search" action="/sales" role="search">
+<label for="_q">A payer, transaction, request id or job</label>
+<input id="_q" type="search" name="q" value="${text}" maxlength="200">
+<button>Search</button>
+</form>
+${service !== undefined && html`<p>Of <strong>${service}</strong>, in the last 30 days. <a href="/sales">All services</a></p>`}
+${lines.length === 0 && text !== "" && html`<p>Nothing in the book has <code>${text}</code>.</p>`}
+${toLines(lines, { own, rails })}
+${last && html`<p><a class="button" href="/sales?${more.toString()}">Older</a></p>`}`;
+}
+
+function toPlace(text: string | undefined): { at: number; seq: number } | undefined {
+  const [, at, seq] = /^(\d{1,15})\.(\d{1,15})$/.exec(text ?? "") ?? [];
+  return at === undefined ? undefined : { at: Number(at), seq: Number(seq) };
+}
+
+/** Lines as a table. */
+export const toLines = (lines: readonly BookLine[], { own }: Pick<ShopView, "own" | "rails">): Html =>
+  toFigureTable(
+    "The book, newest first",
+    ["When", "What", "Service", "Rail", "Price", "Payer", "Transaction"],
+    lines.map((line) => [
+      html`<a href="/sales/${encodeURIComponent(line.id)}">${toTime(line.at)}</a>`,
+      line.kind === "sale" ? "sale" : html`<em>${line.kind}</em>`,
+      line.service,
+      `${line.rail}${line.door ? `, ${line.door}` : ""}`,
+      `${line.kind === "refund" || line.kind === "reversal" ? "-" : ""}${toUsdText(line.usd)}`,
+      toPayer(line.payer, own),
+      html`<code title="${line.transaction}">${toShort(line.transaction)}</code>`,
+    ]),
+  );
+
+/** A payer as a link to what else it bought. */
+export const toPayer = (payer: string | null, own: readonly string[]): HtmlPart =>
+  payer === null
+    ? "unknown"
+    : html`<a href="/buyers/${encodeURIComponent(payer)}"><code title="${payer}">${toShort(payer)}</code></a>${own.includes(payer) && " (yours)"}`;
+
+/** The beginning and the end of a long name. */
+export const toShort = (text: string): string => (text.length > 16 ? `${text.slice(0, 8)}…${text.slice(-6)}` : text);
+
+/** An amount in the token's own unit. */
+export function toCoins({ amount, decimals, rail }: BookLine, rails: ShopView["rails"]): string {
+  const symbol = rails.find(({ id }) => id === rail)?.symbol ?? "";
+  return decimals === null ? `${amount} atomic units` : `${toDecimal(BigInt(amount), decimals)} ${symbol}`.trim();
+}

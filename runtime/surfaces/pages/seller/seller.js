@@ -1,0 +1,57 @@
+/* Draws the charts of the seller's pages, and keeps their figures up to date while they are looked at. */
+
+const EVERY_MS = 10_000;
+
+for (const place of document.querySelectorAll("[data-plot]")) draw(place);
+setInterval(() => {
+  if (document.visibilityState === "visible" && document.querySelector("[data-live]")) void refresh();
+}, EVERY_MS);
+
+function draw(place) {
+  const { label, byDay, at, values } = JSON.parse(place.dataset.plot);
+  const name = (seconds) => {
+    const text = new Date(seconds * 1000).toISOString();
+    return byDay ? text.slice(5, 10) : text.slice(11, 16);
+  };
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name) => style.getPropertyValue(name).trim();
+  const axis = {
+    stroke: colour("--quiet"),
+    grid: { stroke: colour("--line"), width: 1 },
+    ticks: { stroke: colour("--line") },
+  };
+  const size = () => ({ width: place.clientWidth, height: 220 });
+  const options = {
+    ...size(),
+    tzDate: (seconds) => globalThis.uPlot.tzDate(new Date(seconds * 1000), "UTC"),
+    scales: { y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] } },
+    axes: [
+      { ...axis, values: (_plot, ticks) => ticks.map(name) },
+      { ...axis, size: 70, values: (_plot, ticks) => ticks.map((tick) => `$${Number(tick.toPrecision(3))}`) },
+    ],
+    series: [
+      { value: (_plot, seconds) => (seconds === null ? "" : name(seconds)) },
+      { label, stroke: colour("--accent"), width: 2, points: { show: values.length < 40 } },
+    ],
+  };
+  const plot = new globalThis.uPlot(options, [at, values], place);
+  addEventListener("resize", () => plot.setSize(size()));
+}
+
+/** Fetches the page again, and takes its live parts. */
+async function refresh() {
+  const told = document.getElementById("_live");
+  try {
+    const response = await fetch(location.href, { headers: { accept: "text/html" } });
+    if (!response.ok) throw new Error(String(response.status));
+    const next = new DOMParser().parseFromString(await response.text(), "text/html");
+    for (const part of document.querySelectorAll("[data-live]")) {
+      const newer = next.getElementById(part.id);
+      if (newer && newer.innerHTML !== part.innerHTML)
+        part.replaceChildren(...document.importNode(newer, true).childNodes);
+    }
+    told.textContent = "";
+  } catch {
+    told.textContent = "The shop does not answer: these figures are old.";
+  }
+}

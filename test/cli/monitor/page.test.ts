@@ -1,0 +1,128 @@
+import { request } from "node:http";
+import { expect } from "chai";
+import { edit, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
+import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
+
+const EVIL = "<img src=x onerror=alert(1)>";
+const SHOP = edit(
+  TOSS,
+  "manifests/_site.yaml",
+  /title: .*/.exec(TOSS["manifests/_site.yaml"] ?? "")?.[0] ?? "",
+  `title: "${EVIL}"`,
+);
+const VIEWS = ["/", "/funnel", "/services", "/sales", "/buyers", "/jobs"];
+
+describe("the seller's pages", () => {
+  let shop: OperatedShop;
+  let transaction: string;
+  let requestId: string;
+  before(async () => {
+    shop = await openOperatedShop(SHOP);
+  });
+  after(async () => {
+    await shop.close();
+    await removeDirectories();
+  });
+
+  const read = async (path: string): Promise<string> => {
+    const response = await shop.admin(path);
+    expect(response.status, path).to.equal(200);
+    return response.text();
+  };
+
+  it("say on the first day that nothing was sold yet", async () => {
+    expect(await read("/")).to.include("Nothing was sold yet");
+    for (const view of VIEWS) expect(await read(view), view).to.include("</html>");
+  });
+
+  it("show a sale in every view, and find it by its transaction, payer and request id", async () => {
+    requestId = "order-4711";
+    const pay = await stockFetch(shop.sandbox, "base");
+    const init = json({});
+    const headers = { ...(init.headers as Record<string, string>), "x-request-id": requestId };
+    const response = await pay(`${shop.running.url}/v1/toss`, { ...init, headers });
+    transaction = receiptOf(response).transaction;
+    const payer = receiptOf(response).payer as string;
+    expect(await read("/")).to.match(/<dt>Revenue<\/dt><dd>\$0\.01</);
+    expect(await read("/services")).to.include("$0.01");
+    for (const text of [transaction, payer, requestId])
+      expect(await read(`/sales?q=${text}`), text).to.include(transaction);
+    expect(await read("/sales?q=nobody")).to.include("Nothing in the book has");
+    expect(await read("/buyers")).to.include(payer.toLowerCase());
+    expect(await read(`/buyers/${payer}`)).to.include("deny:");
+    const [, id] = /href="(\/sales\/sale_[0-9a-f]+)"/.exec(await read("/sales")) as RegExpExecArray;
+    const sale = await read(id as string);
+    for (const text of ["The payment was verified", "The work was done", "The settlement was known", requestId])
+      expect(sale).to.include(text);
+  });
+
+  it("are small", async () => {
+    for (const view of VIEWS) expect((await read(view)).length, view).to.be.below(100_000);
+  });
+
+  it("escape what strangers and manifests write", async () => {
+    for (const path of ["/", `/sales?q=${encodeURIComponent(EVIL)}`, `/sales?service=${encodeURIComponent(EVIL)}`])
+      expect(await read(path), path).not.to.include("<img src=x");
+    const missing = await shop.admin(`/buyers/${encodeURIComponent(EVIL)}`);
+    expect(missing.status).to.equal(404);
+    expect(missing.headers.get("content-type")).to.match(/json/);
+  });
+
+  it("are for nobody without the token, and none of them is where buyers are", async () => {
+    const { admin, url } = shop.running;
+    for (const path of [...VIEWS, "/assets/seller.js"]) {
+      expect((await fetch(admin.url + path)).status, path).to.equal(401);
+      const wrong = { authorization: "Bearer not-the-token-of-this-test-0" };
+      expect((await fetch(admin.url + path, { headers: wrong })).status, path).to.equal(401);
+      expect((await fetch(`${admin.url}${path}?token=wrong`, { redirect: "manual" })).status, path).to.equal(401);
+    }
+    const { cookie } = await signIn();
+    for (const path of ["/sales", "/buyers", "/jobs"])
+      expect((await fetch(url + path, { headers: { cookie } })).status, path).to.equal(404);
+  });
+
+  it("give a cookie that no script reads and no other site sends, and that is not the token", async () => {
+    const { cookie, raw } = await signIn();
+    expect(raw)
+      .to.match(/HttpOnly/)
+      .and.to.match(/SameSite=Strict/);
+    expect(raw).not.to.include(ADMIN_TOKEN);
+    expect((await fetch(`${shop.running.admin.url}/sales`, { headers: { cookie } })).status).to.equal(200);
+  });
+
+  it("change nothing: there is no form of any other method, and POST is refused", async () => {
+    const { cookie } = await signIn();
+    for (const path of VIEWS) {
+      const forged = { method: "POST", headers: { cookie, origin: "https://evil.example" } };
+      expect((await fetch(shop.running.admin.url + path, forged)).status, path).to.equal(405);
+    }
+    for (const path of ["/apply", "/rollback"])
+      expect((await shop.admin(path, { method: "POST" })).status, path).to.be.oneOf([404, 405]);
+  });
+
+  it("answer nobody who was led here under another name: DNS rebinding", async () => {
+    const { cookie } = await signIn();
+    for (const host of ["evil.example", `evil.example:${new URL(shop.running.admin.url as string).port}`])
+      expect(await statusAs(host, cookie), host).to.equal(421);
+    expect(await statusAs("localhost:1", cookie)).to.equal(200);
+  });
+
+  async function signIn(): Promise<{ cookie: string; raw: string }> {
+    const answer = await fetch(`${shop.running.admin.url}/?token=${ADMIN_TOKEN}`, { redirect: "manual" });
+    expect(answer.status).to.equal(303);
+    const raw = answer.headers.get("set-cookie") ?? "";
+    return { raw, cookie: raw.split(";")[0] as string };
+  }
+
+  function statusAs(host: string, cookie: string): Promise<number | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+    request(`${shop.running.admin.url}/sales`, { headers: { host, cookie } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .once("error", reject)
+      .end();
+    return promise;
+  }
+});

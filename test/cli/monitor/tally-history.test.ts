@@ -1,0 +1,33 @@
+import { expect } from "chai";
+import { createTallyHistory } from "../../../runtime/cli/monitor/tally-history.ts";
+import type { Span, TallySum } from "../../../runtime/core/books/books.ts";
+
+const HOUR_MS = 3_600_000;
+const NOW = Date.UTC(2026, 5, 15, 12, 30);
+
+describe("the tallies of a long span", () => {
+  const asked: Span[] = [];
+  const books = {
+    tallies: (span: Span): readonly TallySum[] => {
+      asked.push(span);
+      return [{ at: span.from, service: "roll", door: "rest", rail: "base", what: "result", count: 2 }];
+    },
+  };
+  beforeEach(() => {
+    asked.length = 0;
+  });
+
+  it("are read an hour at a time, and what is over once only", async () => {
+    const history = createTallyHistory(() => NOW);
+    const to = Math.ceil(NOW / HOUR_MS) * HOUR_MS;
+    const span = { from: to - 30 * 24 * HOUR_MS, to };
+    const [sum, ...others] = await history.read(books, span);
+    expect(sum).to.deep.include({ service: "roll", what: "result", count: 2 * 30 * 24, at: span.from });
+    expect(others).to.deep.equal([]);
+    expect(asked).to.have.length(30 * 24);
+    expect(Math.max(...asked.map(({ from, to }) => to - from))).to.equal(HOUR_MS);
+    asked.length = 0;
+    expect((await history.read(books, span))[0]?.count).to.equal(2 * 30 * 24);
+    expect(asked, "the hour that is not over").to.deep.equal([{ from: to - HOUR_MS, to }]);
+  });
+});
