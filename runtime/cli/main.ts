@@ -18,6 +18,8 @@ import { addRegistryCommands } from "./commands/registry.ts";
 import { addSalesCommands } from "./commands/sales.ts";
 import { addServerCommands } from "./commands/serve.ts";
 import { addSetCommands } from "./commands/set.ts";
+import { addTestCommand } from "./commands/test.ts";
+import { addSimulateCommand } from "./commands/simulate.ts";
 import { addVerifyCommand } from "./commands/verify.ts";
 import { addWebhookCommands } from "./commands/webhooks.ts";
 import { addExamples } from "./completion/examples.ts";
@@ -69,6 +71,7 @@ export function createProgram(): Command {
   addPeerCommands(program);
   addSalesCommands(program);
   addBooksCommands(program);
+  addSimulateCommand(program);
   addRefundCommands(program);
   addWebhookCommands(program);
   addBackupCommands(program);

@@ -81,6 +81,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "discovery",
     "refunds",
     "webhooks",
+    "simulate",
     "books",
     "purchases",
     "verify",

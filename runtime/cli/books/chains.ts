@@ -51,7 +51,8 @@ function openReader({ network, asset }: RailManifest, url: string): TransferRead
   return createEvmTransfers({ client, asset });
 }
 
-async function describeSandbox(url: string): Promise<SandboxDescription> {
+/** What a running sandbox says of itself. @throws Problem `unavailable` when none answers there. */
+export async function describeSandbox(url: string): Promise<SandboxDescription> {
   const where = `${url}/sandbox`;
   try {
     const response = await fetch(where, { signal: AbortSignal.timeout(PATIENCE_MS) });

@@ -2,8 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
+import type { BookLine } from "../../../runtime/core/books/books.ts";
 import type { AcceptedJob } from "../../../runtime/core/jobs/jobs.ts";
 import type { JobStatus } from "../../../runtime/core/jobs/status.ts";
+import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
+import { NAMESPACE, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import type { TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
 import { findFreePort } from "../../support/free-port.ts";
@@ -17,6 +20,8 @@ export type Engine = "SQLite" | "Redis";
 export interface Scene {
   /** @param crashAt and `from`: see crash-hook.ts. */
   start(crashAt?: number, from?: string): Promise<Seller>;
+  /** The shop's book, once its processes have ended. */
+  readBook(): Promise<readonly BookLine[]>;
   remove(): Promise<void>;
 }
 
@@ -47,6 +52,14 @@ export async function openScene(
       const crash = { NODE_OPTIONS: `--import ${HOOK}`, CRASH_AT: String(crashAt), CRASH_FROM: from };
       const hooked = crashAt === undefined ? env : { ...env, ...crash };
       return startSeller({ sandbox, dir, dataDir: data.path, baseUrl, env: hooked });
+    },
+    async readBook() {
+      const file = storeFileOf(data.path);
+      const books = await openBooks(redis ? { redisUrl: redis.url, namespace: NAMESPACE, file } : { file });
+      await books.refresh();
+      const lines = books.since(0, 100);
+      await books.close();
+      return lines;
     },
     async remove() {
       await redis?.stop();

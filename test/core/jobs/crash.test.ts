@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
+import { type AuditedBooks, collectBooks } from "../../support/books/audit-books.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { withRedis } from "../../support/programs.ts";
 import {
@@ -52,7 +53,11 @@ for (const engine of ["SQLite", "Redis"] as const)
     const spent = async (): Promise<bigint> => -(await sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address));
 
     /** One crash, and what became of the job: whether there was one, and how long the next process took to end it. */
-    async function crashAt(point: number, fail: boolean): Promise<{ isHit: boolean; recoveryMs: number }> {
+    async function crashAt(
+      books: AuditedBooks,
+      point: number,
+      fail: boolean,
+    ): Promise<{ isHit: boolean; recoveryMs: number }> {
       const scene = await openRound();
       const errand = { what: randomUUID(), fail };
       const label = `crash at ${point}, ${fail ? "a job that fails" : "a job that succeeds"}`;
@@ -78,6 +83,7 @@ for (const engine of ["SQLite", "Redis"] as const)
           `${label}: only the step in which it died is repeated`,
         ).to.be.at.most(4);
         await second.stop();
+        books.take(await scene.readBook(), label);
         return { isHit, recoveryMs };
       } finally {
         await scene.remove();
@@ -88,15 +94,17 @@ for (const engine of ["SQLite", "Redis"] as const)
       this.timeout(ROUNDS > 0 ? 0 : 300_000);
       const rounds = toRounds(engine);
       const before = await spent();
+      const books = collectBooks(sandbox);
       const hits: { fail: boolean; recoveryMs: number }[] = [];
       const queue = [...rounds];
       const lane = async (): Promise<void> => {
         for (let next = queue.shift(); next; next = queue.shift()) {
-          const { isHit, recoveryMs } = await crashAt(next.point, next.fail);
+          const { isHit, recoveryMs } = await crashAt(books, next.point, next.fail);
           if (isHit) hits.push({ fail: next.fail, recoveryMs });
         }
       };
       await Promise.all(Array.from({ length: LANES }, lane));
+      await books.verify();
       const delivered = rounds.filter(({ fail }) => !fail).length;
       expect((await spent()) - before, "each delivered job was paid for, each failed one was paid back").to.equal(
         BigInt(delivered) * PRICE,

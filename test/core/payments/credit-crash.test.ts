@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
+import { type AuditedBooks, collectBooks } from "../../support/books/audit-books.ts";
 import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { Seller } from "../../support/sellers/seller.ts";
@@ -46,7 +47,7 @@ for (const engine of ["SQLite", "Redis"] as const)
     const spent = async (): Promise<bigint> => -(await sandbox.usdc.balanceOf(sandbox.description.buyer.evm.address));
 
     /** One crash, and what became of the payment: whether there was a crash. */
-    async function crashAt(point: number, fail: boolean): Promise<boolean> {
+    async function crashAt(books: AuditedBooks, point: number, fail: boolean): Promise<boolean> {
       const scene = await openScene(engine as Engine, { sandbox, ...shop });
       const errand = { what: randomUUID(), fail };
       const label = `crash at ${point}, ${fail ? "work that fails" : "work that succeeds"}`;
@@ -65,6 +66,7 @@ for (const engine of ["SQLite", "Redis"] as const)
           `${label}: only the step in which it died is repeated`,
         ).to.be.within(3, 4);
         await second.stop();
+        books.take(await scene.readBook(), label);
         return isHit;
       } finally {
         await scene.remove();
@@ -75,12 +77,15 @@ for (const engine of ["SQLite", "Redis"] as const)
       this.timeout(ROUNDS > 0 ? 0 : 180_000);
       const rounds = toRounds();
       const before = await spent();
+      const books = collectBooks(sandbox);
       const queue = [...rounds];
       let hits = 0;
       const lane = async (): Promise<void> => {
-        for (let next = queue.shift(); next; next = queue.shift()) if (await crashAt(next.point, next.fail)) hits += 1;
+        for (let next = queue.shift(); next; next = queue.shift())
+          if (await crashAt(books, next.point, next.fail)) hits += 1;
       };
       await Promise.all(Array.from({ length: LANES }, lane));
+      await books.verify();
       const delivered = rounds.filter(({ fail }) => !fail).length;
       expect((await spent()) - before, "what was delivered was paid for, and what failed was paid back").to.equal(
         BigInt(delivered) * PRICE,

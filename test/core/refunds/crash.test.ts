@@ -7,7 +7,8 @@ import { expect } from "chai";
 import type { Hex } from "../../../runtime/api/capabilities.ts";
 import { createRefunds } from "../../../runtime/core/refunds/refunds.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
-import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+import { openBooks } from "../../../runtime/drivers/books/open-books.ts";
+import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { RefundChild } from "./child.ts";
 import { failedJob, openRefundRail, PRICE } from "./rail.ts";
@@ -87,6 +88,10 @@ describe("a refund and a crash", () => {
     const refund_tx = await takeUp(options);
     expect(await stage.transfersTo(payer), step).to.deep.equal([refund_tx]);
     expect(await stage.token.balanceOf(payer), step).to.equal(PRICE);
+    const books = await openBooks({ file: storeFileOf(options.dataDir) });
+    const entered = books.since(0, 9).map(({ kind, job, transaction }) => [kind, job, transaction]);
+    await books.close();
+    expect(entered, `${step}: in the book once`).to.deep.equal([["refund", id, refund_tx]]);
     return step;
   }
 

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Problem } from "../../api/problem.ts";
+import type { Manifest } from "../../core/set/manifest.ts";
+import { toAtomic } from "../../core/set/price.ts";
+import { parseRoute } from "../../core/set/route.ts";
+import { describeSandbox } from "../books/chains.ts";
+import type { Config } from "../config/config.ts";
+import { loadSet } from "../set/load.ts";
+import type { Terminal } from "../terminal.ts";
+import { type Buyer, HABITS, trade, type Ware } from "./buyers.ts";
+import { fund, fundableRails, makePurses } from "./purses.ts";
+import { compare } from "./report.ts";
+
+/** The command line of `payphone simulate`. */
+export interface SimulateCommand {
+  readonly dir: string;
+  readonly buyers: number;
+  readonly minutes: number;
+  /** Where the sandbox is. */
+  readonly url: string;
+  /** Seconds between two calls of one buyer, on average. */
+  readonly pause: number;
+}
+
+const TELL_MS = 5000;
+/** What is still being settled when the buyers have gone is waited for. */
+const SETTLE_MS = 8000;
+const DEAREST_USD = "0.05";
+
+/**
+ * Lets buyers trade with a running sandbox: stock x402 clients with wallets of their own, some of them without money, some
+ * leaving, some sending a payment twice. @returns whether what they paid, the chains and the book agree in the end.
+ * @throws Problem `unavailable` when no sandbox runs there, `bad-request` when it sells nothing that can be bought so.
+ */
+export async function simulate(config: Config, command: SimulateCommand, terminal: Terminal): Promise<boolean> {
+  const { dir, buyers: count, minutes, url, pause } = command;
+  const [set, sandbox] = await Promise.all([loadSet(dir), describeSandbox(url)]);
+  const wares = set.manifests.flatMap(toWare);
+  const rails = fundableRails(set.site.rails, sandbox);
+  if (wares.length === 0 || rails.length === 0)
+    throw new Problem(
+      "bad-request",
+      `Nothing in ${dir} costs at most $${DEAREST_USD} a call and is paid on an EVM rail`,
+    );
+  const from = Date.now();
+  const purses = await makePurses(count);
+  const buyers = purses.map((purse, at): Buyer => ({ purse, habit: HABITS[at % HABITS.length] as Buyer["habit"] }));
+  const rich = buyers.filter(({ habit }) => habit !== "has no money").map(({ purse }) => purse);
+  for (const rail of rails) await fund(rich, rail, sandbox);
+  terminal.err(`${count} buyers, ${wares.length} services, ${rails.map(({ title }) => title).join(" and ")}`);
+
+  const counts = new Map<string, number>();
+  const note = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
+  const signal = AbortSignal.any([terminal.signal, AbortSignal.timeout(minutes * 60_000)]);
+  const telling = setInterval(() => terminal.err(toProgress(from, counts)), TELL_MS);
+  const deps = { url, wares, rails, note, signal, pauseMs: pause * 1000 };
+  await Promise.all(buyers.map((buyer) => trade(buyer, deps)));
+  clearInterval(telling);
+  terminal.err(toProgress(from, counts));
+  await sleep(SETTLE_MS);
+  return compare(config, { dir, url, rails, from, payers: purses.map(({ address }) => address) }, terminal);
+}
+
+/** What can be bought with a POST of its example; none of a job, which takes too long. */
+function toWare(manifest: Manifest): Ware[] {
+  const { price, route, aliases = [], examples, job } = manifest;
+  if (price === undefined || job || toAtomic(price, 18) > toAtomic(DEAREST_USD, 18)) return [];
+  const post = [route, ...aliases].map(parseRoute).find(({ method }) => method === "POST");
+  const [example] = examples;
+  return post && example ? [{ manifest, path: post.path, input: example.input }] : [];
+}
+
+function toProgress(from: number, counts: ReadonlyMap<string, number>): string {
+  const seconds = Math.round((Date.now() - from) / 1000);
+  const parts = [...counts].toSorted(([, a], [, b]) => b - a).map(([what, count]) => `${what} ${count}`);
+  return `${seconds} s: ${parts.join(", ") || "nobody has come yet"}`;
+}
