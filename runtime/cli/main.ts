@@ -18,7 +18,6 @@ import { addRegistryCommands } from "./commands/registry.ts";
 import { addSalesCommands } from "./commands/sales.ts";
 import { addServerCommands } from "./commands/serve.ts";
 import { addSetCommands } from "./commands/set.ts";
-import { addTestCommand } from "./commands/test.ts";
 import { addSimulateCommand } from "./commands/simulate.ts";
 import { addVerifyCommand } from "./commands/verify.ts";
 import { addWebhookCommands } from "./commands/webhooks.ts";

@@ -16,6 +16,7 @@ const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
     "payphone refunds close 3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55 --tx 0x…",
     "payphone refunds close 3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55 --tx 0x… --env-file production.env",
   ],
+  "sales show": ["payphone sales show 0x…", "payphone sales show 3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55 --json"],
   "webhooks resend": [
     "payphone webhooks resend --given-up",
     "payphone webhooks resend --from 2026-11-01 --to 2026-11-02",

@@ -8,7 +8,7 @@ import { withBooks } from "../books/place.ts";
 import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
 
-export interface Comparison {
+export interface SimulatedTrade {
   readonly dir: string;
   readonly url: string;
   readonly rails: readonly RailManifest[];
@@ -25,8 +25,8 @@ const DAY_MS = 24 * 60 * 60_000;
 const PAGE = 2000;
 
 /** Says, rail by rail, what the buyers' payments were to the chain, and what they are in the book: they must be the same. */
-export async function compare(config: Config, comparison: Comparison, { out }: Terminal): Promise<boolean> {
-  const { dir, url, rails, from, payers } = comparison;
+export async function compare(config: Config, trade: SimulatedTrade, { out }: Terminal): Promise<boolean> {
+  const { dir, url, rails, from, payers } = trade;
   const theirs = new Set(payers.map((payer) => payer.toLowerCase()));
   for (let looks = 1; ; looks += 1) {
     const rows = await withBooks(config, { dir, sandbox: true }, async ({ books, sandboxDir }) => {

@@ -1,0 +1,41 @@
+import { expect } from "chai";
+import { type Ran, runPayphone } from "../../support/books/books-command.ts";
+import { type SandboxServer, startSandboxServer } from "../../support/sellers/sandbox-server.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+
+describe("payphone simulate", () => {
+  let data: ReturnType<typeof createDataDir>;
+  let sandbox: SandboxServer;
+  before(async () => {
+    data = createDataDir();
+    sandbox = await startSandboxServer([], { PAYPHONE_DATA_DIR: data.path });
+  });
+  after(async () => {
+    await sandbox?.stop();
+    data?.remove();
+  });
+  const run = (...args: string[]): Promise<Ran> =>
+    runPayphone(args, { PAYPHONE_DATA_DIR: data.path, PAYPHONE_URL: sandbox.url });
+
+  it("lets buyers trade, shows how far it is, and ends with book and chains that agree", async () => {
+    const { out, err, code } = await run("simulate", "--buyers", "10", "--minutes", "0.1", "--pause", "1");
+    expect(code, out + err).to.equal(0);
+    expect(err).to.match(/^10 buyers, \d+ services, USDC on Base and JPYC on Polygon$/m);
+    expect(err).to.match(/^\d+ s: .*paid and served \d+/m);
+    expect(out).to.match(/^The book and the chains agree to the atom\.$/m);
+    const sold = [...out.matchAll(/: (\d+) sales/g)].reduce((sum, [, count]) => sum + Number(count), 0);
+    expect(sold).to.be.greaterThan(0);
+    const sales = await run("sales", "--json");
+    expect(sales.err).to.equal("The sandbox's book: play money.\n");
+    expect(sales.out.trim().split("\n")).to.have.length(sold);
+    const verified = await run("books", "verify");
+    expect(verified.code, verified.out + verified.err).to.equal(0);
+  });
+
+  it("does not take a seller for a sandbox that is none", async () => {
+    const { err, code } = await runPayphone(["simulate", "--url", "http://127.0.0.1:9"], {
+      PAYPHONE_DATA_DIR: data.path,
+    });
+    expect([code, err]).to.satisfy(([status, text]: [number, string]) => status === 1 && /end with it/.test(text));
+  });
+});
