@@ -30,5 +30,9 @@ export function checkHost(rawHeaders: readonly string[]): void {
   if (hosts.length > 1) throw new Problem("bad-request", "The request has more than one Host header");
 }
 
+/** Whether the URL asks for challenges in the form of x402 version 1. */
+export const isVersion1 = ({ url }: { readonly url: string }): boolean =>
+  url.includes("x402Version=1") && URL.parse(url, "http://localhost")?.searchParams.get("x402Version") === "1";
+
 /** A manifest's path (core/set/route.ts) in Express's form: `/v1/x/{id}` becomes `/v1/x/:id`. */
 export const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");

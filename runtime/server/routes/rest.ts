@@ -17,6 +17,7 @@ import { type Reply, toFileReply, toJsonReply } from "../reply/reply.ts";
 import { contextOf, disconnectSignal, type RequestContext } from "../request/context.ts";
 import { readRequestInput } from "../request/input.ts";
 import type { BudgetName, Limits } from "../request/limits.ts";
+import { isVersion1 } from "../request/target.ts";
 import type { Methods, Responder } from "./resource.ts";
 
 export interface RestDeps {
@@ -92,8 +93,6 @@ function toResponder(service: Service, { invoke, challenge, baseUrl, maxDepth, l
     return { ...reply, headers: [...reply.headers, ...receipt, ...originHeaders] };
   }
 }
-
-const isVersion1 = ({ url, query }: Request): boolean => url.includes("x402Version=1") && query.x402Version === "1";
 
 const toChallengeReply = ({ body, header }: Challenge, v1?: Buffer): Reply => ({
   status: 402,

@@ -5,6 +5,7 @@ import type { Reply } from "../reply/reply.ts";
 import { contextOf, disconnectSignal, type RequestContext } from "../request/context.ts";
 import { readRequestText } from "../request/input.ts";
 import type { Limits } from "../request/limits.ts";
+import { isVersion1 } from "../request/target.ts";
 import type { Methods } from "./resource.ts";
 
 export interface RpcDeps {
@@ -35,6 +36,7 @@ async function answer(
     admit: (isPaying) => limits.take(client, isPaying ? "paying" : "unpaid"),
     requestId,
     client,
+    version1: isVersion1(request),
     signal: disconnectSignal(response),
   });
   for (const call of reply.calls) note(context, call);

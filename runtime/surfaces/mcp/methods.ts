@@ -23,6 +23,8 @@ export interface ToolCall extends CallContext {
 /** What the HTTP request says of a call. */
 export interface CallContext {
   readonly payment: string | object | undefined;
+  /** Challenges are wanted in the form of x402 version 1. */
+  readonly version1: boolean;
   /** A wallet's proof that it signs in. */
   readonly signIn: string | object | undefined;
   readonly requestId: string;

@@ -27,7 +27,8 @@ export function metaPaymentOf({ _meta }: RpcParams): BroughtPayment | undefined 
   const value = (isObject(_meta) ? _meta[PAYMENT_KEY] : undefined) ?? undefined;
   if (value === undefined) return undefined;
   // Anything else becomes an empty payment, which is refused as `invalid_payload`.
-  return { value: typeof value === "string" || isObject(value) ? value : {}, legacy: false };
+  const legacy = isObject(value) && value.x402Version === 1;
+  return { value: typeof value === "string" || isObject(value) ? value : {}, legacy };
 }
 
 /** A wallet's proof in a call's `_meta`: an object, or base64 text as in the header. */
@@ -61,6 +62,17 @@ export function toChallengeResult({ lean, required }: Challenge, sold: Sold, rec
       ...(offers !== undefined && { [OFFERS_KEY]: offers }),
       ...(receipt && { [RECEIPT_KEY]: receipt }),
     },
+  };
+}
+
+/** The same in x402 version 1, for clients that ask for it. */
+export function toVersion1Result(challenge: Challenge, sold: Sold, receipt?: SettleResponse): object {
+  const v1 = JSON.parse(challenge.v1().toString("utf8")) as object; // It was written here.
+  return {
+    content: [{ type: "text", text: toSentence(challenge.lean, sold) }],
+    structuredContent: v1,
+    isError: true,
+    _meta: { [CHALLENGE_KEY]: v1, ...(receipt && { [RECEIPT_KEY]: receipt }) },
   };
 }
 

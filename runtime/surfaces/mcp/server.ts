@@ -89,7 +89,7 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
 
   async function answer(
     message: RpcMessage,
-    { headers, requestId, signal, admit, bytes }: ReadRequest,
+    { headers, requestId, signal, admit, bytes, version1 = false }: ReadRequest,
     headerPayment: BroughtPayment | undefined,
   ): Promise<MessageAnswer> {
     const own = message.kind === "request" ? metaPaymentOf(message.params) : undefined;
@@ -105,6 +105,7 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
     if ("error" in request) return { status: request.status, text: toErrorText(message.id, request.error) };
     const answered = await dispatch(request, {
       payment: payment?.value,
+      version1: version1 || (payment?.legacy ?? false),
       signIn: metaSignInOf(message.params) ?? readSignInHeader(headers),
       requestId,
       signal,

@@ -9,7 +9,7 @@ import { checkMessageBytes } from "../rpc/door.ts";
 import { RPC_CODES } from "../rpc/json-rpc.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 import type { ToolCall, Tools } from "./methods.ts";
-import { RECEIPT_KEY, type Sold, toChallengeResult, toPaidResult } from "./payment.ts";
+import { RECEIPT_KEY, type Sold, toChallengeResult, toPaidResult, toVersion1Result } from "./payment.ts";
 import { protocolError } from "./request.ts";
 import { toTool } from "./tool.ts";
 import type { McpVersion } from "./versions.ts";
@@ -62,9 +62,11 @@ export function createServiceTools({ services, schemas, invoke, site, endpoint }
         }
         const { challenge, receipt } = outcome;
         const sold = { manifest: service.manifest, titles };
-        const result = receipt
-          ? write(toChallengeResult(challenge, sold, receipt))
-          : writeChallenge(challenge, sold, call);
+        const result = call.version1
+          ? write(toVersion1Result(challenge, sold, receipt))
+          : receipt
+            ? write(toChallengeResult(challenge, sold, receipt))
+            : writeChallenge(challenge, sold, call);
         return { result, call: { ...note, challenge } };
       } catch (error) {
         const problem = Problem.from(error);

@@ -21,6 +21,8 @@ export interface DoorRequest {
   readonly requestId: string;
   /** The client address, as the limits count it. */
   readonly client: string;
+  /** Whether the URL asks for challenges in the form of x402 version 1. */
+  readonly version1?: boolean;
   /** Aborted when the caller is gone. */
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import { decode, encode, type Loose, openStall, type Stall, toPayment } from "./served/support/stall.ts";
+import { toDoorRequest } from "../../support/door-request.ts";
+import { BASE_URL, decode, encode, type Loose, openStall, type Stall, toPayment } from "./served/support/stall.ts";
 
 const VERSIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", ""];
 const INPUT = { low: 1, high: 6 };
@@ -118,6 +119,34 @@ describe("a paid tool", () => {
       const { body, headers } = await stall.call("roll", INPUT, { headers: { "x-payment": encode(v1) } });
       expect(body.result.structuredContent).to.deep.equal({ value: 1 });
       expect(headers["x-payment-response"]).to.equal(headers["payment-response"]);
+    });
+
+    it("challenges in version 1 whoever asks for it, or has paid so, and takes what is signed for that", async () => {
+      const ask = async (facts: object, headers = {}): Promise<Loose> => {
+        const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "roll", arguments: INPUT } };
+        const all = {
+          host: new URL(BASE_URL).host,
+          "content-type": "application/json",
+          "mcp-protocol-version": "2025-11-25",
+          ...headers,
+        };
+        const reply = await stall.mcp.handle(toDoorRequest(JSON.stringify(message), { headers: all, ...facts }));
+        return JSON.parse(reply.body ?? "").result;
+      };
+      const { structuredContent: v1, _meta, content, isError } = await ask({ version1: true });
+      expect(isError).to.equal(true);
+      expect(v1).to.include({ x402Version: 1 });
+      expect(v1.accepts[0]).to.include({ network: "base", maxAmountRequired: "1000", resource: `${BASE_URL}/mcp` });
+      expect(_meta["x402/error"]).to.deep.equal(v1);
+      expect(content[0].text).to.match(/costs 0\.001 USD a call/);
+      const [{ maxAmountRequired: amount, payTo, network }] = v1.accepts;
+      const { payload } = toPayment({ ...v1.accepts[0], amount, payTo }, 11) as Loose;
+      const payment = { x402Version: 1, scheme: "exact", network, payload };
+      const wrong = { ...payment, payload: { ...payload, authorization: { ...payload.authorization, value: "1" } } };
+      expect((await ask({}, { "x-payment": encode(wrong) })).structuredContent).to.include({ x402Version: 1 });
+      expect((await ask({ version1: true }, { "x-payment": encode(payment) })).structuredContent).to.deep.equal({
+        value: 1,
+      });
     });
 
     it("gives the same call with the same payment the same answer, once paid and once run", async () => {

@@ -169,6 +169,7 @@ describe("the MCP tools", () => {
         version,
         payment: undefined,
         signIn: undefined,
+        version1: false,
         requestId: "r",
         bytes: 100,
         signal: new AbortController().signal,
