@@ -8,7 +8,8 @@ import type { Document } from "./http/document.ts";
 import { toServerCard } from "./mcp/server-card.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
 import { belowBase } from "./pages/below.ts";
-import { toExplorer } from "./pages/explorer.ts";
+import { toIndexPage } from "./pages/docs/index-page.ts";
+import { toServicePages } from "./pages/docs/service-page.ts";
 import { toFrontPage } from "./pages/front-page.ts";
 import type { Html } from "./pages/html.ts";
 import { toIco } from "./pages/icon.ts";
@@ -39,7 +40,10 @@ export function toDocuments(options: DocumentsOptions): ReadonlyMap<string, Docu
   const catalog = toCatalog(services, { ...site, baseUrl }, named);
   const { links } = catalog;
   const front = toPageDocument(toFrontPage({ ...options, paths }), baseUrl);
-  const explorer = toPageDocument(toExplorer(options), baseUrl);
+  const explorer = toPageDocument(toIndexPage(options), baseUrl);
+  const servicePages = [...toServicePages(options)].map(
+    ([path, page]) => [path, toPageDocument(page, baseUrl)] as const,
+  );
   const discovery = toJson(toDiscovery({ ...options, links }));
   const card = toServerCard({ site, baseUrl, endpoint: baseUrl + PATHS.mcp, icon: baseUrl + PATHS.iconPng });
   return new Map<string, Document>([
@@ -47,6 +51,7 @@ export function toDocuments(options: DocumentsOptions): ReadonlyMap<string, Docu
     [PATHS.openApi, toJson(toOpenApi(options))],
     [PATHS.explorer, explorer],
     [PATHS.assets, explorer],
+    ...servicePages,
     [PATHS.llms, toText(toLlmsTxt({ ...options, links }))],
     [PATHS.discovery, discovery],
     [`${PATHS.discovery}.json`, discovery],

@@ -66,7 +66,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/surfaces": ["pages", "a2a", "mcp", "openapi", "discovery", "rpc", "http", "schema"],
   "runtime/surfaces/a2a": ["peers"],
-  "runtime/surfaces/pages": ["report", "seller"],
+  "runtime/surfaces/pages": ["docs", "report", "seller"],
   "runtime/server": ["admin", "routes", "reply", "request"],
   "runtime/sandbox": ["svm", "evm", "contracts", "recordings"],
   "runtime/cli": [

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { toCode } from "../../runtime/surfaces/pages/highlight.ts";
 import { html, toProse } from "../../runtime/surfaces/pages/html.ts";
 import { toSnippets } from "../../runtime/surfaces/pages/snippets.ts";
 import { type DescribedField, toFields } from "../../runtime/surfaces/schema/fields.ts";
@@ -94,10 +95,10 @@ describe("a snippet", () => {
   });
 
   it("raises the limits of stock clients for what costs more than a dollar, and only for that", () => {
-    expect(codeOf("essay", "@x402/fetch")).to.include('maxAmountPerPayment: "$1.77"');
-    expect(codeOf("essay", "payphone")).to.match(/--max-usd 1\.77$/);
-    expect(codeOf("toss", "@x402/fetch")).not.to.include("maxAmountPerPayment");
-    expect(codeOf("toss", "payphone")).not.to.include("--max-usd");
+    expect(codeOf("essay", "fetch")).to.include('maxAmountPerPayment: "$1.77"');
+    expect(codeOf("essay", "CLI")).to.match(/--max-usd 1\.77$/);
+    expect(codeOf("toss", "fetch")).not.to.include("maxAmountPerPayment");
+    expect(codeOf("toss", "CLI")).not.to.include("--max-usd");
   });
 
   it("configures an MCP client", () => {
@@ -109,7 +110,36 @@ describe("a snippet", () => {
   it("is not about paying where nothing is paid", () => {
     expect(toSnippets(shown.service("table"), shown.set.site, BASE_URL).map(({ title }) => title)).to.deep.equal([
       "curl",
-      "payphone",
+      "MCP",
+      "CLI",
     ]);
+  });
+});
+
+describe("highlighted code", () => {
+  const plain = (markup: string): string =>
+    markup
+      .replaceAll(/<[^>]+>/g, "")
+      .replaceAll("&lt;", "<")
+      .replaceAll("&gt;", ">")
+      .replaceAll("&quot;", '"')
+      .replaceAll("&#39;", "'")
+      .replaceAll("&amp;", "&");
+
+  it("is the same code, with its parts marked", async () => {
+    const shown = await showSet();
+    for (const service of shown.services)
+      for (const { code, language } of toSnippets(service, shown.set.site, BASE_URL))
+        expect(plain(toCode(code, language).markup)).to.equal(code);
+    const { markup } = toCode("# a 'comment'\nprint(\"<b>\", 12) # 3", "python");
+    expect(markup).to.include('<span class="c"># a &#39;comment&#39;</span>');
+    expect(markup).to.include('<span class="k">print</span>(<span class="s">&quot;&lt;b&gt;&quot;</span>');
+    expect(markup).to.include('<span class="n">12</span>) <span class="c"># 3</span>');
+  });
+
+  it("takes a shell's quotes across lines, and no # within a word for a comment", () => {
+    const { markup } = toCode("curl -i 'http://x/#y\nz' # end", "sh");
+    expect(markup).to.include('<span class="s">&#39;http://x/#y\nz&#39;</span>');
+    expect(markup).to.include('<span class="k">-i</span>').and.include('<span class="c"># end</span>');
   });
 });

@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { type Door, openDoor } from "../support/http.ts";
 import { BASE_URL, type Shown, showSet } from "./support/fixture-set.ts";
@@ -9,7 +11,7 @@ const JSON_PATHS = [
   "/.well-known/x402.json",
   "/.well-known/mcp/server-card.json",
 ];
-const PAGES = ["/", "/docs"];
+const PAGES = ["/", "/docs", "/docs/toss", "/docs/essay", "/docs/table"];
 
 describe("the documents", () => {
   let shown: Shown;
@@ -130,17 +132,25 @@ describe("the documents", () => {
     });
 
     it("show texts of manifests as texts", async () => {
-      expect(await page("/docs"))
-        .to.include("&lt;first &amp; last&gt;")
-        .and.not.include("<first & last>");
+      const pages = await Promise.all(PAGES.map(page));
+      expect(pages.join()).to.include("&lt;first &amp; last&gt;").and.not.include("<first & last>");
     });
 
     it("give no two things one name, and label every field", async () => {
-      const text = await page("/docs");
-      const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
-      expect(new Set(ids).size).to.equal(ids.length);
-      for (const [, id] of text.matchAll(/<(?:input|select|textarea) id="([^"]+)"/g))
-        expect(text, `a label of ${id}`).to.include(`<label for="${id}">`);
+      for (const path of PAGES) {
+        const text = await page(path);
+        const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+        expect(new Set(ids).size, path).to.equal(ids.length);
+        for (const [, id] of text.matchAll(/<(?:input|select|textarea)[^>]* id="([^"]+)"/g))
+          expect(text, `a label of ${id}`).to.match(new RegExp(`<label(?: class="tab")? for="${id}">`));
+      }
+    });
+
+    it("have at most 60 kB each as they are sent, for all services of this repository", async () => {
+      const own = await showSet(join(import.meta.dirname, "../.."));
+      const pages = [...own.documents].filter(([, { type }]) => type.startsWith("text/html"));
+      expect(pages.map(([path]) => path)).to.include.members(["/docs", "/docs/roll", "/docs/investigate"]);
+      for (const [path, { body }] of pages) expect(gzipSync(body).length, path).to.be.below(60_000);
     });
   });
 
@@ -160,7 +170,7 @@ describe("the documents", () => {
   it("say loudly that a sandbox is one, and only then", async () => {
     const sandbox = await showSet(undefined, { isSandbox: true });
     expect(sandbox.text("/docs")).to.include("play money");
-    expect(sandbox.text("/docs")).to.include('"sandbox":true');
+    expect(sandbox.text("/docs/toss")).to.include('"sandbox":true');
     expect(sandbox.json("/").links.sandbox).to.equal(`${BASE_URL}/sandbox`);
     expect(shown.text("/docs")).not.to.include("play money");
   });

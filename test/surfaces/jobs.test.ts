@@ -136,7 +136,7 @@ describe("what is said of a job", () => {
   });
 
   it("can be tried in the explorer, by both of its routes", () => {
-    const page = shown.text("/docs");
+    const page = shown.text("/docs/search") + shown.text("/docs/search_status");
     expect(page).to.include('data-id="search"').and.include('data-id="search_status"');
     expect(page).to.include('data-method="GET" data-path="/v1/search/status/{job_id}" data-parameters="job_id"');
   });

@@ -13,6 +13,8 @@ export interface PageOptions {
   readonly isTest: boolean;
   /** The path of the page's script, a module of this origin. */
   readonly script?: string;
+  /** What stands beside the content. */
+  readonly aside?: HtmlPart;
   readonly main: HtmlPart;
 }
 
@@ -29,7 +31,7 @@ export const PAGE_POLICY = [
 ].join("; ");
 
 /** A complete page. Its own ids begin with `_`; ids of services do not. */
-export function toPage({ title, description, url, site, isSandbox, isTest, script, main }: PageOptions): Html {
+export function toPage({ title, description, url, site, isSandbox, isTest, script, aside, main }: PageOptions): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -61,9 +63,15 @@ ${toBrand({ site, home: "/", icon: PATHS.iconSvg })}
 </nav>
 </header>
 ${toMoneyNotice({ isSandbox, isTest })}
+${
+  aside !== undefined &&
+  html`<div class="docs">
+${aside}`
+}
 <main id="_main">
 ${main}
 </main>
+${aside !== undefined && html`</div>`}
 </body>
 </html>
 `;

@@ -3,10 +3,12 @@ import type { Service } from "../../core/service.ts";
 import type { RailManifest, SiteManifest } from "../../core/set/manifest.ts";
 import { parametersOf } from "../../core/set/route.ts";
 import { splitInput } from "../schema/path-fields.ts";
+import type { Language } from "./highlight.ts";
 
 /** A piece of code to copy. */
 export interface Snippet {
   readonly title: string;
+  readonly language: Language;
   readonly code: string;
 }
 
@@ -18,10 +20,11 @@ export function toSnippets(service: Service, site: SiteManifest, baseUrl: string
   const isPaid = service.manifest.price !== undefined;
   const rail = site.rails.find(({ network, currency }) => network.startsWith("eip155:") && currency === "usd");
   return [
-    { title: "curl", code: toCurl(service, baseUrl) },
-    ...(isPaid && rail ? [{ title: "@x402/fetch", code: toFetch(service, rail, baseUrl) }] : []),
-    { title: "payphone", code: `# in payphone's own directory\n${toCommand(service, baseUrl)}` },
-    ...(isPaid ? [{ title: "MCP", code: toMcpConfiguration(site, baseUrl) }] : []),
+    { title: "curl", language: "sh", code: toCurl(service, baseUrl) },
+    ...(isPaid && rail ? [{ title: "fetch", language: "js" as const, code: toFetch(service, rail, baseUrl) }] : []),
+    ...(isPaid && rail ? [{ title: "Python", language: "python" as const, code: toPython(service, baseUrl) }] : []),
+    { title: "MCP", language: "json", code: toMcpConfiguration(site, baseUrl) },
+    { title: "CLI", language: "sh", code: toCommand(service, baseUrl) },
   ];
 }
 
@@ -79,6 +82,42 @@ function toFetchCall({ method, url, body }: ExampleRequest): string[] {
     `  body: JSON.stringify(${body}),`,
     "});",
   ];
+}
+
+/** With the official x402 package for Python. */
+function toPython(service: Service, baseUrl: string): string {
+  const { method, url, body } = toRequest(service, baseUrl);
+  const call =
+    method === "GET"
+      ? `session.get(${JSON.stringify(url)})`
+      : `session.post(${JSON.stringify(url)}, json=${toPythonValue(JSON.parse(body))})`;
+  return [
+    '# pip install "x402[requests,evm]"',
+    "import os",
+    "",
+    "from eth_account import Account",
+    "from x402 import x402ClientSync",
+    "from x402.http.clients import x402_requests",
+    "from x402.mechanisms.evm import EthAccountSigner",
+    "from x402.mechanisms.evm.exact.register import register_exact_evm_client",
+    "",
+    "client = x402ClientSync()",
+    'account = Account.from_key(os.environ["BUYER_EVM_KEY"])',
+    "register_exact_evm_client(client, EthAccountSigner(account))",
+    "with x402_requests(client) as session:",
+    `    print(${call}.json())`,
+  ].join("\n");
+}
+
+/** JSON as Python writes it. */
+function toPythonValue(value: unknown): string {
+  if (value === null) return "None";
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (Array.isArray(value)) return `[${value.map(toPythonValue).join(", ")}]`;
+  if (typeof value !== "object") return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([name, part]) => `${JSON.stringify(name)}: ${toPythonValue(part)}`)
+    .join(", ")}}`;
 }
 
 /** The command that buys the first example. Without a base URL, the command finds the seller itself. */

@@ -1,34 +1,71 @@
 import "./copy.js";
 import { setUpTry } from "./try.js";
 
-setUpFilter();
-for (const form of document.querySelectorAll("form.try")) setUpTry(/** @type {HTMLFormElement} */ (form));
-addEventListener("hashchange", openNamed);
-openNamed();
+const CHOICE = "code";
 
-/** Shows the services whose texts contain every word of the filter. */
-function setUpFilter() {
-  const search = /** @type {HTMLElement} */ (document.getElementById("_search"));
-  const filter = /** @type {HTMLInputElement} */ (document.getElementById("_filter"));
-  const count = /** @type {HTMLOutputElement} */ (document.getElementById("_count"));
-  const services = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".service")]);
-  const groups = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".group")]);
+setUpSearch();
+setUpTabs();
+for (const form of document.querySelectorAll("form.try")) setUpTry(/** @type {HTMLFormElement} */ (form));
+addEventListener("hashchange", goToNamed);
+goToNamed();
+
+/** Shows the services whose texts contain every word of the search, in all lists of the page. */
+function setUpSearch() {
+  const search = document.getElementById("_search");
+  const filter = /** @type {HTMLInputElement | null} */ (document.getElementById("_filter"));
+  const count = document.getElementById("_count");
+  if (!search || !filter || !count) return;
+  const lists = [...document.querySelectorAll("nav, main")].map((list) => ({
+    entries: /** @type {HTMLElement[]} */ ([...list.querySelectorAll(".entry")]),
+    groups: /** @type {HTMLElement[]} */ ([...list.querySelectorAll(".group")]),
+  }));
   const apply = () => {
     const words = filter.value.toLowerCase().split(/\s+/);
-    for (const service of services) service.hidden = !words.every((word) => service.dataset.search?.includes(word));
-    for (const group of groups) group.hidden = group.querySelector(".service:not([hidden])") === null;
-    const shown = services.filter(({ hidden }) => !hidden).length;
-    count.textContent = shown === services.length ? `${shown} services` : `${shown} of ${services.length} services`;
+    const counts = lists.map(({ entries, groups }) => {
+      for (const entry of entries) entry.hidden = !words.every((word) => entry.dataset.search?.includes(word));
+      for (const group of groups) group.hidden = group.querySelector(".entry:not([hidden])") === null;
+      return [entries.filter(({ hidden }) => !hidden).length, entries.length];
+    });
+    const [shown = 0, all = 0] = counts.find(([, entries]) => entries) ?? [];
+    count.textContent = shown === all ? `${all} services` : shown > 0 ? `${shown} of ${all} services` : toNothing();
   };
+  const toNothing = () => `Nothing was found for \u201c${filter.value.trim()}\u201d. Try fewer or other words.`;
   filter.addEventListener("input", apply);
   search.hidden = false;
   apply();
 }
 
-/** Opens the service that the address names, as in `/docs#roll`. */
-function openNamed() {
-  const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (!(named instanceof HTMLDetailsElement)) return;
-  named.open = true;
-  named.scrollIntoView();
+/** Opens the code in the language that was chosen last, on whatever page. */
+function setUpTabs() {
+  const tabs = /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll(".tabs input"));
+  for (const tab of tabs) {
+    tab.checked ||= tab.value === recall();
+    tab.addEventListener("change", () => remember(tab.value));
+  }
+}
+
+/** Browsers may have no storage, or refuse it. */
+function recall() {
+  try {
+    return localStorage.getItem(CHOICE);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} title */
+function remember(title) {
+  try {
+    localStorage.setItem(CHOICE, title);
+  } catch {
+    // The choice holds for this page.
+  }
+}
+
+/** Addresses such as `/docs#roll` lead to the service's page. */
+function goToNamed() {
+  const path = `/docs/${decodeURIComponent(location.hash.slice(1))}`;
+  const links = /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("nav a"));
+  const named = [...links].find(({ pathname }) => pathname.endsWith(path)); // The server may answer below a path.
+  if (named && named.pathname !== location.pathname) location.replace(named.href);
 }

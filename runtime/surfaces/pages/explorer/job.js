@@ -41,7 +41,7 @@ export function toJob({ job_id, status_url }, receipt) {
   const section = h(
     "section",
     { class: "answer due" },
-    h("h4", {}, `Job ${job_id}`),
+    h("h3", {}, `Job ${job_id}`),
     progress,
     h("dl", { class: "receipt" }, h("dt", {}, "Status"), h("dd", {}, link), about, told),
   );

@@ -11,7 +11,7 @@ export function toOutcome({ status, title, body, file, receipt, milliseconds }) 
   return h(
     "section",
     { class: good ? "answer good" : "answer bad" },
-    h("h4", {}, `${title} in ${milliseconds} ms`),
+    h("h3", {}, `${title} in ${milliseconds} ms`),
     ...(status === 422 ? [toFaults(body)] : []),
     ...(good || status === 422 ? [] : [h("p", {}, detailOf(body))]),
     ...(receipt ? [toReceipt(receipt)] : []),
@@ -85,7 +85,7 @@ export function toTransaction(network, transaction) {
  */
 export function toChallenge(challenge, { name, isRefusal, canPay }) {
   return [
-    h("h4", {}, isRefusal ? "402: the payment was not accepted" : "402 Payment Required"),
+    h("h3", {}, isRefusal ? "402: the payment was not accepted" : "402 Payment Required"),
     h(
       "p",
       {},

@@ -1,4 +1,5 @@
 import { h, toBox, toMore } from "./dom.js";
+import { setUpFields } from "./fields.js";
 import { readJob, toJob } from "./job.js";
 import { toChallenge, toOutcome } from "./outcome.js";
 import { findPayers } from "./payers.js";
@@ -16,10 +17,12 @@ export function setUpTry(form) {
   const status = /** @type {HTMLElement} */ (form.querySelector(".status"));
   const outcome = /** @type {HTMLElement} */ (form.querySelector(".outcome"));
   form.hidden = false;
+  setUpFields(form, input);
   example?.addEventListener("change", () => {
     input.value = example.value;
+    input.dispatchEvent(new Event("input"));
   });
-  input.addEventListener("keydown", (event) => {
+  form.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
   form.addEventListener("submit", (event) => {
@@ -35,6 +38,8 @@ export function setUpTry(form) {
     if (fault !== undefined) {
       say(fault);
       outcome.replaceChildren();
+      const raw = input.closest("details");
+      if (raw) raw.open = true;
       input.focus();
     }
     return value;
@@ -193,7 +198,7 @@ function toSigning(error, buttons) {
   return h(
     "section",
     { class: "answer due" },
-    h("h4", {}, "402: a wallet must sign in"),
+    h("h3", {}, "402: a wallet must sign in"),
     h("p", {}, `The seller says: ${error}.`),
     ...buttons,
     h("p", { class: "hint" }, hint),
@@ -208,7 +213,7 @@ function toAdvice(payers) {
   if (FACTS.sandbox)
     return h("p", { class: "hint" }, "The sandbox's own buyer signs. It has plenty of play money on every rail.");
   const real = "This is real money. Your wallet shows what you sign; a call that fails is not charged.";
-  const none = "No browser wallet was found. The snippets below pay from a wallet of your own.";
+  const none = "No browser wallet was found. The code on this page pays from a wallet of your own.";
   return h("p", { class: "hint" }, payers > 0 ? real : none);
 }
 

@@ -60,13 +60,15 @@ withBrowser.describe("the pages", () => {
     await tabTo(page, "INPUT _filter");
     await page.keyboard.type("signed random");
     await page.keyboard.press("Tab");
-    expect(await focused(page), "the only service that is left")
-      .to.include("SUMMARY")
-      .and.include("Signed random roll");
+    expect(await focused(page), "the only service that is left").to.equal("A Signed random roll");
     await page.keyboard.press("Enter");
-    await tabTo(page, "TEXTAREA _roll-input");
+    await page.waitForURL(`${counter.url}/docs/roll`);
+    await tabTo(page, "INPUT _roll-field-low");
     await page.keyboard.press("Control+a");
-    await page.keyboard.type('{"low": 2, "high": 2}');
+    await page.keyboard.type("2");
+    await tabTo(page, "INPUT _roll-field-high");
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("2");
     await page.keyboard.press("Control+Enter");
     await page.locator("#roll .offers").waitFor();
     await tabTo(page, "INPUT _roll-offer-0");
@@ -87,7 +89,7 @@ withBrowser.describe("the pages", () => {
     }
   });
 
-  for (const path of ["/", "/docs#roll"]) {
+  for (const path of ["/", "/docs/roll"]) {
     it(`fit a phone's width: ${path}`, async () => {
       open = await visit(browser, counter.url + path, PHONE);
       if (path !== "/") await askForRoll(open.page);
@@ -107,9 +109,9 @@ withBrowser.describe("the pages", () => {
   }
 
   it("have buttons that a finger hits, on a phone", async () => {
-    open = await visit(browser, `${counter.url}/docs#roll`, PHONE);
+    open = await visit(browser, `${counter.url}/docs/roll`, PHONE);
     await askForRoll(open.page);
-    for (const target of await open.page.locator("#roll button:visible:not(.copy), #roll > summary").all()) {
+    for (const target of await open.page.locator("#roll button:visible:not(.copy), #roll .raw > summary").all()) {
       const box = await target.boundingBox();
       expect(box?.height, await target.innerText()).to.be.at.least(TOUCHABLE);
     }
@@ -121,8 +123,10 @@ withBrowser.describe("the pages", () => {
       const { page } = open;
       expect(await page.locator("h1").count()).to.equal(1);
       expect(await page.locator("html").getAttribute("lang")).to.equal("en");
-      for (const role of ["banner", "main", "navigation"] as const)
+      for (const role of ["banner", "main"] as const)
         expect(await page.getByRole(role).count(), `${role} of ${path}`).to.equal(1);
+      const names = await page.getByRole("navigation").evaluateAll((navs) => navs.map((nav) => nav.ariaLabel));
+      expect(names).to.deep.equal(path === "/" ? ["Site"] : ["Site", "Services"]);
       if (path === "/") await open.close();
     }
   });

@@ -35,56 +35,121 @@ withBrowser.describe("the explorer of a sandbox", () => {
   const service = (id: string) => page.locator(`#${id}`);
   const status = (id: string) => service(id).locator(".status");
   async function unfold(id: string): Promise<void> {
-    await service(id).locator("> summary").click();
+    await page.goto(`${counter.url}/docs/${id}`);
   }
   async function send(id: string, input?: string): Promise<void> {
-    if (input !== undefined) await service(id).locator("textarea").fill(input);
+    if (input !== undefined) await write(id, input);
     await service(id).locator("button[type=submit]").click();
   }
+  /** Writes the input as JSON. */
+  async function write(id: string, input: string): Promise<void> {
+    await service(id)
+      .locator(".raw")
+      .evaluate((raw: { open?: boolean }) => {
+        raw.open = true;
+      });
+    await service(id).locator("textarea.input").fill(input);
+  }
 
-  it("lists every service with its price, by group", async () => {
+  it("lists every service with its price and one line, by group", async () => {
     expect(await page.locator("h1").innerText()).to.equal("Services");
     expect(await page.locator("h2").allInnerTexts()).to.include.members(["Anchoring", "Utilities"]);
-    const lines = await page.locator(".service > summary").allInnerTexts();
+    const lines = await page.locator("main .entry").allInnerTexts();
     expect(lines).to.have.length(counter.services);
     expect(lines.find((line) => line.includes("/v1/roll"))).to.include("$0.001");
     expect(lines.find((line) => line.includes("/v1/attest/verify"))).to.include("free");
   });
 
-  it("keeps the routes in one column, however wide the prices are", async () => {
-    const boxes = await Promise.all((await page.locator(".service .route").all()).map((route) => route.boundingBox()));
-    expect(new Set(boxes.map((box) => box?.x)).size).to.equal(1);
-  });
-
-  it("shows fields, an example and snippets of a service that is opened", async () => {
-    await unfold("roll");
+  it("has a page for each service, with fields, an example, code, and all services beside it", async () => {
+    await page.getByRole("main").getByRole("link", { name: "Signed random roll" }).click();
+    await page.waitForURL(`${counter.url}/docs/roll`);
+    expect(await page.title()).to.match(/^Signed random roll · /);
     const text = await service("roll").innerText();
-    for (const part of ["low", "required", "1 to 100", "An example of an answer", "@x402/fetch", "curl"])
+    for (const part of [
+      "low",
+      "required",
+      "1 to 100",
+      "An example of an answer",
+      "curl",
+      "fetch",
+      "Python",
+      "MCP",
+      "CLI",
+    ])
       expect(text, part).to.include(part);
     expect(text).to.include("A call costs 0.001 USDC on Base, or 0.001 USDC on Solana, or 0.1 JPYC on Polygon.");
+    const beside = page.getByRole("navigation", { name: "Services" });
+    expect(await beside.getByRole("link").count()).to.equal(counter.services);
+    expect(await beside.locator("[aria-current=page]").innerText()).to.equal("Signed random roll");
+    await beside.getByRole("link", { name: "Decision attestation" }).click();
+    await page.waitForURL(`${counter.url}/docs/attest`);
   });
 
-  it("opens the service that the address names", async () => {
+  it("leads old addresses to the service's page", async () => {
     await page.goto(`${counter.url}/docs#attest`);
-    await service("attest").locator(".about").waitFor();
-    expect(await service("roll").locator(".about").isVisible()).to.equal(false);
-    await page.evaluate("location.hash = 'roll'");
-    await service("roll").locator(".about").waitFor();
+    await page.waitForURL(`${counter.url}/docs/attest`);
+    await page.goto(`${counter.url}/docs#nothing`);
+    expect(await page.locator("h1").innerText()).to.equal("Services");
   });
 
-  it("filters by every word, and says how many are left", async () => {
-    const filter = page.getByLabel("Filter services");
-    const count = page.locator("output");
-    expect(await count.innerText()).to.equal(`${counter.services} services`);
-    await filter.fill("Signed RANDOM");
-    expect(await count.innerText()).to.equal(`1 of ${counter.services} services`);
-    expect(await service("roll").isVisible()).to.equal(true);
-    expect(await service("anchor").isVisible()).to.equal(false);
-    expect(await page.getByRole("heading", { name: "Anchoring" }).isVisible()).to.equal(false);
-    await filter.fill("nothing like it");
-    expect(await count.innerText()).to.equal(`0 of ${counter.services} services`);
-    await filter.fill("");
-    expect(await service("anchor").isVisible()).to.equal(true);
+  for (const path of ["/docs", "/docs/roll"])
+    it(`finds services by every word, and says how many, or that there are none: ${path}`, async () => {
+      await page.goto(counter.url + path);
+      const filter = page.getByLabel("Find a service");
+      const count = page.locator("output");
+      const entry = (id: string) => page.locator(`.entry:has(a[href="/docs/${id}"])`).first();
+      expect(await count.innerText()).to.equal(`${counter.services} services`);
+      await filter.fill("Signed RANDOM");
+      expect(await count.innerText()).to.equal(`1 of ${counter.services} services`);
+      expect(await entry("roll").isVisible()).to.equal(true);
+      expect(await entry("anchor").isVisible()).to.equal(false);
+      expect(await page.getByText("Anchoring", { exact: true }).first().isVisible()).to.equal(false);
+      await filter.fill("nothing like it");
+      expect(await count.innerText()).to.equal("Nothing was found for “nothing like it”. Try fewer or other words.");
+      await filter.fill("");
+      expect(await entry("anchor").isVisible()).to.equal(true);
+    });
+
+  it("has a field for each part of the input, which is the same as the JSON", async () => {
+    await unfold("roll");
+    const json = async (): Promise<unknown> => JSON.parse(await service("roll").locator("textarea.input").inputValue());
+    const field = (name: string) => service("roll").getByLabel(name, { exact: false }).first();
+    expect(await field("low").inputValue()).to.equal("1");
+    await field("low").fill("3");
+    await field("high").fill("3");
+    await field("count").fill("");
+    await field("label").fill("4");
+    expect(await json()).to.deep.equal({ low: 3, high: 3, label: "4" });
+    await write("roll", '{"low": 5, "high": 9, "count": 2, "unknown": [1]}');
+    expect(await field("high").inputValue()).to.equal("9");
+    expect(await field("label").inputValue()).to.equal("");
+    await field("low").fill("x");
+    expect(await json()).to.deep.equal({ low: "x", high: 9, count: 2, unknown: [1] });
+  });
+
+  it("says on its button what it does", async () => {
+    for (const [id, verb] of [
+      ["roll", "See the price"],
+      ["attest_verify", "Call it"],
+      ["purchases", "Sign in"],
+    ] as const) {
+      await unfold(id);
+      expect(await service(id).locator("button[type=submit]").innerText()).to.equal(verb);
+    }
+  });
+
+  it("shows code in one language at a time, and remembers which", async () => {
+    await unfold("roll");
+    const code = () => page.locator(".code:visible").innerText();
+    expect(await code()).to.include("curl -i -X POST");
+    await service("roll").getByText("Python", { exact: true }).click();
+    expect(await code())
+      .to.include("x402_requests")
+      .and.include('json={"low": 1, "high": 6');
+    await unfold("attest");
+    expect(await code()).to.include("x402_requests");
+    await unfold("attest_verify");
+    expect(await code(), "a free service needs no client that pays").to.include("curl -i -X POST");
   });
 
   it("shows the real challenge of an unpaid call, in words and whole", async () => {
@@ -134,7 +199,7 @@ withBrowser.describe("the explorer of a sandbox", () => {
     ] as const) {
       await send("parse_datetime", input);
       expect(await status("parse_datetime").innerText()).to.include(sentence);
-      expect(await service("parse_datetime").locator("textarea").getAttribute("aria-invalid")).to.equal("true");
+      expect(await service("parse_datetime").locator("textarea.input").getAttribute("aria-invalid")).to.equal("true");
     }
     expect(sent).to.be.empty;
     await send("parse_datetime", '{"input": "", "timezone": 5}');
@@ -150,7 +215,7 @@ withBrowser.describe("the explorer of a sandbox", () => {
   it("puts the example that is chosen into the input", async () => {
     await unfold("roll");
     await service("roll").getByLabel("Example").selectOption("2");
-    const input = JSON.parse(await service("roll").locator("textarea").inputValue());
+    const input = JSON.parse(await service("roll").locator("textarea.input").inputValue());
     expect(input).to.deep.include({ low: 1, high: 1_000_000 });
   });
 
@@ -227,8 +292,8 @@ withBrowser.describe("the explorer of a sandbox", () => {
   it("copies a snippet", async () => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await unfold("roll");
-    const snippet = service("roll").locator(".snippet", { hasText: "MCP" });
-    await snippet.locator("summary").click();
+    await service("roll").getByText("MCP", { exact: true }).click();
+    const snippet = service("roll").locator(".code:visible");
     await snippet.getByRole("button", { name: "Copy" }).click();
     await snippet.getByRole("button", { name: "Copied" }).waitFor();
     const copied = await page.evaluate("navigator.clipboard.readText()");
@@ -237,8 +302,10 @@ withBrowser.describe("the explorer of a sandbox", () => {
 
   it("can be read without JavaScript", async () => {
     const still = await visit(browser, `${counter.url}/docs`, { ...DESKTOP, javaScriptEnabled: false });
-    await still.page.locator("#roll > summary").click();
+    await still.page.getByRole("main").getByRole("link", { name: "Signed random roll" }).click();
     expect(await still.page.locator("#roll").innerText()).to.include("The lowest integer that can be drawn.");
+    await still.page.getByText("CLI", { exact: true }).click();
+    expect(await still.page.locator(".code:visible").innerText()).to.include("npx payphone call roll");
     expect(await still.page.locator("#roll form").isVisible()).to.equal(false);
     expect(await still.page.locator("noscript, .notice").first().innerText()).to.include("Without JavaScript");
     await still.close();

@@ -36,7 +36,7 @@ withBrowser.describe("a job that was bought in the explorer", () => {
     await server?.stop();
   });
   beforeEach(async () => {
-    open = await visit(browser, `${server.url}/docs#ledger_report`, { ...DESKTOP, colorScheme: "light" });
+    open = await visit(browser, `${server.url}/docs/ledger_report`, { ...DESKTOP, colorScheme: "light" });
     page = open.page;
   });
   afterEach(async () => {

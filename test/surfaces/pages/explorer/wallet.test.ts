@@ -31,13 +31,14 @@ withBrowser.describe("the explorer of a seller for real money", () => {
 
   async function openWith(options: Partial<FakeWalletOptions>) {
     const wallet = createFakeWallet({ key: sandbox.description.buyer.evm.private_key, chainId: BASE, ...options });
-    open = await visit(browser, `${counter.url}/docs#roll`, DESKTOP, wallet.into);
+    open = await visit(browser, `${counter.url}/docs/roll`, DESKTOP, wallet.into);
     await askUnpaid(open.page);
     return { wallet, page: open.page };
   }
 
   async function askUnpaid(page: Page): Promise<void> {
-    await page.locator("#roll textarea").fill('{"low": 4, "high": 4}');
+    await page.locator("#roll .raw > summary").click();
+    await page.locator("#roll textarea.input").fill('{"low": 4, "high": 4}');
     await page.locator("#roll button[type=submit]").click();
     await page.locator("#roll .offers").waitFor();
   }
@@ -73,7 +74,7 @@ withBrowser.describe("the explorer of a seller for real money", () => {
     const { wallet, page } = await openWith({});
     await page.getByRole("button", { name: "Pay with browser wallet" }).click();
     await page.locator("#roll").getByRole("heading", { name: "200 OK" }).waitFor();
-    await page.goto(`${counter.url}/docs#purchases`);
+    await page.goto(`${counter.url}/docs/purchases`);
     await page.locator("#purchases button[type=submit]").click();
     await page.getByRole("button", { name: "Sign in with browser wallet" }).click();
     await page.locator("#purchases").getByRole("heading", { name: "200 OK" }).waitFor();
@@ -111,7 +112,7 @@ withBrowser.describe("the explorer of a seller for real money", () => {
   });
 
   it("points to the snippets where there is no wallet", async () => {
-    open = await visit(browser, `${counter.url}/docs#roll`);
+    open = await visit(browser, `${counter.url}/docs/roll`);
     await askUnpaid(open.page);
     expect(await open.page.locator("#roll .hint").innerText()).to.include("No browser wallet was found.");
     expect(await open.page.locator("#roll .offers input:not(:disabled)").count()).to.equal(0);

@@ -1,0 +1,62 @@
+import { PATHS } from "../../../core/paths.ts";
+import { isTestSite } from "../../../core/rails/networks.ts";
+import type { Service } from "../../../core/service.ts";
+import type { SiteManifest } from "../../../core/set/manifest.ts";
+import { type Html, html, toProse } from "../html.ts";
+import { toPage, toPriceText } from "../page.ts";
+import { toGroups, toPageAddress, toSearch, toSearchText, toSidebar } from "./sidebar.ts";
+
+export interface DocsOptions {
+  readonly services: readonly Service[];
+  readonly site: SiteManifest;
+  /** The set's schemas by name. */
+  readonly schemas: ReadonlyMap<string, object>;
+  /** The public base URL, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly isSandbox: boolean;
+}
+
+/** `/docs`: every service with its price and one line. It is whole without its script, which finds services by words. */
+export function toIndexPage({ services, site, baseUrl, isSandbox }: Omit<DocsOptions, "schemas">): Html {
+  return toPage({
+    title: `${site.title}: services`,
+    description: site.description,
+    url: baseUrl + PATHS.explorer,
+    site: site.title,
+    isSandbox,
+    isTest: isTestSite(site),
+    script: `${PATHS.assets}explorer.js`,
+    aside: toSidebar(services),
+    main: html`<h1>Services</h1>
+<p class="lead">Each is one request, paid for by itself. Open one to try it: the first answer says what it costs.</p>
+${toSearch()}
+${toServiceLists(services)}`,
+  });
+}
+
+/** The services by group, one line each. */
+export const toServiceLists = (services: readonly Service[]): Html =>
+  html`${toGroups(services).map(
+    ([heading, members], at) => html`<section class="group" aria-labelledby="_group-${at}">
+<h2 id="_group-${at}">${heading}</h2>
+<ul class="services">${members.map(toLine)}</ul>
+</section>
+`,
+  )}`;
+
+function toLine(service: Service): Html {
+  const { manifest, routes, path } = service;
+  const { id, title, description, price } = manifest;
+  const method = routes[0]?.method ?? "POST";
+  return html`<li class="entry" data-search="${toSearchText(service)}"><a class="title" href="${toPageAddress(id)}">${title}</a> <span class="price">${toPriceText(price)}</span>
+<p>${toProse(toFirstSentence(description))}</p> <p class="route"><b class="method">${method}</b> ${path}</p></li>`;
+}
+
+/** The first sentence of a description, or as many words of it as fit one line. */
+export function toFirstSentence(text: string): string {
+  const [sentence = ""] = /^.*?[.!?](?=\s|$)/s.exec(text) ?? [text];
+  if (sentence.length <= LONGEST_LINE) return sentence;
+  return `${sentence.slice(0, LONGEST_LINE).replace(/\s+\S*$/, "")} …`;
+}
+
+const LONGEST_LINE = 150;

@@ -1,0 +1,43 @@
+import { PATHS } from "../../../core/paths.ts";
+import type { Service } from "../../../core/service.ts";
+import { OTHER } from "../../openapi/operations.ts";
+import { type Html, html } from "../html.ts";
+import { toHeading, toPriceText } from "../page.ts";
+
+/** The services by group, both in alphabetical order of the groups. */
+export function toGroups(services: readonly Service[]): readonly (readonly [heading: string, Service[]])[] {
+  const groups = Map.groupBy(services, ({ manifest }) => manifest.category ?? OTHER);
+  return [...groups.keys()].sort().map((group) => [toHeading(group), groups.get(group) ?? []] as const);
+}
+
+/** The address of a service's page. */
+export const toPageAddress = (id: string): string => PATHS.assets + id;
+
+/** The words by which a service is found. */
+export const toSearchText = ({ manifest: { id, title, description, tags }, path }: Service): string =>
+  [id, title, description, path, ...tags].join(" ").toLowerCase();
+
+/** A field that finds services. Its script shows it. */
+export const toSearch = (): Html => html`<search hidden id="_search">
+<label for="_filter">Find a service</label>
+<input id="_filter" type="search" autocomplete="off" spellcheck="false">
+<output for="_filter" id="_count"></output>
+</search>`;
+
+/** All services beside the page: a list that opens where there is little room. @param current the id of the page's service */
+export function toSidebar(services: readonly Service[], current?: string): Html {
+  const groups = toGroups(services).map(
+    ([heading, members], at) => html`<div class="group"><p class="heading" id="_side-${at}">${heading}</p>
+<ul aria-labelledby="_side-${at}">${members.map((service) => toEntry(service, service.manifest.id === current))}</ul></div>`,
+  );
+  return html`<details class="side"><summary>All services</summary>
+${current !== undefined && toSearch()}
+<nav aria-label="Services">${groups}</nav>
+</details>`;
+}
+
+function toEntry(service: Service, isCurrent: boolean): Html {
+  const { id, title, price } = service.manifest;
+  const mark = isCurrent && html` aria-current="page"`;
+  return html`<li class="entry" data-search="${toSearchText(service)}"><a href="${toPageAddress(id)}"${mark}>${title}</a> <span class="price">${toPriceText(price)}</span></li>`;
+}

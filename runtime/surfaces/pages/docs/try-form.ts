@@ -1,0 +1,100 @@
+import { isObject } from "../../../core/json.ts";
+import type { Service } from "../../../core/service.ts";
+import { parametersOf } from "../../../core/set/route.ts";
+import type { DescribedField } from "../../schema/fields.ts";
+import { type Html, html } from "../html.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** How a field is filled in, and as what its text is sent. */
+interface FieldKind {
+  /** `any`: a number, a truth value or a list where the text is one in JSON, and otherwise a text. */
+  readonly type: "string" | "integer" | "number" | "boolean" | "json" | "any";
+  readonly choices?: readonly string[];
+  readonly isLong?: boolean;
+  readonly example?: unknown;
+}
+
+/** Longer examples need a whole line. */
+const NARROW_TEXT = 20;
+/** Texts that may be longer have a field of several lines. */
+const LONG_TEXT = 200;
+
+/**
+ * The form that the script activates: a field for each property of the input, and the whole input as JSON. The script
+ * finds its parts by class and `data-` attributes.
+ * @param schema of the input, self-contained
+ * @param fields the same, described
+ */
+export function toTryForm({ manifest, routes, path }: Service, schema: Json, fields: readonly DescribedField[]): Html {
+  const { id, title, examples } = manifest;
+  const texts = examples.map(({ input }) => JSON.stringify(input, null, 2));
+  const rows = Math.min(14, Math.max(3, (texts[0] ?? "{}").split("\n").length));
+  const example = (examples[0]?.input ?? {}) as Json; // It was checked against the schema, which is an object's.
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const inputs = fields.flatMap((field) => {
+    const property = properties[field.name];
+    const kind = isObject(property) && kindOf(property);
+    return kind ? [toField(`_${id}-field-${field.name}`, field, { ...kind, example: example[field.name] })] : [];
+  });
+  return html`<form class="try" hidden novalidate data-id="${id}" data-method="${routes[0]?.method ?? "POST"}" data-path="${path}" data-parameters="${parametersOf(path).join(" ")}">
+<h2>Try it</h2>
+${
+  texts.length > 1 &&
+  html`<p class="choose"><label for="_${id}-example">Example</label>
+<select id="_${id}-example" class="example">${texts.map((text, at) => html`<option value="${text}">${at + 1}</option>`)}</select></p>`
+}
+<div class="inputs">${inputs}</div>
+<details class="more raw"${inputs.length === 0 && html` open`}><summary>The same as JSON</summary>
+<label for="_${id}-input">Input of ${title}, as JSON</label>
+<textarea id="_${id}-input" class="input" rows="${rows}" spellcheck="false" autocapitalize="off" autocomplete="off">${texts[0] ?? "{}"}</textarea></details>
+<p><button type="submit">${toVerb(manifest)}</button></p>
+<p class="status" role="status"></p>
+<div class="outcome"></div>
+</form>`;
+}
+
+/** What the button does. */
+function toVerb({ price, sign_in: needsSignIn }: Service["manifest"]): string {
+  if (price !== undefined) return "See the price";
+  return needsSignIn ? "Sign in" : "Call it";
+}
+
+function toField(id: string, { name, isRequired, rules }: DescribedField, kind: FieldKind): Html {
+  const { type, choices, isLong, example } = kind;
+  const data = html`id="${id}" data-field="${name}" data-type="${type}"${isRequired && html` data-required`}`;
+  const isWide = isLong || type === "json" || (typeof example === "string" && example.length > NARROW_TEXT);
+  const told = rules.filter((rule) => (choices === undefined ? rule.length <= 60 : rule.startsWith("default ")));
+  return html`<div class="field${isWide && " wide"}"><label for="${id}"><code>${name}</code>${isRequired && html` <span class="required">required</span>`}</label>
+${toControl(data, kind)}
+${told.length > 0 && html`<small>${told.join(" · ")}</small>`}</div>`;
+}
+
+function toControl(data: Html, { type, choices, isLong }: FieldKind): Html {
+  if (choices)
+    return html`<select ${data}><option value="">–</option>${choices.map((choice) => html`<option>${choice}</option>`)}</select>`;
+  if (type === "json" || isLong) return html`<textarea ${data} rows="${isLong ? 3 : 2}" spellcheck="false"></textarea>`;
+  const mode = type === "integer" ? "numeric" : type === "number" ? "decimal" : "text";
+  return html`<input ${data} type="text" inputmode="${mode}" autocomplete="off" autocapitalize="off" spellcheck="false">`;
+}
+
+function kindOf(property: Json): FieldKind {
+  const branches = [property.anyOf, property.oneOf].flatMap((list) =>
+    Array.isArray(list) ? list.filter(isObject) : [],
+  );
+  const real = branches.filter(({ type }) => type !== "null");
+  if (real.length === 1) return kindOf({ ...real[0] });
+  const types = (real.length > 0 ? real.map(({ type }) => type) : [property.type].flat()).filter(
+    (type) => type !== "null",
+  );
+  const { enum: values, maxLength } = property;
+  if (Array.isArray(values) && values.every((value) => typeof value === "string" || value === null))
+    return { type: "string", choices: values.filter((value) => value !== null) };
+  const [only, ...others] = types;
+  if (others.length > 0) return { type: others.includes("object") || only === "object" ? "json" : "any" };
+  if (only === "boolean") return { type: "boolean", choices: ["true", "false"] };
+  if (only === "integer" || only === "number") return { type: only };
+  if (only === "string")
+    return { type: "string", ...(typeof maxLength === "number" && maxLength > LONG_TEXT && { isLong: true }) };
+  return { type: "json" };
+}

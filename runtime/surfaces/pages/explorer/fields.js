@@ -1,0 +1,74 @@
+/**
+ * Keeps the fields of a form and its JSON the same. The JSON is what is sent.
+ * @param {HTMLFormElement} form
+ * @param {HTMLTextAreaElement} input
+ */
+export function setUpFields(form, input) {
+  const fields = /** @type {NodeListOf<Field>} */ (form.querySelectorAll("[data-field]"));
+  for (const field of fields) field.addEventListener("input", () => writeInput(field));
+  input.addEventListener("input", readInput);
+  readInput();
+
+  /** Fills the fields in from the JSON, where that is an object. */
+  function readInput() {
+    const value = parseObject(input.value);
+    if (!value) return;
+    for (const field of fields) {
+      const part = value[field.dataset.field ?? ""];
+      const text = part === undefined || part === null ? "" : toFieldText(part, field.dataset.type);
+      if (field.value !== text) field.value = text;
+    }
+  }
+
+  /** @param {Field} field */
+  function writeInput(field) {
+    const { field: name = "", type, required } = field.dataset;
+    const value = parseObject(input.value) ?? {};
+    const part = toPart(field.value, type, required !== undefined);
+    if (part === undefined) delete value[name];
+    else value[name] = part;
+    input.value = JSON.stringify(value, null, 2);
+  }
+}
+
+/** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
+
+/**
+ * @param {unknown} part
+ * @param {string | undefined} type
+ */
+const toFieldText = (part, type) => (typeof part === "string" && type !== "json" ? part : JSON.stringify(part));
+
+/**
+ * What a field says; undefined when it says nothing. What does not fit its type is sent as it is: the seller says what is
+ * wrong with it.
+ * @param {string} text
+ * @param {string | undefined} type
+ * @param {boolean} isRequired
+ */
+function toPart(text, type, isRequired) {
+  if (text === "" && !(isRequired && type === "string")) return undefined;
+  if (type === "string") return text;
+  const value = parse(text.trim());
+  if (value === undefined) return text;
+  const isFit = type === "json" || type === "any" || type === "boolean" || typeof value === "number";
+  return isFit ? value : text;
+}
+
+/** @param {string} text */
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * @param {string} text
+ * @returns {Record<string, unknown> | undefined}
+ */
+function parseObject(text) {
+  const value = parse(text);
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+}
