@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { checkDir } from "../../runtime/cli/set/check.ts";
+import { checkDiscovery } from "../../runtime/cli/discovery/check.ts";
 import { loadSet } from "../../runtime/cli/set/load.ts";
 import { eventually } from "../support/eventually.ts";
 import { openProxyShop, type ProxyShop } from "../support/sellers/proxy-shop.ts";
@@ -17,6 +18,11 @@ for (const name of SHOPS)
     it("has no faults, and no code", async () => {
       expect(await checkDir(dir)).to.deep.equal([]);
       expect(readdirSync(dir)).to.deep.equal(["manifests", "recordings"]);
+    });
+
+    it("is what directories take", async () => {
+      const findings = await checkDiscovery(dir);
+      expect(findings.filter(({ level }) => level === "error")).to.deep.equal([]);
     });
 
     it("sells its examples from its recordings, as its manifests have them", async () => {

@@ -1,6 +1,6 @@
 import { createOffers, type Offers } from "../../core/payments/offers.ts";
 import { bindServices, type Service } from "../../core/service.ts";
-import { isEvm, type RailManifest } from "../../core/set/manifest.ts";
+import { handlerOf, isEvm, type RailManifest } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import type { RailStatus } from "../../core/x402/rails.ts";
 import { createApp } from "../../server/app.ts";
@@ -20,7 +20,9 @@ export interface Stage {
 /** @param baseUrl the public one, which all documents show. */
 export async function openStage(set: ManifestSet, { handlers }: LoadedPlugins, baseUrl: string): Promise<Stage> {
   const { site, schemas, compile } = set;
-  const services = bindServices(set.manifests, { site, compile, handlers, statusOf: () => unasked });
+  const proxied = set.manifests.flatMap((manifest) => (manifest.proxy ? [[handlerOf(manifest), unasked] as const] : []));
+  const bound = new Map([...handlers, ...proxied]);
+  const services = bindServices(set.manifests, { site, compile, handlers: bound, statusOf: () => unasked });
   const offers = await openOffers(set, services, baseUrl);
   const server = await openServer({ host: "127.0.0.1", port: 0 });
   server.attach(

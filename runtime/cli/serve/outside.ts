@@ -56,11 +56,16 @@ export function setUpPlugins(
   return loadPlugins(set, { host, cacheOf, upstreams, env: config.env });
 }
 
-/** Logs the unset variables of plugins. Plugins must cope with them. */
+/** Logs the unset variables of plugins, which must cope with them, and of the credentials for proxied services. */
 export function warnOfUnset({ set, config, log }: ComposeOptions): void {
   for (const { id, needs = [] } of set.manifests)
     for (const variable of needs)
       if (config.env[variable] === undefined) log.warn("plugin.variable-unset", { service: id, variable });
+  for (const { id, key } of set.site.upstreams ?? []) {
+    const isSold = set.manifests.some(({ proxy }) => proxy?.upstream === id);
+    if (key && isSold && config.env[key.variable] === undefined)
+      log.warn("upstream.key-unset", { upstream: id, variable: key.variable });
+  }
 }
 
 /** The sources of a set and of the retired ones: a retired service goes on to read what it read. */

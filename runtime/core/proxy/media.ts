@@ -102,6 +102,7 @@ const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
 /** What is wrong with a file that an upstream gives out as this type, or nothing. */
 export function explainMedia(media: MediaManifest, given: string | null, bytes: Uint8Array): string | undefined {
   const type = toMediaType(given);
+  if (type !== "" && !TYPE.test(type)) return "its type is none";
   const wanted = media.type.endsWith("/*") ? type.startsWith(media.type.slice(0, -1)) : type === media.type;
   if (!wanted || ACTIVE.test(type)) return `it is ${type || "of no type"}, not ${media.type}`;
   if (bytes.length === 0) return "it is empty";
