@@ -2,7 +2,8 @@ import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { createGuardedFetch } from "../../runtime/drivers/http/guarded-fetch.ts";
 import { removeDirectories } from "../core/set/served-directory.ts";
-import { openProxyShop, type ProxyShop, siteOf } from "../support/sellers/proxy-shop.ts";
+import { openProxyShop, type ProxyShop } from "../support/sellers/proxy-shop.ts";
+import { siteOf } from "../support/sellers/site-of.ts";
 import { type Asked, hangs, type Line } from "../support/sources/scripted-source.ts";
 import type { Loose } from "../surfaces/mcp/served/support/stall.ts";
 

@@ -10,6 +10,7 @@ import { type LedgerRow, measureLedger } from "./ledger.ts";
 import { type Sample, sample } from "./load.ts";
 import { median } from "./median.ts";
 import { measureProcesses, printProcesses } from "./processes.ts";
+import { measureProxied, PROXY_GOAL_MS, type ProxiedRow } from "./proxied.ts";
 import { type CachedRow, measureServices, type UncachedRow } from "./services.ts";
 import { measureSoak, type SoakRow } from "./soak.ts";
 import { measureStart, type StartRow } from "./start.ts";
@@ -54,6 +55,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   start: async () => printStarts(await measureStart()),
   ledger: async () => printLedger(await measureLedger()),
   services: async () => printServices(await measureServices()),
+  proxied: async () => printProxied(await measureProxied()),
   hostile: async () => printHostile(await measureHostile()),
   jobs: async () => printJobs({ drained: await measureDrain(), polled: await measurePolls() }),
   processes: async () => printProcesses(await measureProcesses()),
@@ -169,6 +171,16 @@ function printServices(table: ServiceRows): ServiceRows {
   for (const { title, rate, ofPlain, p50, p99 } of cached)
     console.log(`| ${title} | ${Math.round(rate)} | ${ofPlain.toFixed(2)} | ${p50} / ${p99} |`);
   return table;
+}
+
+function printProxied(rows: readonly ProxiedRow[]): readonly ProxiedRow[] {
+  const [plugin] = rows;
+  console.log(
+    `\n| paid call that asks an API, SQLite | p50 / p99 ms | more than the plugin, goal ≤ ${PROXY_GOAL_MS} |\n|---|---|---|`,
+  );
+  for (const { title, p50, p99 } of rows)
+    console.log(`| ${title} | ${p50.toFixed(2)} / ${p99.toFixed(2)} | ${(p50 - (plugin?.p50 ?? 0)).toFixed(2)} |`);
+  return rows;
 }
 
 function printHostile(table: readonly HostileRow[]): readonly HostileRow[] {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { removeDirectories } from "../../core/set/served-directory.ts";
-import { openProxyShop, type ProxyShop, siteOf } from "../../support/sellers/proxy-shop.ts";
+import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
+import { siteOf } from "../../support/sellers/site-of.ts";
 
 const KEY = "k-3f9a62c1d7";
 

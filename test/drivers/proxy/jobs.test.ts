@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { removeDirectories } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
-import { openProxyShop, type ProxyShop, siteOf } from "../../support/sellers/proxy-shop.ts";
+import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
+import { siteOf } from "../../support/sellers/site-of.ts";
 import type { Line } from "../../support/sources/scripted-source.ts";
 import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { removeDirectories } from "../../core/set/served-directory.ts";
-import { openProxyShop, type ProxyShop, siteOf } from "../../support/sellers/proxy-shop.ts";
+import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
+import { siteOf } from "../../support/sellers/site-of.ts";
 import type { Line } from "../../support/sources/scripted-source.ts";
 import { CLIENTS } from "../../surfaces/a2a/served/support/clients.ts";
 import { CONFIGURATIONS } from "../../surfaces/mcp/served/support/clients.ts";

@@ -1,0 +1,64 @@
+import { expect } from "chai";
+import { readBody, toOutput } from "../../../runtime/core/proxy/answer.ts";
+import { holds, readCondition } from "../../../runtime/core/proxy/condition.ts";
+import { messageOf } from "../../../runtime/core/proxy/message.ts";
+
+describe("an upstream's answer", () => {
+  const bodies: readonly [what: string, type: string | null, text: string, value: unknown][] = [
+    ["JSON, whatever it is called", "text/plain", '{"a":1}', { a: 1 }],
+    ["a text", "text/csv", "a,b\n1,2", "a,b\n1,2"],
+    ["no page", "text/html; charset=utf-8", "{}", undefined],
+    [
+      "the events of a stream, without its end",
+      "text/event-stream",
+      ': hello\n\nevent: x\ndata: {"a":1}\n\ndata: two\ndata: lines\r\n\r\ndata: [DONE]\n\n',
+      { events: [{ a: 1 }, "two\nlines"] },
+    ],
+    ["lines of JSON", "application/x-ndjson", '{"a":1}\n\n{"a":2}\n', { lines: [{ a: 1 }, { a: 2 }] }],
+  ];
+  for (const [what, type, text, value] of bodies)
+    it(`is read as ${what}`, () => {
+      expect(readBody(type, text)).to.deep.equal(value);
+    });
+
+  it("is picked, renamed and wrapped, in this order", () => {
+    const answer = { data: { "a/b": [{ x: 1, y: 2 }] } };
+    expect(toOutput(answer, { pick: "/data/a~1b/0", rename: { x: "z" }, wrap: "it" })).to.deep.equal({
+      it: { z: 1, y: 2 },
+    });
+    expect(toOutput(answer, { pick: "/data/none" })).to.equal(undefined);
+    expect(toOutput([1], { wrap: "list" })).to.deep.equal({ list: [1] });
+    expect(toOutput({ a: 1 })).to.deep.equal({ a: 1 });
+  });
+
+  it("says what is wrong in one short line, without markup", () => {
+    const said = (body: unknown): string | undefined => messageOf("application/json", JSON.stringify(body));
+    expect(said({ error: { message: "no\r\n\u0007such \u202eword" } })).to.equal("no such word");
+    expect(said({ errors: [{ detail: "first" }, { detail: "second" }] })).to.equal("first");
+    expect(said({ message: "<script>alert(1)</script> no" })).to.equal("alert(1) no");
+    expect(said({ message: "x".repeat(301) })).to.have.length(300);
+    expect(said({ code: 7 })).to.equal(undefined);
+    expect(messageOf("text/plain", "<!DOCTYPE html><p>no")).to.equal(undefined);
+    expect(messageOf("text/plain", "no such word")).to.equal("no such word");
+  });
+
+  const conditions: readonly [text: string, status: number, body: unknown, holds: boolean][] = [
+    ['/status == "done"', 200, { status: "done" }, true],
+    ['/status == "done"', 200, { status: "run" }, false],
+    ['/status != "run"', 200, { status: "run" }, false],
+    ['/status in ["ok", "ready"]', 200, { status: "ready" }, true],
+    ["/percent == 100", 200, { percent: 100 }, true],
+    ["/percent == 100", 200, { percent: "100" }, false],
+    ["/result", 200, { result: { a: 1 } }, true],
+    ["/result", 200, { result: null }, false],
+    ["/list/0", 200, { list: [] }, false],
+    ["status == 200", 202, {}, false],
+    ["status == 200", 200, null, true],
+  ];
+  for (const [text, status, body, expected] of conditions)
+    it(`${expected ? "fulfils" : "does not fulfil"} ${text} with ${status} ${JSON.stringify(body)}`, () => {
+      const condition = readCondition(text);
+      if (typeof condition === "string") throw new Error(condition);
+      expect(holds(condition, { status, body })).to.equal(expected);
+    });
+});
