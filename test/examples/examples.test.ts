@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { checkDir } from "../../runtime/cli/set/check.ts";
 import { checkDiscovery } from "../../runtime/cli/discovery/check.ts";
+import { checkDir } from "../../runtime/cli/set/check.ts";
 import { loadSet } from "../../runtime/cli/set/load.ts";
 import { eventually } from "../support/eventually.ts";
 import { openProxyShop, type ProxyShop } from "../support/sellers/proxy-shop.ts";

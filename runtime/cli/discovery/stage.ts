@@ -20,7 +20,9 @@ export interface Stage {
 /** @param baseUrl the public one, which all documents show. */
 export async function openStage(set: ManifestSet, { handlers }: LoadedPlugins, baseUrl: string): Promise<Stage> {
   const { site, schemas, compile } = set;
-  const proxied = set.manifests.flatMap((manifest) => (manifest.proxy ? [[handlerOf(manifest), unasked] as const] : []));
+  const proxied = set.manifests.flatMap((manifest) =>
+    manifest.proxy ? [[handlerOf(manifest), unasked] as const] : [],
+  );
   const bound = new Map([...handlers, ...proxied]);
   const services = bindServices(set.manifests, { site, compile, handlers: bound, statusOf: () => unasked });
   const offers = await openOffers(set, services, baseUrl);
