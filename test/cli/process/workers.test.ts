@@ -98,6 +98,17 @@ describe("serve --workers", () => {
     expect(seller.output()).to.include('"worker.died"').and.to.include('"worker.replaced"');
   });
 
+  it("sells what is in the folder in each of them, once a signal says so", async () => {
+    const before = await workers();
+    const parent = Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${before[0]?.pid}/status`, "utf8"))?.[1]);
+    process.kill(parent, "SIGHUP");
+    const sets = async (): Promise<Set<string>> => new Set((await workers()).map(({ set }) => set));
+    const isOther = (now: Set<string>): boolean => now.size === 1 && !now.has(before[0]?.set ?? "");
+    await eventually(sets, isOther);
+    const { accepts } = (await (await fetch(`${seller.url}/v1/toss`, json({}))).json()) as PaymentRequired;
+    expect(accepts.map(({ amount }) => amount)).to.deep.equal(["500000"]);
+  });
+
   it("ends in order: the call in flight is answered, and all processes are gone", async () => {
     const running = await workers();
     const slow = buy(9);
