@@ -6,7 +6,7 @@ import { type FacilitatorProxy, type Mishap, startFacilitatorProxy } from "../su
 import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
 
-const CALLS = 48;
+const CALLS = 30;
 const AT_ONCE = 8;
 const PRICE = 10_000n;
 
