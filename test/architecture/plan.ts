@@ -50,6 +50,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "schema",
   ],
   "runtime/drivers": [
+    "mcp",
     "proxy",
     "facilitator",
     "evm",
@@ -100,7 +101,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "config",
   ],
   "runtime/cli/serve": ["admin", "change"],
-  "runtime/cli/import": ["openapi", "shop"],
+  "runtime/cli/import": ["mcp", "openapi", "shop"],
   "plugins/calldata": ["calls", "directories", "abi"],
   "plugins/datetime": ["phrase", "machine", "zones"],
   "plugins/ledger": ["report", "chain"],

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { loadEnv } from "../config/config.ts";
 import { toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
 import type { ImportOutcome } from "../import/import-openapi.ts";
@@ -20,6 +21,11 @@ export function addImportCommands(program: Command): void {
   const group = program
     .command("import")
     .description("make services of an API or of an MCP server that is there already");
+  addOpenApiImport(group);
+  addMcpImport(group);
+}
+
+function addOpenApiImport(group: Command): void {
   group
     .command("openapi")
     .description("make services of the operations of an OpenAPI document (2.0, 3.0, 3.1)")
@@ -42,6 +48,52 @@ export function addImportCommands(program: Command): void {
       const selection = { names: operations, tags: tag, all };
       finish(await runOpenApiImport({ location, dir: toShop(dir), selection, price, upstream, isDryRun: dryRun }));
     });
+}
+
+const MCP_HELP = `
+The server is a URL (Streamable HTTP), or a program behind "--" that speaks over standard input and output. Without --tools or
+--all its tools are listed. A program gets the variables that --env names, and no others but PATH, here and when it is sold.
+
+Examples:
+  payphone import mcp https://mcp.example.com/mcp --tools search --price 0.005
+  payphone import mcp --all -- npx -y @modelcontextprotocol/server-everything
+`;
+
+function addMcpImport(group: Command): void {
+  group
+    .command("mcp")
+    .description("make services of the tools of an MCP server")
+    .argument("<server...>", 'a URL, or "--" and a program with its arguments')
+    .option("--tools <names>", "these tools, with commas between them", toList)
+    .option("--all", "every tool")
+    .option(
+      "--price <usd>",
+      "US dollars a call (default: 0.01; a service that is there already keeps its own)",
+      toPrice,
+    )
+    .option("--upstream <id>", "what the server is called in _site.yaml (default: by its own name)", toUpstream)
+    .option("--env <names>", "the variables that the program gets, with commas between them", toList)
+    .option("--key <variable>", "the variable that holds the bearer token of a server over HTTP")
+    .option("--dry-run", "write nothing, and show what would be written")
+    .addOption(shopOption())
+    .addHelpText("after", MCP_HELP)
+    .action(async (server: string[], flags: McpFlags) => {
+      const { dir, tools = [], all = false, price, upstream, env: variables = [], key, dryRun = false } = flags;
+      const { runMcpImport } = await import("../import/import-mcp.ts");
+      const named = { tools, all, price, upstream, variables, key };
+      finish(await runMcpImport({ server, dir: toShop(dir), ...named, env: loadEnv(), isDryRun: dryRun }));
+    });
+}
+
+interface McpFlags {
+  readonly dir?: string;
+  readonly tools?: readonly string[];
+  readonly all?: boolean;
+  readonly price?: string;
+  readonly upstream?: string;
+  readonly env?: readonly string[];
+  readonly key?: string;
+  readonly dryRun?: boolean;
 }
 
 interface OpenApiFlags {

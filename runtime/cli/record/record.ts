@@ -11,7 +11,7 @@ import {
   type Recording,
 } from "../../sandbox/recordings/recordings.ts";
 import type { Env } from "../config/reader.ts";
-import { type Located, locate } from "../serve/sources.ts";
+import { type Located, locate } from "../serve/locate.ts";
 import { toFaultProblem } from "../set/check.ts";
 import { loadSet } from "../set/load.ts";
 import { type Comparison, recordExchange } from "./exchange.ts";

@@ -4,7 +4,8 @@ import { loadRecordings } from "../../sandbox/recordings/recordings.ts";
 import { createRecordedTransport, toRecordedFetch } from "../../sandbox/recordings/transport.ts";
 import type { Config } from "../config/config.ts";
 import type { SandboxParts } from "../serve/composition.ts";
-import { locate, type SourcesOverride } from "../serve/sources.ts";
+import { locate } from "../serve/locate.ts";
+import type { SourcesOverride } from "../serve/sources.ts";
 import type { ManifestSet } from "../set/load.ts";
 
 export interface SandboxSourcesOptions {

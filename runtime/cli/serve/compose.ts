@@ -8,6 +8,7 @@ import type { Fault } from "../../core/set/faults.ts";
 import { createSignIns, type SignIns } from "../../core/wallets/sign-in.ts";
 import { createProofs } from "../../core/x402/proofs.ts";
 import type { RailStatus } from "../../core/x402/rails.ts";
+import { createMcpHandlers } from "../../drivers/mcp/mcp-handlers.ts";
 import { createProxyHandlers } from "../../drivers/proxy/handlers.ts";
 import { createApp } from "../../server/app.ts";
 import type { ReadyReport } from "../../server/routes/status.ts";
@@ -33,10 +34,11 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   const { handlers: own, capabilities, faults } = await setUpPlugins(options, outside);
   if (faults.length > 0) return faults;
   const { manifests, compile } = options.set;
-  const { upstreams, web, cacheOf } = outside.sources;
+  const { upstreams, mcpServers: servers, web, cacheOf } = outside.sources;
   const handlers = new Map([
     ...own,
     ...createProxyHandlers({ manifests, upstreams, web, cacheOf, compile, clock: options.clock }),
+    ...createMcpHandlers({ manifests, servers, compile }),
   ]);
   if (!options.sandbox) warnOfUnset(options);
   const till = await openTill(options, outside, handlers);

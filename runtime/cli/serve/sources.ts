@@ -3,14 +3,15 @@ import { type Manifest, type UpstreamManifest, upstreamsOf } from "../../core/se
 import type { Store } from "../../core/store.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
 import { createLlm, type LlmOptions } from "../../drivers/llm/llm.ts";
+import type { LiveMcpServer } from "../../drivers/mcp/mcp-server.ts";
 import { createSchedule, type OpenSchedule } from "../../drivers/schedule.ts";
 import { createCache } from "../../drivers/store/cache.ts";
 import { createHttpTransport, type Transport } from "../../drivers/upstream/transport.ts";
 import { createUpstream, type LiveUpstream, type UpstreamOptions } from "../../drivers/upstream/upstream.ts";
 import type { Config } from "../config/config.ts";
-import { createReader, type Env } from "../config/reader.ts";
-import { TOKEN, WEB_URL } from "../config/values.ts";
 import type { ManifestSet } from "../set/load.ts";
+import { type Located, locate } from "./locate.ts";
+import { openMcpServers } from "./mcp-servers.ts";
 
 /** What a sandbox changes about the sources. */
 export interface SourcesOverride {
@@ -34,6 +35,8 @@ export interface SourcesDeps {
 export interface Sources {
   /** By id. */
   readonly upstreams: ReadonlyMap<string, LiveUpstream>;
+  /** By the id of the upstream. */
+  readonly mcpServers: ReadonlyMap<string, LiveMcpServer>;
   readonly llm: Llm;
   readonly web: Web;
   readonly schedule: OpenSchedule;
@@ -61,8 +64,11 @@ export function openSources({
   const web = createGuardedFetch();
   const schedule = createSchedule({ log });
   const transport = watch(override?.wrap(http.send) ?? http.send);
-  const upstreams = (set.site.upstreams ?? []).map((upstream) => {
-    const { url, headers, query, isOwn = false } = override?.locate(upstream) ?? locate(upstream, config.env);
+  const find = override?.locate ?? ((upstream: UpstreamManifest) => locate(upstream, config.env));
+  const mcpServers = openMcpServers({ set, env: config.env, locate: find, clock, log });
+  const overHttp = (set.site.upstreams ?? []).filter(({ mcp }) => mcp === undefined);
+  const upstreams = overHttp.map((upstream) => {
+    const { url, headers, query, isOwn = false } = find(upstream);
     const { id, title, variable, timeout_seconds = 5, retries = 2, rate, breaker } = upstream;
     const bounds = {
       timeoutMs: timeout_seconds * 1000,
@@ -76,6 +82,7 @@ export function openSources({
   const byId = new Map(upstreams.map((upstream) => [upstream.id, upstream]));
   return {
     upstreams: byId,
+    mcpServers,
     llm: createLlm({ endpoint, ...toLlmTerms(set), ...(override?.llm && { fetch: override.llm.fetch }), log }),
     explain: ({ needs }) =>
       needs?.includes("LLM_BASE_URL") && !endpoint
@@ -83,7 +90,7 @@ export function openSources({
         : undefined,
     outage: (manifest) =>
       upstreamsOf(manifest)
-        .map((id) => byId.get(id)?.outage())
+        .map((id) => byId.get(id)?.outage() ?? mcpServers.get(id)?.outage())
         .find((reason) => reason),
     web,
     schedule,
@@ -91,35 +98,13 @@ export function openSources({
     start: schedule.start,
     async close() {
       await schedule.close();
-      await Promise.all([http.close(), web.close()]);
+      await Promise.all([http.close(), web.close(), ...[...mcpServers.values()].map((server) => server.close())]);
     },
   };
 }
 
 const toBreaker = (breaker: UpstreamManifest["breaker"]): Pick<UpstreamOptions, "breaker"> =>
   breaker ? { breaker: { failures: breaker.failures, openMs: breaker.seconds * 1000 } } : {};
-
-/** The URL of an upstream, and the credential to send. */
-export interface Located {
-  /** Undefined when nothing is configured. */
-  readonly url: string | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  /** A credential in the query. */
-  readonly query?: Readonly<Record<string, string>>;
-  /** Whether it is a recording or a chain of a sandbox, which has no limits. */
-  readonly isOwn?: boolean;
-}
-
-/** Finds an upstream: the environment comes before the site. Malformed values count as unset. */
-export function locate({ url, variable, key }: UpstreamManifest, env: Env): Located {
-  const { value } = createReader(env, () => "");
-  const secret = key && value(key.variable, TOKEN);
-  return {
-    url: (variable && value(variable, WEB_URL)) ?? url,
-    headers: key?.header && secret ? { [key.header]: key.scheme ? `${key.scheme} ${secret}` : secret } : {},
-    ...(key?.query && secret && { query: { [key.query]: secret } }),
-  };
-}
 
 /** The limits and output schemas of the services that ask the language model. */
 function toLlmTerms({ manifests, schemas }: ManifestSet): Pick<LlmOptions, "limitsOf" | "schemaOf"> {

@@ -1,5 +1,6 @@
 import type { Path } from "../schema/nodes.ts";
-import type { SiteDraft } from "../set/draft.ts";
+import { didYouMean } from "../set/did-you-mean.ts";
+import type { Draft, SiteDraft } from "../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
 import type { UpstreamManifest } from "../set/manifest.ts";
 import { CREDENTIAL } from "./check-head.ts";
@@ -50,4 +51,41 @@ function checkKey(site: SiteDraft, { key }: UpstreamManifest, path: Path): Fault
   return scheme !== undefined && header === undefined
     ? [faultAtKey(site, [...path, "scheme"], "bad-upstream", "a scheme stands in a header: leave it out")]
     : [];
+}
+
+/** Checks that tools name MCP servers, and everything else sources that are none. */
+export function checkMcp(draft: Draft, site: SiteDraft | undefined): Fault[] {
+  const { upstreams = [], proxy } = draft.data;
+  const listed = site?.data.upstreams;
+  const servers = (listed ?? []).filter(({ mcp }) => mcp !== undefined).map(({ id }) => id);
+  const others = (listed ?? []).filter(({ mcp }) => mcp === undefined).map(({ id }) => id);
+  const refuse = (id: string | undefined, path: Path): Fault[] =>
+    id !== undefined && servers.includes(id)
+      ? [faultAt(draft, path, "bad-proxy", "is an MCP server: its tools are sold with proxy.mcp")]
+      : [];
+  return [
+    ...refuse(proxy?.upstream, ["proxy", "upstream"]),
+    ...upstreams.flatMap((id, at) => refuse(id, ["upstreams", at])),
+    ...checkServer(draft, listed === undefined ? undefined : { servers, others }),
+    ...checkCache(draft),
+  ];
+}
+
+function checkServer(
+  draft: Draft,
+  known: { readonly servers: readonly string[]; readonly others: readonly string[] } | undefined,
+): Fault[] {
+  const id = draft.data.proxy?.mcp;
+  if (id === undefined || !known || known.servers.includes(id)) return [];
+  const path = ["proxy", "mcp"];
+  if (known.others.includes(id))
+    return [faultAt(draft, path, "bad-proxy", "is no MCP server: its entry in _site.yaml says no mcp")];
+  const complaint = `_site.yaml lists no upstream "${id}"${didYouMean(id, known.servers)}`;
+  return [faultAt(draft, path, "unknown-upstream", complaint)];
+}
+
+function checkCache(draft: Draft): Fault[] {
+  const { proxy } = draft.data;
+  if (proxy?.mcp === undefined || proxy.cache === undefined) return [];
+  return [faultAtKey(draft, ["proxy", "cache"], "bad-proxy", "answers of tools are not kept: leave it out")];
 }

@@ -9,7 +9,7 @@ import { checkHeaders, checkQuery } from "./check-head.ts";
 import { checkPlaceholders } from "./check-placeholders.ts";
 import { checkPoll } from "./check-poll.ts";
 import { checkRequestLine } from "./check-request.ts";
-import { checkUpstreamKeys } from "./check-upstreams.ts";
+import { checkMcp, checkUpstreamKeys } from "./check-upstreams.ts";
 import { checkMedia } from "./media.ts";
 
 /** What proxied services are checked against. */
@@ -23,12 +23,13 @@ export const checkProxies = (drafts: readonly Draft[], { site, schemas }: ProxyC
   ...(site ? checkUpstreamKeys(site) : []),
   ...drafts.flatMap((draft) => {
     const { proxy } = draft.data;
-    if (!proxy) return checkMedia(draft);
+    if (!proxy) return [...checkMedia(draft), ...checkMcp(draft, site)];
     const upstream = (site?.data.upstreams ?? []).find(({ id }) => id === proxy.upstream);
     return [
       ...checkMedia(draft),
       ...checkKind(draft, proxy),
       ...checkUseless(draft),
+      ...checkMcp(draft, site),
       ...(proxy.mcp === undefined ? checkHttp(draft, proxy, { upstream, site, schemas }) : []),
     ];
   }),

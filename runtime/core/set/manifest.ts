@@ -1,5 +1,5 @@
 import type { ScreenManifest, WebhookManifest } from "../seller-terms.ts";
-import type { MediaManifest, ProxyManifest } from "../upstream/manifest.ts";
+import type { McpServerManifest, MediaManifest, ProxyManifest } from "../upstream/manifest.ts";
 
 /** `manifests/<id>.yaml`, one service, after its check against `schemas/manifest.json`. Frozen. */
 export interface Manifest {
@@ -62,7 +62,7 @@ export const upstreamsOf = ({
   upstreams = [],
   proxy,
 }: Partial<Pick<Manifest, "upstreams" | "proxy">>): readonly string[] =>
-  proxy?.upstream === undefined ? upstreams : [...upstreams, proxy.upstream];
+  [...upstreams, proxy?.upstream, proxy?.mcp].filter((id) => id !== undefined);
 
 /** How the jobs of a service are run. */
 export interface JobManifest {
@@ -98,7 +98,7 @@ export interface RefundsManifest {
 }
 
 /** An external source, as listed in `_site.yaml`. */
-export interface UpstreamManifest {
+export interface UpstreamManifest extends McpServerManifest {
   readonly id: string;
   readonly title: string;
   /** The source's URL; left out where only `variable` gives it. */

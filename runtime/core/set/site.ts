@@ -1,3 +1,4 @@
+import type { Path } from "../schema/nodes.ts";
 import type { WebhookManifest } from "../seller-terms.ts";
 import type { SiteDraft } from "./draft.ts";
 import { type Fault, faultAt, faultAtKey } from "./faults.ts";
@@ -17,14 +18,34 @@ export function checkSite(site: SiteDraft): Fault[] {
 }
 
 function checkUpstream(site: SiteDraft, upstreams: readonly UpstreamManifest[], at: number): Fault[] {
-  const { id, url, variable } = upstreams[at] as UpstreamManifest;
+  const upstream = upstreams[at] as UpstreamManifest;
+  const { id, url, variable } = upstream;
   const path = ["upstreams", at];
   const first = upstreams.findIndex((upstream) => upstream.id === id);
   if (first !== at)
     return [faultAt(site, [...path, "id"], "duplicate-upstream", `upstreams[${first}] has the same id`)];
-  if (url !== undefined || variable !== undefined) return [];
+  const ofMcp = checkMcpServer(site, upstream, path);
+  if (ofMcp.length > 0 || upstream.mcp === "stdio" || url !== undefined || variable !== undefined) return ofMcp;
   const complaint = "is missing, and so is variable: one of them must say where the source is";
   return [{ ...faultAtKey(site, [...path, "url"], "missing-key", complaint), ...site.locate(path, "key") }];
+}
+
+/** A server over standard input and output has a command in the place of an address. */
+function checkMcpServer(site: SiteDraft, upstream: UpstreamManifest, path: Path): Fault[] {
+  const misplaced = (keys: readonly (keyof UpstreamManifest)[], complaint: string): Fault[] =>
+    keys
+      .filter((key) => upstream[key] !== undefined)
+      .map((key) => faultAtKey(site, [...path, key], "unknown-key", complaint));
+  if (upstream.mcp !== "stdio")
+    return [
+      ...misplaced(["command", "env", "memory_mb"], "only an upstream with `mcp: stdio` has it"),
+      ...(upstream.mcp ? [] : misplaced(["calls"], "only an MCP server has it")),
+    ];
+  if (upstream.command === undefined) {
+    const missing = faultAtKey(site, [...path, "command"], "missing-key", "is missing: the program and its arguments");
+    return [{ ...missing, ...site.locate(path, "key") }];
+  }
+  return misplaced(["url", "variable", "key", "network"], "a server over standard input and output has no address");
 }
 
 function checkWebhook(site: SiteDraft, webhooks: readonly WebhookManifest[], at: number): Fault[] {

@@ -47,3 +47,17 @@ export interface MediaManifest {
   readonly type: string;
   readonly max_bytes: number;
 }
+
+/** What an upstream that is an MCP server says beside its address. */
+export interface McpServerManifest {
+  /** Over Streamable HTTP at `url`, or over standard input and output of `command`; left out: no MCP server. */
+  readonly mcp?: "http" | "stdio";
+  /** The program and its arguments. */
+  readonly command?: readonly string[];
+  /** The variables that the program gets, besides `PATH`. */
+  readonly env?: readonly string[];
+  /** The most memory of the program and all that it starts; 512 unless said otherwise. */
+  readonly memory_mb?: number;
+  /** How many calls may be under way at once; 16 unless said otherwise. */
+  readonly calls?: number;
+}

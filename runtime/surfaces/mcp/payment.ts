@@ -101,18 +101,27 @@ export interface PaidOutput {
   readonly output: unknown;
   /** The output, where it is a file. */
   readonly file: MediaOutput | undefined;
+  /** The content blocks of another server's tool, which pass as they are. */
+  readonly blocks: readonly object[] | undefined;
   /** Set where the call was paid. */
   readonly receipt: SettleResponse | undefined;
 }
 
 /** A service's output as a tool's result, with the receipt where the call was paid. A file is a block of its own. */
-export function toPaidResult({ output, file, receipt }: PaidOutput, version: McpVersion): object {
+export function toPaidResult({ output, file, blocks, receipt }: PaidOutput, version: McpVersion): object {
   if (file) return { content: toFileContent(file), ...(receipt && { _meta: { [RECEIPT_KEY]: receipt } }) };
   return {
-    content: [{ type: "text", text: JSON.stringify(output) }],
+    content: blocks ?? [{ type: "text", text: JSON.stringify(output) }],
     ...(knows(version, "structure") && { structuredContent: output }),
     ...(receipt && { _meta: { [RECEIPT_KEY]: receipt } }),
   };
+}
+
+/** The content blocks of an output, where its service is the tool of an MCP server that answers in blocks. */
+export function toBlocks({ proxy }: Manifest, output: unknown): readonly object[] | undefined {
+  const content = proxy?.mcp !== undefined && isObject(output) && Array.isArray(output.content) ? output.content : [];
+  const areBlocks = content.length > 0 && content.every((block) => isObject(block) && typeof block.type === "string");
+  return areBlocks ? content : undefined;
 }
 
 /** An image, or a resource with the bytes (MCP 2025-06-18, server/tools, "Tool Result"), and a sentence about it. */

@@ -9,7 +9,7 @@ import { checkMessageBytes } from "../rpc/door.ts";
 import { RPC_CODES } from "../rpc/json-rpc.ts";
 import { createSchemaInliner } from "../schema/self-contained.ts";
 import type { ToolCall, Tools } from "./methods.ts";
-import { RECEIPT_KEY, type Sold, toChallengeResult, toPaidResult, toVersion1Result } from "./payment.ts";
+import { RECEIPT_KEY, type Sold, toBlocks, toChallengeResult, toPaidResult, toVersion1Result } from "./payment.ts";
 import { protocolError } from "./request.ts";
 import { toTool } from "./tool.ts";
 import type { McpVersion } from "./versions.ts";
@@ -57,7 +57,8 @@ export function createServiceTools({ services, schemas, invoke, site, endpoint }
         const note = { service: call.name, ...(outcome.receipt && { receipt: outcome.receipt }) };
         if (outcome.kind === "result") {
           const { output, receipt, isRepeat } = outcome;
-          const result = write(toPaidResult({ output, file: toFile(service, output), receipt }, version));
+          const given = { output, file: toFile(service, output), blocks: toBlocks(service.manifest, output), receipt };
+          const result = write(toPaidResult(given, version));
           return { result, call: { ...note, ...(isRepeat && { isRepeat }) } };
         }
         const { challenge, receipt } = outcome;

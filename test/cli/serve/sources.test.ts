@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { expect } from "chai";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
-import { locate, openSources, type Sources } from "../../../runtime/cli/serve/sources.ts";
+import { locate } from "../../../runtime/cli/serve/locate.ts";
+import { openSources, type Sources } from "../../../runtime/cli/serve/sources.ts";
 import { loadSet, type ManifestSet } from "../../../runtime/cli/set/load.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";

@@ -16,6 +16,7 @@ import { bindServices } from "../../../runtime/core/service.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
 import type { JobPayment } from "../../../runtime/core/x402/x402.ts";
 import { createLog } from "../../../runtime/drivers/log.ts";
+import { createMcpHandlers } from "../../../runtime/drivers/mcp/mcp-handlers.ts";
 import { createPeerBudgets } from "../../../runtime/drivers/peers/budgets.ts";
 import { createProxyHandlers } from "../../../runtime/drivers/proxy/handlers.ts";
 import { createStoreQueue } from "../../../runtime/drivers/queue/store.ts";
@@ -53,7 +54,7 @@ export interface ProxyShop {
 
 export interface ProxyShopOptions {
   /** The directory, or its files, given the source's URL. */
-  readonly files: string | ((url: string) => Files);
+  readonly files: string | ((url: string) => Files | Promise<string>);
   /** Whether it sells recorded answers, as a sandbox does. */
   readonly isRecorded?: boolean;
   readonly env?: Readonly<Record<string, string>>;
@@ -65,7 +66,8 @@ export interface ProxyShopOptions {
 export async function openProxyShop(options: ProxyShopOptions): Promise<ProxyShop> {
   const { files, env = {} } = options;
   const source = await openSource();
-  const set = await loadSet(typeof files === "string" ? files : await makeDirectory(files(source.url)));
+  const given = typeof files === "string" ? files : await files(source.url);
+  const set = await loadSet(typeof given === "string" ? given : await makeDirectory(given));
   if (set.faults.length > 0) throw new Error(set.faults.map(toFaultLine).join("\n"));
   const { site, schemas, compile, manifests } = set;
   const state = { shift: 0, nonce: 0, output: "" };
@@ -87,8 +89,11 @@ export async function openProxyShop(options: ProxyShopOptions): Promise<ProxySho
   const recorded = toSandboxSources({ set, own: { env, llm: undefined }, sandbox: { chains: none }, online: false });
   const override = options.isRecorded ? recorded.sources : undefined;
   const sources = openSources({ set, config, store, clock, log, override });
-  const { upstreams, web, cacheOf } = sources;
-  const handlers = createProxyHandlers({ manifests, upstreams, web: options.web ?? web, cacheOf, compile, clock });
+  const { upstreams, mcpServers: servers, web, cacheOf } = sources;
+  const handlers = new Map([
+    ...createProxyHandlers({ manifests, upstreams, web: options.web ?? web, cacheOf, compile, clock }),
+    ...createMcpHandlers({ manifests, servers, compile }),
+  ]);
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

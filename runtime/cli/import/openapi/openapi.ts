@@ -62,6 +62,7 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
       ...upstreams.notes,
       ...kept.flatMap(({ parts }) => parts.request.notes),
       ...toTextNote(kept),
+      ...toTypeNote(kept),
       ...toPostNote(kept),
     ],
   };
@@ -126,6 +127,14 @@ function toTextNote(drafts: readonly Draft[]): string[] {
   const long = drafts.filter(({ parts: { operation } }) => toDescription(operation.description, "").isCut);
   if (long.length === 0) return [];
   return [`descriptions were cut to 450 characters, which is what directories take: ${toNames(long)}`];
+}
+
+function toTypeNote(drafts: readonly Draft[]): string[] {
+  const special = drafts.filter(({ parts }) => parts.body?.mediaType !== undefined);
+  if (special.length === 0) return [];
+  return [
+    `bodies are sent as application/json, where the document wants ${special[0]?.parts.body?.mediaType}: ${toNames(special)}`,
+  ];
 }
 
 const toNames = (drafts: readonly Draft[]): string => {

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
+import { CREDENTIAL } from "../../../core/proxy/check-head.ts";
 import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
 import type { Operation } from "./operations.ts";
@@ -25,7 +26,7 @@ export interface RequestParts {
 
 /** Headers that OpenAPI describes elsewhere (3.1, section 4.8.12), or that belong to the connection. */
 const OWN_HEADERS =
-  /^(?:accept|accept-encoding|authorization|connection|content-length|content-type|cookie|host|te|transfer-encoding|upgrade|user-agent)$/i;
+  /^(?:accept|accept-encoding|authorization|connection|content-length|content-type|cookie|expect|forwarded|host|keep-alive|payment-.*|proxy-.*|sign-in-with-x|te|trailer|transfer-encoding|upgrade|user-agent|via|x-forwarded-.*|x-payment.*|x-real-ip)$/i;
 
 /** A parameter with what is needed to write it. */
 interface Parameter {
@@ -66,10 +67,16 @@ export function readParameters(
     const { place, wireName, own, isText } = parameter;
     const isRequired = place === "path" || own.required === true;
     const templates = place === "query" ? toQuery(parameter, pointers) : "{}";
-    if (templates === undefined || place === "cookie") {
-      const what = place === "cookie" ? "a cookie" : "an object of any shape in the query";
-      if (isRequired) throw new Refused(`its parameter ${wireName} is ${what}, which templates cannot write`);
-      parts.notes.push(`${operation.name}: the optional parameter ${wireName} is left out: it is ${what}`);
+    if (place === "header" && CREDENTIAL.test(wireName)) {
+      parts.notes.push(
+        `${operation.name}: ${wireName} is a credential: name it under the upstream's key in _site.yaml`,
+      );
+      return;
+    }
+    const obstacle = toObstacle(parameter, templates);
+    if (templates === undefined || obstacle !== undefined) {
+      if (isRequired) throw new Refused(`its parameter ${wireName} is ${obstacle}, which templates cannot write`);
+      parts.notes.push(`${operation.name}: the optional parameter ${wireName} is left out: it is ${obstacle}`);
       return;
     }
     const name = claim(toFieldName(wireName), "_");
@@ -84,6 +91,13 @@ export function readParameters(
     else if (typeof templates === "string") parts.query[wireName] = templates.replace("{", `{${name}`);
     else for (const [key, rest] of templates) parts.query[key] = `{${name}.${rest}}`;
   }
+}
+
+/** Why a parameter cannot be written. */
+function toObstacle({ place, wireName }: Parameter, templates: unknown): string | undefined {
+  if (place === "cookie") return "a cookie";
+  if (templates === undefined) return "an object of any shape in the query";
+  return place === "header" && !/^[A-Za-z0-9-]+$/.test(wireName) ? "a header of an unusual name" : undefined;
 }
 
 const placeholdersOf = (path: string): string[] => [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name);

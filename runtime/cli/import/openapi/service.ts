@@ -75,7 +75,6 @@ function toRequestSide(
   const headers = {
     ...request.headers,
     ...(answer.accept !== undefined && { accept: answer.accept }),
-    ...(body?.mediaType !== undefined && { "content-type": body.mediaType }),
   };
   const proxy = {
     upstream,

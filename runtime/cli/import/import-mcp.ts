@@ -1,0 +1,115 @@
+import { Problem } from "../../api/problem.ts";
+import { didYouMean } from "../../core/set/did-you-mean.ts";
+import { connectMcp, type McpAddress, type McpConnection } from "../../drivers/mcp/connection.ts";
+import type { Env } from "../config/reader.ts";
+import { type ImportOutcome, USUAL_PRICE } from "./import-openapi.ts";
+import type { UpstreamEntry } from "./imported.ts";
+import { importTools } from "./mcp/tools.ts";
+import { toTitle, toVariable, toWord } from "./names.ts";
+import { toImportReport, toOfferTable } from "./report.ts";
+import { applyImport } from "./shop/apply.ts";
+
+/** The command line of `payphone import mcp`. */
+export interface McpCommandLine {
+  /** A URL, or a program and its arguments. */
+  readonly server: readonly string[];
+  readonly dir: string;
+  readonly tools: readonly string[];
+  readonly all: boolean;
+  readonly price?: string | undefined;
+  readonly upstream?: string | undefined;
+  /** The variable with the credential of a server over HTTP. */
+  readonly key?: string | undefined;
+  /** The variables that the program gets, besides `PATH`. */
+  readonly variables: readonly string[];
+  readonly env: Env;
+  readonly isDryRun: boolean;
+}
+
+const CONNECT_MS = 60_000;
+
+/**
+ * Imports tools of an MCP server into a shop; without a selection, lists them.
+ * @throws Problem `bad-request` for a selection or a shop that cannot be used, `upstream-failed` for a server that cannot;
+ * nothing is written then.
+ */
+export async function runMcpImport(command: McpCommandLine): Promise<ImportOutcome> {
+  const { server, dir, tools: names, all, price, isDryRun } = command;
+  const source = server.join(" ");
+  const lines: string[] = [];
+  const session = await connect(command, lines);
+  try {
+    const tools = await session.tools();
+    if (tools.length === 0) throw new Problem("bad-request", `${source} has no tools`);
+    if (!all && names.length === 0) return { report: toTable(tools, source, !isUrl(server)), isPartial: false };
+    const unknown = names.filter((name) => !tools.some((tool) => tool.name === name));
+    if (unknown.length > 0) {
+      const known = tools.map(({ name }) => name);
+      const complaints = unknown.map((name) => `${name}: no such tool${didYouMean(name, known)}`);
+      throw new Problem("bad-request", ["Nothing was imported.", ...complaints].join("\n"));
+    }
+    const chosen = tools.filter(({ name }) => all || names.includes(name));
+    const upstream = toEntry(command, session);
+    const imported = await importTools({ source, upstream, tools, chosen, price: price ?? USUAL_PRICE });
+    const options = { dir, upstream: upstream.id, isPriceGiven: price !== undefined, isDryRun };
+    const applied = await applyImport(imported, options);
+    return { report: toImportReport(applied, isDryRun), isPartial: applied.refused.length > 0 };
+  } finally {
+    await session.close();
+  }
+}
+
+async function connect(command: McpCommandLine, lines: string[]): Promise<McpConnection> {
+  try {
+    return await connectMcp(toAddress(command, lines), CONNECT_MS);
+  } catch (error) {
+    const said = lines.length > 0 ? `\n${lines.slice(-5).join("\n")}` : "";
+    const { message } = error as Error;
+    throw new Problem(
+      "upstream-failed",
+      `${command.server.join(" ")} is no MCP server that answers: ${message}${said}`,
+      { cause: error },
+    );
+  }
+}
+
+const isUrl = (server: readonly string[]): boolean => server.length === 1 && /^https?:\/\//.test(server[0] ?? "");
+
+function toAddress({ server, dir, key, variables, env }: McpCommandLine, lines: string[]): McpAddress {
+  if (isUrl(server)) {
+    const secret = key === undefined ? undefined : env[key];
+    return { url: server[0] ?? "", headers: secret === undefined ? {} : { authorization: `Bearer ${secret}` } };
+  }
+  const lent = Object.fromEntries(variables.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+  return { command: server, env: lent as Record<string, string>, cwd: dir, onLine: (line) => void lines.push(line) };
+}
+
+function toEntry({ server, upstream, key, variables }: McpCommandLine, { name }: McpConnection): UpstreamEntry {
+  const id = upstream ?? (toWord(name.replaceAll(/\b(?:mcp|server|servers)\b/gi, " ")) || "tools");
+  const title = toTitle(name, id);
+  if (!isUrl(server))
+    return { id, title, mcp: "stdio", command: server, ...(variables.length > 0 && { env: variables }) };
+  const credential = key === undefined ? {} : { key: { variable: key, header: "authorization", scheme: "Bearer" } };
+  return { id, title, mcp: "http", url: server[0], variable: toVariable(id, "URL"), ...credential };
+}
+
+interface NamedTool {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+function toTable(tools: readonly NamedTool[], source: string, isProgram: boolean): string {
+  const offers = tools.map(({ name, title = "", description = "" }) => ({
+    name,
+    call: title,
+    tags: [],
+    summary: description,
+  }));
+  const where = isProgram ? `-- ${source}` : source;
+  return toOfferTable(offers, source, [
+    "Choose:",
+    `  payphone import mcp --tools ${tools[0]?.name} --price 0.005 ${where}`,
+    `  payphone import mcp --all ${where}`,
+  ]);
+}

@@ -1,0 +1,188 @@
+import type { Tool } from "@modelcontextprotocol/client";
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import { createCompiler } from "../../../core/schema/validator.ts";
+import { findExample } from "../example-inputs.ts";
+import {
+  type Imported,
+  type ImportedManifest,
+  type ImportedService,
+  type LeftOut,
+  Refused,
+  type UpstreamEntry,
+} from "../imported.ts";
+import { createNames, toDescription, toSchemaName, toServiceId, toServicePath, toTitle } from "../names.ts";
+import { createPointers } from "../openapi/pointers.ts";
+import { createSchemaBook, type SchemaBook } from "../openapi/schema-book.ts";
+
+export interface ToolsImport {
+  /** The URL or the command, as it was given. */
+  readonly source: string;
+  readonly upstream: UpstreamEntry;
+  /** All tools of the server. */
+  readonly tools: readonly Tool[];
+  readonly chosen: readonly Tool[];
+  /** US dollars; undefined for services that are free. */
+  readonly price: string | undefined;
+}
+
+/** A tool as a service, without its example. */
+interface Draft {
+  readonly tool: Tool;
+  readonly manifest: ImportedManifest;
+  readonly schemas: ReadonlyMap<string, JsonObject>;
+}
+
+/** The chosen tools as services. What cannot be sold is listed under `refused`. */
+export async function importTools({ source, upstream, tools, chosen, price }: ToolsImport): Promise<Imported> {
+  const claim = createNames();
+  const ids = new Map(tools.map((tool) => [tool, claim(toServiceId(upstream.id, tool.name), "_")]));
+  const refused: LeftOut[] = [];
+  const services: ImportedService[] = [];
+  const schemas = new Map<string, JsonObject>();
+  for (const tool of chosen) {
+    try {
+      const draft = readTool(tool, { id: ids.get(tool) ?? "", upstream: upstream.id, price });
+      services.push(await withExample(draft));
+      for (const [name, schema] of draft.schemas) schemas.set(name, schema);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      refused.push({ name: tool.name, reason: error.message });
+    }
+  }
+  const notes = [...toTextNote(services, chosen), ...toTraceNote(services)];
+  return {
+    source,
+    upstreams: services.length > 0 ? [upstream] : [],
+    services,
+    schemas,
+    refused,
+    offered: [...ids.values()],
+    notes,
+  };
+}
+
+interface ToolTerms {
+  readonly id: string;
+  readonly upstream: string;
+  readonly price: string | undefined;
+}
+
+function readTool(tool: Tool, { id, upstream, price }: ToolTerms): Draft {
+  const { name, description = "", inputSchema, outputSchema } = tool;
+  const input = toBook(inputSchema, upstream, `${name} input`);
+  const output = outputSchema === undefined ? undefined : toBook(outputSchema, upstream, `${name} output`);
+  const taken = toObjectSchema(input.convert(inputSchema, "input"), "input");
+  const given = output
+    ? toObjectSchema(output.convert(outputSchema, "output"), "output")
+    : toSchemaName(upstream, "content");
+  const hints = toHints(tool);
+  const manifest = {
+    id,
+    title: toTitle(tool.title ?? tool.annotations?.title ?? name, id.slice(0, 32)),
+    description: toDescription(description, `The tool ${name} of ${upstream}.`).text,
+    route: `POST ${toServicePath(upstream, id)}`,
+    ...(price !== undefined && { price, ...(hints.readOnly !== true && { charge: "first" }) }),
+    proxy: { mcp: upstream, tool: name },
+    ...(Object.keys(hints).length > 0 && { hints }),
+    input: taken,
+    output: given,
+    tags: [upstream],
+  };
+  const ofOutput = typeof given === "string" ? [[given, BLOCKS] as const] : (output?.filesOf([given]) ?? []);
+  return { tool, manifest, schemas: new Map([...input.filesOf([taken]), ...ofOutput]) };
+}
+
+/** A schema's references lead into the schema itself; each tool's parts have names of their own. */
+const toBook = (schema: unknown, upstream: string, name: string): SchemaBook => {
+  const document = isObject(schema) ? schema : {};
+  return createSchemaBook(document, createPointers(document), `${upstream} ${name}`);
+};
+
+/** Where a tool names no fields, any are taken. */
+function toObjectSchema(schema: JsonObject | boolean, side: string): JsonObject {
+  if (isObject(schema) && schema.type === "object") return schema;
+  if (isObject(schema) && schema.type === undefined && schema.$ref === undefined) return { type: "object", ...schema };
+  throw new Refused(`its ${side} is not an object`);
+}
+
+/** What a tool without an output schema answers: its content blocks (MCP, "Tool Result"). */
+const BLOCKS: JsonObject = {
+  type: "object",
+  properties: {
+    content: {
+      type: "array",
+      description: "The answer in blocks: texts, images, sounds, links and resources.",
+      items: {
+        type: "object",
+        additionalProperties: true,
+        properties: {
+          type: { type: "string", description: "text, image, audio, resource or resource_link." },
+          text: { type: "string" },
+          data: { type: "string", description: "Base64." },
+          mimeType: { type: "string" },
+          uri: { type: "string" },
+          name: { type: "string" },
+          description: { type: "string" },
+          resource: {
+            type: "object",
+            additionalProperties: true,
+            properties: {
+              uri: { type: "string" },
+              mimeType: { type: "string" },
+              text: { type: "string" },
+              blob: { type: "string", description: "Base64." },
+            },
+          },
+        },
+        required: ["type"],
+      },
+    },
+    structured: { type: "object", description: "The answer as data, where the tool gives any." },
+  },
+  required: ["content"],
+};
+
+/** The hints that the server gives; a server is believed as far as its operator chose it. */
+function toHints({ annotations = {} }: Tool): Readonly<Record<string, boolean>> {
+  const { readOnlyHint, idempotentHint, destructiveHint, openWorldHint } = annotations;
+  const named = {
+    readOnly: readOnlyHint,
+    idempotent: idempotentHint,
+    destructive: destructiveHint,
+    openWorld: openWorldHint,
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => typeof value === "boolean")) as Record<
+    string,
+    boolean
+  >;
+}
+
+async function withExample({ tool, manifest, schemas }: Draft): Promise<ImportedService> {
+  const { input, output } = manifest;
+  const { examples } = tool.inputSchema as { examples?: unknown };
+  const given = Array.isArray(examples) ? examples : [];
+  const terms = { input, output, compile: createCompiler(schemas), documents: schemas };
+  const { example, isDerived } = await findExample(terms, given, []);
+  return { name: tool.name, manifest: { ...manifest, examples: [example] }, isDerived };
+}
+
+function toTextNote(services: readonly ImportedService[], chosen: readonly Tool[]): string[] {
+  const long = services.filter(({ name }) => {
+    const description = chosen.find((tool) => tool.name === name)?.description ?? "";
+    return toDescription(description, "").isCut;
+  });
+  return long.length === 0
+    ? []
+    : [`descriptions were cut to 450 characters, which is what directories take: ${toNames(long)}`];
+}
+
+function toTraceNote(services: readonly ImportedService[]): string[] {
+  const unsure = services.filter(({ manifest }) => manifest.charge === "first");
+  if (unsure.length === 0) return [];
+  return [`tools that do not say that they only read are paid first: ${toNames(unsure)}`];
+}
+
+const toNames = (services: readonly ImportedService[]): string => {
+  const ids = services.slice(0, 3).map(({ manifest }) => manifest.id);
+  return `${ids.join(", ")}${services.length > 3 ? ` and ${services.length - 3} more` : ""}`;
+};

@@ -1,0 +1,61 @@
+import type { Clock, Log } from "../../api/capabilities.ts";
+import type { UpstreamManifest } from "../../core/set/manifest.ts";
+import { connectMcp, type McpAddress } from "../../drivers/mcp/connection.ts";
+import { createToolServer, type LiveMcpServer } from "../../drivers/mcp/mcp-server.ts";
+import { createProcessSlots } from "../../drivers/mcp/slots.ts";
+import type { Env } from "../config/reader.ts";
+import type { ManifestSet } from "../set/load.ts";
+import type { Located } from "./locate.ts";
+
+export interface McpServersDeps {
+  readonly set: Pick<ManifestSet, "site" | "dir">;
+  readonly env: Env;
+  readonly locate: (upstream: UpstreamManifest) => Located;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** How many programs run at once, over all upstreams. */
+const MOST_PROGRAMS = 16;
+const MEGABYTE = 2 ** 20;
+
+/** The MCP servers of a site, by id. None is connected or started before its first call. */
+export function openMcpServers({ set, env, locate, clock, log }: McpServersDeps): ReadonlyMap<string, LiveMcpServer> {
+  const slots = createProcessSlots(MOST_PROGRAMS);
+  const listed = (set.site.upstreams ?? []).filter(({ mcp }) => mcp !== undefined);
+  return new Map(
+    listed.map((upstream) => {
+      const { id, title, mcp, timeout_seconds = 30, calls = 16, memory_mb = 512 } = upstream;
+      const timeoutMs = timeout_seconds * 1000;
+      const address = mcp === "stdio" ? toProgram(upstream) : toUrl(upstream);
+      const server = createToolServer({
+        id,
+        title,
+        connect: typeof address === "string" ? undefined : () => connectMcp(address, timeoutMs),
+        unset: typeof address === "string" ? address : "",
+        timeoutMs,
+        calls,
+        memoryBytes: memory_mb * MEGABYTE,
+        slots: mcp === "stdio" ? slots : undefined,
+        clock,
+        log,
+      });
+      return [id, server] as const;
+    }),
+  );
+
+  function toProgram({ id, command = [], env: names = [] }: UpstreamManifest): McpAddress {
+    const lent = names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
+    const path = env.PATH === undefined ? {} : { PATH: env.PATH };
+    const onLine = (line: string): void => log.info("mcp.stderr", { upstream: id, line });
+    return { command, env: { ...path, ...Object.fromEntries(lent) }, cwd: set.dir, onLine };
+  }
+
+  /** The address, or why there is none. */
+  function toUrl(upstream: UpstreamManifest): McpAddress | string {
+    const { url, headers, isOwn = false } = locate(upstream);
+    if (isOwn) return `${upstream.title} is not recorded: start the sandbox with --online`;
+    if (url === undefined) return `${upstream.title} needs ${upstream.variable}, which is not set`;
+    return { url, headers };
+  }
+}

@@ -1,0 +1,124 @@
+import type { CallToolResult, Client, Tool, Transport } from "@modelcontextprotocol/client";
+import type { JsonObject } from "../../core/json.ts";
+
+/** An open session with an MCP server. */
+export interface McpConnection {
+  /** Calls a tool (MCP, "Calling Tools"). Throws what the client throws. */
+  call(
+    tool: string,
+    input: JsonObject,
+    terms: { readonly signal: AbortSignal; readonly timeoutMs: number },
+  ): Promise<CallToolResult>;
+  /** All tools, over all pages. */
+  tools(): Promise<readonly Tool[]>;
+  /** What the server calls itself. */
+  readonly name: string;
+  /** Resolves when the session has ended, whoever ended it. */
+  readonly ended: Promise<void>;
+  /** The process behind it, for a server over standard input and output. */
+  readonly pid: number | undefined;
+  close(): Promise<void>;
+}
+
+/** Where an MCP server is. */
+export type McpAddress = McpCommand | McpUrl;
+
+/** A server over standard input and output. */
+export interface McpCommand {
+  readonly command: readonly string[];
+  /** All variables that the process gets, besides `PATH`. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Gets what the process writes to standard error, line by line. */
+  readonly onLine?: (line: string) => void;
+}
+
+/** A server over Streamable HTTP. */
+export interface McpUrl {
+  readonly url: string;
+  /** Credentials. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const INFO = { name: "payphone", version: "1" };
+const LONGEST_LINE = 500;
+const LARGEST_MESSAGE = 16 * 1024 * 1024;
+/** What the client would pass on by itself. */
+const INHERITED = ["HOME", "LOGNAME", "SHELL", "TERM", "USER"];
+
+/** Opens a session. The SDK is loaded now. @throws what the client throws; nothing is left open then. */
+export async function connectMcp(address: McpAddress, timeoutMs: number): Promise<McpConnection> {
+  const { Client } = await import("@modelcontextprotocol/client");
+  // To find out the newest protocol, the client would start a program twice.
+  const client = new Client(INFO, "url" in address ? { versionNegotiation: { mode: "auto" } } : {});
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  client.onclose = resolve;
+  const { transport, pidOf } = await ("url" in address ? openUrl(address) : openProcess(address));
+  try {
+    await client.connect(transport, { timeout: timeoutMs });
+  } catch (error) {
+    await client.close().catch(() => {});
+    throw error;
+  }
+  return {
+    call: (name, input, { signal, timeoutMs: within }) =>
+      client.callTool({ name, arguments: { ...input } }, { signal, timeout: within }),
+    tools: () => listAll(client, timeoutMs),
+    name: nameOf(client),
+    ended,
+    get pid() {
+      return pidOf();
+    },
+    close: () => client.close(),
+  };
+}
+
+function nameOf(client: Client): string {
+  const { title, name } = client.getServerVersion() ?? {};
+  return title ?? name ?? "";
+}
+
+interface Opened {
+  readonly transport: Transport;
+  readonly pidOf: () => number | undefined;
+}
+
+async function openUrl({ url, headers }: McpUrl): Promise<Opened> {
+  const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+  // No redirect is followed: it could carry the credential to another origin.
+  const requestInit = { headers: { ...headers }, redirect: "error" as const };
+  return { transport: new StreamableHTTPClientTransport(new URL(url), { requestInit }), pidOf: () => undefined };
+}
+
+async function openProcess({ command, env, cwd, onLine }: McpCommand): Promise<Opened> {
+  const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
+  const [program = "", ...args] = command;
+  const hidden = Object.fromEntries(INHERITED.map((name) => [name, undefined]));
+  const transport = new StdioClientTransport({
+    command: program,
+    args,
+    env: { ...hidden, ...env } as Record<string, string>, // Node leaves out what is undefined.
+    cwd,
+    stderr: "pipe",
+    maxBufferSize: LARGEST_MESSAGE,
+  });
+  transport.stderr?.on("data", (chunk: Buffer) => {
+    for (const line of chunk.toString("utf8").split("\n"))
+      if (line.trim() !== "") onLine?.(line.slice(0, LONGEST_LINE));
+  });
+  return { transport, pidOf: () => transport.pid ?? undefined };
+}
+
+const MOST_PAGES = 100;
+
+async function listAll(client: Client, timeout: number): Promise<readonly Tool[]> {
+  const tools: Tool[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const { tools: some, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout });
+    tools.push(...some);
+    if (nextCursor === undefined) break;
+    cursor = nextCursor;
+  }
+  return tools;
+}

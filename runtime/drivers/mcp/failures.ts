@@ -1,0 +1,43 @@
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import { Problem } from "../../api/problem.ts";
+
+/** A failed call, and whether its session can still be used. */
+export interface CallFailure {
+  readonly problem: Problem;
+  readonly isSessionLost: boolean;
+}
+
+const INVALID_PARAMS = -32602;
+const METHOD_NOT_FOUND = -32601;
+
+/** What an error of the MCP client means. Nobody is charged for any of them. */
+export function toCallProblem(error: unknown, title: string): CallFailure {
+  if (error instanceof ProtocolError) return { problem: toProtocolProblem(error, title), isSessionLost: false };
+  if (isRefusal(error)) {
+    const cause = new Error(`${title} refuses payphone's credential`, { cause: error });
+    return { problem: new Problem("internal", undefined, { cause }), isSessionLost: true };
+  }
+  if (error instanceof SdkHttpError && error.status === 429)
+    return {
+      problem: new Problem("unavailable", `${title} is asked too often`, { retryAfter: 5, cause: error }),
+      isSessionLost: false,
+    };
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
+    return {
+      problem: new Problem("upstream-failed", `${title} took too long`, { cause: error }),
+      isSessionLost: false,
+    };
+  return { problem: new Problem("upstream-failed", `${title} failed`, { cause: error }), isSessionLost: true };
+}
+
+/** The server's answer to the call itself (JSON-RPC 2.0, section 5.1). */
+function toProtocolProblem(error: ProtocolError, title: string): Problem {
+  const words = error.message.replaceAll(/[\p{C}\p{Z}\s]+/gu, " ").slice(0, 300);
+  if (error.code === INVALID_PARAMS) return new Problem("unparseable-input", `${title}: ${words}`, { cause: error });
+  const said = error.code === METHOD_NOT_FOUND ? "does not know the tool any more" : "answered with an error";
+  return new Problem("upstream-failed", `${title} ${said}`, { cause: error });
+}
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof UnauthorizedError ||
+  (error instanceof SdkHttpError && (error.status === 401 || error.status === 403));

@@ -1,0 +1,58 @@
+import type { AnyHandler, Call } from "../../api/plugin.ts";
+import { Problem } from "../../api/problem.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { toOutput } from "../../core/proxy/answer.ts";
+import type { Compile, Schema } from "../../core/schema/validator.ts";
+import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
+import type { LiveMcpServer } from "./mcp-server.ts";
+import { toToolOutputs } from "./result.ts";
+
+export interface McpHandlersOptions {
+  readonly manifests: readonly Manifest[];
+  /** By the id of the upstream. */
+  readonly servers: ReadonlyMap<string, LiveMcpServer>;
+  readonly compile: Compile;
+}
+
+/** The largest result where a manifest does not say. */
+const RESULT_BYTES = 1_048_576;
+
+/** The handlers of the services that are tools of MCP servers, by the names that `handlerOf` gives. */
+export function createMcpHandlers({ manifests, servers, compile }: McpHandlersOptions): Map<string, AnyHandler> {
+  return new Map(
+    manifests.flatMap((manifest) => {
+      const { mcp, tool, answer } = manifest.proxy ?? {};
+      const server = mcp === undefined ? undefined : servers.get(mcp);
+      if (!server || tool === undefined) return [];
+      const output = compile(manifest.output);
+      const most = answer?.max_bytes ?? RESULT_BYTES;
+      const run = async (input: JsonObject, { signal }: Call): Promise<unknown> => {
+        const outputs = toToolOutputs(await server.call(tool, input, signal), server.title);
+        return toFitting(
+          outputs.map((one) => toOutput(one, answer)),
+          { output, title: server.title, most },
+        );
+      };
+      return [[handlerOf(manifest), run as AnyHandler] as const];
+    }),
+  );
+}
+
+interface Bounds {
+  readonly output: Schema;
+  readonly title: string;
+  /** In bytes of JSON. */
+  readonly most: number;
+}
+
+/** The first form that fits the service's schema. @throws Problem `upstream-failed` when none does, or it is too large. */
+function toFitting(outputs: readonly unknown[], { output, title, most }: Bounds): unknown {
+  const checked = outputs.map((one) => output.check(one, "body"));
+  const found = checked.find(({ issues }) => issues.length === 0);
+  if (!found) {
+    const cause = new Error(JSON.stringify(checked[0]?.issues.slice(0, 5)));
+    throw new Problem("upstream-failed", `${title} answered with what does not fit this service`, { cause });
+  }
+  if (Buffer.byteLength(JSON.stringify(found.value)) <= most) return found.value;
+  throw new Problem("upstream-failed", `${title} answered with more than ${most} bytes`);
+}

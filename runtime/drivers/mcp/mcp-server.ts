@@ -1,0 +1,165 @@
+import PQueue from "p-queue";
+import type { Clock, Log } from "../../api/capabilities.ts";
+import { Problem } from "../../api/problem.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { McpConnection } from "./connection.ts";
+import { killAll, memoryOf, treeOf } from "./process-tree.ts";
+import type { ProcessSlots, SlotHolder } from "./slots.ts";
+
+/** An MCP server whose tools are sold. It is connected at its first call, and all calls share the session. */
+export interface LiveMcpServer {
+  readonly id: string;
+  readonly title: string;
+  /**
+   * Calls a tool.
+   * @returns the result of `tools/call`, which may say `isError`.
+   * @throws Problem `upstream-failed` or `unavailable` when no result came; the signal's reason when it is aborted.
+   */
+  call(tool: string, input: JsonObject, signal: AbortSignal): Promise<Awaited<ReturnType<McpConnection["call"]>>>;
+  /** Why it is left alone at present; undefined while it is asked. */
+  outage(): string | undefined;
+  /** Ends the session and the process behind it. */
+  close(): Promise<void>;
+}
+
+export interface ToolServerOptions {
+  readonly id: string;
+  readonly title: string;
+  /** Undefined when its address is not configured. */
+  readonly connect: (() => Promise<McpConnection>) | undefined;
+  /** Why it cannot be connected, where `connect` is undefined. */
+  readonly unset: string;
+  /** Bounds one call. */
+  readonly timeoutMs: number;
+  /** How many calls may be under way at once; further ones wait. */
+  readonly calls: number;
+  /** The most memory of its process and all that this starts; Linux only. */
+  readonly memoryBytes: number;
+  /** Where a process has to find room; undefined for a server over HTTP. */
+  readonly slots: ProcessSlots | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 60_000;
+/** A session that has lived so long has not failed at its start. */
+const STEADY_MS = 60_000;
+const WATCH_MS = 1000;
+
+/** A server behind its connections: opened when needed, again with growing pauses after failures. */
+export function createToolServer(options: ToolServerOptions): LiveMcpServer {
+  const { id, title, connect, unset, timeoutMs, slots, clock, log } = options;
+  const queue = new PQueue({ concurrency: options.calls });
+  let opened: Promise<McpConnection> | undefined;
+  let failures = 0;
+  let pausedUntil = 0;
+  let lastUsed = 0;
+  let isClosed = false;
+
+  const holder: SlotHolder = {
+    isIdle: () => queue.size + queue.pending === 0,
+    lastUsed: () => lastUsed,
+    stop: () => end(),
+  };
+
+  return {
+    id,
+    title,
+    async call(tool, input, signal) {
+      signal.throwIfAborted();
+      const result = await queue.add(() => callOnce(tool, input, signal), { signal });
+      return result;
+    },
+    outage() {
+      if (!connect) return unset;
+      return clock.now() < pausedUntil ? `${title} has failed and is left alone for a while` : undefined;
+    },
+    async close() {
+      isClosed = true;
+      await end();
+    },
+  };
+
+  async function callOnce(tool: string, input: JsonObject, signal: AbortSignal) {
+    lastUsed = clock.now();
+    const session = await open();
+    try {
+      return await session.call(tool, input, { signal, timeoutMs });
+    } catch (error) {
+      signal.throwIfAborted();
+      const { toCallProblem } = await import("./failures.ts"); // It needs the SDK, which the session has loaded.
+      const { problem, isSessionLost } = toCallProblem(error, title);
+      if (isSessionLost) await end();
+      throw problem;
+    } finally {
+      lastUsed = clock.now();
+    }
+  }
+
+  function open(): Promise<McpConnection> {
+    if (isClosed || !connect) throw new Problem("unavailable", isClosed ? "The server is closing" : unset);
+    const waitMs = pausedUntil - clock.now();
+    if (!opened && waitMs > 0) {
+      const retryAfter = Math.ceil(waitMs / 1000);
+      throw new Problem("unavailable", `${title} has failed and is left alone for a while`, { retryAfter });
+    }
+    opened ??= start(connect);
+    return opened;
+  }
+
+  async function start(connectNow: () => Promise<McpConnection>): Promise<McpConnection> {
+    try {
+      await slots?.take(holder);
+      const session = await connectNow();
+      const stopWatch = watchMemory(session);
+      const startedAt = clock.now();
+      void session.ended.then(() => {
+        stopWatch();
+        slots?.free(holder);
+        if (opened === undefined) return; // It was ended on purpose.
+        opened = undefined;
+        if (clock.now() - startedAt > STEADY_MS) failures = 0;
+        pause("its session ended");
+      });
+      return session;
+    } catch (error) {
+      opened = undefined;
+      slots?.free(holder);
+      if (error instanceof Problem) throw error;
+      pause((error as Error).message);
+      throw new Problem("upstream-failed", `${title} cannot be reached`, { cause: error });
+    }
+  }
+
+  function pause(reason: string): void {
+    failures += 1;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
+    pausedUntil = clock.now() + pauseMs;
+    if (!isClosed) log.warn("mcp.down", { upstream: id, reason, pauseMs });
+  }
+
+  /** Ends the session with every process that it has started. */
+  async function end(): Promise<void> {
+    const ending = opened;
+    opened = undefined;
+    const session = await ending?.catch(() => undefined);
+    if (!session) return;
+    const pids = session.pid === undefined ? [] : treeOf(session.pid);
+    await session.close().catch(() => {});
+    killAll(pids);
+    slots?.free(holder);
+  }
+
+  function watchMemory({ pid }: McpConnection): () => void {
+    if (pid === undefined) return () => {};
+    const timer = setInterval(() => {
+      const bytes = memoryOf(pid);
+      if (bytes <= options.memoryBytes) return;
+      log.error("mcp.memory", { upstream: id, bytes, most: options.memoryBytes });
+      killAll(treeOf(pid));
+    }, WATCH_MS);
+    timer.unref();
+    return () => clearInterval(timer);
+  }
+}

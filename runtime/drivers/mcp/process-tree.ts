@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+const PAGE_BYTES = 4096;
+
+/** A process and all that it has started, as far as they still run; the process alone where there is no /proc. */
+export function treeOf(pid: number): readonly number[] {
+  const found = [pid];
+  for (const parent of found) for (const child of childrenOf(parent)) if (!found.includes(child)) found.push(child);
+  return found;
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const lists = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"));
+    return lists.flatMap((list) => list.split(" ").filter(Boolean).map(Number));
+  } catch {
+    return []; // It has ended, or this is no Linux.
+  }
+}
+
+/** The memory of a process and all that it has started, in bytes; 0 where there is no /proc. */
+export const memoryOf = (pid: number): number => treeOf(pid).reduce((sum, one) => sum + residentBytes(one), 0);
+
+function residentBytes(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]) * PAGE_BYTES;
+  } catch {
+    return 0;
+  }
+}
+
+/** Ends processes at once. Those that have ended already are passed over. */
+export function killAll(pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended.
+    }
+  }
+}

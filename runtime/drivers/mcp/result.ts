@@ -1,0 +1,26 @@
+import type { CallToolResult } from "@modelcontextprotocol/client";
+import { Problem } from "../../api/problem.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
+
+const LONGEST = 300;
+
+/**
+ * What a tool's result may be as a service's output: its structured content, where it has any, and its content blocks.
+ * @throws Problem `unparseable-input` with the tool's own words where it says that the call failed (`isError`).
+ */
+export function toToolOutputs(result: CallToolResult, title: string): readonly JsonObject[] {
+  const { isError, structuredContent, content = [] } = result;
+  if (isError === true) throw new Problem("unparseable-input", `${title}: ${toWords(content)}`);
+  if (!isObject(structuredContent)) return [{ content }];
+  return [structuredContent, { content, structured: structuredContent }];
+}
+
+/** The first text of a failure, on one line, at most 300 characters. */
+function toWords(content: CallToolResult["content"] | undefined): string {
+  const texts = (content ?? []).flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const line = (texts[0] ?? "the tool failed")
+    .replaceAll(/<[^<>]*>/g, "")
+    .replaceAll(/[\p{C}\p{Z}\s]+/gu, " ")
+    .trim();
+  return line.length > LONGEST ? `${line.slice(0, LONGEST - 3)}...` : line || "the tool failed";
+}

@@ -1,0 +1,149 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { connectMcp, type McpConnection } from "../../../runtime/drivers/mcp/connection.ts";
+import {
+  createToolServer,
+  type LiveMcpServer,
+  type ToolServerOptions,
+} from "../../../runtime/drivers/mcp/mcp-server.ts";
+import { toToolOutputs } from "../../../runtime/drivers/mcp/result.ts";
+import { createProcessSlots } from "../../../runtime/drivers/mcp/slots.ts";
+
+const PROGRAM = [process.execPath, join(import.meta.dirname, "../../support/sources/tool-server.ts")];
+const SIGNAL = new AbortController().signal;
+
+const connectProgram =
+  (env: Readonly<Record<string, string>> = {}) =>
+  (): Promise<McpConnection> =>
+    connectMcp({ command: PROGRAM, env, cwd: import.meta.dirname }, 30_000);
+
+const open: LiveMcpServer[] = [];
+
+const USUAL: ToolServerOptions = {
+  id: "tools",
+  title: "Tools",
+  connect: connectProgram(),
+  unset: "",
+  timeoutMs: 30_000,
+  calls: 4,
+  memoryBytes: 2 ** 40,
+  slots: createProcessSlots(4),
+  clock: { now: Date.now },
+  log: silentLog,
+};
+
+function openServer(options: Partial<ToolServerOptions> = {}): LiveMcpServer {
+  const server = createToolServer({ ...USUAL, ...options });
+  open.push(server);
+  return server;
+}
+
+async function problemOf(work: Promise<unknown>): Promise<Problem> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof Problem ? error : expect.fail(`no problem, but ${String(error)}`);
+}
+
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+async function selfOf(server: LiveMcpServer): Promise<{ pid: number; env: Record<string, string> }> {
+  const { content } = await server.call("show_self", {}, SIGNAL);
+  return JSON.parse((content[0] as { text: string }).text);
+}
+
+describe("an MCP server over standard input and output", () => {
+  let now = 1_000_000;
+  const shared = createToolServer({ ...USUAL, connect: connectProgram({ TOOL_KEY: "k" }), clock: { now: () => now } });
+  after(() => shared.close());
+  afterEach(async () => {
+    for (const server of open.splice(0)) await server.close();
+  });
+
+  it("is started by the first call, and shared by all, with the variables that are named, PATH, and no others", async () => {
+    const [first, second] = await Promise.all([selfOf(shared), selfOf(shared)]);
+    expect(second.pid).to.equal(first.pid);
+    const own = Object.keys(first.env).filter((name) => !name.startsWith("__"));
+    expect(own).to.have.members(["PATH", "TOOL_KEY"]);
+  });
+
+  it("gives structured content, then blocks, and a tool's own words when it failed", async () => {
+    const sum = toToolOutputs(await shared.call("add", { a: 1, b: 2 }, SIGNAL), "Tools");
+    expect(sum[0]).to.deep.equal({ sum: 3 });
+    const [drawn = {}] = toToolOutputs(await shared.call("draw", {}, SIGNAL), "Tools");
+    expect((drawn.content as { type: string }[]).map(({ type }) => type)).to.deep.equal(["text", "image", "resource"]);
+    const refused = await shared.call("refuse", {}, SIGNAL);
+    expect(() => toToolOutputs(refused, "Tools")).to.throw(Problem, /^Tools: The moon is not full$/);
+  });
+
+  it("keeps its session after an error of the protocol", async () => {
+    const { pid } = await selfOf(shared);
+    expect((await problemOf(shared.call("nobody", {}, SIGNAL))).code).to.equal("upstream-failed");
+    expect((await selfOf(shared)).pid).to.equal(pid);
+  });
+
+  it("is started again after it has ended by itself, but not at once, and ended with payphone", async () => {
+    const { pid } = await selfOf(shared);
+    expect((await problemOf(shared.call("crash", {}, SIGNAL))).code).to.equal("upstream-failed");
+    const paused = await problemOf(shared.call("add", { a: 1, b: 2 }, SIGNAL));
+    expect([paused.code, paused.options.retryAfter]).to.deep.equal(["unavailable", 1]);
+    expect(shared.outage()).to.equal("Tools has failed and is left alone for a while");
+    now += 1000;
+    expect(shared.outage()).to.equal(undefined);
+    const again = await selfOf(shared);
+    expect(again.pid).not.to.equal(pid);
+    await shared.close();
+    expect(isRunning(again.pid)).to.equal(false);
+    expect((await problemOf(shared.call("add", { a: 1, b: 2 }, SIGNAL))).code).to.equal("unavailable");
+  });
+
+  it("is left alone for longer after each failure to start", async () => {
+    let now = 1_000_000;
+    const server = openServer({
+      clock: { now: () => now },
+      connect: () => Promise.reject(new Error("no such program")),
+    });
+    const waits: unknown[] = [];
+    for (let attempt = 0; attempt < 4; attempt++) {
+      expect((await problemOf(server.call("add", {}, SIGNAL))).code).to.equal("upstream-failed");
+      const { options } = await problemOf(server.call("add", {}, SIGNAL));
+      waits.push(options.retryAfter);
+      now += Number(options.retryAfter) * 1000;
+    }
+    expect(waits).to.deep.equal([1, 1, 2, 4]);
+  });
+
+  it("is ended when it takes more memory than it may", async function () {
+    if (process.platform !== "linux") this.skip();
+    const server = openServer({ memoryBytes: 190 * 2 ** 20 });
+    const { pid } = await selfOf(server);
+    expect((await problemOf(server.call("hoard", {}, SIGNAL))).code).to.equal("upstream-failed");
+    expect(isRunning(pid)).to.equal(false);
+  });
+
+  it("makes room for another when too many run, and is not disturbed while it works", async () => {
+    const slots = createProcessSlots(1);
+    const [one, other] = [openServer({ slots }), openServer({ slots })];
+    const { pid } = await selfOf(one);
+    const second = await selfOf(other);
+    expect([isRunning(pid), isRunning(second.pid)]).to.deep.equal([false, true]);
+    const abort = new AbortController();
+    const busy = other.call("hoard", {}, abort.signal).catch((error: unknown) => error);
+    await sleep(50); // It only has to be sent; either order of the two gives the same refusal.
+    const refused = await problemOf(one.call("add", { a: 1, b: 2 }, SIGNAL));
+    expect([refused.code, refused.options.retryAfter]).to.deep.equal(["unavailable", 5]);
+    abort.abort(new Error("enough"));
+    expect(await busy).to.have.property("message", "enough");
+  });
+});
