@@ -4,11 +4,16 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { findFreePort } from "../support/free-port.ts";
 
+/** Linux counts processor time in hundredths of a second. */
+const TICK_MS = 10;
+
 /** A server in a process of its own. */
 export interface Contestant {
   readonly url: string;
   /** Resident memory in bytes. */
   memory(): number;
+  /** Processor time that it has used, in milliseconds: steps of ten. */
+  cpuMs(): number;
   stop(): Promise<void>;
 }
 
@@ -54,6 +59,10 @@ function toContestant(child: ChildProcess, port: number): Contestant {
   return {
     url: `http://127.0.0.1:${port}`,
     memory: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1] ?? 0) * 1024,
+    cpuMs() {
+      const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+      return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+    },
     async stop() {
       child.kill("SIGTERM");
       await gone;

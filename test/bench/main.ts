@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
+import { measureBooks, printBooks } from "./books.ts";
 import { CASES, type Case } from "./cases.ts";
 import { type Contestant, start } from "./contestant.ts";
 import { type HostileRow, measureHostile } from "./hostile.ts";
@@ -59,6 +60,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   hostile: async () => printHostile(await measureHostile()),
   jobs: async () => printJobs({ drained: await measureDrain(), polled: await measurePolls() }),
   processes: async () => printProcesses(await measureProcesses()),
+  books: async () => printBooks(await measureBooks()),
   soak: async () => printSoak(await measureSoak()),
 };
 /** It takes ten minutes: only when it is asked for. */

@@ -1,4 +1,5 @@
 import type { AnyHandler, Log } from "../../../runtime/api/plugin.ts";
+import { createTallies } from "../../../runtime/core/books/tallies.ts";
 import { PATHS } from "../../../runtime/core/paths.ts";
 import { createPayments } from "../../../runtime/core/payments.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
@@ -17,16 +18,21 @@ import { ANSWER, MANIFESTS, PAY_TO, SITE } from "../shop.ts";
 import { SETTLED, SUPPORTED, VERIFIED } from "../stub-facilitator.ts";
 import { announce } from "./announce.ts";
 
-/** payphone itself. `node payphone.ts <memory | SQLite file | Redis URL> [facilitator URL]`. */
-const [place = "memory", url] = process.argv.slice(2);
+/** payphone itself. `node payphone.ts <memory | SQLite file | Redis URL> [facilitator URL] [books | no-books]`. */
+const [place = "memory", url, books = "books"] = process.argv.slice(2);
 const clock = { now: Date.now };
 const log: Log = { info: () => {}, warn: () => {}, error: (event, fields) => console.error(event, fields) };
-const store: Store =
+const opened: Store =
   place === "memory"
     ? createMemoryStore()
     : place.startsWith("redis:")
       ? await openRedisStore({ url: place, namespace: "bench", log })
       : await openSqliteStore({ file: place });
+const store: Store =
+  books === "books"
+    ? opened
+    : { ...opened, enter: (_, { key, value, ttlMs, durability }) => opened.set(key, value, ttlMs, durability) };
+const tallies = books === "books" ? createTallies({ store, clock, log }) : undefined;
 const stub: Facilitator = {
   supported: async () => SUPPORTED.kinds,
   verify: async () => VERIFIED,
@@ -49,7 +55,7 @@ const services = bindServices(MANIFESTS, {
 await announce(async (baseUrl) => {
   const shown = { services, schemas, site: SITE, baseUrl };
   const extensionsOf = createExtensions(shown);
-  const payments = createPayments({ site: SITE, services, rails, store, clock, log, extensionsOf });
+  const payments = createPayments({ site: SITE, services, rails, store, clock, log, extensionsOf, tallies });
   await payments.start();
   const { invoke, offers } = payments;
   return createApp({
