@@ -2,8 +2,10 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
+import packageJson from "../../package.json" with { type: "json" };
 import type { SandboxDescription } from "../../runtime/sandbox/open-sandbox.ts";
 import { sharedSandbox } from "../support/chains/chains.ts";
+import { findFreePort } from "../support/free-port.ts";
 import { untilRailsUp } from "../support/sellers/rails-up.ts";
 import { createBuyer, json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
 import { bytesOf, type InstalledShop, installShop, packagesIn, type Started, startIn } from "./installed.ts";
@@ -12,6 +14,26 @@ import { licenceOf } from "./licences.ts";
 const MEGABYTE = 2 ** 20;
 const TEXT = { text: "to be or not to be" };
 const COUNTED = { words: 6, characters: 18, reading_seconds: 2 };
+
+/** A server of one's own, with the shop below a path. */
+const HOST = `import { createServer } from "node:http";
+import { openPayphone } from "payphone";
+
+const shop = openPayphone({ env: process.env });
+const server = createServer((request, response) => {
+  if (request.url?.startsWith("/paid/")) shop.listener(request, response);
+  else response.end("the host's");
+});
+await shop.start();
+server.listen(Number(process.env.PORT), () => console.log("listening on " + process.env.PUBLIC_BASE_URL));
+`;
+
+const TUTORIAL = readFileSync(join(import.meta.dirname, "../../runtime/docs/tutorial.md"), "utf8");
+const BLOCKS = [...TUTORIAL.matchAll(/^```(\w+)(?: (\S+))?\n(.*?)^```$/gms)].map(([, language, path, text = ""]) => {
+  return { language, path, text };
+});
+/** What the tutorial has people type. */
+const COMMANDS = BLOCKS.filter(({ language }) => language === "sh").flatMap(({ text }) => text.trim().split("\n"));
 
 describe("the package, installed in an empty folder", () => {
   let shop: InstalledShop;
@@ -85,6 +107,35 @@ describe("the package, installed in an empty folder", () => {
     });
   });
 
+  describe("by the tutorial,", () => {
+    it("is installed as this test has done it", () => {
+      const begun = [
+        `npm install ./payphone-${packageJson.version}.tgz`,
+        "npx payphone init my-shop",
+        "cd my-shop",
+        "npm install",
+      ];
+      expect(COMMANDS.slice(0, begun.length)).to.deep.equal(begun);
+    });
+
+    it("gets a service of one's own, which is typed, sound and tested", async () => {
+      for (const { path, text } of BLOCKS.filter(({ path }) => path !== undefined)) write(path!, text);
+      write("test/host.ts", HOST);
+      for (const command of COMMANDS.filter((one) => /^npx payphone (types|check|test)$/.test(one))) {
+        const { code, said } = await shop.type(command);
+        expect(code, `${command}: ${said}`).to.equal(0);
+      }
+      expect((await shop.type("npx tsc --pretty false")).said).to.equal("");
+    });
+
+    it("is asked what it lacks before it sells", async () => {
+      expect(COMMANDS).to.include("npx payphone serve --check");
+      const { code, said } = await shop.type("npx payphone serve --check");
+      expect(code).to.equal(2);
+      expect(said).to.include("PUBLIC_BASE_URL is not set").and.to.include("SOLANA_RPC_URL is not set");
+    });
+  });
+
   it("records what a shop has recordings of", async () => {
     const { code, said } = await shop.type("npx payphone record --check");
     expect(code, said).to.equal(0);
@@ -106,13 +157,20 @@ describe("the package, installed in an empty folder", () => {
       expect(receiptOf(answer)).to.include({ success: true });
     });
 
-    it("sells it to payphone call on each rail, as its start suggests", async () => {
+    it("sells it to payphone call on Solana, too, as its start suggests", async () => {
       expect(server.said).to.include("npx payphone call count_words");
-      for (const rail of ["base", "solana"]) {
-        const call = `npx payphone call count_words '${JSON.stringify(TEXT)}' --url ${server.url} --rail ${rail}`;
-        const { code, said } = await shop.type(call);
+      const call = `npx payphone call count_words '${JSON.stringify(TEXT)}' --url ${server.url} --rail solana`;
+      const { code, said } = await shop.type(call);
+      expect(code, said).to.equal(0);
+      expect(said).to.include('"words": 6').and.to.include("Receipt");
+    });
+
+    it("sells what the tutorial has people buy", async () => {
+      const calls = COMMANDS.filter((command) => command.startsWith("npx payphone call "));
+      expect(calls).to.have.length(2);
+      for (const call of calls) {
+        const { code, said } = await shop.type(`${call} --url ${server.url}`);
         expect(code, said).to.equal(0);
-        expect(said).to.include('"words": 6').and.to.include("Receipt");
       }
     });
 
@@ -135,6 +193,21 @@ describe("the package, installed in an empty folder", () => {
       await untilRailsUp(server.url);
       const pay = await stockFetch(sandbox, "base");
       expect(await (await pay(`${server.url}/v1/count/words`, json(TEXT))).json()).to.deep.equal(COUNTED);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it("is imported by a server that somebody has already", async () => {
+    const sandbox = await sharedSandbox();
+    const port = await findFreePort();
+    const base = `http://127.0.0.1:${port}/paid`;
+    const env = { ...sandbox.env, PORT: String(port), PUBLIC_BASE_URL: base, LOG_LEVEL: "warn" };
+    const server = await startIn(shop.dir, "node test/host.ts", env);
+    try {
+      await untilRailsUp(base);
+      const pay = await stockFetch(sandbox, "base");
+      expect(await (await pay(`${base}/v1/count/words`, json(TEXT))).json()).to.deep.equal(COUNTED);
     } finally {
       await server.stop();
     }

@@ -49,12 +49,12 @@ const openGenerator = (): Promise<typeof import("json-schema-to-typescript")> =>
     throw new Problem("unavailable", how, { cause });
   });
 
-/** What plugins call the contract: a shop by its name in the package, unless its package.json has another one. */
+/** What plugins call the contract: a shop that has payphone installed calls it by its name in the package. */
 async function contractOf(dir: string): Promise<"#plugin" | "payphone/plugin"> {
   const text = await readIfThere(join(dir, "package.json"));
   if (text === undefined) return "#plugin";
-  const { imports } = JSON.parse(text) as { imports?: Readonly<Record<string, unknown>> };
-  return imports && "#plugin" in imports ? "#plugin" : "payphone/plugin";
+  const { dependencies, devDependencies } = JSON.parse(text) as Partial<Record<string, object>>;
+  return "payphone" in { ...dependencies, ...devDependencies } ? "payphone/plugin" : "#plugin";
 }
 
 const readIfThere = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);
