@@ -13,6 +13,8 @@ import { loadSet } from "../runtime/cli/set/load.ts";
 import type { SandboxDescription } from "../runtime/sandbox/open-sandbox.ts";
 import { startSandboxServer } from "./support/sellers/sandbox-server.ts";
 
+/** What `payphone init` writes. */
+const NEW_SHOP = join(import.meta.dirname, "../runtime/cli/init/shop");
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "..");
 const FOLDERS = ["manifests", "plugins", "runtime", "schemas", "test"];
@@ -59,7 +61,7 @@ function missingIn(file: string): string[] {
     const [head = ""] = text.split("/");
     if (head === text) return !text.endsWith(".ts") || NAMES.has(text);
     if (FLOORS.includes(head)) return existsSync(join(ROOT, "runtime", text)) || existsSync(join(ROOT, text));
-    return !FOLDERS.includes(head) || existsSync(join(ROOT, text));
+    return !FOLDERS.includes(head) || existsSync(join(ROOT, text)) || existsSync(join(NEW_SHOP, `${text}.txt`));
   };
   return texts.filter((text) => !EXAMPLES.includes(text) && !isKnown(text));
 }
@@ -79,7 +81,7 @@ const fence = (heading: string): string =>
   read("runtime/docs/clients.md").split(`\`\`\`${heading}\n`)[1]?.split("\n```")[0] ?? "";
 
 /** Files that only examples name. */
-const EXAMPLES = ["plugins/roll.ts"];
+const EXAMPLES = ["plugins/roll.ts", "manifests/.imports/"];
 
 describe("the documents", () => {
   for (const file of DOCUMENTS) {

@@ -20,11 +20,19 @@ const ASSETS = [
   "manifests/_site.yaml",
 ];
 
+const MCP_CLIENT = "@modelcontextprotocol/client";
+const MCP_SERVER = "@modelcontextprotocol/server";
 /** Libraries that are built in (runtime/docs/decisions/package.md): the name in `dist/libraries/`, and what is needed of it. */
 const BUILT_IN = [
-  { library: "@solana/web3.js", own: "solana-web3", source: 'export * from "@solana/web3.js";' },
-  { library: "openai", own: "openai", source: 'export { default } from "openai";' },
-] as const;
+  { own: "solana-web3", libraries: ["@solana/web3.js"], source: 'export * from "@solana/web3.js";' },
+  { own: "openai", libraries: ["openai"], source: 'export { default } from "openai";' },
+  { own: "mcp-client", libraries: [MCP_CLIENT], source: `export * from "${MCP_CLIENT}";` },
+  {
+    own: "mcp-server",
+    libraries: [MCP_SERVER, `${MCP_SERVER}/stdio`],
+    source: `export * from "${MCP_SERVER}";\nexport { serveStdio } from "${MCP_SERVER}/stdio";`,
+  },
+];
 
 rmSync(DIST, { recursive: true, force: true });
 execFileSync(process.execPath, [TSC, "-p", join(ROOT, "runtime/tsconfig.build.json")], { stdio: "inherit" });
@@ -46,9 +54,10 @@ writeFileSync(join(DIST, "package.json"), `${JSON.stringify(inside, null, 2)}\n`
 
 /** A module that imports the built-in libraries by their names in `dist/package.json`. */
 function withBuiltIn(code: string): string {
-  return BUILT_IN.reduce(
-    (text, { library, own }) =>
-      text.replaceAll(`from "${library}"`, `from "#${own}"`).replaceAll(`import("${library}")`, `import("#${own}")`),
+  const pairs = BUILT_IN.flatMap(({ own, libraries }) => libraries.map((library) => [library, `#${own}`] as const));
+  return pairs.reduce(
+    (text, [library, own]) =>
+      text.replaceAll(`from "${library}"`, `from "${own}"`).replaceAll(`import("${library}")`, `import("${own}")`),
     code,
   );
 }

@@ -4,7 +4,7 @@ import services from "../../plugins/packages/package.json" with { type: "json" }
 import { importers } from "./importers.ts";
 
 /** What the build puts into the package (test/packages/build.ts). */
-const BUILT_IN = ["@solana/web3.js", "openai"];
+const BUILT_IN = ["@modelcontextprotocol/client", "@modelcontextprotocol/server", "@solana/web3.js", "openai"];
 const INSTALLED = Object.keys({ ...packageJson.dependencies, ...packageJson.optionalDependencies });
 /** Written into pages for buyers, who install it. */
 const SHOWN = ["@x402/fetch"];

@@ -37,9 +37,14 @@ export interface InstalledShop {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** An environment as in a fresh terminal: nothing of npm's, and this Node first. */
-const TERMINAL: Env = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|PAYPHONE)/i.test(name))),
+/** What leads to the registry. */
+const NETWORK = /^(NODE_EXTRA_CA_CERTS|npm_config_(cafile|cache|registry|(https_|no)?proxy))$/i;
+
+/** An environment as in a fresh terminal: nothing of the npm that runs this, and this Node first. */
+export const TERMINAL: Env = {
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => NETWORK.test(name) || !/^(npm_|NODE_|PAYPHONE)/i.test(name)),
+  ),
   PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
   NO_COLOR: "1",
 };

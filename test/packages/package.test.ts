@@ -1,5 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
 import packageJson from "../../package.json" with { type: "json" };
@@ -8,7 +10,7 @@ import { sharedSandbox } from "../support/chains/chains.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { untilRailsUp } from "../support/sellers/rails-up.ts";
 import { createBuyer, json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
-import { bytesOf, type InstalledShop, installShop, packagesIn, type Started, startIn } from "./installed.ts";
+import { bytesOf, type InstalledShop, installShop, packagesIn, type Started, startIn, TERMINAL } from "./installed.ts";
 import { licenceOf } from "./licences.ts";
 
 const MEGABYTE = 2 ** 20;
@@ -120,12 +122,12 @@ describe("the package, installed in an empty folder", () => {
 
     it("gets a service of one's own, which is typed, sound and tested", async () => {
       for (const { path, text } of BLOCKS.filter(({ path }) => path !== undefined)) write(path!, text);
-      write("test/host.ts", HOST);
       for (const command of COMMANDS.filter((one) => /^npx payphone (types|check|test)$/.test(one))) {
         const { code, said } = await shop.type(command);
         expect(code, `${command}: ${said}`).to.equal(0);
       }
-      expect((await shop.type("npx tsc --pretty false")).said).to.equal("");
+      const { code, said } = await shop.type("npx tsc --pretty false");
+      expect(code, said).to.equal(0);
     });
 
     it("is asked what it lacks before it sells", async () => {
@@ -158,7 +160,7 @@ describe("the package, installed in an empty folder", () => {
     });
 
     it("sells it to payphone call on Solana, too, as its start suggests", async () => {
-      expect(server.said).to.include("npx payphone call count_words");
+      expect(server.said).to.include("npx payphone call ");
       const call = `npx payphone call count_words '${JSON.stringify(TEXT)}' --url ${server.url} --rail solana`;
       const { code, said } = await shop.type(call);
       expect(code, said).to.equal(0);
@@ -172,6 +174,17 @@ describe("the package, installed in an empty folder", () => {
         const { code, said } = await shop.type(`${call} --url ${server.url}`);
         expect(code, said).to.equal(0);
       }
+    });
+
+    it("sells to MCP clients through its proxy", async () => {
+      const client = new Client({ name: "the tests", version: "1" });
+      const args = ["payphone", "mcp-proxy", `${server.url}/mcp`, "--spending", join(shop.dir, "spending")];
+      await client.connect(
+        new StdioClientTransport({ command: "npx", args, cwd: shop.dir, env: TERMINAL as Record<string, string> }),
+      );
+      const { structuredContent } = await client.callTool({ name: "count_words", arguments: TEXT });
+      expect(structuredContent).to.deep.equal(COUNTED);
+      await client.close();
     });
 
     it("shows its explorer with everything that it loads", async () => {
@@ -199,6 +212,7 @@ describe("the package, installed in an empty folder", () => {
   });
 
   it("is imported by a server that somebody has already", async () => {
+    write("test/host.ts", HOST); // It stays there, for the compiler.
     const sandbox = await sharedSandbox();
     const port = await findFreePort();
     const base = `http://127.0.0.1:${port}/paid`;
