@@ -29,7 +29,8 @@ describe("a facilitator that dies under load", () => {
   let seller: Seller;
   const data = createDataDir();
 
-  beforeEach(async () => {
+  /** Sells with these facilitators, in this order; all of the site's where none are named. */
+  async function open(named = ""): Promise<void> {
     sandbox = await sharedSandbox();
     [first, second] = await Promise.all([
       startFacilitatorProxy(sandbox.description.facilitator),
@@ -37,10 +38,10 @@ describe("a facilitator that dies under load", () => {
     ]);
     const site = toShop([], [FACILITATORS]);
     const file = "manifests/_site.yaml";
-    const dir = await makeDirectory({ ...site, [file]: site[file]?.replace("    facilitator: remote\n", "") ?? "" });
+    const dir = await makeDirectory({ ...site, [file]: site[file]?.replace("    facilitator: remote\n", named) ?? "" });
     const env = { FIRST_URL: first.url, SECOND_URL: second.url, FACILITATOR_URL: "" };
     seller = await startSeller({ sandbox, dataDir: data.path, dir, env });
-  });
+  }
   afterEach(async () => {
     expect(await seller.stop()).to.equal(0);
     await Promise.all([first.stop().catch(() => {}), second.stop()]);
@@ -78,6 +79,7 @@ describe("a facilitator that dies under load", () => {
     "after it has sent what it never confirms": diesAfterSending,
   }))
     it(`loses no call and settles none twice, ${what}`, async () => {
+      await open();
       const { statuses, transactions, paid } = await buyUnder(async () => {
         first.mishaps = { settle: mishap, verify: diesBeforeSending };
       });
@@ -86,7 +88,16 @@ describe("a facilitator that dies under load", () => {
       expect(second.asked.verify).to.be.greaterThan(0);
     });
 
+  it("is followed by payphone itself, where the rail says so", async () => {
+    await open("    facilitator: [first, in-process]\n");
+    const { statuses, transactions, paid } = await buyUnder(() => first.stop());
+    expect(statuses).to.deep.equal(Array(CALLS).fill(200));
+    expect([transactions, paid]).to.deep.equal([CALLS, BigInt(CALLS) * PRICE]);
+    expect(second.asked).to.deep.equal({ verify: 0, settle: 0, supported: 0 });
+  });
+
   it("loses no call when its process is gone", async () => {
+    await open();
     const { statuses, transactions, paid } = await buyUnder(() => first.stop());
     expect(statuses).to.deep.equal(Array(CALLS).fill(200));
     expect([transactions, paid]).to.deep.equal([CALLS, BigInt(CALLS) * PRICE]);
