@@ -12,7 +12,7 @@ import { createOfferHistory } from "./payments/offer-history.ts";
 import { createOffers, type ExtensionsOf, type Offers } from "./payments/offers.ts";
 import { createRailMonitor, type RailMonitor } from "./payments/rail-monitor.ts";
 import { createReconciler, type ReconcilerDeps } from "./payments/reconciler.ts";
-import { createReservations } from "./payments/reservations.ts";
+import { createReservations, type Reservations } from "./payments/reservations.ts";
 import { createSaleOf } from "./payments/sale-of.ts";
 import { createSettler, type SettlerDeps } from "./payments/settlement.ts";
 import { createStanding } from "./payments/standing.ts";
@@ -23,6 +23,7 @@ import type { Service } from "./service.ts";
 import type { SiteManifest } from "./set/manifest.ts";
 import { toAtomic } from "./set/price.ts";
 import type { Store } from "./store.ts";
+import type { TraceStep } from "./trace.ts";
 import { createFreeCalls } from "./wallets/free-calls.ts";
 import { createMembers } from "./wallets/members.ts";
 import { createPurchaseList } from "./wallets/purchases.ts";
@@ -70,6 +71,8 @@ export interface PaymentsDeps {
   readonly proofs?: Proofs | undefined;
   /** Left out: no wallet can sign in. */
   readonly signIns?: SignIns | undefined;
+  /** Notes the steps of calls; left out: nobody does. */
+  readonly trace?: TraceStep | undefined;
   /** Counts calls; left out: nobody does. */
   readonly tallies?: Pick<Tallies, "count" | "time"> | undefined;
   /** The digest of the set, for the book. */
@@ -119,7 +122,13 @@ export function createPayments(deps: PaymentsDeps): Payments {
   };
   const answersMs = answersMinutes * 60_000;
   const saleOf = createSaleOf(rails);
-  const reservations = createReservations({ store, clock, saleOf, answersMs, onError: report("payment.lease-failed") });
+  const kept = createReservations({ store, clock, saleOf, answersMs, onError: report("payment.lease-failed") });
+  const { trace = (_step, work) => work() } = deps;
+  const reservations: Reservations = {
+    ...kept,
+    claimPayment: (key) => trace("reserve", () => kept.claimPayment(key)),
+    begin: (key, record) => trace("record", () => kept.begin(key, record)),
+  };
   const identifiers = createIdentifiers({
     store,
     reservations,

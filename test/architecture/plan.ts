@@ -63,6 +63,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "http",
     "queue",
     "metrics",
+    "tracing",
     "webhooks",
   ],
   "runtime/surfaces": ["pages", "a2a", "mcp", "openapi", "discovery", "rpc", "http", "schema"],

@@ -23,6 +23,7 @@ export function secretsOf(
     ...sources,
     redisUrl,
     admin.token,
+    env.OTEL_EXPORTER_OTLP_HEADERS,
     ...webhooks.flatMap(({ secret, variable }) => [env[secret], variable && env[variable]]),
     ...webhooks.flatMap((webhook) => webhookVariables({ env }, webhook).target?.secrets),
     llm?.apiKey,

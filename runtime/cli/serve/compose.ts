@@ -14,6 +14,7 @@ import { createApp } from "../../server/app.ts";
 import type { ReadyReport } from "../../server/routes/status.ts";
 import { createExtensions } from "../../surfaces/discovery/extensions.ts";
 import { toNotFoundPage } from "../../surfaces/pages/not-found.ts";
+import { traceHandlers, traceInvoke, traceRails } from "../monitor/tracing.ts";
 import { openWebhooks, type Webhooks } from "../monitor/webhooks.ts";
 import type { LoadedPlugins } from "../set/load.ts";
 import { type AddressWatch, createAddressWatch } from "./address-watch.ts";
@@ -35,11 +36,13 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   if (faults.length > 0) return faults;
   const { manifests, compile } = options.set;
   const { upstreams, mcpServers: servers, web, cacheOf } = outside.sources;
-  const handlers = new Map([
+  const { trace } = options;
+  const untraced = new Map([
     ...own,
     ...createProxyHandlers({ manifests, upstreams, web, cacheOf, compile, clock: options.clock }),
     ...createMcpHandlers({ manifests, servers, compile }),
   ]);
+  const handlers = trace ? traceHandlers(untraced, trace) : untraced;
   if (!options.sandbox) warnOfUnset(options);
   const till = await openTill(options, outside, handlers);
   opening.defer(() => till.close());
@@ -101,7 +104,8 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const { set, config, baseUrl, store, clock, log } = options;
   const { drivers, sources } = outside;
   const { site, schemas, compile } = set;
-  const { rails } = drivers;
+  const { trace } = options;
+  const rails = trace ? traceRails(drivers.rails, trace) : drivers.rails;
   const canScreen = set.manifests.some(({ id }) => id === site.refunds?.screen);
   const refundRail = canScreen ? drivers.refundRail : undefined; // Otherwise by hand.
   const { createLimiter } = store;
@@ -131,7 +135,8 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const bookkeeping = { ...kept, tallies: options.monitor?.watchTallies(kept.tallies) ?? kept.tallies };
   const counted = { tallies: bookkeeping.tallies, setDigest: options.digest };
   const sold = { site, services: all, rails, knownRails, jobs, refunds, checkReady };
-  const payments = createPayments({ ...sold, store, clock, log, ...hooks, ...counted });
+  const paid = createPayments({ ...sold, store, clock, log, trace, ...hooks, ...counted });
+  const payments = trace ? { ...paid, invoke: traceInvoke(paid.invoke, trace) } : paid;
   const addressWatch = createAddressWatch({ rails: drivers.watched, isKnown: payments.isKnown, log });
   const close = async (): Promise<void> => {
     addressWatch.close();

@@ -2,6 +2,7 @@ import type { RequestListener } from "node:http";
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { Service } from "../../core/service.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
+import type { TraceStep } from "../../core/trace.ts";
 import type { Rail, RailStatus } from "../../core/x402/rails.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
@@ -33,6 +34,8 @@ export interface ComposeOptions {
   readonly retired?: readonly ManifestSet[] | undefined;
   /** What `GET /ready` warns of because of this set: sentences. */
   readonly notes?: readonly string[] | undefined;
+  /** Notes the steps of calls; left out: nobody does. */
+  readonly trace?: TraceStep | undefined;
   /** Set in a sandbox only. */
   readonly sandbox?: SandboxParts | undefined;
 }

@@ -1,6 +1,7 @@
 import { createReportShelf, type ReportShelf } from "../../core/jobs/reports.ts";
 import { withOneFacilitator } from "../../core/rails/facilitators.ts";
 import { createPurchaseList } from "../../core/wallets/purchases.ts";
+import { traceTransport } from "../monitor/tracing.ts";
 import { type LoadedPlugins, loadPlugins, type ManifestSet } from "../set/load.ts";
 import type { ComposeOptions } from "./composition.ts";
 import { createDrivers, type Drivers } from "./drivers.ts";
@@ -17,7 +18,7 @@ export interface Outside {
 
 /** @throws Problem `bad-request` when the configuration lacks what the site needs. */
 export function openOutside(options: ComposeOptions): Outside {
-  const { set, config, baseUrl, store, clock, log, sandbox, monitor } = options;
+  const { set, config, baseUrl, store, clock, log, sandbox, monitor, trace } = options;
   const site = sandbox ? withOneFacilitator(set.site) : set.site;
   const drivers = createDrivers({ config, site, store, clock, log });
   const sources = openSources({
@@ -27,7 +28,10 @@ export function openOutside(options: ComposeOptions): Outside {
     clock,
     log,
     override: sandbox?.sources,
-    watch: monitor?.watchTransport,
+    watch: (transport) => {
+      const seen = monitor?.watchTransport(transport) ?? transport;
+      return trace ? traceTransport(seen, trace) : seen;
+    },
   });
   const reports = createReportShelf({ store, baseUrl });
   return {

@@ -16,6 +16,7 @@ import { createBookAccess } from "../monitor/book-access.ts";
 import { openMonitor } from "../monitor/monitor.ts";
 import { createSellerPages } from "../monitor/page.ts";
 import type { SoldSet } from "../monitor/state.ts";
+import { openTracing } from "../monitor/tracing.ts";
 import { toFaultProblem, tryPlugins } from "../set/check.ts";
 import type { ManifestSet } from "../set/load.ts";
 import { type OpenAdmin, openAdmin } from "./admin/admin.ts";
@@ -87,6 +88,8 @@ export async function run(options: RunOptions): Promise<Running> {
   if (!sandbox) await claimStore(store, { shop: set.site.name, config, isRenamed });
   const url = own?.url ?? config.publicBaseUrl ?? "";
   const baseUrl = config.publicBaseUrl ?? url;
+  const tracing = await openTracing(config, log);
+  opening.defer(() => tracing.close());
   const monitor = await openMonitor({ config, store, log, sold: () => toSold(swap) });
   const shared = monitor.watchStore({ ...store, createLimiter: keepLimiters(store.createLimiter) });
   const books = createBookAccess(config, () => forgetBefore(set.site.books, clock.now()));
@@ -94,7 +97,19 @@ export async function run(options: RunOptions): Promise<Running> {
   const composeSet: ComposeSet = ({ set: next, digest, retired }, knownRails) => {
     log.conceal(secretsOf(config, next.site));
     const notes = next === set && note !== undefined ? [note] : [];
-    const terms = { set: next, config, baseUrl, clock, log, knownRails, notes, monitor, retired, digest };
+    const terms = {
+      set: next,
+      config,
+      baseUrl,
+      clock,
+      log,
+      knownRails,
+      notes,
+      monitor,
+      retired,
+      digest,
+      trace: tracing.trace,
+    };
     return compose({ ...terms, store: shared, books, sandbox: sandbox?.(next) });
   };
   const first = { set, folder: tryRead(set.dir) };
@@ -103,7 +118,7 @@ export async function run(options: RunOptions): Promise<Running> {
   if (!("listener" in composition)) throw toFaultProblem(composition);
   const swap: Swap = createSwap({ set, composition }, { compose: composeSet, log });
   opening.defer(() => swap.close());
-  server.attach(belowPath(swap.listener, baseUrl)); // Health is answered from now on; paid services, when their rails are known.
+  server.attach(tracing.wrap(belowPath(swap.listener, baseUrl))); // Health is answered from now on; paid services, when their rails are known.
   await sleep(BREATH_MS);
   await composition.start();
   const examine = options.examine ?? ((next) => refuseOwnFaults(next, config));

@@ -1,0 +1,83 @@
+import type { RequestListener } from "node:http";
+import type { Log } from "../../api/capabilities.ts";
+import type { AnyHandler, Run } from "../../api/plugin.ts";
+import { Problem } from "../../api/problem.ts";
+import type { Invoke } from "../../core/invoke.ts";
+import type { TraceStep } from "../../core/trace.ts";
+import type { Rail } from "../../core/x402/rails.ts";
+import type { Transport } from "../../drivers/upstream/transport.ts";
+import type { Config } from "../config/config.ts";
+
+/** What traces calls. */
+export interface OpenTracing {
+  wrap(listener: RequestListener): RequestListener;
+  /** Undefined where nothing is traced. */
+  readonly trace: TraceStep | undefined;
+  close(): Promise<void>;
+}
+
+const NONE: OpenTracing = { wrap: (listener) => listener, trace: undefined, close: async () => {} };
+const PACKAGES =
+  "@opentelemetry/api @opentelemetry/core @opentelemetry/context-async-hooks @opentelemetry/sdk-trace-base";
+
+/**
+ * Traces calls where OTEL_EXPORTER_OTLP_ENDPOINT names a collector; OpenTelemetry's packages are loaded only then.
+ * @throws Problem `bad-request` when they are not installed, or the address is none.
+ */
+export async function openTracing({ env }: Pick<Config, "env">, log: Log): Promise<OpenTracing> {
+  const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim();
+  if (!endpoint) return NONE;
+  if (!/^https?:/.test(endpoint) || !URL.canParse(endpoint))
+    throw new Problem("bad-request", "OTEL_EXPORTER_OTLP_ENDPOINT must be a web address, like http://127.0.0.1:4318");
+  const { createTracing } = await import("../../drivers/tracing/tracing.ts").catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    throw new Problem("bad-request", `Traces need packages that are not installed: npm install ${PACKAGES}`, { cause });
+  });
+  return createTracing({ endpoint, headers: readHeaders(env.OTEL_EXPORTER_OTLP_HEADERS), log });
+}
+
+/** `name=value,name=value`, each value percent-encoded (OpenTelemetry's specification of the variable). */
+const readHeaders = (text = ""): Record<string, string> =>
+  Object.fromEntries(
+    text.split(",").flatMap((pair) => {
+      const at = pair.indexOf("=");
+      return at < 1 ? [] : [[pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())]];
+    }),
+  );
+
+/** Handlers whose runs are steps. */
+export const traceHandlers = (handlers: ReadonlyMap<string, AnyHandler>, trace: TraceStep): Map<string, AnyHandler> =>
+  new Map([...handlers].map(([name, handler]) => [name, traceHandler(handler, trace)]));
+
+function traceHandler(handler: AnyHandler, trace: TraceStep): AnyHandler {
+  const traced =
+    (run: Run<never, unknown>): Run<never, unknown> =>
+    (input, call) =>
+      trace("run", async () => run(input, call));
+  return typeof handler === "function" ? traced(handler) : { ...handler, run: traced(handler.run) };
+}
+
+/** Rails whose verifications and settlements are steps. */
+export const traceRails = (rails: readonly Rail[], trace: TraceStep): Rail[] =>
+  rails.map(({ facilitator, ...rail }) => ({
+    ...rail,
+    facilitator: {
+      ...facilitator,
+      verify: (...terms) => trace("verify", () => facilitator.verify(...terms)),
+      settle: (...terms) => trace("settle", () => facilitator.settle(...terms)),
+    },
+  }));
+
+/** Calls, and the reading of their input, as steps. */
+export const traceInvoke =
+  (invoke: Invoke, trace: TraceStep): Invoke =>
+  (service, invocation) =>
+    trace(`call ${service.manifest.id}`, () =>
+      invoke(service, { ...invocation, input: () => trace("read", invocation.input) }),
+    );
+
+/** Attempts at upstreams as steps. */
+export const traceTransport =
+  (transport: Transport, trace: TraceStep): Transport =>
+  (request) =>
+    trace(`upstream ${request.upstream}`, () => transport(request));

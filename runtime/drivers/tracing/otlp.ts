@@ -1,0 +1,85 @@
+import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-base";
+import type { Log } from "../../api/capabilities.ts";
+
+export interface OtlpOptions {
+  /** The collector's address, without `/v1/traces`. */
+  readonly endpoint: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly log: Log;
+}
+
+const TIMEOUT_MS = 10_000;
+/** `ExportResultCode` of @opentelemetry/core. */
+const OK = 0;
+const FAILED = 1;
+
+/** Sends spans to a collector (OTLP 1.x over HTTP, JSON encoding). What it does not take is lost, and logged. */
+export function createOtlpExporter({ endpoint, headers, log }: OtlpOptions): SpanExporter {
+  const url = `${endpoint.replace(/\/$/, "")}/v1/traces`;
+  const sending = new Set<Promise<void>>();
+
+  async function send(spans: readonly ReadableSpan[]): Promise<void> {
+    const body = JSON.stringify(toRequest(spans));
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const sent = { "content-type": "application/json", ...headers };
+    const response = await fetch(url, { method: "POST", headers: sent, body, redirect: "manual", signal });
+    await response.body?.cancel();
+    if (!response.ok) throw new Error(`The collector answered ${response.status}`);
+  }
+
+  return {
+    export(spans, done) {
+      const work = send(spans)
+        .then(() => done({ code: OK }))
+        .catch((error: Error) => {
+          log.warn("traces.lost", { spans: spans.length, error });
+          done({ code: FAILED, error });
+        })
+        .finally(() => sending.delete(work));
+      sending.add(work);
+    },
+    forceFlush: async () => void (await Promise.all(sending)),
+    shutdown: async () => void (await Promise.all(sending)),
+  };
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** An ExportTraceServiceRequest. */
+function toRequest(spans: readonly ReadableSpan[]): object {
+  const [first] = spans;
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes: toAttributes(first?.resource.attributes ?? {}) },
+        scopeSpans: [{ scope: { name: "payphone" }, spans: spans.map(toSpan) }],
+      },
+    ],
+  };
+}
+
+function toSpan(span: ReadableSpan): object {
+  const { name, kind, startTime, endTime, attributes, status, parentSpanContext } = span;
+  const { traceId, spanId } = span.spanContext(); // A method: the SDK's spans are objects of a class.
+  return {
+    traceId,
+    spanId,
+    ...(parentSpanContext && { parentSpanId: parentSpanContext.spanId }),
+    name,
+    kind: kind + 1, // The SDK counts from 0, the protocol from 1.
+    startTimeUnixNano: toNano(startTime),
+    endTimeUnixNano: toNano(endTime),
+    attributes: toAttributes(attributes),
+    status: { code: status.code, ...(status.message && { message: status.message }) },
+  };
+}
+
+const toNano = ([seconds, nano]: readonly [number, number]): string =>
+  String(BigInt(seconds) * 1_000_000_000n + BigInt(nano));
+
+const toAttributes = (attributes: Values): object[] =>
+  Object.entries(attributes).flatMap(([key, value]): object[] => {
+    if (typeof value === "string") return [{ key, value: { stringValue: value } }];
+    if (typeof value === "number") return [{ key, value: { intValue: String(Math.round(value)) } }];
+    return typeof value === "boolean" ? [{ key, value: { boolValue: value } }] : [];
+  });

@@ -1,0 +1,64 @@
+import type { RequestListener } from "node:http";
+import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace as spans } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { Problem } from "../../api/problem.ts";
+import type { TraceStep } from "../../core/trace.ts";
+import { createOtlpExporter, type OtlpOptions } from "./otlp.ts";
+
+/** Spans of requests and of the steps of calls, for a collector. */
+export interface Tracing {
+  /** Gives each request a span, which goes on with the caller's `traceparent` (W3C Trace Context), until it is answered. */
+  wrap(listener: RequestListener): RequestListener;
+  readonly trace: TraceStep;
+  /** Sends what is left. */
+  close(): Promise<void>;
+}
+
+/** Probes are no calls. */
+const UNTRACED = /^\/(?:health|ready)(?:\?|$)/;
+const NAMED = { get: (headers: object, name: string) => (headers as Record<string, string>)[name], keys: Object.keys };
+
+/** Nothing of the SDK is registered for the whole process: plugins may trace on their own. */
+export function createTracing(options: OtlpOptions): Tracing {
+  const provider = new BasicTracerProvider({
+    spanProcessors: [new BatchSpanProcessor(createOtlpExporter(options))],
+  });
+  const tracer = provider.getTracer("payphone");
+  const contexts = new AsyncLocalStorageContextManager().enable();
+  const propagator = new W3CTraceContextPropagator();
+
+  return {
+    wrap: (listener) => (request, response) => {
+      if (UNTRACED.test(request.url ?? "")) return listener(request, response);
+      const outer = propagator.extract(ROOT_CONTEXT, request.headers, NAMED);
+      const path = (request.url ?? "/").split("?")[0] ?? "/";
+      const attributes = { "http.request.method": request.method ?? "", "url.path": path.slice(0, 256) };
+      const span = tracer.startSpan(`HTTP ${request.method}`, { kind: SpanKind.SERVER, attributes }, outer);
+      response.once("close", () => {
+        span.setAttribute("http.response.status_code", response.statusCode);
+        if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        span.end();
+      });
+      contexts.with(spans.setSpan(outer, span), () => listener(request, response));
+    },
+    async trace(step, work) {
+      const around: Context = contexts.active();
+      if (!spans.getSpan(around)) return work(); // Background work belongs to no request.
+      const span = tracer.startSpan(step, {}, around);
+      try {
+        return await contexts.with(spans.setSpan(around, span), work);
+      } catch (error) {
+        span.setStatus({ code: SpanStatusCode.ERROR, message: Problem.from(error).code });
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+    async close() {
+      await provider.shutdown();
+      contexts.disable();
+    },
+  };
+}

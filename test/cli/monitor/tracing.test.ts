@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { openOperatedShop } from "../../support/sellers/operator.ts";
+import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
+
+const TRACE = "0af7651916cd43dd8448eb211c80319c";
+const PARENT = "b7ad6b7169203331";
+
+interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly status: { readonly code: number };
+}
+interface Export {
+  readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Span[] }[] }[];
+}
+
+describe("traces", () => {
+  let collector: Server;
+  const got: { path: string; spans: Span[]; key: string | undefined }[] = [];
+  before(async () => {
+    collector = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const { resourceSpans } = JSON.parse(Buffer.concat(chunks).toString()) as Export;
+      const spans = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
+      got.push({ path: request.url ?? "", spans, key: request.headers["x-key"] as string | undefined });
+      response.end("{}");
+    }).listen(0, "127.0.0.1");
+    await once(collector, "listening");
+  });
+  after(async () => {
+    collector.closeAllConnections();
+    collector.close();
+    await removeDirectories();
+  });
+
+  it("go on with the caller's, and show each step of a paid call", async () => {
+    const { port } = collector.address() as AddressInfo;
+    const shop = await openOperatedShop(TOSS, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20key",
+    });
+    const pay = await stockFetch(shop.sandbox, "base");
+    const init = json({});
+    const headers = { ...(init.headers as Record<string, string>), traceparent: `00-${TRACE}-${PARENT}-01` };
+    expect((await pay(`${shop.running.url}/v1/toss`, { ...init, headers })).status).to.equal(200);
+    await shop.close(); // What is left is sent.
+    expect(got.map(({ path, key }) => [path, key])).to.deep.include(["/v1/traces", "a key"]);
+    const spans = got.flatMap((each) => each.spans).filter(({ traceId }) => traceId === TRACE);
+    const byName = new Map(spans.map((span) => [span.name, span]));
+    const call = byName.get("call toss") as Span;
+    const root = spans.find(({ spanId }) => spanId === call.parentSpanId) as Span;
+    expect(root).to.include({ name: "HTTP POST", parentSpanId: PARENT, kind: 2 });
+    for (const step of ["read", "reserve", "verify", "run", "record", "settle"]) {
+      const span = byName.get(step) as Span;
+      expect(span, step).to.include({ parentSpanId: call.spanId });
+      expect(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano), step).to.equal(true);
+    }
+    expect(JSON.stringify(spans), "no payer").not.to.match(/0x[0-9a-f]{40}/i);
+    expect(
+      spans.some(({ name }) => name === "HTTP GET"),
+      "probes",
+    ).to.equal(false);
+  });
+});
