@@ -10,17 +10,29 @@ PORT and HOST say where it listens (default: 4021 and 127.0.0.1; PORT=0 takes an
 keeps its state (default: .payphone in the shop's folder). runtime/docs/operations.md lists all variables.
 `;
 
+const SANDBOX_HELP = `${SERVER_HELP}
+An edit of a manifest, a schema or a plugin is checked and applied at once; faults are printed, and what was sold before goes on.
+The log is for people on a terminal, and lines of JSON elsewhere (LOG_FORMAT=json or text says which).
+
+Examples:
+  payphone sandbox --live coingecko
+  LOG_FORMAT=json payphone sandbox --no-watch
+`;
+
 /** `sandbox` and `serve`. */
 export function addServerCommands(program: Command): void {
   program
     .command("sandbox")
     .description("sell the services for play money: chains, facilitator and a funded buyer are embedded, all offline")
     .option("--online", "let services read live sources instead of recordings; the money stays play money")
+    .option("--live <sources>", "ids of the sources that are read live, separated by commas; the others are recorded")
+    .option("--no-watch", "apply no edit of the folder until it is started again, or told to (payphone apply)")
     .addOption(shopOption())
-    .addHelpText("after", SERVER_HELP)
-    .action(async ({ dir, online = false }: { dir?: string; online?: boolean }) =>
-      (await import("../sandbox/sandbox.ts")).runSandbox({ dir: toShop(dir), online }),
-    );
+    .addHelpText("after", SANDBOX_HELP)
+    .action(async ({ dir, online = false, live = "", watch = true }: SandboxFlags) => {
+      const ids = live.split(",").filter((id) => id !== "");
+      await (await import("../sandbox/sandbox.ts")).runSandbox({ dir: toShop(dir), online, live: ids, watch });
+    });
   program
     .command("serve")
     .description("sell the services for real money; lists everything that the environment lacks before it starts")
@@ -54,6 +66,13 @@ function toCount(text: string): number | "auto" {
   if (text === "auto") return text;
   if (/^[1-9]\d?$/.test(text) && Number(text) <= MOST_WORKERS) return Number(text);
   throw new InvalidArgumentError(`It must be a number from 1 to ${MOST_WORKERS}, or auto.`);
+}
+
+interface SandboxFlags {
+  readonly dir?: string;
+  readonly online?: boolean;
+  readonly live?: string;
+  readonly watch?: boolean;
 }
 
 interface ServeFlags {

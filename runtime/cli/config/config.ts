@@ -21,6 +21,8 @@ export interface Config {
   readonly dataDir: string;
   readonly redisUrl: string | undefined;
   readonly logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
+  /** Undefined: as fits the place. */
+  readonly logFormat: "json" | "text" | undefined;
   /** Express's `trust proxy`; 0 = none. */
   readonly trustProxy: number | readonly string[];
   /** Where the operator's pages are served: nowhere unless ADMIN_PORT is set. */
@@ -80,6 +82,7 @@ export function examineConfig(
     dataDir: resolve(text("PAYPHONE_DATA_DIR") ?? ".payphone"),
     redisUrl: secret("REDIS_URL", shapes.REDIS_URL),
     logLevel: value("LOG_LEVEL", shapes.LOG_LEVEL) ?? "info",
+    logFormat: value("LOG_FORMAT", shapes.LOG_FORMAT),
     trustProxy: value("TRUST_PROXY", shapes.PROXIES) ?? 0,
     admin: {
       port: value("ADMIN_PORT", shapes.PORT),

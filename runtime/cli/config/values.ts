@@ -76,6 +76,9 @@ export const PORT = whole(0, 65_535, " (0 = any free port)");
 /** A level of the log. */
 export const LOG_LEVEL = oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent");
 
+/** How the log of a sandbox is written. */
+export const LOG_FORMAT = oneOf("json", "text");
+
 /** An address or name to listen on. */
 export const HOST: ValueFormat<string> = {
   right: "an address or name to listen on, like 127.0.0.1, 0.0.0.0 or ::",

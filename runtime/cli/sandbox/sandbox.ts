@@ -1,14 +1,18 @@
 import { join } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { digestOf } from "../../core/digest.ts";
-import { createLog } from "../../drivers/log.ts";
+import { didYouMean } from "../../core/set/did-you-mean.ts";
+import { createLog, type OpenLog } from "../../drivers/log.ts";
 import type { Sandbox } from "../../sandbox/open-sandbox.ts";
-import { loadConfig, readConfig } from "../config/config.ts";
+import { type Config, loadConfig, readConfig } from "../config/config.ts";
 import type { Env } from "../config/reader.ts";
+import { watchFolder } from "../serve/change/watch.ts";
 import { closeOnSignal, run } from "../serve/run.ts";
 import { checkDir, toFaultProblem, tryPlugins } from "../set/check.ts";
 import { loadSet, type ManifestSet } from "../set/load.ts";
+import { applyOnChange } from "./apply-on-change.ts";
 import { toBanner } from "./banner.ts";
+import { createEyesLog } from "./log-for-eyes.ts";
 import { toSandboxSources } from "./sources.ts";
 
 /** The command line of `payphone sandbox`. */
@@ -16,6 +20,10 @@ export interface SandboxCommand {
   readonly dir: string;
   /** Whether services read live sources instead of recordings. */
   readonly online: boolean;
+  /** The sources that are read live while the others are recorded. */
+  readonly live: readonly string[];
+  /** Whether an edit of the folder is applied at once. */
+  readonly watch: boolean;
 }
 
 /**
@@ -23,10 +31,11 @@ export interface SandboxCommand {
  * not used.
  * @throws Problem `bad-request` with every fault of the set; `unavailable` when a part of the sandbox is not installed.
  */
-export async function runSandbox({ dir, online }: SandboxCommand): Promise<void> {
+export async function runSandbox({ dir, online, live, watch }: SandboxCommand): Promise<void> {
   const own = loadConfig();
   const [set, { openSandbox }] = await Promise.all([loadSet(dir), import("../../sandbox/open-sandbox.ts")]);
   if (set.faults.length > 0) throw toFaultProblem(await checkDir(dir, own.env));
+  checkLive(live, set);
   const log = createLog({ level: "warn" });
   const dataDir = join(own.dataDir, "sandbox"); // Records of play money must never mix with those of real money.
   const { anvilBin } = own;
@@ -39,11 +48,16 @@ export async function runSandbox({ dir, online }: SandboxCommand): Promise<void>
     const running = await run({
       set,
       config,
-      sandbox: (next) => ({ description, doors, ...toSandboxSources({ set: next, own, sandbox, online }) }),
+      sandbox: (next) => ({ description, doors, ...toSandboxSources({ set: next, own, sandbox, online, live }) }),
+      log: openSandboxLog(config, set),
       examine: (next) => examine(next, set, own.env),
     });
+    const watching = watch
+      ? watchFolder({ dir: set.dir, onChange: () => applyOnChange(running, console.log) })
+      : undefined;
     closeOnSignal({
       async close() {
+        watching?.close();
         await running.close();
         await sandbox.stop();
       },
@@ -55,6 +69,26 @@ export async function runSandbox({ dir, online }: SandboxCommand): Promise<void>
     await sandbox.stop();
     throw error;
   }
+}
+
+/** @throws Problem `bad-request` for an id that is no source of the set. */
+function checkLive(live: readonly string[], { site: { upstreams = [] } }: ManifestSet): void {
+  const ids = upstreams.map(({ id }) => id);
+  const unknown = live.find((id) => !ids.includes(id));
+  if (unknown === undefined) return;
+  const others = ids.length > 0 ? `; there are ${ids.join(", ")}` : "; there are none";
+  throw new Problem(
+    "bad-request",
+    `--live: "${unknown}" is no source of _site.yaml${didYouMean(unknown, ids)}${others}`,
+  );
+}
+
+/** Lines for people on a terminal, and lines of JSON elsewhere, unless LOG_FORMAT says otherwise. */
+function openSandboxLog({ logLevel: level, logFormat }: Config, { site: { rails } }: ManifestSet): OpenLog {
+  const { isTTY = false } = process.stdout;
+  if (logFormat === "json" || (logFormat === undefined && !isTTY)) return createLog({ level });
+  const hasColours = isTTY && process.stdout.hasColors();
+  return createLog({ level, destination: createEyesLog({ rails, hasColours, print: console.log }) });
 }
 
 /** @throws Problem `bad-request` with every fault, or because the chains of the sandbox do not fit the set any more. */
@@ -74,5 +108,5 @@ function toEnvironment(
   sandbox: Sandbox,
 ): Record<string, string | undefined> {
   const kept = Object.entries(env).filter(([name]) => !REAL.test(name));
-  return { LOG_LEVEL: "warn", ...Object.fromEntries(kept), ...sandbox.env };
+  return { LOG_LEVEL: "info", ...Object.fromEntries(kept), ...sandbox.env };
 }

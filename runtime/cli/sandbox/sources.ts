@@ -15,6 +15,8 @@ export interface SandboxSourcesOptions {
   readonly sandbox: Pick<Sandbox, "chains">;
   /** Whether services read live sources. */
   readonly online: boolean;
+  /** The ids of the sources that are read live all the same. */
+  readonly live?: readonly string[];
 }
 
 /** Where the data of an answer comes from: a recording, a chain of the sandbox, or the source itself. */
@@ -26,14 +28,15 @@ type Origin = "recorded" | "embedded" | "live";
  * @throws Problem `bad-request` with every fault of the recordings.
  */
 export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxParts, "sources" | "origins"> {
-  const { set, own, sandbox, online } = options;
+  const { set, own, sandbox, online, live: chosen = [] } = options;
   const upstreams = set.site.upstreams ?? [];
   const chainOf = ({ network = "" }: UpstreamManifest): string | undefined =>
     (sandbox.chains.evm.get(network) ?? sandbox.chains.solana.get(network))?.url;
   const originOf = (upstream: UpstreamManifest): Origin => {
     const isNamed = upstream.variable !== undefined && own.env[upstream.variable] !== undefined;
-    if (chainOf(upstream) && !(online && isNamed)) return "embedded";
-    return online ? "live" : "recorded";
+    const isLive = online || chosen.includes(upstream.id);
+    if (chainOf(upstream) && !(isLive && isNamed)) return "embedded";
+    return isLive ? "live" : "recorded";
   };
   const origins = new Map(upstreams.map((upstream) => [upstream.id, originOf(upstream)]));
   const place: SourcesOverride["locate"] = (upstream) =>
@@ -50,11 +53,12 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
       locate: place,
       wrap: (live) => {
         if (online) return live;
-        return createRecordedTransport({
+        const play = createRecordedTransport({
           ...recorded,
-          remedy: "start it with `npm start -- --online`",
+          remedy: "start it with --live and the source's id (--online: all sources)",
           fallback: (request) => (origins.get(request.upstream) === "embedded" ? live(request) : undefined),
         });
+        return (request) => (origins.get(request.upstream) === "live" ? live(request) : play(request));
       },
       llm: own.llm
         ? undefined

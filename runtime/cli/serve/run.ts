@@ -116,7 +116,7 @@ export async function run(options: RunOptions): Promise<Running> {
   const past = createPast({ dataDir: config.dataDir, home: set.home, log });
   const composition = await composeSet({ set, digest: first.folder?.digest, retired: await past.atStart(first) });
   if (!("listener" in composition)) throw toFaultProblem(composition);
-  const swap: Swap = createSwap({ set, composition }, { compose: composeSet, log });
+  const swap: Swap = createSwap({ set, composition }, { compose: composeSet, mayBeShared: !sandbox, log });
   opening.defer(() => swap.close());
   server.attach(tracing.wrap(belowPath(swap.listener, baseUrl))); // Health is answered from now on; paid services, when their rails are known.
   await sleep(BREATH_MS);

@@ -20,6 +20,7 @@ import { checkHandler, explainPlugin, splitHandler } from "../../core/set/plugin
 import { checkSite } from "../../core/set/site.ts";
 import { createStructureChecks, TRUSTED } from "../../core/set/structure.ts";
 import { checkAnchorRail, type NotingHost, noteCapabilities } from "./capabilities.ts";
+import { placeOf } from "./plugin-faults.ts";
 import { admitImports } from "./plugin-imports.ts";
 import { noteFailure, versionedUrl } from "./plugin-versions.ts";
 import { checkProxyExamples } from "./proxy-examples.ts";
@@ -157,7 +158,10 @@ async function loadPlugin(
     if (!isObject(handlers)) return fail("plugin-invalid", `${file}: its setup returns no handlers`);
     return bind(drafts, handlers, set, collect);
   } catch (error) {
-    return fail("plugin-failed", `${file}: ${explain(error, set.dir)}`);
+    const place = placeOf(error, set.dir);
+    const message = explain(error, set.dir);
+    if (!place) return fail("plugin-failed", `${file}: ${message}`);
+    return { handlers: new Map(), capabilities: new Set(), faults: [{ ...place, code: "plugin-failed", message }] };
   }
 }
 

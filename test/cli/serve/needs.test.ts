@@ -69,7 +69,7 @@ describe("a server", () => {
     expect(code).to.equal(2);
     for (const wrong of [
       /^manifests\/toss\.yaml:5:\d+ /m,
-      /^manifests\/toss\.yaml:6:10 .*plugins\/toss\.ts/m,
+      /^plugins\/toss\.ts:5:\d+ /m,
       /LOG_LEVEL is "loud", but must be/,
       /BASE_PAYMENT_ADDRESS is "0x1", but must be/,
       /PUBLIC_BASE_URL is not set/,

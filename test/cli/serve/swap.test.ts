@@ -120,7 +120,7 @@ describe("a set that is swapped for another one", () => {
     await change(SHOP);
     await writeFiles(dir, { "plugins/toss/side.ts": "export const other = 1;\n" });
     const refused = await running.swap.change({ set: await loadSet(dir) }).catch((error: Error) => error.message);
-    expect(refused).to.match(/^manifests\/toss\.yaml:6:10 .*side/);
+    expect(refused).to.match(/^plugins\/toss\/index\.ts:2:10 .*side/);
     expect(await toss()).to.deep.include({ sides: ["heads"], amount: "10000" });
   });
 });

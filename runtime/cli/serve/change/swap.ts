@@ -49,6 +49,8 @@ export interface CurrentSet {
 
 export interface SwapDeps {
   readonly compose: ComposeSet;
+  /** Whether other processes may share the store: they read new offers a moment later. */
+  readonly mayBeShared: boolean;
   readonly log: Log;
 }
 
@@ -76,7 +78,7 @@ const LONGEST_CALL_MS = 15 * 60_000;
 const OFFERS_SPREAD_MS = 250;
 
 /** Starts to sell a composed set, which has to be started by the caller. */
-export function createSwap(first: CurrentSet, { compose, log }: SwapDeps): Swap {
+export function createSwap(first: CurrentSet, { compose, mayBeShared, log }: SwapDeps): Swap {
   const { listener, turnTo } = createSwitch(first.composition.listener);
   const retired = new Set<Retired>();
   let current = first;
@@ -109,7 +111,7 @@ export function createSwap(first: CurrentSet, { compose, log }: SwapDeps): Swap 
     try {
       await composition.prepare();
       refuseLosses(former.composition, composition);
-      await sleep(OFFERS_SPREAD_MS);
+      if (mayBeShared) await sleep(OFFERS_SPREAD_MS);
     } catch (error) {
       await composition.close();
       throw error;

@@ -1,0 +1,69 @@
+import { styleText } from "node:util";
+import type { RailManifest } from "../../core/set/manifest.ts";
+import { toDecimal } from "../../core/set/price.ts";
+
+export interface EyesOptions {
+  /** The rails whose payments are named. */
+  readonly rails: readonly Pick<RailManifest, "id" | "network" | "decimals" | "symbol">[];
+  /** Whether the terminal shows colours. */
+  readonly hasColours: boolean;
+  /** Takes whole lines, without their ends. */
+  readonly print: (line: string) => void;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Style = Parameters<typeof styleText>[0];
+
+/** Told elsewhere, or of no use to somebody who watches. */
+const UNSHOWN = new Set(["level", "time", "event", "stack"]);
+const EVENT_WIDTH = 24;
+
+/** Takes the log's lines of JSON and prints them for people: a call is one line with what was paid for it. */
+export function createEyesLog({ rails, hasColours, print }: EyesOptions): { write(line: string): void } {
+  const paint = (style: Style, text: string): string =>
+    hasColours ? styleText(style, text, { validateStream: false }) : text;
+  return {
+    write(line) {
+      const fields = JSON.parse(line) as Fields;
+      const time = paint("dim", String(fields.time).slice(11, 19));
+      print(`${time}  ${fields.event === "http.request" ? toCall(fields) : toEvent(fields)}`);
+    },
+  };
+
+  function toCall({ method, path, service = "", status, ms, network, amount, code }: Fields): string {
+    const what = `${String(method).padEnd(4)} ${String(path).padEnd(28)} ${String(service).padEnd(18)}`;
+    const paid = amount === undefined ? "" : paint("green", `  ${toPaid(String(network), String(amount))}`);
+    const why = code === undefined ? "" : `  ${String(code)}`;
+    return `${what} ${paint(styleOf(Number(status)), String(status))}${paid}${paint("dim", `  ${ms} ms${why}`)}`;
+  }
+
+  /** Only a network with one rail says which token it was. */
+  function toPaid(network: string, amount: string): string {
+    const [rail, second] = rails.filter((one) => one.network === network);
+    if (!rail || second) return `${amount} units on ${network}`;
+    return `${toDecimal(BigInt(amount), rail.decimals)} ${rail.symbol} ${rail.id}`;
+  }
+
+  function toEvent(fields: Fields): string {
+    const { level, event } = fields;
+    const style: Style = level === "error" ? "red" : level === "warn" ? "yellow" : "cyan";
+    const rest = Object.entries(fields)
+      .filter(([name]) => !UNSHOWN.has(name))
+      .map(([name, value]) => `${name}=${toValue(value)}`);
+    return `${paint(style, String(event).padEnd(EVENT_WIDTH))} ${rest.join(" ")}`.trimEnd();
+  }
+}
+
+/** An error is its sentence, with its cause. */
+function toValue(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  const { message, cause } = value as { readonly message?: unknown; readonly cause?: unknown };
+  if (typeof message !== "string") return JSON.stringify(value);
+  return cause === undefined ? message : `${message} (${toValue(cause)})`;
+}
+
+function styleOf(status: number): Style {
+  if (status >= 500) return "red";
+  if (status === 402) return "blue";
+  return status >= 400 ? "yellow" : "green";
+}

@@ -1,0 +1,206 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { x402HTTPClient } from "@x402/core/client";
+import { expect } from "chai";
+import { findProcesses } from "../../runtime/cli/operate/ask.ts";
+import type { StatusReport } from "../../runtime/cli/serve/admin/routes.ts";
+import { edit, type Files, makeDirectory, removeDirectories, TOSS, writeFiles } from "../core/set/served-directory.ts";
+import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
+import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
+import { createBuyer, json, stockFetch } from "../support/sellers/stock-buyer.ts";
+import { operate } from "./support/operate.ts";
+
+/** `npm test` applies some sets; `npm run test:crash` says how many, and how often a process is killed meanwhile. */
+const APPLIES = Number(process.env.APPLY_ROUNDS ?? 0) || 6;
+const KILLS = Number(process.env.APPLY_KILLS ?? 0) || 1;
+const IS_LONG = process.env.APPLY_ROUNDS !== undefined;
+/** After so many applies everything is loaded that is loaded once. */
+const WARM = 40;
+const MOST_GROWTH_BYTES = 50_000_000;
+/** About as long as an apply takes. */
+const LONGEST_APPLY_MS = 1500;
+
+const JOB = `id: work
+title: Work
+description: Works.
+route: POST /v1/work
+price: "0.02"
+handler: work.work
+input: { type: object }
+output: { type: object, properties: { done: { type: boolean } }, required: [done] }
+tags: [work]
+job: { status_route: "GET /v1/work/{job_id}", eta_seconds: 1, deadline_seconds: 30, attempts: 1, concurrency: 4, queue_limit: 100, refund: false }
+examples:
+  - input: {}
+`;
+const PLUGIN = `import { definePlugin } from "#plugin";
+
+export default definePlugin("work", () => ({
+  async work() {
+    await new Promise((done) => setTimeout(done, 300));
+    return { done: true };
+  },
+}));
+`;
+
+/** The set of a number: price, description and plugin say which one it is. */
+function setOf(number: number, withPlugin = false): Files {
+  const priced = edit(
+    { ...TOSS, "manifests/work.yaml": JOB, "plugins/work.ts": PLUGIN },
+    "manifests/toss.yaml",
+    "0.01",
+    priceOf(number),
+  );
+  const said = edit(priced, "manifests/toss.yaml", "Tosses fair coins.", `Tosses fair coins, in set ${number}.`);
+  return withPlugin ? edit(said, "plugins/toss.ts", "({ coins }) {", `({ coins }) {\n    void ${number};`) : said;
+}
+
+const priceOf = (number: number): string => `0.0${10 + (number % 20)}`;
+const amountOf = (number: number): string => String((10 + (number % 20)) * 1000);
+
+/** What went wrong, by its sentence. */
+type Failures = Map<string, number>;
+
+describe("a shop whose sets are changed under load", function () {
+  this.timeout(3 * 60 * 60_000);
+  let sandbox: TestSandbox;
+
+  before(async () => {
+    sandbox = await sharedSandbox();
+  });
+  after(removeDirectories);
+
+  it(`refuses no call and reprices no offer in ${APPLIES} applies`, async () => {
+    const data = createDataDir();
+    const dir = await makeDirectory(setOf(0));
+    const limits = { unpaid_burst: 1_000_000, unpaid_per_minute: 1_000_000 };
+    await writeFiles(dir, withLimits(setOf(0), limits));
+    const seller = await startSeller({ sandbox, dataDir: data.path, dir, env: { LOG_LEVEL: "silent" } });
+    const load = await startLoad(sandbox, seller);
+    const [socket = ""] = await findProcesses(data.path);
+    const swaps: number[] = [];
+    let began = 0;
+    try {
+      for (let number = 1; number <= APPLIES; number += 1) {
+        await writeFiles(dir, withLimits(setOf(number), limits));
+        const { times } = await operate.apply(socket);
+        swaps.push(times?.swapMs ?? Number.POSITIVE_INFINITY);
+        if (number === WARM) began = (await operate.status(socket)).memory_bytes;
+      }
+    } finally {
+      await load.stop();
+    }
+    const status: StatusReport = await operate.status(socket);
+    await seller.stop();
+    data.remove();
+    const grown = status.memory_bytes - began;
+    const growth = IS_LONG ? `${toMegabytes(grown)} MB more after the first ${WARM}, ` : "";
+    const told = `${load.calls()} calls, ${APPLIES} applies, swaps of ${Math.max(...swaps)} ms at most, ${growth}${toMegabytes(status.memory_bytes)} MB at the end`;
+    console.log(`      ${told}`);
+    expect([...load.failures], told).to.deep.equal([]);
+    expect(Math.max(...swaps)).to.be.below(50);
+    if (IS_LONG) expect(grown, told).to.be.below(MOST_GROWTH_BYTES);
+  });
+
+  it(`sells the old or the new set, never a mix, after each of ${KILLS} kills amid an apply`, async () => {
+    const data = createDataDir();
+    const dir = await makeDirectory(setOf(0, true));
+    let port: number | undefined;
+    const client = await createBuyer(sandbox);
+    const http = new x402HTTPClient(client);
+    const pay = await stockFetch(sandbox, "base");
+    const seen = new Map<string, number>();
+    for (let number = 1; number <= KILLS; number += 1) {
+      const seller = await startSeller({ sandbox, dataDir: data.path, dir, ...(port !== undefined && { port }) });
+      port = Number(new URL(seller.url).port);
+      const challenge = await fetch(`${seller.url}/v1/toss`, { method: "POST" });
+      const required = http.getPaymentRequiredResponse((name) => challenge.headers.get(name), await challenge.json());
+      const quoted = http.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
+      const [socket = ""] = await findProcesses(data.path);
+      await writeFiles(dir, setOf(number, true));
+      const applying = operate.apply(socket).then(
+        () => "applied",
+        () => "cut off",
+      );
+      await sleep((LONGEST_APPLY_MS * number) / (KILLS + 1));
+      await seller.kill();
+      const how = await applying;
+      seen.set(how, (seen.get(how) ?? 0) + 1);
+
+      const next = await startSeller({ sandbox, dataDir: data.path, dir, port });
+      const text = await (await fetch(`${next.url}/v1/toss`, { method: "POST" })).text();
+      const sold = [number - 1, number].find((one) => text.includes(`in set ${one}.`)) ?? expect.fail(text);
+      expect(text).to.include(`"amount":"${amountOf(sold)}"`);
+      const init = json({});
+      const headers = { ...init.headers, ...quoted };
+      const bought = await fetch(`${next.url}/v1/toss`, { ...init, headers });
+      expect(bought.status, `the quote of set ${number - 1}, ${how}: ${await bought.clone().text()}`).to.equal(200);
+      expect((await pay(`${next.url}/v1/toss`, json({}))).status).to.equal(200);
+      await next.stop();
+    }
+    console.log(`      ${[...seen].map(([how, count]) => `${count} ${how}`).join(", ")}`);
+    data.remove();
+  });
+});
+
+function withLimits(files: Files, limits: Readonly<Record<string, number>>): Files {
+  const site = files["manifests/_site.yaml"] as string;
+  const text = Object.entries(limits).reduce(
+    (found, [name, value]) => found.replace(new RegExp(`${name}: \\d+`), `${name}: ${value}`),
+    site,
+  );
+  return { ...files, "manifests/_site.yaml": text };
+}
+
+/** Buyers on two rails and of jobs, and a client of MCP, one call after the other. */
+async function startLoad(sandbox: TestSandbox, { url }: Seller) {
+  const failures: Failures = new Map();
+  const [base, solana] = await Promise.all([stockFetch(sandbox, "base"), stockFetch(sandbox, "solana")]);
+  let calls = 0;
+  let isOver = false;
+
+  const note = (why: string): void => void failures.set(why, (failures.get(why) ?? 0) + 1);
+  const run = async (name: string, call: () => Promise<Response>): Promise<void> => {
+    while (!isOver) {
+      try {
+        const response = await call();
+        const text = await response.text();
+        if (response.status !== 200) note(`${name}: ${response.status} ${text.slice(0, 200)}`);
+      } catch (error) {
+        note(`${name}: ${String(error)} ${String((error as Error).cause ?? "")}`);
+      }
+      calls += 1;
+    }
+  };
+  const buyJob = async (): Promise<Response> => {
+    const accepted = await base(`${url}/v1/work`, json({}));
+    if (accepted.status !== 200) return accepted;
+    const { status_url } = (await accepted.json()) as { readonly status_url: string };
+    for (;;) {
+      const told = await fetch(status_url);
+      const text = await told.clone().text();
+      if (told.status !== 200 || text.includes("DELIVERED")) return told;
+      if (text.includes("FAILED") || text.includes("UNKNOWN")) return new Response(text, { status: 500 });
+      await sleep(100);
+    }
+  };
+  const rpc = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const askMcp = (): Promise<Response> => fetch(`${url}/mcp`, { method: "POST", headers, body: JSON.stringify(rpc) });
+  const running = [
+    run("base", () => base(`${url}/v1/toss`, json({}))),
+    run("base", () => base(`${url}/v1/toss`, json({}))),
+    run("solana", () => solana(`${url}/v1/toss`, json({}))),
+    run("job", buyJob),
+    run("mcp", askMcp),
+  ];
+  return {
+    failures,
+    calls: () => calls,
+    async stop() {
+      isOver = true;
+      await Promise.all(running);
+    },
+  };
+}
+
+const toMegabytes = (bytes: number): number => Math.round(bytes / 1e5) / 10;

@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { expect } from "chai";
+import { edit, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
+import { eventually } from "../../support/eventually.ts";
+import { createDataDir } from "../../support/sellers/seller.ts";
+
+const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
+
+describe("a sandbox that somebody works in", function () {
+  this.timeout(120_000);
+  const data = createDataDir();
+  let dir: string;
+  let child: ChildProcess;
+  let output = "";
+  let url: string;
+
+  before(async () => {
+    dir = await makeDirectory(TOSS);
+    const { PATH = "" } = process.env;
+    const env = { PATH, PORT: "0", PAYPHONE_DATA_DIR: data.path, LOG_FORMAT: "text" };
+    child = spawn(process.execPath, [LAUNCHER, "sandbox", "--dir", dir], { env, stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on("data", (chunk) => {
+        output += chunk;
+      });
+    await eventually(() => /listening on \S+\n/.test(output));
+    url = /listening on (\S+)/.exec(output)?.[1] ?? "";
+  });
+  after(async () => {
+    const gone = once(child, "exit");
+    child.kill("SIGTERM");
+    await gone;
+    data.remove();
+    await removeDirectories();
+  });
+  const challenge = async (): Promise<string> => (await fetch(`${url}/v1/toss`, { method: "POST" })).text();
+  const said = async (pattern: RegExp): Promise<void> => {
+    await eventually(() => pattern.test(output));
+    output = "";
+  };
+
+  it("logs each call in one line for people", async () => {
+    await challenge();
+    await said(/^\d\d:\d\d:\d\d {2}POST \/v1\/toss +toss +402 {2}\d+ ms {2}payment-required$/m);
+  });
+
+  it("sells an edited manifest at once, and says what has changed", async () => {
+    await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "0.01", "0.02"));
+    await said(/~ toss {2}\$0\.01 → \$0\.02 \(\+100 %\)\napplied in \d+ ms/);
+    expect(await challenge()).to.include('"amount":"20000"');
+  });
+
+  it("prints the faults of an edit as check does, at the plugin's own line, and goes on with what it sold", async () => {
+    await writeFiles(dir, { "plugins/toss.ts": `${TOSS["plugins/toss.ts"]}const broken: = 1;\n` });
+    await said(/^plugins\/toss\.ts:9:\d+ .*\n1 fault in 1 file[\s\S]*goes on/m);
+    expect(await challenge()).to.include('"amount":"20000"');
+    await writeFiles(dir, {
+      ...edit(TOSS, "manifests/toss.yaml", "0.01", "0.03"),
+      "plugins/toss.ts": (TOSS["plugins/toss.ts"] as string)
+        .replace("() => ({", '() => {\n  throw new Error("no coins");\n  return ({')
+        .replace("}));", "})});"),
+    });
+    await said(/^plugins\/toss\.ts:5:\d+ .*no coins/m);
+    await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "0.01", "0.03"));
+    await said(/applied in \d+ ms/);
+    expect(await challenge()).to.include('"amount":"30000"');
+  });
+});
