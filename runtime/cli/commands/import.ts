@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { loadEnv } from "../config/config.ts";
 import { toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
@@ -110,6 +110,16 @@ function finish({ report, isPartial }: ImportOutcome): void {
   console.log(report);
   process.exitCode = isPartial ? EXIT.failed : EXIT.ok;
 }
+
+/** `--operations` of commands that choose from an OpenAPI document. */
+export const operationsOption = (): Option =>
+  new Option(
+    "--operations <names>",
+    "these operations: operationId or 'GET /path', with commas between them",
+  ).argParser(toList);
+
+/** `--tag` of the same. */
+export const tagOption = (): Option => new Option("--tag <tags>", "the operations with these tags").argParser(toList);
 
 const toList = (text: string): readonly string[] =>
   text

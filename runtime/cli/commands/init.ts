@@ -1,12 +1,16 @@
 import type { Command } from "commander";
+import { toPrice } from "./arguments.ts";
+import { operationsOption, tagOption } from "./import.ts";
 
 const HELP = `
 The folder gets package.json, tsconfig.json, manifests/_site.yaml, one service with its plugin and test, and a README. On a
-terminal it asks for what is not given; otherwise it asks nothing.
+terminal it asks for what is not given; otherwise it asks nothing. --from without --operations, --tag or --all lists what the
+document has, and makes nothing.
 
 Examples:
   payphone init my-shop
   payphone init my-shop --owner "Ada Lovelace" --url https://ada.example.com
+  payphone init my-shop --from openapi.json --operations getRates --price 0.005
 `;
 
 /** `init`: a shop of one's own. */
@@ -18,9 +22,32 @@ export function addInitCommand(program: Command): void {
     .option("--owner <name>", "who sells (default: git's user.name, or this machine's user)")
     .option("--url <address>", "where buyers can reach the owner")
     .option("--testnet", "be paid on Base Sepolia and Solana devnet, in money that is worth nothing")
+    .option("--from <document>", "sell operations of this OpenAPI document as well: a file or a URL")
+    .addOption(operationsOption())
+    .addOption(tagOption())
+    .option("--all", "with --from: every operation")
+    .option("--price <usd>", "with --from: US dollars a call (default: 0.01)", toPrice)
     .addHelpText("after", HELP)
-    .action(async (dir: string, flags: { owner?: string; url?: string; testnet?: boolean }) => {
+    .action(async (dir: string, { from, operations = [], tag = [], all = false, price, ...own }: InitFlags) => {
+      const selection = { names: operations, tags: tag, all };
+      const document = from === undefined ? undefined : { location: from, selection, price, isDryRun: false };
       const { runInit } = await import("../init/init.ts");
-      console.log(await runInit({ dir, ...flags }));
+      if (!document) return console.log(await runInit({ dir, ...own }));
+      const { openDocument, runOpenApiImport } = await import("../import/import-openapi.ts");
+      const opened = await openDocument(document); // First: a document that cannot be used leaves no folder behind.
+      if (opened.chosen.length > 0) console.log(await runInit({ dir, ...own }));
+      const { report } = await runOpenApiImport({ ...document, dir }, opened);
+      console.log(report);
     });
+}
+
+interface InitFlags {
+  readonly owner?: string;
+  readonly url?: string;
+  readonly testnet?: boolean;
+  readonly from?: string;
+  readonly operations?: readonly string[];
+  readonly tag?: readonly string[];
+  readonly all?: boolean;
+  readonly price?: string;
 }

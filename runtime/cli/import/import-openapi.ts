@@ -2,8 +2,8 @@ import { Problem } from "../../api/problem.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import { importOperations } from "./openapi/openapi.ts";
 import { isEmpty, listOperations, type Operation, type Selection, select } from "./openapi/operations.ts";
-import { createPointers } from "./openapi/pointers.ts";
-import { readDocument } from "./openapi/read-document.ts";
+import { createPointers, type Pointers } from "./openapi/pointers.ts";
+import { type ReadDocument, readDocument } from "./openapi/read-document.ts";
 import { toUpstreamId } from "./openapi/upstreams.ts";
 import { toImportReport, toOfferTable } from "./report.ts";
 import { applyImport } from "./shop/apply.ts";
@@ -31,22 +31,42 @@ export interface ImportOutcome {
   readonly isPartial: boolean;
 }
 
-/**
- * Imports operations of an OpenAPI document into a shop; without a selection, lists them.
- * @throws Problem `bad-request` for a document, a selection or a shop that cannot be used; nothing is written then.
- */
-export async function runOpenApiImport(command: OpenApiCommand): Promise<ImportOutcome> {
-  const { location, dir, selection, price, isDryRun } = command;
+/** A document and what was chosen of it. */
+export interface OpenedDocument {
+  readonly read: ReadDocument;
+  readonly pointers: Pointers;
+  readonly operations: readonly Operation[];
+  readonly chosen: readonly Operation[];
+  readonly upstream: string;
+}
+
+/** @throws Problem `bad-request` for a document or a selection that cannot be used; `upstream-failed`. */
+export async function openDocument({
+  location,
+  selection,
+  upstream: named,
+}: Pick<OpenApiCommand, "location" | "selection" | "upstream">): Promise<OpenedDocument> {
   const read = await readDocument(location);
   const pointers = createPointers(read.document);
   const operations = listOperations(read.document, pointers);
   if (operations.length === 0) throw new Problem("bad-request", `${location} has no operations`);
-  const upstream = command.upstream ?? toUpstreamId(read.document);
-  if (isEmpty(selection)) return { report: toTable(operations, location), isPartial: false };
+  const upstream = named ?? toUpstreamId(read.document);
   const { chosen, unknown } = select(operations, selection, upstream);
   if (unknown.length > 0) throw isUnknown(unknown, operations);
-  const terms = { read, pointers, operations, chosen, upstream };
-  const imported = await importOperations({ ...terms, price: price ?? USUAL_PRICE });
+  return { read, pointers, operations, chosen, upstream };
+}
+
+/**
+ * Imports operations of an OpenAPI document into a shop; without a selection, lists them.
+ * @param opened the document, where it was opened before.
+ * @throws Problem `bad-request` for a document, a selection or a shop that cannot be used; nothing is written then.
+ */
+export async function runOpenApiImport(command: OpenApiCommand, opened?: OpenedDocument): Promise<ImportOutcome> {
+  const { location, dir, selection, price, isDryRun } = command;
+  const document = opened ?? (await openDocument(command));
+  const { operations, upstream } = document;
+  if (isEmpty(selection)) return { report: toTable(operations, location), isPartial: false };
+  const imported = await importOperations({ ...document, price: price ?? USUAL_PRICE });
   const applied = await applyImport(imported, { dir, upstream, isPriceGiven: price !== undefined, isDryRun });
   return { report: toImportReport(applied, isDryRun), isPartial: applied.refused.length > 0 };
 }

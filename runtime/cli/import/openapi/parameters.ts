@@ -73,7 +73,7 @@ export function readParameters(
       );
       return;
     }
-    const obstacle = toObstacle(parameter, templates);
+    const obstacle = toObstacle(parameter, templates, pointers);
     if (templates === undefined || obstacle !== undefined) {
       if (isRequired) throw new Refused(`its parameter ${wireName} is ${obstacle}, which templates cannot write`);
       parts.notes.push(`${operation.name}: the optional parameter ${wireName} is left out: it is ${obstacle}`);
@@ -82,7 +82,7 @@ export function readParameters(
     const name = claim(toFieldName(wireName), "_");
     const description = own.description;
     const schema = {
-      ...(isText ? { type: "string" } : parameter.schema),
+      ...(isText ? { type: "string" } : toOwnSchema(parameter, pointers)),
       ...(typeof description === "string" && { description }),
     };
     parts.fields.push({ name, schema, isRequired, examples: examplesOf(own, parameter.schema, pointers) });
@@ -94,10 +94,23 @@ export function readParameters(
 }
 
 /** Why a parameter cannot be written. */
-function toObstacle({ place, wireName }: Parameter, templates: unknown): string | undefined {
+function toObstacle(
+  { place, wireName, schema, isText }: Parameter,
+  templates: unknown,
+  pointers: Pointers,
+): string | undefined {
   if (place === "cookie") return "a cookie";
+  if (place !== "query" && !isText && pointers.object(schema).type === "object") return `an object in a ${place}`;
   if (templates === undefined) return "an object of any shape in the query";
   return place === "header" && !/^[A-Za-z0-9-]+$/.test(wireName) ? "a header of an unusual name" : undefined;
+}
+
+/** A text in a path must not be empty: the path would be another one. */
+function toOwnSchema({ place, schema }: Parameter, pointers: Pointers): JsonObject {
+  const { type, minLength, format } = pointers.object(schema);
+  if (place !== "path" || type !== "string" || format !== undefined || (typeof minLength === "number" && minLength > 0))
+    return schema;
+  return "$ref" in schema ? { type: "string", allOf: [schema], minLength: 1 } : { ...schema, minLength: 1 };
 }
 
 const placeholdersOf = (path: string): string[] => [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name);
