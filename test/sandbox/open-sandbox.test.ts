@@ -148,7 +148,7 @@ describe("the sandbox", () => {
   it("says what is missing in a production install, and leaves nothing running", async () => {
     const { child, report } = await startSandboxProcess(dataDir, ["--import", WITHOUT_LITESVM]);
     expect(report.failed?.code).to.equal("unavailable");
-    expect(report.failed?.message).to.include("litesvm").and.to.include("npm install");
+    expect(report.failed?.message).to.include("litesvm").and.to.include("--omit=optional");
     const [code] = await once(child, "exit");
     expect(code).to.equal(0);
   });

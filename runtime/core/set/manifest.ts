@@ -111,7 +111,7 @@ export interface UpstreamManifest extends McpServerManifest {
   readonly key?: {
     readonly variable: string;
     readonly header?: string;
-    readonly scheme?: string;
+    readonly scheme?: "Bearer" | "Basic" | "Token" | "Key";
     readonly query?: string;
   };
   /** The timeout of one attempt; 5 by default. */

@@ -7,7 +7,7 @@ export interface ProxyManifest {
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** `input`, or a template of JSON. */
-  readonly body?: unknown;
+  readonly body?: NonNullable<unknown>;
   readonly encoding?: "json" | "form";
   /** The statuses that are charged; every 2xx unless said otherwise. */
   readonly charge_on?: readonly number[];
