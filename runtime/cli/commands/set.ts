@@ -74,11 +74,15 @@ function addRecord(program: Command): void {
     .description("repeat the recorded requests against the live sources, and report answers whose shape changed")
     .argument("[upstreams...]", "ids of the sources; all by default")
     .option("--check", "compare, and write nothing")
+    .option("--new", "record what the examples of services without code ask, where no recording answers")
     .addOption(shopOption())
-    .action(async (ids: string[], { dir: given, check = false }: { dir?: string; check?: boolean }) => {
-      const dir = toShop(given);
+    .action(async (ids: string[], options: { dir?: string; check?: boolean; new?: boolean }) => {
+      const dir = toShop(options.dir);
       const { runRecord } = await import("../record/record.ts");
-      const { report, hasFailed } = await runRecord({ dir, ids, check, env: loadEnv() });
+      const { recordNew } = await import("../record/new.ts");
+      const terms = { dir, ids, env: loadEnv() };
+      const run = options.new ? recordNew(terms) : runRecord({ ...terms, check: options.check ?? false });
+      const { report, hasFailed } = await run;
       console.log(report);
       process.exitCode = hasFailed ? EXIT.failed : EXIT.ok;
     });

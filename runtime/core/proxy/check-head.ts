@@ -9,19 +9,15 @@ export const CREDENTIAL =
   /^(?:(?:proxy-)?authorization|x-?(?:api|auth|access|app)?-?(?:key|token|secret)|(?:api|app|access|auth|client|subscription)[-_]?(?:key|token|secret|id_token)|key|token|secret|password|passwd|pwd|signature|sig|apikey|appid|ocp-apim-subscription-key)$/i;
 /** Headers that belong to the connection, and are made for each request. */
 const OWN =
-  /^(?:host|connection|content-length|content-type|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|accept-encoding)$/i;
+  /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|accept-encoding)$/i;
 /** Headers that speak for somebody else: callers, proxies, payers. */
 const FOREIGN = /^(?:cookie|set-cookie|forwarded|via|x-forwarded-.*|x-real-ip|payment-.*|x-payment.*|sign-in-with-x)$/i;
 
 /** Checks the headers of a proxied service: names, values, and what they must not say. */
-export function checkHeaders(
-  draft: Draft,
-  { headers = {} }: ProxyManifest,
-  upstream: UpstreamManifest | undefined,
-): Fault[] {
-  return Object.entries(headers).flatMap(([name, value]) => {
+export function checkHeaders(draft: Draft, proxy: ProxyManifest, upstream: UpstreamManifest | undefined): Fault[] {
+  return Object.entries(proxy.headers ?? {}).flatMap(([name, value]) => {
     const place = ["proxy", "headers", name];
-    const complaint = explainHeader(name, upstream);
+    const complaint = explainHeader(name, upstream) ?? explainType(name, value, proxy);
     if (complaint) return [faultAtKey(draft, place, "bad-header", complaint)];
     if (CREDENTIAL.test(name)) return [faultAtKey(draft, place, "secret-in-set", BELONGS)];
     const texts = parseTemplate(value).filter((part) => typeof part === "string");
@@ -47,6 +43,15 @@ export function checkQuery(
 }
 
 const BELONGS = "a credential stands in a variable, which the upstream's key in _site.yaml names";
+
+/** A body of JSON may be called another kind of JSON. */
+function explainType(name: string, value: string, { body, encoding }: ProxyManifest): string | undefined {
+  if (name.toLowerCase() !== "content-type") return undefined;
+  const isJson = body !== undefined && encoding !== "form" && /^application\/(?:[\w.-]+\+)?json$/.test(value);
+  return isJson
+    ? undefined
+    : 'the body decides; only another kind of JSON is named, such as "application/merge-patch+json"';
+}
 
 function explainHeader(name: string, upstream: UpstreamManifest | undefined): string | undefined {
   if (!/^[A-Za-z0-9-]+$/.test(name)) return 'write a header, such as "accept-language"';

@@ -44,14 +44,19 @@ export function checkRequestLine(draft: Draft, proxy: ProxyManifest): Fault[] {
   if (encoding !== undefined && body === undefined) fail("encoding", "there is no body to be encoded");
   if (encoding === "form" && (Array.isArray(body) || hasNested(body)))
     fail("encoding", "a form has plain fields: no lists of mappings, and no mappings in its fields");
-  return [...faults, ...checkHints(draft, method)];
+  return [...faults, ...(target.address ? [] : checkHints(draft, method))];
 }
 
 const hasNested = (body: unknown): boolean =>
   typeof body === "object" && body !== null && Object.values(body).some((field) => typeof field === "object");
 
 function checkHints(draft: Draft, method: string): Fault[] {
-  if (draft.data.hints?.readOnly !== true || !["PUT", "PATCH", "DELETE"].includes(method)) return [];
-  const complaint = `${method} changes something at the upstream: say readOnly: false`;
-  return [faultAt(draft, ["hints", "readOnly"], "bad-proxy", complaint)];
+  if (!["PUT", "PATCH", "DELETE"].includes(method)) return [];
+  const { hints, charge, price, job } = draft.data;
+  const changes = `${method} changes something at the upstream`;
+  if (hints?.readOnly === true)
+    return [faultAt(draft, ["hints", "readOnly"], "bad-proxy", `${changes}: say readOnly: false`)];
+  if (price === undefined || charge === "first" || job) return [];
+  const complaint = `${changes}, which would remain if nobody paid afterwards: say charge: first`;
+  return [faultAt(draft, ["proxy", "request"], "bad-charge", complaint)];
 }

@@ -52,7 +52,7 @@ export function createForeignAsk(web: Web, { maxBytes, chargeOn, accept }: AskTe
   return async ({ method, target, headers, body }, signal) => {
     const answer = await web.fetch(target, {
       method: method === "POST" ? "POST" : "GET",
-      headers: { accept, ...headers, ...(body && { "content-type": body.type }) },
+      headers: { accept, ...(body && { "content-type": body.type }), ...headers },
       ...(body && { body: body.text }),
       redirects: REDIRECTS,
       timeoutMs: FOREIGN_MS,

@@ -2,7 +2,10 @@ import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { recordNew } from "../../../runtime/cli/record/new.ts";
 import { runRecord } from "../../../runtime/cli/record/record.ts";
+import { loadRecordings } from "../../../runtime/sandbox/recordings/recordings.ts";
+import { openProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { openSource, type ScriptedSource } from "../../support/sources/scripted-source.ts";
 
 const PICTURES = join(import.meta.dirname, "../../examples/pictures");
@@ -40,5 +43,30 @@ describe("payphone record, of a service without code", () => {
     source.script({ headers: { "content-type": "image/png" }, body: Buffer.from("key-of-the-studio") });
     expect((await record()).report).to.contain("not recorded");
     expect(await readFile(join(dir, FILE))).to.deep.equal(PNG);
+  });
+
+  it("records what its examples ask where no recording answers, and then asks nothing", async () => {
+    await rm(join(dir, "recordings"), { recursive: true });
+    source.script(500, { headers: { "content-type": "image/png" }, body: PNG });
+    const asked = source.asked.length;
+    const isNew = () => recordNew({ dir, ids: [], env: { STUDIO_KEY: "key-of-the-studio" } });
+    const { report: failed, hasFailed } = await isNew();
+    expect([failed, hasFailed]).to.deep.equal([
+      "example 1 of draw: not recorded: The Studio answered with status 500",
+      true,
+    ]);
+    expect((await isNew()).report).to.match(
+      /^recordings\/studio\/draw\.json written\nrecordings\/studio\/[0-9a-f]{16}\.png written$/,
+    );
+    const [recording] = loadRecordings(dir);
+    const [exchange] = recording?.exchanges ?? [];
+    expect(exchange?.content).to.deep.equal(PNG);
+    expect(exchange?.request).to.include({ method: "POST", path: "/v2/images" });
+    expect((await isNew()).report).to.contain("recorded already");
+    expect(source.asked.length).to.equal(asked + 2);
+    const shop = await openProxyShop({ files: dir, isRecorded: true });
+    const response = await shop.buy("/v1/draw", { colour: "red" });
+    expect(Buffer.from(await response.arrayBuffer())).to.deep.equal(PNG);
+    await shop.close();
   });
 });
