@@ -12,7 +12,7 @@ import type {
   Recording,
 } from "../../sandbox/recordings/recordings.ts";
 import { createRecordedTransport } from "../../sandbox/recordings/transport.ts";
-import type { Located } from "../serve/sources.ts";
+import type { Located } from "../serve/locate.ts";
 
 /** A transport that answers from recordings, asks live where none answers, and notes what it was told. */
 export interface Noting {

@@ -9,7 +9,7 @@ import { createProxyHandlers } from "../../drivers/proxy/handlers.ts";
 import { createHttpTransport } from "../../drivers/upstream/transport.ts";
 import { createUpstream } from "../../drivers/upstream/upstream.ts";
 import { loadRecordings, type RecordedExchange } from "../../sandbox/recordings/recordings.ts";
-import { locate } from "../serve/sources.ts";
+import { locate } from "../serve/locate.ts";
 import { toFaultProblem } from "../set/check.ts";
 import { loadSet, type ManifestSet } from "../set/load.ts";
 import { createNoting } from "./capture.ts";
