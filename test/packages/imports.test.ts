@@ -5,7 +5,9 @@ import { importers } from "./importers.ts";
 
 /** What the build puts into the package (test/packages/build.ts). */
 const BUILT_IN = ["@modelcontextprotocol/client", "@modelcontextprotocol/server", "@solana/web3.js", "openai"];
-const INSTALLED = Object.keys({ ...packageJson.dependencies, ...packageJson.optionalDependencies });
+/** Peers are installed by whoever wants what they are for. */
+const { dependencies, optionalDependencies, peerDependencies } = packageJson;
+const INSTALLED = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
 /** Written into pages for buyers, who install it. */
 const SHOWN = ["@x402/fetch"];
 /** Found by their paths, where they are installed; or in what is not packed. */
