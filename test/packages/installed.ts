@@ -87,7 +87,10 @@ export async function installShop(): Promise<InstalledShop | undefined> {
     remove();
     return undefined;
   }
-  if (installed.code !== 0) throw new Error(installed.said);
+  if (installed.code !== 0) {
+    remove();
+    throw new Error(installed.said);
+  }
   return { dir, files, type: (command, { cwd = dir, env } = {}) => runIn(cwd, command, env), remove };
 }
 
