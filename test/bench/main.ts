@@ -15,6 +15,7 @@ import { measureProxied, PROXY_GOAL_MS, type ProxiedRow } from "./proxied.ts";
 import { type CachedRow, measureServices, type UncachedRow } from "./services.ts";
 import { measureSoak, type SoakRow } from "./soak.ts";
 import { measureStart, type StartRow } from "./start.ts";
+import { measureWire, printWire } from "./wire.ts";
 
 /** Interleaved rounds that count, after those that warm up. Only ratios inside one round are compared. */
 const ROUNDS = 5;
@@ -61,6 +62,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   jobs: async () => printJobs({ drained: await measureDrain(), polled: await measurePolls() }),
   processes: async () => printProcesses(await measureProcesses()),
   books: async () => printBooks(await measureBooks()),
+  wire: async () => printWire(await measureWire()),
   soak: async () => printSoak(await measureSoak()),
 };
 /** It takes ten minutes: only when it is asked for. */
