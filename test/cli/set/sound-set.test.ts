@@ -94,7 +94,7 @@ describe("a server that starts again", () => {
     const sandbox = await sharedSandbox();
     const dir = await makeDirectory(TOSS);
     const data = createDataDir();
-    const begin = () => startSeller({ sandbox, dataDir: data.path, dir });
+    const begin = (...args: string[]) => startSeller({ sandbox, dataDir: data.path, dir, args });
     try {
       await (await begin()).stop();
       expect(await readSoundSet(data.path)).to.equal(digestSet(dir));
@@ -102,7 +102,7 @@ describe("a server that starts again", () => {
       const answer = await fetch(`${again.url}/v1/toss`, { method: "POST" });
       expect(answer.status).to.equal(402);
       await again.stop();
-      const fail = (): Promise<string | undefined> => begin().then(() => undefined, String);
+      const fail = (): Promise<string | undefined> => begin("--strict").then(() => undefined, String);
       await writeFiles(dir, { ...TOSS, "plugins/toss.ts": REFUSING });
       expect(await fail())
         .to.contain("ended with code 2")

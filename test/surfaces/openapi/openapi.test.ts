@@ -219,7 +219,7 @@ describe("/openapi.json", () => {
     const statuses = (path: string, method: string): string[] => Object.keys(operation(path, method).responses);
     const common = ["200", "400", "404", "408", "414", "422", "429", "431", "500", "502", "503", "504"];
     expect(statuses("/v1/tables/{name}", "get")).to.have.members(common);
-    expect(statuses("/v1/toss", "post")).to.have.members([...common, "402", "409", "413", "415"]);
+    expect(statuses("/v1/toss", "post")).to.have.members([...common, "402", "403", "409", "413", "415"]);
   });
 
   it("can hold prices of more digits than six", () => {

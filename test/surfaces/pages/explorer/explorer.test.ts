@@ -168,7 +168,7 @@ withBrowser.describe("the explorer of a sandbox", () => {
     it(`pays with play ${rail}, and shows the result with its receipt`, async () => {
       await unfold("roll");
       await send("roll", '{"low": 3, "high": 3, "count": 2}');
-      await service("roll").getByRole("radio").nth(at).check();
+      await service("roll").locator(".offers").getByRole("radio").nth(at).check();
       await service("roll").getByRole("button", { name: "Pay with play money" }).click();
       await service("roll").getByRole("heading", { name: "200 OK" }).waitFor();
       expect(await status("roll").innerText()).to.equal("Done.");
