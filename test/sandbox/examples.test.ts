@@ -80,7 +80,7 @@ describe("the offline sandbox", () => {
     const { code, detail } = (await response.json()) as { code: string; detail: string };
     expect([response.status, code]).to.deep.equal([502, "upstream-failed"]);
     expect(detail).to.match(
-      /^The sandbox works offline and has no recording of CoinGecko for GET .* start it with `npm start -- --online`\.$/,
+      /^The sandbox works offline and has no recording of CoinGecko for GET .* start it with --live and the source's id \(--online: all sources\)\.$/,
     );
     expect(response.headers.get("payment-response")).to.equal(null);
   });

@@ -147,6 +147,7 @@ describe("the configuration", () => {
       dataDir: resolve(".payphone"),
       redisUrl: undefined,
       logLevel: "info",
+      logFormat: undefined,
       trustProxy: 0,
       admin: { host: "127.0.0.1", port: undefined, token: undefined },
       anvilBin: undefined,
