@@ -96,7 +96,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     free_per_day: mostPerDay = 1000,
     answers_minutes: answersMinutes = 0,
   } = site.limits;
-  const history = createOfferHistory({ store, clock, offerSeconds, onError: report("offers.renewal-failed") });
+  const history = createOfferHistory({ store, offerSeconds, onError: report("offers.renewal-failed") });
   const offers = createOffers({
     site,
     services,

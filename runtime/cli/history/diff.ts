@@ -1,5 +1,5 @@
 import { canonicalOf } from "../../core/digest.ts";
-import type { Manifest, RailManifest, SiteManifest } from "../../core/set/manifest.ts";
+import type { Manifest, SiteManifest } from "../../core/set/manifest.ts";
 import type { ManifestSet } from "../set/load.ts";
 import type { Change } from "./change.ts";
 import { diffSchemas, type SchemaChange } from "./schema-diff.ts";
@@ -42,12 +42,16 @@ function diffService(
     ...TEXTS.filter((key) => differ(old[key], now[key])).map((key) =>
       of({ kind: "texts", isBreaking: false, text: `${key} changed` }),
     ),
+    ...keysOf(old, now)
+      .filter((key) => !COMPARED.has(key))
+      .map((key) => of({ kind: "sources", isBreaking: false, text: `${key} changed` })),
   ];
 }
 
 const TERMS = ["charge", "free", "sign_in", "job", "deadline_seconds", "body_bytes"] as const;
 const SOURCES = ["handler", "needs", "upstreams", "llm"] as const;
 const TEXTS = ["title", "description", "tags", "category", "hints", "examples"] as const;
+const COMPARED = new Set<string>([...TERMS, ...SOURCES, ...TEXTS, "price", "route", "aliases", "input", "output"]);
 
 function diffPrice({ price: old }: Manifest, { price: now }: Manifest): readonly Omit<Change, "service">[] {
   if (old === now) return [];
@@ -99,30 +103,37 @@ function diffSites(old: SiteManifest, now: SiteManifest): readonly Change[] {
   const [limits, more] = [old.limits, now.limits] as unknown as Readonly<Record<string, unknown>>[];
   const names = [...new Set([...Object.keys(limits ?? {}), ...Object.keys(more ?? {})])];
   return [
-    ...diffRails(old.rails, now.rails),
+    ...diffListed("rails", old.rails, now.rails),
+    ...diffListed("facilitators", old.facilitators ?? [], now.facilitators ?? []),
     ...names
       .filter((name) => differ(limits?.[name], more?.[name]))
       .map((name) => shop("limits", toStep(name, limits?.[name], more?.[name]))),
     ...keysOf(old, now)
-      .filter((key) => !["rails", "limits"].includes(key))
+      .filter((key) => !["rails", "facilitators", "limits"].includes(key))
       .map((key) => shop(SITE_TEXTS.has(key) ? "texts" : "terms", `${key} changed`)),
   ];
 }
 
 const SITE_TEXTS = new Set(["name", "title", "description", "contact", "version", "catalog_version"]);
 
-function diffRails(old: readonly RailManifest[], now: readonly RailManifest[]): readonly Change[] {
-  const find = (rails: readonly RailManifest[], id: string): RailManifest | undefined =>
-    rails.find((rail) => rail.id === id);
+/** What has an id and makes a way to pay: without one, those who paid that way cannot. */
+function diffListed(kind: "rails" | "facilitators", old: readonly Listed[], now: readonly Listed[]): readonly Change[] {
+  const nameOf = ({ id, title }: Listed): string => (title === undefined ? `facilitator ${id}` : `${id} (${title})`);
   const ids = [...new Set([...old, ...now].map(({ id }) => id))];
   return ids.flatMap((id): readonly Change[] => {
-    const [one, two] = [find(old, id), find(now, id)];
-    if (!one && two) return [shop("rails", `${id} (${two.title}) is new`)];
-    if (one && !two) return [{ ...shop("rails", `${id} (${one.title}) is gone`), isBreaking: true }];
+    const [one, two] = [old, now].map((list) => list.find((listed) => listed.id === id));
+    if (!one && two) return [shop("rails", `${nameOf(two)} is new`)];
+    if (one && !two) return [{ ...shop("rails", `${nameOf(one)} is gone`), isBreaking: kind === "rails" }];
     if (!one || !two) return [];
     const changed = keysOf(one, two);
-    return changed.length > 0 ? [shop("rails", `${id}: ${changed.join(", ")} changed`)] : [];
+    const name = kind === "rails" ? id : nameOf(two);
+    return changed.length > 0 ? [shop("rails", `${name}: ${changed.join(", ")} changed`)] : [];
   });
+}
+
+interface Listed {
+  readonly id: string;
+  readonly title?: string;
 }
 
 /** The files of plugins that differ. What they do differently, nobody can tell. @param before digests by path. */

@@ -92,7 +92,7 @@ export async function run(options: RunOptions): Promise<Running> {
   opening.defer(() => tracing.close());
   const monitor = await openMonitor({ config, store, log, sold: () => toSold(swap) });
   const shared = monitor.watchStore({ ...store, createLimiter: keepLimiters(store.createLimiter) });
-  const books = createBookAccess(config, () => forgetBefore(set.site.books, clock.now()));
+  const books = createBookAccess(config, () => forgetBefore(swap.current().set.site.books, clock.now()));
   opening.defer(() => books.close());
   const composeSet: ComposeSet = ({ set: next, digest, retired }, knownRails) => {
     log.conceal(secretsOf(config, next.site));
@@ -116,7 +116,7 @@ export async function run(options: RunOptions): Promise<Running> {
   const past = createPast({ dataDir: config.dataDir, home: set.home, log });
   const composition = await composeSet({ set, digest: first.folder?.digest, retired: await past.atStart(first) });
   if (!("listener" in composition)) throw toFaultProblem(composition);
-  const swap: Swap = createSwap({ set, composition }, { compose: composeSet, mayBeShared: !sandbox, log });
+  const swap: Swap = createSwap({ set, composition }, { compose: composeSet, log });
   opening.defer(() => swap.close());
   server.attach(tracing.wrap(belowPath(swap.listener, baseUrl))); // Health is answered from now on; paid services, when their rails are known.
   await sleep(BREATH_MS);

@@ -81,7 +81,10 @@ export function createOffers(deps: OffersDeps): Offers {
     const made = of(service).filter((offer) => fits(offer, payment));
     const current = made.find((offer) => isEcho(offer, payment));
     if (current) return current;
-    const earlier = (await history.earlier(service.manifest.id)).filter((offer) => fits(offer, payment));
+    const { network, authorization, accepted } = payment;
+    const amount = authorization.amount?.toString() ?? accepted?.amount ?? "";
+    const known = await history.earlier(service.manifest.id, { network, amount });
+    const earlier = known.filter((offer) => fits(offer, payment));
     return earlier.find((offer) => isEcho(offer, payment)) ?? made[0] ?? earlier[0];
   }
 

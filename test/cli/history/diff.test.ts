@@ -10,7 +10,7 @@ import { retire } from "../../../runtime/cli/history/retired.ts";
 import { diffSchemas } from "../../../runtime/cli/history/schema-diff.ts";
 import { toDistinct } from "../../../runtime/cli/serve/change/changes.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
-import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { edit, type Files, FX, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 
 const NONE: ReadonlyMap<string, object> = new Map();
 const ways = (before: object, after: object): string[] =>
@@ -87,6 +87,7 @@ describe("the difference of two sets", () => {
       [TOSS, toss("tags:", "charge: first\ntags:"), ['terms: charge unset → "first"']],
       [TOSS, toss("Coin toss", "Coins"), ["texts: title changed"]],
       [TOSS, site("unpaid_burst: ", "unpaid_burst: 1"), ["limits: unpaid_burst 300 → 1300"]],
+      [FX, edit(FX, "manifests/fx.yaml", "[200]", "[200, 404]"), ["sources: proxy changed"]],
       [TOSS, site("title: USDC on Base", "title: Dollars on Base"), ["rails: base: title changed"]],
     ];
     for (const [before, after, lines] of wanted) expect(await changes(before, after)).to.deep.equal(lines);

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
+import { openCollect } from "../../../runtime/cli/serve/change/collect.ts";
 import { type Running, run } from "../../../runtime/cli/serve/run.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
 import { countModules } from "../../../runtime/cli/set/plugin-versions.ts";
@@ -114,6 +115,25 @@ describe("a set that is swapped for another one", () => {
     gate.opened.resolve();
     expect(await slow).to.deep.include({ sides: ["heads"], amount: "20000" });
     await eventually(() => running.swap.retiring() === 0);
+  });
+
+  it("leaves nothing of earlier sets in memory, once their calls have ended", async () => {
+    const current = (): readonly WeakRef<object>[] => {
+      const { set, composition } = running.swap.current();
+      return [new WeakRef(set), new WeakRef(composition)];
+    };
+    const earlier: WeakRef<object>[] = [];
+    for (const price of ["0.04", "0.05", "0.06", "0.07"]) {
+      await change(edit(SHOP, "manifests/toss.yaml", "0.01", price));
+      await toss();
+      earlier.push(...current());
+    }
+    await change(SHOP);
+    const collect = openCollect();
+    await eventually(() => {
+      collect();
+      return earlier.every((ref) => ref.deref() === undefined);
+    });
   });
 
   it("changes nothing when a plugin of the new set has a fault", async () => {

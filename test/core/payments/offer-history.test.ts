@@ -4,10 +4,11 @@ import type { PaymentRequirements } from "../../../runtime/core/x402/x402.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
-const toOffer = (amount: string): PaymentRequirements => ({
-  ...{ scheme: "exact", network: "eip155:8453", asset: "0x1", amount, payTo: "0x2", maxTimeoutSeconds: 300, extra: {} },
+const network = "eip155:8453";
+const toOffer = (amount: string, payTo = "0x2"): PaymentRequirements => ({
+  ...{ scheme: "exact", network, asset: "0x1", amount, payTo, maxTimeoutSeconds: 300, extra: {} },
 });
-const toSet = (amount: string) => new Map([["roll", [toOffer(amount)]]]);
+const toSet = (amount: string, payTo?: string) => new Map([["roll", [toOffer(amount, payTo)]]]);
 
 describe("the offers that were made", () => {
   let time: FrozenTime;
@@ -18,12 +19,12 @@ describe("the offers that were made", () => {
   const clock = { now: () => Date.now() };
   const open = (): OfferHistory => {
     const onError = (error: unknown): void => void errors.push(error);
-    const history = createOfferHistory({ store, clock, offerSeconds: 300, onError });
+    const history = createOfferHistory({ store, offerSeconds: 300, onError });
     opened.push(history);
     return history;
   };
-  const amounts = async (history: OfferHistory, service = "roll"): Promise<string[]> =>
-    (await history.earlier(service)).map(({ amount }) => amount);
+  const recipients = async (history: OfferHistory, amount: string, service = "roll"): Promise<string[]> =>
+    (await history.earlier(service, { network, amount })).map(({ payTo }) => payTo);
   beforeEach(() => {
     time = freezeTime();
     store = createMemoryStore(clock.now);
@@ -39,13 +40,15 @@ describe("the offers that were made", () => {
     time.thaw();
   });
 
-  it("are told by service, those of a moment ago too, also to other processes", async () => {
+  it("are told by service, network and amount, those of a moment ago too, also to other processes", async () => {
     const [one, other] = [open(), open()];
     await one.publish(toSet("1"));
     await one.publish(toSet("2"));
     for (const history of [one, other]) {
-      expect(await amounts(history)).to.have.members(["1", "2"]);
-      expect(await amounts(history, "echo")).to.deep.equal([]);
+      for (const amount of ["1", "2"]) expect(await recipients(history, amount)).to.deep.equal(["0x2"]);
+      expect(await recipients(history, "3")).to.deep.equal([]);
+      expect(await recipients(history, "1", "echo")).to.deep.equal([]);
+      expect(await history.earlier("roll", { network: "eip155:1", amount: "1" })).to.deep.equal([]);
     }
   });
 
@@ -53,12 +56,12 @@ describe("the offers that were made", () => {
     const history = open();
     await history.publish(toSet("1"));
     for (let minute = 0; minute < 30; minute += 1) await time.pass(60_000);
-    expect(await amounts(history)).to.deep.equal(["1"]);
+    expect(await recipients(history, "1")).to.deep.equal(["0x2"]);
     history.close();
     time.stall(7 * 60_000 - 1);
-    expect(await amounts(open())).to.deep.equal(["1"]);
+    expect(await recipients(open(), "1")).to.deep.equal(["0x2"]);
     time.stall(1);
-    expect(await amounts(open())).to.deep.equal([]);
+    expect(await recipients(open(), "1")).to.deep.equal([]);
   });
 
   it("are kept for seven minutes from the moment at which others were made instead", async () => {
@@ -67,49 +70,33 @@ describe("the offers that were made", () => {
     time.stall(50_000); // Since the last renewal.
     await history.publish(toSet("2"));
     time.stall(7 * 60_000 - 1);
-    expect(await amounts(open())).to.include("1");
+    expect(await recipients(open(), "1")).to.deep.equal(["0x2"]);
+    expect(await recipients(open(), "2")).to.deep.equal(["0x2"]);
   });
 
-  it("are read once in a fifth of a second, at once after a change, and again when the clock was put back", async () => {
+  it("may be of any number of prices, and a reading costs the same", async () => {
     const history = open();
-    await history.publish(toSet("1"));
+    for (let amount = 0; amount < 500; amount += 1) await history.publish(toSet(String(amount)));
     reads = 0;
-    await amounts(history);
-    expect(reads, "all places").to.equal(64);
-    time.stall(200);
-    await amounts(history);
-    expect(reads).to.equal(64);
-    time.stall(1);
-    await amounts(history);
-    expect(reads).to.equal(128);
-    time.stall(-300);
-    await amounts(history);
-    expect(reads).to.equal(192);
-    await history.publish(toSet("2"));
-    expect(await amounts(history)).to.include("2");
+    expect(await recipients(history, "0")).to.deep.equal(["0x2"]);
+    expect(reads).to.equal(16);
+    for (const odd of ["", "1e3", "9".repeat(500)]) expect(await recipients(history, odd)).to.deep.equal([]);
+    expect(reads, "what is no amount is not looked for").to.equal(16);
   });
 
-  it("are read again at once after the store has failed", async () => {
-    const history = open();
-    await history.publish(toSet("1"));
-    const { get } = store;
-    const failure = new Error("the store is gone");
-    store.get = () => Promise.reject(failure);
-    expect(await history.earlier("roll").catch((error: unknown) => error)).to.equal(failure);
-    store.get = get;
-    expect(await amounts(history)).to.deep.equal(["1"]);
-  });
-
-  it("take one place for all who make the same, and 64 in all: the next ones are refused", async () => {
-    await open().publish(toSet("0"));
-    await open().publish(toSet("0"));
-    for (let at = 1; at < 64; at += 1) await open().publish(toSet(String(at)));
+  it("take one place for all who make the same, and 16 for one price: the next one is refused with a sentence", async () => {
+    await open().publish(toSet("1", "0x0"));
+    await open().publish(toSet("1", "0x0"));
+    for (let at = 1; at < 16; at += 1) await open().publish(toSet("1", `0x${at}`));
     const refused = await open()
-      .publish(toSet("64"))
+      .publish(toSet("1", "0x16"))
       .catch((error: unknown) => error);
     expect(refused).to.have.property("code", "unavailable");
-    await open().publish(toSet("63"));
-    expect(await amounts(open())).to.have.length(64);
+    expect(refused)
+      .to.have.property("message")
+      .that.matches(/more than 16 .* try again in 7 minutes$/);
+    await open().publish(toSet("1", "0x15"));
+    expect(await recipients(open(), "1")).to.have.length(16);
   });
 
   it("that could not be kept are told of", async () => {

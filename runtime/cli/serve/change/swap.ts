@@ -3,12 +3,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../../api/capabilities.ts";
 import { Problem } from "../../../api/problem.ts";
 import { digestOf } from "../../../core/digest.ts";
+import { facilitatorsOf } from "../../../core/rails/facilitators.ts";
 import type { Fault } from "../../../core/set/faults.ts";
+import type { RailManifest, SiteManifest } from "../../../core/set/manifest.ts";
 import type { RailStatus } from "../../../core/x402/rails.ts";
 import { createSwitch } from "../../../server/switch.ts";
 import { toFaultProblem } from "../../set/check.ts";
 import type { ManifestSet } from "../../set/load.ts";
 import type { Composition } from "../composition.ts";
+import { createCollector } from "./collect.ts";
 
 /** A set that is to be sold. */
 export interface NextSet {
@@ -49,8 +52,6 @@ export interface CurrentSet {
 
 export interface SwapDeps {
   readonly compose: ComposeSet;
-  /** Whether other processes may share the store: they read new offers a moment later. */
-  readonly mayBeShared: boolean;
   readonly log: Log;
 }
 
@@ -74,13 +75,12 @@ const MOST_RETIRED = 8;
 const PATIENCE_MS = 30_000;
 /** No call takes longer: its connection is cut after ten minutes of silence. */
 const LONGEST_CALL_MS = 15 * 60_000;
-/** Other processes read the offers on record again after this time (core/payments/offer-history.ts). */
-const OFFERS_SPREAD_MS = 250;
 
 /** Starts to sell a composed set, which has to be started by the caller. */
-export function createSwap(first: CurrentSet, { compose, mayBeShared, log }: SwapDeps): Swap {
+export function createSwap(first: CurrentSet, { compose, log }: SwapDeps): Swap {
   const { listener, turnTo } = createSwitch(first.composition.listener);
   const retired = new Set<Retired>();
+  const noteEnded = createCollector();
   let current = first;
   let changing: Promise<unknown> = Promise.resolve();
 
@@ -111,7 +111,6 @@ export function createSwap(first: CurrentSet, { compose, mayBeShared, log }: Swa
     try {
       await composition.prepare();
       refuseLosses(former.composition, composition);
-      if (mayBeShared) await sleep(OFFERS_SPREAD_MS);
     } catch (error) {
       await composition.close();
       throw error;
@@ -158,18 +157,29 @@ export function createSwap(first: CurrentSet, { compose, mayBeShared, log }: Swa
         .finally(() => {
           retired.delete(entry);
           current.composition.takeOver();
+          noteEnded();
         }),
     };
     retired.add(entry);
   }
 }
 
-/** How the rails that a set has in common with the current one are known to be, by id. */
+/**
+ * How the rails are known to be that a set has in common with the current one, by id. A rail whose facilitators have
+ * changed is asked as a new one is: that the earlier ones answered says nothing of these.
+ */
 function commonRails({ set, composition }: CurrentSet, next: ManifestSet): ReadonlyMap<string, RailStatus> {
-  const known = new Map(set.site.rails.map((rail) => [rail.id, digestOf(rail)]));
-  const common = next.site.rails.filter((rail) => known.get(rail.id) === digestOf(rail)).map(({ id }) => id);
+  const known = new Set(set.site.rails.map((rail) => toTerms(rail, set.site)));
+  const common = next.site.rails.filter((rail) => known.has(toTerms(rail, next.site))).map(({ id }) => id);
   return new Map([...composition.railStatuses()].filter(([id]) => common.includes(id)));
 }
+
+/** Tells a rail from itself on other terms: its own, and those of whoever settles on it. */
+const toTerms = (rail: RailManifest, site: SiteManifest): string =>
+  digestOf({ rail, settlers: facilitatorsOf(rail, site).map((name) => toFacilitator(name, site)) });
+
+const toFacilitator = (name: string, { facilitators = [] }: SiteManifest): object | string =>
+  facilitators.find(({ id }) => id === name) ?? name;
 
 /** @throws Problem `unavailable` when a service that is sold now could not be paid any more. */
 function refuseLosses(former: Composition, next: Composition): void {
