@@ -29,10 +29,21 @@ export interface Invocation {
   readonly course?: CallCourse;
 }
 
-/** When the steps of a call were done: Unix milliseconds, and the rail of its payment. Filled in on the way. */
-export interface CallCourse {
-  readonly begun: number;
+/** When the steps of a call were done, and what its payment says. Filled in on the way. */
+export interface CallCourse extends CallSteps {
+  /** The rail's id. */
   rail?: string | undefined;
+  /** Who pays, as the payment says it and the book names it. */
+  payer?: string | null;
+  /** The id of the sale that the payment is, or will be. */
+  sale?: string;
+  /** Whether an earlier call has brought the payment, and it is on record. */
+  isResumed?: boolean;
+}
+
+/** Unix milliseconds. */
+export interface CallSteps {
+  readonly begun: number;
   reserved?: number;
   verified?: number;
   worked?: number;

@@ -6,6 +6,7 @@ import type { InvokeDeps } from "./invoke-deps.ts";
 import { explainOffer } from "./payments/explain-offer.ts";
 import {
   type Bought,
+  describePayment,
   type Purchase,
   payerOf,
   requestOf,
@@ -44,9 +45,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const payment = readPayment(invocation.payment, networks);
     if (typeof payment === "string")
       return refuse(service, invocation, payment, explainPayment(payment, invocation.payment, networks));
-    const asset = payment.accepted?.asset ?? "";
-    if (invocation.course) invocation.course.rail = railOf(rails, { network: payment.network, asset })?.manifest.id;
     const key = `${payment.network}:${payment.authorization.id}`;
+    if (invocation.course) Object.assign(invocation.course, describePayment(payment, key, rails));
     const offer =
       explainTime(payment, clock.now(), leastSecondsOf(service)) ?? (await offers.match(service, payment, invocation));
     const record = typeof offer === "string" ? await reservations.recall(key) : undefined;
@@ -174,6 +174,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 
   /** The same payment again: the same call gets its answer once the money has moved; any other call gets nothing. */
   async function resume(purchase: Purchase, record: PaymentRecord): Promise<Outcome> {
+    if (purchase.invocation.course) purchase.invocation.course.isResumed = true;
     const { fingerprint } = purchase.payment.authorization;
     if (record.fingerprint !== fingerprint || record.request !== requestOf(purchase))
       throw new Problem("payment-conflict");

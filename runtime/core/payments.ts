@@ -1,10 +1,9 @@
 import type { Clock, Log } from "../api/capabilities.ts";
-import type { Tallies } from "./books/tallies.ts";
 import { createInvoke, type Invoke } from "./invoke.ts";
 import type { InvokeDeps } from "./invoke-deps.ts";
 import type { Jobs } from "./jobs/jobs.ts";
 import { createJobRecords } from "./jobs/records.ts";
-import { countCalls } from "./payments/count-calls.ts";
+import { type CallCounters, countCalls } from "./payments/count-calls.ts";
 import { createCredits } from "./payments/credits.ts";
 import { createExposure } from "./payments/exposure.ts";
 import { createIdentifiers } from "./payments/identifiers.ts";
@@ -73,8 +72,8 @@ export interface PaymentsDeps {
   readonly signIns?: SignIns | undefined;
   /** Notes the steps of calls; left out: nobody does. */
   readonly trace?: TraceStep | undefined;
-  /** Counts calls; left out: nobody does. */
-  readonly tallies?: Pick<Tallies, "count" | "time"> | undefined;
+  /** Count calls; left out: nobody does. */
+  readonly counters?: CallCounters | undefined;
   /** The digest of the set, for the book. */
   readonly setDigest?: string | undefined;
   /** Told of settled calls that named an exchange between peers. */
@@ -176,9 +175,9 @@ export function createPayments(deps: PaymentsDeps): Payments {
     setDigest: deps.setDigest,
     ...patience,
   });
-  const { tallies } = deps;
+  const { counters } = deps;
   return {
-    invoke: tallies ? countCalls(invoke, { services, tallies, clock }) : invoke,
+    invoke: counters ? countCalls(invoke, { ...counters, services, clock }) : invoke,
     offers,
     rails: monitor,
     isKnown: async (key) => (await reservations.read(key)) !== undefined,

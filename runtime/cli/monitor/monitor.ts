@@ -74,7 +74,8 @@ function watchTallies(tallies: Tallies, count: MetricCounts): Tallies {
       tallies.count(names);
       const { service, door, rail, what } = names;
       if (what === "challenge") count.challenges(service, door, 1);
-      else if (what !== "attempt") count.payments({ service, door, rail, outcome: what }, 1);
+      else if (what.startsWith("cache:")) count.cacheRead(service, what.slice("cache:".length));
+      else if (what !== "attempt" && what !== "gone") count.payments({ service, door, rail, outcome: what }, 1);
     },
     time(names, ms) {
       tallies.time(names, ms);

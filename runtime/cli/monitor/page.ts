@@ -1,24 +1,30 @@
 import { Problem } from "../../api/problem.ts";
-import type { Books, Span } from "../../core/books/books.ts";
+import { readAnswer, type SaleAnswer } from "../../core/books/answers.ts";
+import type { BookLine, Books, Span } from "../../core/books/books.ts";
+import { readPrices } from "../../core/books/prices.ts";
+import { readRefusals } from "../../core/books/refusals.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
-import { createRefundRecords, type OpenRefund } from "../../core/refunds/records.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { createTreasury } from "../../drivers/treasury.ts";
 import type { AdminRequest, AdminRoute } from "../../server/admin/routes.ts";
 import type { Reply } from "../../server/reply/reply.ts";
 import type { Html } from "../../surfaces/pages/html.ts";
 import { toBuyer, toBuyers } from "../../surfaces/pages/seller/buyers.ts";
-import { toLook } from "../../surfaces/pages/seller/figures.ts";
+import { toTime } from "../../surfaces/pages/seller/figures.ts";
 import { SELLER_POLICY, toSellerPage } from "../../surfaces/pages/seller/frame.ts";
 import { toFunnel } from "../../surfaces/pages/seller/funnel.ts";
+import { toJob } from "../../surfaces/pages/seller/job.ts";
 import { toJobs } from "../../surfaces/pages/seller/jobs.ts";
+import { toLook } from "../../surfaces/pages/seller/look.ts";
 import { toSale } from "../../surfaces/pages/seller/sale.ts";
 import { toSales } from "../../surfaces/pages/seller/sales.ts";
+import { toService } from "../../surfaces/pages/seller/service.ts";
 import { toServicesView } from "../../surfaces/pages/seller/services.ts";
 import { toToday } from "../../surfaces/pages/seller/today.ts";
 import type { ShopView } from "../../surfaces/pages/seller/view.ts";
 import type { Config } from "../config/config.ts";
 import type { BookAccess } from "./book-access.ts";
+import { createJobDesk } from "./jobs.ts";
 import { pageFiles } from "./page-files.ts";
 import { createStateReader, type SoldSet, type StateDeps } from "./state.ts";
 import { createTallyHistory } from "./tally-history.ts";
@@ -40,6 +46,8 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   const own = ownWallets(config);
   const history = createTallyHistory(Date.now);
   const countBuyers = createBuyerCount();
+  const jobs = createJobDesk(store);
+  const answerOf = (sale: BookLine): Promise<SaleAnswer> => readAnswer(store, sale);
 
   const page = (path: string, title: string, make: Make, view = path): AdminRoute => ({
     method: "GET",
@@ -54,25 +62,45 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
     }),
     page("/funnel", "Funnel", toFunnel),
     page("/services", "Services", toServicesView),
-    page("/sales", "Sales", (view, { query }) => toSales(view, toQuery(query))),
-    page("/sales/:id", "Sale", (view, { params }) => toSale(view, params.id ?? ""), "/sales"),
-    page("/buyers", "Buyers", toBuyers),
-    page("/buyers/:payer", "Buyer", (view, { params }) => toBuyer(view, params.payer ?? ""), "/buyers"),
-    page("/jobs", "Jobs and refunds", async (view) =>
-      toJobs(view, { inLine: await sold().jobsInLine(), refunds: await openRefunds() }),
+    page(
+      "/services/:id",
+      "Service",
+      async (view, { params: { id = "" } }) => toService(view, id, await readPrices(store, id)),
+      "/services",
     ),
+    page("/sales", "Sales", (view, { query }) => toSales(view, toQuery(query))),
+    page("/sales/:id", "Sale", (view, { params }) => toSale(view, params.id ?? "", answerOf), "/sales"),
+    page("/buyers", "Buyers", async (view) => toBuyers(view, await readRefusals(store, { now: view.now }))),
+    page("/buyers/:payer", "Buyer", showBuyer, "/buyers"),
+    page("/jobs", "Jobs and refunds", async (view) => toJobs(view, await jobs.overview(sold()))),
+    page("/jobs/:id", "Job", showJob, "/jobs"),
     ...pageFiles,
   ];
+
+  async function showBuyer(view: ShopView, { params }: AdminRequest): Promise<Html | undefined> {
+    const payer = toBookName(params.payer ?? "");
+    const refusals = await readRefusals(store, { now: view.now });
+    return toBuyer(
+      view,
+      payer,
+      refusals.find((each) => each.payer === payer),
+    );
+  }
+
+  async function showJob(view: ShopView, { params }: AdminRequest): Promise<Html | undefined> {
+    const job = await jobs.read(params.id ?? "");
+    return job && toJob(view, job);
+  }
 
   async function look({ path, query }: AdminRequest): Promise<ShopView> {
     const books = await access.open();
     await books.refresh();
-    const over = toLook(query.get("days"), Date.now());
+    const now = Date.now();
+    const over = toLook(query, now);
     const spans = { now: over.span, before: over.before };
-    const isCounted = COUNTED.includes(path);
+    const isCounted = COUNTED.includes(path) || path.startsWith("/services/");
     const { site, services } = sold();
-    const fold = (address: string): string => (address.startsWith("0x") ? address.toLowerCase() : address);
-    const mine = [...(site.books?.own ?? []), ...(await own())].map(fold);
+    const mine = [...(site.books?.own ?? []), ...(await own())].map(toBookName);
     const tallies = {
       now: isCounted ? await history.read(books, spans.now) : [],
       before: path === "/" ? await history.read(books, spans.before) : [],
@@ -82,6 +110,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
     return {
       books,
       look: over,
+      now,
       tallies,
       buyers,
       own: [...new Set(mine)],
@@ -94,23 +123,19 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   function answer(title: string, path: string, main: Html | undefined): Reply {
     if (!main) throw new Problem("not-found", "The book has nothing of that name");
     const { site } = sold();
-    const body = toSellerPage({ site: site.title, isSandbox, isTest: isTestSite(site) }, { title, path, main });
+    const body = toSellerPage(
+      { site: site.title, isSandbox, isTest: isTestSite(site), madeAt: toTime(Date.now()) },
+      { title, path, main },
+    );
     const headers = ["Content-Type", "text/html; charset=utf-8", "Content-Security-Policy", SELLER_POLICY];
     return { status: 200, headers, body };
-  }
-
-  async function openRefunds(): Promise<readonly OpenRefund[]> {
-    const open: OpenRefund[] = [];
-    for await (const refund of createRefundRecords(store).list()) {
-      open.push(refund);
-      if (open.length >= MOST_REFUNDS) break;
-    }
-    return open;
   }
 }
 
 /** The pages that show tallies. */
 const COUNTED = ["/", "/funnel", "/services"];
+/** A wallet as the book names it. */
+const toBookName = (address: string): string => (/^0x/i.test(address) ? address.toLowerCase() : address);
 const NOBODY = { now: 0, before: 0 };
 const BUYERS_MS = 60_000;
 
@@ -127,7 +152,6 @@ function createBuyerCount(): (books: Books, span: Span) => number {
   };
 }
 
-const MOST_REFUNDS = 200;
 const LONGEST_QUERY = 200;
 
 function toQuery(query: URLSearchParams): Parameters<typeof toSales>[1] {

@@ -1,4 +1,5 @@
 import type { Log } from "../../api/capabilities.ts";
+import type { QueuedJob } from "../../core/jobs/queue.ts";
 import { createRefundRecords } from "../../core/refunds/records.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
@@ -14,6 +15,7 @@ export interface SoldSet {
   readonly capabilities: ReadonlySet<string>;
   ready(): Promise<ReadyReport>;
   jobsInLine(): Promise<ReadonlyMap<string, number>>;
+  jobsWaiting(most: number): Promise<readonly QueuedJob[]>;
 }
 
 export interface StateDeps {

@@ -1,21 +1,26 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { forgetBefore, forgetTalliesBefore } from "../../core/books/keeping.ts";
+import { createSaleAnswers } from "../../core/books/answers.ts";
+import { notePrices } from "../../core/books/prices.ts";
+import { createRefusals } from "../../core/books/refusals.ts";
 import { createTallies, type Tallies } from "../../core/books/tallies.ts";
+import type { CallCounters } from "../../core/payments/count-calls.ts";
+import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 
 export interface BookkeepingDeps {
   readonly site: Pick<SiteManifest, "books">;
-  readonly store: Pick<OpenStore, "forget" | "count">;
+  readonly store: OpenStore;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** What a server does for the shop's book beside entering sales. */
 export interface Bookkeeping {
-  readonly tallies: Tallies;
-  /** Begins to take out, once an hour, what the book need not keep. */
-  start(): void;
+  readonly counters: CallCounters & { readonly tallies: Tallies };
+  /** Notes the prices that are asked from now on, and begins to take out, once an hour, what the book need not keep. */
+  start(services: readonly Pick<Service, "manifest">[]): void;
   close(): Promise<void>;
 }
 
@@ -25,6 +30,8 @@ const PAUSE_MS = 50;
 
 export function createBookkeeping({ site, store, clock, log }: BookkeepingDeps): Bookkeeping {
   const tallies = createTallies({ store, clock, log });
+  const refusals = createRefusals({ store, clock, log });
+  const answers = createSaleAnswers({ store, clock, log });
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
@@ -40,12 +47,16 @@ export function createBookkeeping({ site, store, clock, log }: BookkeepingDeps):
   }
 
   return {
-    tallies,
-    start: () => void tidy(),
+    counters: { tallies, refusals, answers },
+    start(services) {
+      const offered = services.map(({ manifest }) => manifest);
+      notePrices(store, offered, clock.now()).catch((error: unknown) => log.warn("books.prices-lost", { error }));
+      void tidy();
+    },
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      await tallies.close();
+      await Promise.all([tallies.close(), refusals.close(), answers.close()]);
     },
   };
 }

@@ -60,6 +60,11 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
       const ids = services.filter(isJobService).map(({ manifest }) => manifest.id);
       return new Map(await Promise.all(ids.map(async (id) => [id, await jobs.inLine(id)] as const)));
     },
+    async jobsWaiting(most) {
+      const ids = services.filter(isJobService).map(({ manifest }) => manifest.id);
+      const lists = await Promise.all(ids.map((id) => jobs.list(id, most)));
+      return lists.flat().sort((one, other) => one.at - other.at);
+    },
     railStatuses: payments.rails.statuses,
     unsellable: () =>
       services
@@ -76,7 +81,7 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
       await payments.start();
       outside.sources.start();
       jobs.start();
-      till.bookkeeping.start();
+      till.bookkeeping.start(services);
       till.webhooks.start();
       if (!options.sandbox) till.addressWatch.start();
     },
@@ -132,8 +137,9 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   };
   const { knownRails } = options;
   const kept = createBookkeeping({ site, store, clock, log });
-  const bookkeeping = { ...kept, tallies: options.monitor?.watchTallies(kept.tallies) ?? kept.tallies };
-  const counted = { tallies: bookkeeping.tallies, setDigest: options.digest };
+  const tallies = options.monitor?.watchTallies(kept.counters.tallies) ?? kept.counters.tallies;
+  const bookkeeping = { ...kept, counters: { ...kept.counters, tallies } };
+  const counted = { counters: bookkeeping.counters, setDigest: options.digest };
   const sold = { site, services: all, rails, knownRails, jobs, refunds, checkReady };
   const paid = createPayments({ ...sold, store, clock, log, trace, ...hooks, ...counted });
   const payments = trace ? { ...paid, invoke: traceInvoke(paid.invoke, trace) } : paid;
@@ -173,7 +179,7 @@ function toListener(
 ): RequestListener {
   const { set, config, baseUrl, store, clock, log, sandbox } = options;
   const { services, all, payments, bookkeeping } = till;
-  const { tallies } = bookkeeping;
+  const { tallies } = bookkeeping.counters;
   const { reports } = outside;
   return createApp({
     services,

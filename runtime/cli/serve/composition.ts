@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import type { Clock, Log } from "../../api/capabilities.ts";
+import type { QueuedJob } from "../../core/jobs/queue.ts";
 import type { Service } from "../../core/service.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import type { TraceStep } from "../../core/trace.ts";
@@ -60,6 +61,8 @@ export interface Composition {
   readonly capabilities: ReadonlySet<string>;
   /** The jobs in line or at work, in all processes, by service. @throws Problem `unavailable`. */
   jobsInLine(): Promise<ReadonlyMap<string, number>>;
+  /** These jobs, the oldest first, at most so many of each service. @throws Problem `unavailable`. */
+  jobsWaiting(most: number): Promise<readonly QueuedJob[]>;
   /** By id. */
   railStatuses(): ReadonlyMap<string, RailStatus>;
   /** The services with a price that nobody can pay now, by id. */

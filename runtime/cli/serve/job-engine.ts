@@ -1,5 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
-import { createJobs, type Jobs, type JobsDeps } from "../../core/jobs/jobs.ts";
+import { createJobFailures } from "../../core/jobs/failures.ts";
+import { createJobs, type FailedJob, type Jobs, type JobsDeps } from "../../core/jobs/jobs.ts";
 import { createJobRecords } from "../../core/jobs/records.ts";
 import { createStatusOf } from "../../core/jobs/status.ts";
 import type { CreateLimiter } from "../../core/limiter.ts";
@@ -40,7 +41,7 @@ export interface JobEngine {
 }
 
 /** Jobs whose queue is open. */
-export type OpenJobs = Pick<Jobs, "reserve" | "begin" | "inLine" | "start" | "drain" | "close">;
+export type OpenJobs = Pick<Jobs, "reserve" | "begin" | "inLine" | "list" | "start" | "drain" | "close">;
 
 /** The queue is in Redis when REDIS_URL is set, shared by any number of processes; otherwise in the embedded store. */
 export function createJobEngine(deps: JobEngineDeps): JobEngine {
@@ -55,6 +56,12 @@ export function createJobEngine(deps: JobEngineDeps): JobEngine {
   };
   const refunds = createRefunds({ store, clock, log, rail: refundRail, screenRecipient });
 
+  const failures = createJobFailures(store);
+  const noteFailed = async (job: FailedJob): Promise<void> => {
+    await failures.note(job);
+    await onFailed?.(job);
+  };
+
   return {
     refunds,
     statusOf: limitPolls(createStatusOf({ records, refunds, clock }), createLimiter),
@@ -68,7 +75,7 @@ export function createJobEngine(deps: JobEngineDeps): JobEngine {
         config.redisUrl === undefined
           ? createStoreQueue({ store, clock, log, concurrencyOf })
           : await openBullmqQueue({ url: config.redisUrl, ...ofRedis });
-      const jobs = createJobs({ services, records, queue, refunds, onFailed, clock, log, baseUrl });
+      const jobs = createJobs({ services, records, queue, refunds, onFailed: noteFailed, clock, log, baseUrl });
       return {
         ...jobs,
         start() {

@@ -33,6 +33,8 @@ export interface Jobs {
   begin(id: string, payment: JobPayment | null): Promise<void>;
   /** How many jobs of a service are in line or at work, in all processes. @throws Problem `unavailable`. */
   inLine(service: string): Promise<number>;
+  /** Those of a service, the oldest first, at most so many. @throws Problem `unavailable`. */
+  list: JobQueue["list"];
   /** Begins to work on what is in line, and on what an earlier process has left there. */
   start(): void;
   /** Takes no more jobs, and waits for the end of the running ones. Jobs can still be reserved and begun. */
@@ -120,6 +122,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       await queue.add({ id, service: record.service, at: record.begun.at });
     },
     inLine: queue.count,
+    list: queue.list,
     start() {
       queue.start(take, offered);
       orphans.start();

@@ -23,6 +23,8 @@ export interface JobQueue {
   add(job: QueuedJob): Promise<void>;
   /** How many jobs of a service are queued or running, in all processes. @throws Problem `unavailable`. */
   count(service: string): Promise<number>;
+  /** Queued or running jobs of a service, the oldest first, at most so many. @throws Problem `unavailable`. */
+  list(service: string, most: number): Promise<readonly QueuedJob[]>;
   /** The services that have queued or running jobs, in all processes. @throws Problem `unavailable`. */
   services(): Promise<readonly string[]>;
   /** Starts taking the jobs of these services, and no others. A turn that throws is repeated later. To be called once. */

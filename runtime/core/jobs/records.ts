@@ -44,6 +44,8 @@ export interface JobRecords {
   /** Tells that the work is going on, and at what. */
   note(id: string, step: string | null): Promise<void>;
   progress(id: string): Promise<JobProgress | undefined>;
+  /** The steps that are done, by when: Unix milliseconds, 0 where that is not known. For people: slow. */
+  steps(id: string): Promise<readonly { readonly name: string; readonly at: number }[]>;
   /** What a step gave, once it was done. */
   readStep(id: string, name: string): Promise<{ readonly value: unknown } | undefined>;
   /** Keeps what a step gave. The first value counts, and is given back. */
@@ -96,7 +98,15 @@ export function createJobRecords({ store, clock }: { readonly store: Store; read
       return store.get<{ value: unknown }>(stepKey(id, name));
     },
     async keepStep(id, name, value) {
-      return (await putOnce(stepKey(id, name), { value })).value;
+      return (await putOnce(stepKey(id, name), { value, at: clock.now() })).value;
+    },
+    async steps(id) {
+      const steps: { name: string; at: number }[] = [];
+      for await (const key of store.keys(stepKey(id, ""))) {
+        const step = await store.get<{ readonly at?: number }>(key);
+        if (step) steps.push({ name: key.slice(stepKey(id, "").length), at: step.at ?? 0 });
+      }
+      return steps.sort((one, other) => one.at - other.at);
     },
     end: (id, end) => putOnce(`job-end:${id}`, end),
     readEnd: (id) => store.get<JobEnd>(`job-end:${id}`),

@@ -1,47 +1,71 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import type { Tallies } from "../books/tallies.ts";
+import type { SaleAnswers } from "../books/answers.ts";
+import type { Refusals } from "../books/refusals.ts";
+import type { Tallies, TallyNames } from "../books/tallies.ts";
 import type { CallCourse, Invocation, Outcome } from "../call.ts";
 import type { Service } from "../service.ts";
+import { inCall } from "./call-scope.ts";
 
-export interface CountedDeps {
-  readonly services: readonly Service[];
+/** Where is counted how calls end. */
+export interface CallCounters {
   readonly tallies: Pick<Tallies, "count" | "time">;
+  /** Left out: refusals are not counted by payer. */
+  readonly refusals?: Pick<Refusals, "note"> | undefined;
+  /** Left out: nobody keeps how sales were answered. */
+  readonly answers?: Pick<SaleAnswers, "note"> | undefined;
+}
+
+export interface CountedDeps extends CallCounters {
+  readonly services: readonly Service[];
   readonly clock: Clock;
 }
 
 type Call = (service: Service, invocation: Invocation) => Promise<Outcome>;
 
 /** Counts how calls end, and gives each the course on which its steps are noted. Changes nothing about them. */
-export function countCalls(invoke: Call, { services, tallies, clock }: CountedDeps): Call {
+export function countCalls(invoke: Call, { services, tallies, refusals, answers, clock }: CountedDeps): Call {
   const known = new Set(services);
 
   return async (service, invocation) => {
     if (!known.has(service)) return invoke(service, invocation); // A job is polled.
     const course: CallCourse = { begun: clock.now() };
-    const note = (what: string): void => {
+    const isPaid = invocation.payment !== undefined && service.manifest.price !== undefined;
+    const names = (): Omit<TallyNames, "what"> => {
       const { door = "rest" } = invocation;
-      tallies.count({ service: service.manifest.id, door, rail: course.rail ?? "", what });
+      return { service: service.manifest.id, door, rail: course.rail ?? "" };
+    };
+    const note = (what: string): void => tallies.count({ ...names(), what });
+    const noteEnd = (what: string): void => {
+      if (isPaid) note("attempt");
+      note(what);
+      const { payer } = course;
+      if (isPaid && payer && /^(?:refused|failed):/.test(what)) refusals?.note(payer, what);
     };
     try {
-      const outcome = await invoke(service, { ...invocation, course });
-      if (invocation.payment !== undefined && service.manifest.price !== undefined) note("attempt");
-      note(toWhat(outcome, invocation));
-      if (outcome.kind === "result" && !outcome.isRepeat) {
-        const { door = "rest" } = invocation;
-        tallies.time({ service: service.manifest.id, door, rail: course.rail ?? "" }, clock.now() - course.begun);
-      }
+      const outcome = await inCall(note, () => invoke(service, { ...invocation, course }));
+      noteEnd(toWhat(outcome, invocation, isPaid));
+      if (outcome.kind !== "result") return outcome;
+      if (!outcome.isRepeat) tallies.time(names(), clock.now() - course.begun);
+      const isGone = invocation.signal.aborted;
+      if (isPaid && isGone && !outcome.isRepeat) note("gone");
+      if (isPaid) noteAnswer(course, isGone);
       return outcome;
     } catch (error) {
-      if (invocation.payment !== undefined && service.manifest.price !== undefined) note("attempt");
-      note(`failed:${Problem.from(error).code}`);
+      noteEnd(invocation.signal.aborted ? "left" : `failed:${Problem.from(error).code}`);
       throw error;
     }
   };
+
+  function noteAnswer({ sale, begun, isResumed }: CallCourse, isGone: boolean): void {
+    if (sale === undefined) return;
+    if (!isResumed) answers?.note(sale, begun, isGone ? "gone" : "sent");
+    else if (!isGone) answers?.note(sale, begun, "later");
+  }
 }
 
-function toWhat(outcome: Outcome, { payment }: Invocation): string {
-  if (outcome.kind === "result") return outcome.isRepeat ? "replay" : "result";
+function toWhat(outcome: Outcome, { payment }: Invocation, isPaid: boolean): string {
+  if (outcome.kind === "result") return outcome.isRepeat ? "replay" : isPaid ? "result" : "free";
   if (payment === undefined) return "challenge";
   const [reason = ""] = outcome.challenge.required.error.split(":");
   return `refused:${reason}`;

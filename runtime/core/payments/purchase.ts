@@ -1,9 +1,10 @@
 import { Problem, toValueError } from "../../api/problem.ts";
-import type { Invocation } from "../call.ts";
+import { saleId, toBookPayer } from "../books/events.ts";
+import type { CallCourse, CallSteps, Invocation } from "../call.ts";
 import { digestOf } from "../digest.ts";
 import type { Service } from "../service.ts";
 import { toDecimal } from "../set/price.ts";
-import type { Rail } from "../x402/rails.ts";
+import { type Rail, railOf } from "../x402/rails.ts";
 import { type Payment, toPayload } from "../x402/read-payment.ts";
 import type { PaymentPayload, PaymentRequirements } from "../x402/x402.ts";
 import type { PaymentRecord, SoldAs } from "./record.ts";
@@ -71,7 +72,6 @@ export function toRecord(purchase: VerifiedPurchase, bought: Bought, selling: Se
 function toSold({ service, invocation, offer }: Purchase, { rail, set }: Selling): SoldAs {
   const { id, decimals, currency } = rail.manifest;
   const { door = "rest", id: requestId, course } = invocation;
-  const { rail: _, ...steps } = course ?? { begun: 0 };
   // A dollar is what it says; in other currencies the price may have changed since the offer was made.
   const usd = currency === "usd" ? toDecimal(BigInt(offer.amount), decimals) : (service.manifest.price ?? "0");
   return {
@@ -81,9 +81,27 @@ function toSold({ service, invocation, offer }: Purchase, { rail, set }: Selling
     decimals,
     usd,
     ...(set !== undefined && { set }),
-    ...(course && { course: steps }),
+    ...(course && { course: toSteps(course) }),
   };
 }
+
+/** What a call's course says of its payment. @param key the payment's: `<network>:<authorization>`. */
+export function describePayment(
+  { network, accepted, authorization }: Payment,
+  key: string,
+  rails: readonly Rail[],
+): Pick<CallCourse, "rail" | "payer" | "sale"> {
+  const rail = railOf(rails, { network, asset: accepted?.asset ?? "" })?.manifest.id;
+  return { rail, payer: toBookPayer(network, authorization.payer ?? null), sale: saleId(key) };
+}
+
+const toSteps = ({ begun, reserved, verified, worked, recorded }: CallCourse): CallSteps => ({
+  begun,
+  ...(reserved !== undefined && { reserved }),
+  ...(verified !== undefined && { verified }),
+  ...(worked !== undefined && { worked }),
+  ...(recorded !== undefined && { recorded }),
+});
 
 /** The record, with the time at which it was written. */
 export const withRecorded = (record: PaymentRecord, recorded: number): PaymentRecord => {

@@ -1,5 +1,5 @@
 import type { Door } from "../books/events.ts";
-import type { CallCourse } from "../call.ts";
+import type { CallSteps } from "../call.ts";
 import type { PaymentPayload, SettleResponse } from "../x402/x402.ts";
 
 /**
@@ -52,7 +52,7 @@ export interface SoldAs {
   readonly usd: string;
   /** The digest of the set that sold it. */
   readonly set?: string;
-  readonly course?: Omit<CallCourse, "rail">;
+  readonly course?: CallSteps;
 }
 
 /** Work that is paid for and not delivered. */

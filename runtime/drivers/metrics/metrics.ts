@@ -11,11 +11,13 @@ export interface Metrics {
 /** What is told as it happens. Services, rails and upstreams by their ids. */
 export interface MetricCounts {
   challenges(service: string, door: string, by: number): void;
-  /** @param outcome `result`, `replay`, `refused:<reason>` or `failed:<problem code>` */
+  /** @param outcome `result`, `free`, `replay`, `left`, `refused:<reason>` or `failed:<problem code>` */
   payments(
     labels: { readonly service: string; readonly door: string; readonly rail: string; readonly outcome: string },
     by: number,
   ): void;
+  /** @param outcome `hit` or `miss` */
+  cacheRead(service: string, outcome: string): void;
   /** @param usd US dollars, decimal text */
   sale(service: string, rail: string, usd: string): void;
   refund(service: string): void;
@@ -74,6 +76,7 @@ function createCounts(registry: Registry): MetricCounts {
     "rail",
     "outcome",
   ]);
+  const cache = counter("cache_reads_total", "Reads of caches on behalf of calls.", ["service", "outcome"]);
   const sales = counter("sales_total", "Settled payments.", ["service", "rail"]);
   const revenue = counter("revenue_usd_total", "The price of settled payments in US dollars.", ["service", "rail"]);
   const refunds = counter("refunds_total", "Payments that were paid back.", ["service"]);
@@ -95,6 +98,7 @@ function createCounts(registry: Registry): MetricCounts {
   return {
     challenges: (service, door, by) => challenges.inc({ service, door }, by),
     payments: (labels, by) => payments.inc(labels, by),
+    cacheRead: (service, outcome) => cache.inc({ service, outcome }),
     sale(service, rail, usd) {
       sales.inc({ service, rail });
       revenue.inc({ service, rail }, Number(usd));

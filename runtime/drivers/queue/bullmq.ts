@@ -70,6 +70,13 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
       await reached(Promise.all([added, client.sAdd(list, service)]));
     },
     count: (service) => reached(countOf(service)),
+    async list(service, most) {
+      const found = await reached(queueOf(service).getJobs(["active", "waiting", "delayed"], 0, most - 1, true));
+      return found
+        .map(({ id = "", data }) => ({ id, service, at: (data as { at: number }).at }))
+        .sort((one, other) => one.at - other.at)
+        .slice(0, most);
+    },
     async services() {
       const known = await reached(client.sMembers(list));
       const counts = await reached(Promise.all(known.map(countOf)));

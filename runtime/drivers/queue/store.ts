@@ -64,6 +64,11 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
       for await (const _ of store.keys(`queue:${service}:`)) count += 1;
       return count;
     },
+    async list(service, most) {
+      const keys: string[] = [];
+      for await (const key of store.keys(`queue:${service}:`)) keys.push(key);
+      return keys.sort().slice(0, most).map(toJob);
+    },
     async services() {
       const found = new Set<string>();
       for await (const key of store.keys("queue:")) found.add(serviceOf(key));
@@ -114,5 +119,10 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
 
 /** Keys sort by time, which has 13 digits until the year 2286. */
 const keyOf = ({ id, service, at }: QueuedJob): string => `queue:${service}:${String(at).padStart(13, "0")}:${id}`;
+
+function toJob(key: string): QueuedJob {
+  const [, service = "", at, id = ""] = key.split(":");
+  return { id, service, at: Number(at) };
+}
 
 const serviceOf = (key: string): string => key.split(":")[1] as string;

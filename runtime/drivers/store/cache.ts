@@ -1,5 +1,6 @@
 import type { Cache, Cached, Clock, Log } from "../../api/capabilities.ts";
 import { sha256 } from "../../core/digest.ts";
+import { noteCacheRead } from "../../core/payments/call-scope.ts";
 import type { Store } from "../../core/store.ts";
 import { createSingleFlight } from "../upstream/single-flight.ts";
 
@@ -28,7 +29,11 @@ export function createCache({ store, namespace, clock, log }: CacheOptions): Cac
   const share = createSingleFlight<string>();
 
   return {
-    get: (key) => read(toName(key)),
+    async get<T>(key: string) {
+      const known = await read<T>(toName(key));
+      noteCacheRead(known !== undefined);
+      return known;
+    },
     set: (key, value, ttlMs) => write(toName(key), value, ttlMs),
     remember: async <T>(
       key: string,
@@ -36,7 +41,15 @@ export function createCache({ store, namespace, clock, log }: CacheOptions): Cac
       produce: (signal: AbortSignal) => Promise<T>,
     ) => {
       const name = toName(key);
-      return JSON.parse(await share(name, signal, (shared) => recall(name, ttlMs, () => produce(shared)))) as Cached<T>;
+      let isHit = true;
+      const make = (shared: AbortSignal): Promise<string> =>
+        recall(name, ttlMs, () => {
+          isHit = false;
+          return produce(shared);
+        });
+      const text = await share(name, signal, make);
+      noteCacheRead(isHit);
+      return JSON.parse(text) as Cached<T>;
     },
   };
 

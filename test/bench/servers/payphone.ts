@@ -1,4 +1,6 @@
 import type { AnyHandler, Log } from "../../../runtime/api/plugin.ts";
+import { createSaleAnswers } from "../../../runtime/core/books/answers.ts";
+import { createRefusals } from "../../../runtime/core/books/refusals.ts";
 import { createTallies } from "../../../runtime/core/books/tallies.ts";
 import { PATHS } from "../../../runtime/core/paths.ts";
 import { createPayments } from "../../../runtime/core/payments.ts";
@@ -32,7 +34,14 @@ const store: Store =
   books === "books"
     ? opened
     : { ...opened, enter: (_, { key, value, ttlMs, durability }) => opened.set(key, value, ttlMs, durability) };
-const tallies = books === "books" ? createTallies({ store, clock, log }) : undefined;
+const counters =
+  books === "books"
+    ? {
+        tallies: createTallies({ store, clock, log }),
+        refusals: createRefusals({ store, clock, log }),
+        answers: createSaleAnswers({ store, clock, log }),
+      }
+    : undefined;
 const stub: Facilitator = {
   supported: async () => SUPPORTED.kinds,
   verify: async () => VERIFIED,
@@ -55,7 +64,7 @@ const services = bindServices(MANIFESTS, {
 await announce(async (baseUrl) => {
   const shown = { services, schemas, site: SITE, baseUrl };
   const extensionsOf = createExtensions(shown);
-  const payments = createPayments({ site: SITE, services, rails, store, clock, log, extensionsOf, tallies });
+  const payments = createPayments({ site: SITE, services, rails, store, clock, log, extensionsOf, counters });
   await payments.start();
   const { invoke, offers } = payments;
   return createApp({

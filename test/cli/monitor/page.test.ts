@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { expect } from "chai";
 import { edit, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { eventually } from "../../support/eventually.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
@@ -55,6 +56,41 @@ describe("the seller's pages", () => {
     const sale = await read(id as string);
     for (const text of ["The payment was verified", "The work was done", "The settlement was known", requestId])
       expect(sale).to.include(text);
+    const month = new Date().toISOString().slice(0, 7);
+    expect(await read(`/?month=${month}`)).to.match(/<dt>Revenue<\/dt><dd>\$0\.01</);
+    expect(await read("/services/toss")).to.match(/<td>\d{4}-\d\d-\d\d [\d:]{8}<\/td><td>\$0.01<\/td>/);
+    expect((await shop.admin("/services/nothing")).status).to.equal(404);
+  });
+
+  it("tell how a sale was answered, then and later, and whom the shop refused", async () => {
+    const sent: Request[] = [];
+    const keep: typeof fetch = (input, init) => {
+      const request = new Request(input, init);
+      sent.push(request.clone() as Request);
+      return fetch(request);
+    };
+    const pay = await stockFetch(shop.sandbox, "base", keep);
+    const bought = receiptOf(await pay(`${shop.running.url}/v1/toss`, json({})));
+    const paid = sent.at(-1)?.headers.get("payment-signature") ?? "";
+    const again = { ...json({}), headers: { "content-type": "application/json", "payment-signature": paid } };
+    for (const _ of [1, 2]) expect((await fetch(`${shop.running.url}/v1/toss`, again)).status).to.equal(200);
+    expect((await pay(`${shop.running.url}/v1/toss`, json({ coins: 1000 }))).status).to.equal(422);
+    const [, id] = /href="(\/sales\/sale_[0-9a-f]+)"/.exec(await read(`/sales?q=${bought.transaction}`)) ?? [];
+    const life = await eventually(
+      () => read(id as string),
+      (page) => page.includes("fetched the answer 2 times"),
+      200,
+    );
+    expect(life).to.include("The answer was sent");
+    expect(life.indexOf("The settlement was known")).to.be.below(life.indexOf("The answer was sent"));
+    const payer = (bought.payer as string).toLowerCase();
+    const row = new RegExp(`<td><a href="/buyers/${payer}">.*invalid-input \\(1\\)`);
+    await eventually(
+      () => read("/buyers"),
+      (page) => row.test(page),
+      200,
+    );
+    expect(await read(`/buyers/${bought.payer}`)).to.include("Why it was refused");
   });
 
   it("are small", async () => {

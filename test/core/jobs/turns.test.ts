@@ -66,6 +66,7 @@ describe("a turn of a job", () => {
       start: (taken) => {
         take = taken;
       },
+      list: async () => [],
       services: async () => [],
       adopt() {},
       abandon: async () => {},

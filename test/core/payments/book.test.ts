@@ -1,7 +1,11 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
+import type { AnswerWay } from "../../../runtime/core/books/answers.ts";
 import type { BookEvent, SaleEvent } from "../../../runtime/core/books/events.ts";
 import type { TallyNames } from "../../../runtime/core/books/tallies.ts";
+import type { Invocation, Outcome } from "../../../runtime/core/call.ts";
+import { type CallCounters, countCalls } from "../../../runtime/core/payments/count-calls.ts";
+import type { Service } from "../../../runtime/core/service.ts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
 import { createScriptedRail, move } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -13,9 +17,16 @@ const BUYER = `0x${"1".repeat(40)}`;
 describe("the book of a shop", () => {
   let shop: Shop;
   const counted: TallyNames[] = [];
+  const refused: [payer: string, what: string][] = [];
+  const answered: AnswerWay[] = [];
+  const counters: CallCounters = {
+    tallies: { count: (names) => counted.push(names), time: () => {} },
+    refusals: { note: (payer, what) => refused.push([payer, what]) },
+    answers: { note: (_sale, _begun, way) => answered.push(way) },
+  };
   const open = async (options: ShopOptions = {}): Promise<Shop> => {
-    counted.length = 0;
-    shop = await openShop({ ...options, tallies: { count: (names) => counted.push(names), time: () => {} } });
+    for (const each of [counted, refused, answered]) each.length = 0;
+    shop = await openShop({ ...options, counters });
     return shop;
   };
   afterEach(() => shop.close());
@@ -71,6 +82,48 @@ describe("the book of a shop", () => {
     expect(["attempt", "result", "replay"].map(names)).to.deep.equal([6, 1, 2]);
     expect(names("refused:insufficient_funds")).to.equal(2);
     expect(names("failed:upstream-failed")).to.equal(1);
+    expect(refused).to.deep.equal([
+      [BUYER, "refused:insufficient_funds"],
+      [BUYER, "failed:upstream-failed"],
+      [BUYER, "refused:insufficient_funds"],
+    ]);
+    expect(answered).to.deep.equal(["sent", "later", "later"]);
+  });
+
+  it("counts who leaves before the money moves as one who left, not as a failure", async () => {
+    await open();
+    const working = Promise.withResolvers<void>();
+    shop.handler = (_, { signal }) => {
+      working.resolve();
+      const { promise, reject } = Promise.withResolvers<never>();
+      signal.addEventListener("abort", () => reject(signal.reason));
+      return promise;
+    };
+    const leaving = new AbortController();
+    const headers = { "payment-signature": await shop.pay("/v1/roll") };
+    const gone = shop.post("/v1/roll", ROLL, headers, leaving.signal).catch(() => undefined);
+    await working.promise;
+    leaving.abort();
+    await gone;
+    await eventually(() => counted.some(({ what }) => what === "left"));
+    expect(counted.filter(({ what }) => /^failed|^result/.test(what))).to.deep.equal([]);
+    expect(refused).to.deep.equal([]);
+  });
+
+  it("knows that a buyer had gone when the answer was ready", async () => {
+    await open();
+    const service = { manifest: { id: "roll", price: "0.001" } } as Service;
+    const leaving = new AbortController();
+    const settle = async (_: Service, { course }: Invocation): Promise<Outcome> => {
+      if (course) course.sale = "sale_1";
+      leaving.abort();
+      return { kind: "result", output: {} };
+    };
+    const call = countCalls(settle, { ...counters, services: [service], clock: { now: () => 1 } });
+    const read = async () => ({ value: {}, from: "body" as const });
+    await call(service, { id: "1", input: read, payment: {}, resource: "", signal: leaving.signal });
+    expect(answered).to.deep.equal(["gone"]);
+    expect(counted.map(({ what }) => what)).to.deep.equal(["attempt", "result", "gone"]);
   });
 
   it("has what the chain shows although nobody said so, then and later", async () => {

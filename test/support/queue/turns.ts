@@ -20,6 +20,25 @@ export function testTurns(stage: QueueStage): void {
     expect(taken).to.deep.equal(ids);
   });
 
+  it("lists what is queued or running, the oldest first", async () => {
+    const running = Promise.withResolvers<"done">();
+    const { queue } = await openLine();
+    const ids = await addAll(queue, "one", 5);
+    await addAll(queue, "three", 1);
+    let turns = 0;
+    queue.start(() => {
+      turns += 1;
+      return running.promise;
+    }, ["one"]);
+    await eventually(() => turns > 0);
+    const listed = await queue.list("one", 3);
+    expect(listed.map(({ id }) => id)).to.deep.equal(ids.slice(0, 3));
+    expect(listed[0]).to.include({ service: "one" });
+    expect(listed[0]?.at).to.be.a("number");
+    expect(await queue.list("many", 3)).to.deep.equal([]);
+    running.resolve("done");
+  });
+
   it("takes only the jobs of the services that it was told, and leaves the others to whoever offers them", async () => {
     const taken: Record<string, string[]> = { left: [], right: [] };
     const note =

@@ -47,7 +47,7 @@ export interface ShopOptions {
   readonly screen?: (wallet: string) => boolean;
   readonly log?: Log;
   readonly patience?: PaymentsDeps["patience"];
-  readonly tallies?: PaymentsDeps["tallies"];
+  readonly counters?: PaymentsDeps["counters"];
 }
 
 /** Real time, shifted by the test. */
@@ -138,7 +138,7 @@ const createTestClock = (): TestClock => {
 
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const { rail = createScriptedRail(), clock = createTestClock(), store = createMemoryStore(clock.now) } = options;
-  const { others = [], extensionsOf, log = silentLog, patience = {}, tallies } = options;
+  const { others = [], extensionsOf, log = silentLog, patience = {}, counters } = options;
   const rails = [rail, ...others];
   const state = { executions: 0, handler: undefined as Roll | undefined, ready: options.ready };
   const seconds = (): number => Math.floor(clock.now() / 1000);
@@ -246,7 +246,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     const base = baseUrl ?? url;
     const networks = rails.map((one) => one.manifest.network);
     const signIns = createSignIns({ baseUrl: base, networks, prove: createWalletProof(new Map()), store, clock });
-    const terms = { site: place, services, rails, store, clock, log, extensionsOf, signIns, patience, tallies };
+    const terms = { site: place, services, rails, store, clock, log, extensionsOf, signIns, patience, counters };
     const payments = createPayments(terms);
     await payments.start();
     const { invoke, offers } = payments;

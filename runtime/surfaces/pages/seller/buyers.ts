@@ -1,39 +1,81 @@
+import type { BuyerRefusals } from "../../../core/books/refusals.ts";
 import { type Html, html } from "../html.ts";
 import { toCount, toTime, toUsd } from "./figures.ts";
 import { toFigureTable } from "./frame.ts";
+import { toFailureMeaning, toRefusalMeaning } from "./meanings.ts";
 import { toLines, toPayer } from "./sales.ts";
 import type { ShopView } from "./view.ts";
 
 const MOST = 100;
 const LINES = 50;
 
-/** Who has spent most. */
-export function toBuyers({ books, own }: ShopView): Html {
-  const rows = books
-    .buyers(MOST)
-    .map(({ payer, firstAt, lastAt, count, nanoUsd }) => [
-      toPayer(payer, own),
-      toTime(firstAt),
-      toTime(lastAt),
-      toCount(count),
-      toUsd(nanoUsd),
-    ]);
+/** Who has spent most, and who came with payments and got nothing. */
+export function toBuyers({ books, own }: ShopView, refusals: readonly BuyerRefusals[]): Html {
+  const refused = new Map(refusals.map((each) => [each.payer, each]));
+  const buyers = books.buyers(MOST);
+  const rows = buyers.map(({ payer, firstAt, lastAt, count, nanoUsd }) => [
+    toPayer(payer, own),
+    toTime(firstAt),
+    toTime(lastAt),
+    toCount(count),
+    toUsd(nanoUsd),
+    toTimes(refused.get(payer)),
+  ]);
   return html`<h1>Buyers</h1>
-<p class="lead">The ${MOST} who have spent most, in the whole book.</p>
-${toFigureTable("Buyers, by what they spent", ["Payer", "First seen", "Last seen", "Calls", "Spent"], rows)}`;
+<p class="lead">The ${MOST} who have spent most, in the whole book; refusals of the last 90 days.</p>
+${toFigureTable("Buyers, by what they spent", ["Payer", "First seen", "Last seen", "Calls", "Spent", "Refused"], rows)}
+<h2>Who could not buy</h2>
+${toFigureTable(
+  "Payers whose payments were refused or whose calls failed, the last first; nothing of these calls was charged but where it says so",
+  ["Payer", "Last", "Times", "Why"],
+  refusals
+    .slice(0, MOST)
+    .map((each) => [toPayer(each.payer, own), toTime(each.lastAt), toTimes(each), toReasons(each)]),
+)}
+<p class="quiet">Who pays is what the payment says: only where its signature was good is that proven.</p>`;
 }
 
-/** What one wallet bought. Undefined for one that the book does not know. */
-export function toBuyer(view: ShopView, payer: string): Html | undefined {
+const sumOf = ({ counts }: BuyerRefusals): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+const toTimes = (refusals: BuyerRefusals | undefined): string => toCount(refusals ? sumOf(refusals) : 0);
+
+/** The reasons with how often each was: `insufficient_funds (3), invalid_signature (1)`. */
+const toReasons = ({ counts }: BuyerRefusals): string =>
+  Object.entries(counts)
+    .sort(([, one], [, other]) => other - one)
+    .map(([what, count]) => `${toReason(what)} (${toCount(count)})`)
+    .join(", ");
+
+const toReason = (what: string): string => what.slice(what.indexOf(":") + 1);
+
+/** What one wallet bought, and what it was refused. Undefined for one that nobody knows. */
+export function toBuyer(view: ShopView, payer: string, refusals: BuyerRefusals | undefined): Html | undefined {
   const lines = view.books.lines({ payer }, { limit: LINES, order: "newest-first" });
   const [first] = view.books.lines({ payer }, { limit: 1, order: "oldest-first" });
-  if (!first) return undefined;
+  if (!first && !refusals) return undefined;
   return html`<h1>Buyer</h1>
 <p class="lead"><code>${payer}</code></p>
-<p>First seen ${toTime(first.at)}. <a href="/sales?q=${encodeURIComponent(payer)}">All that it bought</a></p>
-${toLines(lines, view)}
+${
+  first
+    ? html`<p>First seen ${toTime(first.at)}. <a href="/sales?q=${encodeURIComponent(payer)}">All that it bought</a></p>
+${toLines(lines, view)}`
+    : html`<p>It has bought nothing so far.</p>`
+}
+${refusals && toRefusals(refusals)}
 <h2>To sell it nothing any more</h2>
 <p>Write its address into <code>_site.yaml</code>, and apply it:</p>
 <pre>deny: ["${payer}"]</pre>
 <pre>payphone apply</pre>`;
 }
+
+const toRefusals = (refusals: BuyerRefusals): Html => html`<h2>Why it was refused</h2>
+${toFigureTable(
+  `In the last 90 days; last ${toTime(refusals.lastAt)}`,
+  ["Reason", "Times", "What it means"],
+  Object.entries(refusals.counts)
+    .sort(([, one], [, other]) => other - one)
+    .map(([what, count]) => [
+      html`<code>${toReason(what)}</code>`,
+      toCount(count),
+      what.startsWith("refused:") ? toRefusalMeaning(toReason(what)) : toFailureMeaning(toReason(what)),
+    ]),
+)}`;

@@ -1,28 +1,4 @@
-import type { BookSum, Span, TallySum } from "../../../core/books/books.ts";
-
-const HOUR_MS = 3_600_000;
-export const LOOK_DAY_MS: number = 24 * HOUR_MS;
-
-/** How many days a page may look back at. */
-export const LOOKS = [1, 7, 30] as const;
-
-/** A span of whole hours that ends with the current one, and the same span before it. */
-export interface Look {
-  readonly days: (typeof LOOKS)[number];
-  readonly span: Span;
-  readonly before: Span;
-  /** In words: `the last 24 hours`. */
-  readonly words: string;
-}
-
-/** @param text the value of `days` in an address; one day unless it is one of `LOOKS` */
-export function toLook(text: string | null, now: number): Look {
-  const days = LOOKS.find((each) => String(each) === text) ?? 1;
-  const to = Math.ceil(now / HOUR_MS) * HOUR_MS;
-  const from = to - days * LOOK_DAY_MS;
-  const words = days === 1 ? "the last 24 hours" : `the last ${days} days`;
-  return { days, span: { from, to }, before: { from: from - days * LOOK_DAY_MS, to: from }, words };
-}
+import type { BookSum, TallySum } from "../../../core/books/books.ts";
 
 /** What was earned, without what the seller paid itself. Dollars in thousand-millionths. */
 export interface Earned {

@@ -1,6 +1,6 @@
 import { type Html, type HtmlPart, html } from "../html.ts";
 import { toMoneyNotice } from "../page.ts";
-import { LOOKS } from "./figures.ts";
+import { type Look, offeredLooks } from "./look.ts";
 
 /** What every page of the seller shows. */
 export interface SellerFrame {
@@ -8,6 +8,8 @@ export interface SellerFrame {
   readonly site: string;
   readonly isSandbox: boolean;
   readonly isTest: boolean;
+  /** In words. */
+  readonly madeAt: string;
 }
 
 /** The six views, by their paths. */
@@ -42,7 +44,10 @@ export interface SellerPage {
   readonly main: HtmlPart;
 }
 
-export function toSellerPage({ site, isSandbox, isTest }: SellerFrame, { title, path, main }: SellerPage): string {
+export function toSellerPage(
+  { site, isSandbox, isTest, madeAt }: SellerFrame,
+  { title, path, main }: SellerPage,
+): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -69,18 +74,18 @@ ${toMoneyNotice({ isSandbox, isTest })}
 <main id="_main">
 ${main}
 </main>
-<footer class="foot">Times are UTC. <span id="_live" role="status"></span></footer>
+<footer class="foot">Times are UTC. This page was made at <time>${madeAt}</time>. <span id="_live" role="status"></span></footer>
 </body>
 </html>
 `.markup;
 }
 
 /** Links to the same page over other spans. */
-export const toLooks = (path: string, days: number): Html =>
-  html`<p class="looks">${LOOKS.map((each) => {
-    const name = each === 1 ? "24 hours" : `${each} days`;
-    return html`<a href="${path}?days=${each}"${each === days && html` aria-current="true"`}>${name}</a>\n`;
-  })}</p>`;
+export const toLooks = (path: string, look: Look, now: number): Html =>
+  html`<p class="looks">${offeredLooks(look, now).map(
+    ({ query, name }) =>
+      html`<a href="${path}?${query}"${query === look.query && html` aria-current="true"`}>${name}</a>\n`,
+  )}</p>`;
 
 /** A part of a page that is brought up to date while it is looked at. */
 export const toLive = (id: string, content: HtmlPart): Html => html`<section id="${id}" data-live>${content}</section>`;
@@ -104,10 +109,18 @@ export interface Chart {
   readonly points: readonly { readonly at: number; readonly value: number; readonly text: string }[];
   /** Whether a point is a day, not an hour. */
   readonly byDay: boolean;
+  /** What happened at a moment, marked on the line. */
+  readonly marks?: readonly { readonly at: number; readonly text: string }[];
 }
 
-export function toChart({ title, label, points, byDay }: Chart): Html {
-  const plot = { label, byDay, at: points.map(({ at }) => at / 1000), values: points.map(({ value }) => value) };
+export function toChart({ title, label, points, byDay, marks = [] }: Chart): Html {
+  const plot = {
+    label,
+    byDay,
+    at: points.map(({ at }) => at / 1000),
+    values: points.map(({ value }) => value),
+    marks: marks.map(({ at, text }) => ({ at: at / 1000, text })),
+  };
   const name = (at: number): string =>
     new Date(at)
       .toISOString()

@@ -6,23 +6,63 @@ import { toFailureMeaning, toRefusalMeaning } from "./meanings.ts";
 import type { ShopView } from "./view.ts";
 
 /** From the challenge to the sale, and why others did not buy. */
-export function toFunnel({ tallies: { now: tallies }, look }: ShopView): Html {
+export function toFunnel({ tallies: { now: tallies }, look, now }: ShopView): Html {
   const all = countsOf(tallies);
-  const steps = stepsOf(all);
-  const most = Math.max(1, ...steps.map(({ count }) => count));
   return html`<h1>Funnel</h1>
-<p class="lead">From the price to the sale, in ${look.words}.</p>
-${toLooks("/funnel", look.days)}
-<ol class="funnel">
+<p class="lead">From the price to the sale, ${look.words}.</p>
+${toLooks("/funnel", look, now)}
+${toSteps(all)}
+${toReasons(all)}
+${(["service", "door", "rail"] as const).map(
+  (by) => html`<h2>By ${by}</h2>
+${toSplit(tallies, by)}`,
+)}`;
+}
+
+/** Calls with a payment, however they ended; those that only fetched an answer again are no attempts to buy. */
+export function toSteps(counts: ReadonlyMap<string, number>): Html {
+  const get = (what: string): number => counts.get(what) ?? 0;
+  const [told, replays, sold] = [get("challenge"), get("replay"), get("result")];
+  const attempts = Math.max(0, get("attempt") - replays);
+  const refused = sumOf(counts, "refused:");
+  const lost = [
+    [get("left"), "left before the money moved"],
+    [sumOf(counts, "failed:"), "failed"],
+  ] as const;
+  const steps = [
+    { name: "Told the price", count: told, note: "calls without a payment" },
+    {
+      name: "Came with a payment",
+      count: attempts,
+      note: `${toShare(attempts, told)} of those who were told the price`,
+    },
+    { name: "Payment good", count: Math.max(0, attempts - refused), note: `${toCount(refused)} were refused` },
+    {
+      name: "Sold",
+      count: sold,
+      note: lost.map(([count, what]) => `${toCount(count)} ${what}`).join(", "),
+    },
+    {
+      name: "Got the answer",
+      count: Math.max(0, sold - get("gone")),
+      note: `${toCount(get("gone"))} had gone when it was ready; ${toCount(replays)} answers were fetched again, at no charge`,
+    },
+  ];
+  const most = Math.max(1, ...steps.map(({ count }) => count));
+  return html`<ol class="funnel">
 ${steps.map(
   ({ name, count, note }) =>
     html`<li><span>${name}</span><strong>${toCount(count)}</strong><meter min="0" max="${most}" value="${count}">${count}</meter><small>${note}</small></li>\n`,
 )}</ol>
-<h2>Why payments were refused</h2>
+${get("free") > 0 && html`<p class="quiet">${toCount(get("free"))} free calls were answered besides.</p>`}`;
+}
+
+/** Why nothing was sold, and what that means. */
+export const toReasons = (counts: ReadonlyMap<string, number>): Html => html`<h2>Why payments were refused</h2>
 ${toFigureTable(
   "Refused payments: nobody was charged",
   ["Reason", "Times", "What it means"],
-  reasonsOf(all, "refused:").map(([reason, count]) => [
+  reasonsOf(counts, "refused:").map(([reason, count]) => [
     html`<code>${reason}</code>`,
     toCount(count),
     toRefusalMeaning(reason),
@@ -32,35 +72,12 @@ ${toFigureTable(
 ${toFigureTable(
   "Failed calls: nobody was charged but where it says so",
   ["Problem", "Times", "What buyers saw"],
-  reasonsOf(all, "failed:").map(([code, count]) => [
+  reasonsOf(counts, "failed:").map(([code, count]) => [
     html`<code>${code}</code>`,
     toCount(count),
     toFailureMeaning(code),
   ]),
-)}
-${(["service", "door", "rail"] as const).map(
-  (by) => html`<h2>By ${by}</h2>
-${toSplit(tallies, by)}`,
 )}`;
-}
-
-/** Calls with a payment, however they ended. */
-const stepsOf = (counts: ReadonlyMap<string, number>) => {
-  const get = (what: string): number => counts.get(what) ?? 0;
-  const verified = get("attempt") - sumOf(counts, "refused:");
-  const sold = get("result");
-  return [
-    { name: "Told the price", count: get("challenge"), note: "calls without a payment" },
-    { name: "Came with a payment", count: get("attempt"), note: toShare(get("attempt"), get("challenge")) },
-    { name: "Payment good", count: verified, note: toShare(verified, get("attempt")) },
-    {
-      name: "Got an answer",
-      count: sold + get("replay"),
-      note: `${toCount(get("replay"))} of them again, at no charge`,
-    },
-    { name: "New answers", count: sold, note: `${toShare(sold, get("challenge"))} of those who were told the price` },
-  ];
-};
 
 const reasonsOf = (counts: ReadonlyMap<string, number>, word: string): [string, number][] =>
   [...counts]
@@ -74,15 +91,17 @@ function toSplit(tallies: readonly TallySum[], by: "service" | "door" | "rail"):
   }));
   const rows = groups
     .map(({ name, counts }) => ({ name, counts, sold: counts.get("result") ?? 0, asked: counts.get("challenge") ?? 0 }))
+    .filter(({ name, asked, counts }) => name !== "" || asked + (counts.get("attempt") ?? 0) > 0)
     .sort((one, other) => other.sold - one.sold);
   return toFigureTable(
     `Calls by ${by}`,
-    [by, "told the price", "with a payment", "refused", "failed", "new answers"],
+    [by, "told the price", "with a payment", "refused", "left", "failed", "sold"],
     rows.map(({ name, counts, sold, asked }) => [
       name === "" ? "none named" : name,
       toCount(asked),
-      toCount(counts.get("attempt") ?? 0),
+      toCount(Math.max(0, (counts.get("attempt") ?? 0) - (counts.get("replay") ?? 0))),
       toCount(sumOf(counts, "refused:")),
+      toCount(counts.get("left") ?? 0),
       toCount(sumOf(counts, "failed:")),
       toCount(sold),
     ]),

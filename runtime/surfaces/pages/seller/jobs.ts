@@ -1,3 +1,4 @@
+import type { FailedJob } from "../../../core/jobs/jobs.ts";
 import type { OpenRefund } from "../../../core/refunds/records.ts";
 import { toDecimal } from "../../../core/set/price.ts";
 import { type Html, html } from "../html.ts";
@@ -6,47 +7,91 @@ import { toFigureTable, toLive } from "./frame.ts";
 import { toShort } from "./sales.ts";
 import type { ShopView } from "./view.ts";
 
+/** A job that is not over. */
+export interface WaitingJob {
+  readonly id: string;
+  readonly service: string;
+  /** Unix milliseconds of its payment. */
+  readonly at: number;
+  /** What it says that it is at; null while it has said nothing, undefined while it waits for its first turn. */
+  readonly step?: string | null;
+}
+
 export interface JobsState {
   /** Jobs in line or at work, in all processes, by service. */
   readonly inLine: ReadonlyMap<string, number>;
+  /** The oldest of them. */
+  readonly waiting: readonly WaitingJob[];
+  /** The newest ones. */
+  readonly failed: readonly FailedJob[];
   readonly refunds: readonly OpenRefund[];
 }
 
-/** What waits and what is owed. */
-export function toJobs({ rails }: ShopView, { inLine, refunds }: JobsState): Html {
+/** What waits and what runs, what has failed, and what is owed. */
+export const toJobs = (
+  { rails, now }: ShopView,
+  { inLine, waiting, failed, refunds }: JobsState,
+): Html => html`<h1>Jobs and refunds</h1>
+${toLive(
+  "_jobs",
+  html`<h2>Owed</h2>
+${toOwed(refunds, rails)}
+<h2>In line or at work</h2>
+${inLine.size > 0 && html`<p>${[...inLine].map(([service, count]) => `${service}: ${toCount(count)}`).join(", ")}, in all processes.</p>`}
+${toFigureTable(
+  "The oldest jobs that are not over",
+  ["Job", "Service", "Paid", "Waits for", "Is at"],
+  waiting.map(({ id, service, at, step }) => [
+    toJobLink(id),
+    service,
+    toTime(at),
+    toAge(now - at),
+    step === undefined ? "in line" : (step ?? "at work"),
+  ]),
+)}
+<h2>Failed</h2>
+${toFigureTable(
+  "The newest jobs that have failed for good, of the last 90 days",
+  ["Job", "Service", "When", "Why"],
+  failed.map(({ id, service, at, error }) => [toJobLink(id), service, toTime(at), error]),
+)}`,
+)}
+<p class="quiet">Calls that fail before they are a job: <a href="/funnel">the funnel</a>.</p>`;
+
+const toJobLink = (id: string): Html =>
+  html`<a href="/jobs/${encodeURIComponent(id)}"><code title="${id}">${toShort(id)}</code></a>`;
+
+/** Milliseconds for people: `3 min`. */
+function toAge(ms: number): string {
+  const minutes = Math.floor(Math.max(0, ms) / 60_000);
+  if (minutes < 1) return `${Math.max(0, Math.floor(ms / 1000))} s`;
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
+}
+
+function toOwed(refunds: readonly OpenRefund[], rails: ShopView["rails"]): Html {
   const manual = refunds.filter(({ state }) => state === "manual");
   const rows = [...refunds]
     .sort((one, other) => one.openedAt - other.openedAt)
     .map(({ id, service, payment, state, reason, openedAt, held }) => {
-      const rail = rails.find(({ network, asset }) => network === payment.network && isSame(asset, payment.asset));
-      const amount = rail
-        ? `${toDecimal(BigInt(payment.amount), rail.decimals)} ${rail.symbol}`
-        : `${payment.amount} of ${payment.asset}`;
       const status = held ? "paid, and watched" : state === "manual" ? "by hand" : "pays itself";
       return [
         toTime(openedAt),
         service,
-        html`<code title="${id}">${toShort(id)}</code>`,
-        amount,
+        toJobLink(id),
+        toAmount(payment, rails),
         payment.payer ? html`<code>${payment.payer}</code>` : "unknown",
         status,
         reason ?? "",
       ];
     });
-  return html`<h1>Jobs and refunds</h1>
-${toLive(
-  "_jobs",
-  html`<h2>In line or at work</h2>
-${toFigureTable(
-  "Jobs in all processes",
-  ["Service", "Jobs"],
-  [...inLine].map(([service, count]) => [service, toCount(count)]),
-)}
-<h2>Owed</h2>
-${toFigureTable("Refunds that are not over", ["Since", "Service", "Job", "Amount", "To", "How", "Why"], rows)}
-${manual.length > 0 && html`<p>Those by hand: pay the amount back, and note it.</p>${manual.map(({ id }) => html`<pre>payphone refunds close ${id} --tx &lt;transaction&gt;</pre>`)}`}`,
-)}
-<p class="quiet">What has failed: <a href="/funnel">the funnel</a>. One job's payment: search for its id in <a href="/sales">the sales</a>.</p>`;
+  return html`${toFigureTable("Refunds that are not over", ["Since", "Service", "Job", "Amount", "To", "How", "Why"], rows)}
+${manual.length > 0 && html`<p>Those by hand: pay the amount back, and note it.</p>${manual.map(({ id }) => html`<pre>payphone refunds close ${id} --tx &lt;transaction&gt;</pre>`)}`}`;
+}
+
+/** What was paid, in the token's own unit. */
+export function toAmount({ network, asset, amount }: OpenRefund["payment"], rails: ShopView["rails"]): string {
+  const rail = rails.find((each) => each.network === network && isSame(each.asset, asset));
+  return rail ? `${toDecimal(BigInt(amount), rail.decimals)} ${rail.symbol}` : `${amount} of ${asset}`;
 }
 
 const isSame = (one: string, other: string): boolean => one === other || one.toLowerCase() === other.toLowerCase();

@@ -1,6 +1,8 @@
+import type { SaleAnswer } from "../../../core/books/answers.ts";
 import type { BookLine } from "../../../core/books/books.ts";
 import { type Html, type HtmlPart, html } from "../html.ts";
 import { toTime, toUsdText } from "./figures.ts";
+import { type Moment, toTimeLine } from "./life.ts";
 import { toCoins, toLines, toPayer } from "./sales.ts";
 import type { ShopView } from "./view.ts";
 
@@ -13,19 +15,24 @@ const STEPS = [
   ["recorded", "The result was put on record"],
 ] as const;
 
+/** How a sale was answered. */
+type AnswerOf = (sale: BookLine) => Promise<SaleAnswer>;
+
 /** One line of the book: its life as a time line, its facts, and the lines that belong to it. Undefined for what is not there. */
-export function toSale(view: ShopView, id: string): Html | undefined {
+export async function toSale(view: ShopView, id: string, answerOf: AnswerOf): Promise<Html | undefined> {
   const found = view.books.find(id);
   const line = found.find((each) => each.id === id);
   if (!line) return undefined;
+  const sale = line.kind === "sale" ? line : found.find((each) => each.id === line.of);
+  const answer = sale ? await answerOf(sale) : {};
   const others = found.filter(
     (each) => each.id !== id && (each.of === id || each.id === line.of || each.of === line.of),
   );
   return html`<h1>${toKindName(line)} of ${line.service}</h1>
 <p class="lead">${toUsdText(line.usd)}, ${toTime(line.at)}</p>
 <h2>Its life</h2>
-<ol class="life">
-${toLife(line, found).map(({ at, what, ms }) => html`<li><time datetime="${new Date(at).toISOString()}">${toTime(at)}</time> ${what}${ms !== undefined && html` <small>+${ms} ms</small>`}</li>\n`)}</ol>
+${toTimeLine(toLife(sale, found, answer))}
+${answer.sentAt === undefined && answer.goneAt === undefined && !answer.later && UNANSWERED}
 <h2>Its facts</h2>
 <dl class="facts">
 ${factsOf(line, view).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>
@@ -34,24 +41,28 @@ ${others.length > 0 && html`<h2>What belongs to it</h2>\n${toLines(others, view)
 
 const toKindName = ({ kind }: BookLine): string => kind.charAt(0).toUpperCase() + kind.slice(1);
 
-interface Moment {
-  readonly at: number;
-  readonly what: string;
-  /** Milliseconds since the step before. */
-  readonly ms?: number;
-}
-
-function toLife(line: BookLine, found: readonly BookLine[]): readonly Moment[] {
-  const sale = line.kind === "sale" ? line : found.find(({ id }) => id === line.of);
+function toLife(sale: BookLine | undefined, found: readonly BookLine[], answer: SaleAnswer): readonly Moment[] {
   const { times } = sale ?? {};
   const steps = STEPS.flatMap(([step, what]) => (times?.[step] === undefined ? [] : [{ at: times[step], what }]));
-  const settled = sale ? [{ at: sale.at, what: "The settlement was known, and the answer was sent" }] : [];
+  const settled = sale ? [{ at: sale.at, what: "The settlement was known: it is a sale" }] : [];
   const later = found
     .filter(({ kind, of }) => kind !== "sale" && of === sale?.id)
     .map(({ at, kind }) => ({ at, what: AFTERWARDS[kind as keyof typeof AFTERWARDS] }));
-  const all = [...steps, ...settled, ...later];
-  return all.map((moment, at) => ({ ...moment, ...(at > 0 && { ms: moment.at - (all[at - 1] as Moment).at }) }));
+  return [...steps, ...settled, ...toAnswered(answer), ...later].sort((one, other) => one.at - other.at);
 }
+
+function toAnswered({ sentAt, goneAt, later }: SaleAnswer): readonly Moment[] {
+  const times = later?.count === 1 ? "once" : `${later?.count} times`;
+  return [
+    ...(sentAt === undefined ? [] : [{ at: sentAt, what: "The answer was sent" }]),
+    ...(goneAt === undefined ? [] : [{ at: goneAt, what: "The answer was ready, but the buyer had gone" }]),
+    ...(later ? [{ at: later.lastAt, what: `The same payment fetched the answer ${times}, at no charge; last` }] : []),
+  ];
+}
+
+/** Where nothing is known of the answer. */
+const UNANSWERED = html`<p class="quiet">No answer is on record: it was never fetched, it was sent in the last five seconds, or the sale is
+older than 90 days. Who sends the same payment again gets what was paid for while it is kept.</p>`;
 
 const AFTERWARDS = {
   refund: "It was paid back",
@@ -74,7 +85,7 @@ function factsOf(line: BookLine, { rails, own, isSandbox }: ShopView): readonly 
     ["Door", line.door],
     ["Transaction", transaction],
     ["Request id", line.requestId && html`<code>${line.requestId}</code>`],
-    ["Job", line.job && html`<code>${line.job}</code>`],
+    ["Job", line.job && html`<a href="/jobs/${encodeURIComponent(line.job)}"><code>${line.job}</code></a>`],
     ["Set", line.set && html`<code>${line.set}</code>`],
   ];
   return facts.filter((fact): fact is [string, HtmlPart] => fact[1] !== null && fact[1] !== "");

@@ -1,8 +1,9 @@
 import type { BookLine } from "../../../core/books/books.ts";
 import { toDecimal } from "../../../core/set/price.ts";
 import { type Html, type HtmlPart, html } from "../html.ts";
-import { LOOK_DAY_MS, toTime, toUsdText } from "./figures.ts";
+import { toTime, toUsdText } from "./figures.ts";
 import { toFigureTable } from "./frame.ts";
+import { LOOK_DAY_MS } from "./look.ts";
 import type { ShopView } from "./view.ts";
 
 /** What is searched for. */

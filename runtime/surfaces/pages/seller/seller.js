@@ -2,13 +2,16 @@
 
 const EVERY_MS = 10_000;
 
+addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll("details")) details.open = true;
+});
 for (const place of document.querySelectorAll("[data-plot]")) draw(place);
 setInterval(() => {
   if (document.visibilityState === "visible" && document.querySelector("[data-live]")) void refresh();
 }, EVERY_MS);
 
 function draw(place) {
-  const { label, byDay, at, values } = JSON.parse(place.dataset.plot);
+  const { label, byDay, at, values, marks } = JSON.parse(place.dataset.plot);
   const name = (seconds) => {
     const text = new Date(seconds * 1000).toISOString();
     return byDay ? text.slice(5, 10) : text.slice(11, 16);
@@ -21,8 +24,28 @@ function draw(place) {
     ticks: { stroke: colour("--line") },
   };
   const size = () => ({ width: place.clientWidth, height: 220 });
+  const mark = (plot) => {
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.strokeStyle = colour("--coin");
+    ctx.fillStyle = colour("--coin");
+    ctx.font = `${12 * devicePixelRatio}px system-ui`;
+    for (const each of marks) {
+      const x = Math.round(plot.valToPos(each.at, "x", true));
+      ctx.beginPath();
+      ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+      const isLate = x > bbox.left + bbox.width * 0.8;
+      ctx.textAlign = isLate ? "right" : "left";
+      ctx.fillText(each.text, x + (isLate ? -4 : 4) * devicePixelRatio, bbox.top + 14 * devicePixelRatio);
+    }
+    ctx.restore();
+  };
   const options = {
     ...size(),
+    hooks: { draw: [mark] },
     tzDate: (seconds) => globalThis.uPlot.tzDate(new Date(seconds * 1000), "UTC"),
     scales: { y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] } },
     axes: [

@@ -4,36 +4,54 @@ import { toFigureTable, toLooks } from "./frame.ts";
 import type { ShopView } from "./view.ts";
 
 /** What each service earns, how fast it is and how often it fails. */
-export function toServicesView({ books, own, services, look, tallies: counted }: ShopView): Html {
+export const toServicesView = (view: ShopView): Html => html`<h1>Services</h1>
+<p class="lead">What each service did ${view.look.words}.</p>
+${toLooks("/services", view.look, view.now)}
+${toServiceTable(view)}
+<p class="quiet">p50, p95 and p99: so great a part of the answers came within this time. Failed: of the calls that were worked on.
+From cache: of what was read through a cache.</p>`;
+
+/** The services as a table, by what they earned. @param most of those that did anything; left out: all of them */
+export function toServiceTable({ books, own, services, look, tallies: counted }: ShopView, most?: number): Html {
   const sums = Map.groupBy(books.sums(look.span, { own, by: ["service"] }), ({ service }) => service);
   const tallies = Map.groupBy(counted.now, ({ service }) => service);
   const ids = [...new Set([...services.map(({ id }) => id), ...sums.keys(), ...tallies.keys()])];
   const total = toEarned([...sums.values()].flat()).nano;
   const rows = ids
     .map((id) => ({ id, earned: toEarned(sums.get(id) ?? []), counts: countsOf(tallies.get(id) ?? []) }))
-    .sort((one, other) => Number(other.earned.nano - one.earned.nano) || other.earned.sales - one.earned.sales);
+    .filter(({ earned, counts }) => most === undefined || earned.sales > 0 || counts.has("challenge"))
+    .sort((one, other) => Number(other.earned.nano - one.earned.nano) || other.earned.sales - one.earned.sales)
+    .slice(0, most);
   const prices = new Map(services.map(({ id, price }) => [id, price === undefined ? "free" : `$${price}`]));
-  return html`<h1>Services</h1>
-<p class="lead">What each service did in ${look.words}.</p>
-${toLooks("/services", look.days)}
-${toFigureTable(
-  "Services, by what they earned",
-  ["Service", "Price", "Sales", "Revenue", "Share", "Sold of asked", "p50", "p95", "p99", "Failed", "Paid back"],
-  rows.map(({ id, earned, counts }) => {
-    const failed = sumOf(counts, "failed:");
-    const worked = failed + (counts.get("result") ?? 0);
-    return [
-      html`<a href="/sales?service=${encodeURIComponent(id)}">${id}</a>`,
+  return toFigureTable(
+    "Services, by what they earned",
+    ["Service", "Price", "Sales", "Revenue", "Share", "Sold of asked", ...SPEED, "Failed", "Paid back", "From cache"],
+    rows.map(({ id, earned, counts }) => [
+      html`<a href="/services/${encodeURIComponent(id)}?${look.query}">${id}</a>`,
       prices.get(id) ?? "not sold now",
       toCount(earned.sales),
       toUsd(earned.nano),
       toShare(Number(earned.nano), Number(total)),
       toShare(earned.sales, counts.get("challenge") ?? 0),
-      ...[0.5, 0.95, 0.99].map((part) => toQuantile(counts, part)),
-      toShare(failed, worked),
+      ...PARTS.map((part) => toQuantile(counts, part)),
+      toShare(...toFailed(counts)),
       toCount(earned.refunds),
-    ];
-  }),
-)}
-<p class="quiet">p50, p95 and p99: so great a part of the answers came within this time.</p>`;
+      toShare(...toCached(counts)),
+    ]),
+  );
+}
+
+const PARTS = [0.5, 0.95, 0.99];
+const SPEED = ["p50", "p95", "p99"];
+
+/** How many calls failed, of those that were worked on. */
+export function toFailed(counts: ReadonlyMap<string, number>): [number, number] {
+  const failed = sumOf(counts, "failed:");
+  return [failed, failed + (counts.get("result") ?? 0) + (counts.get("free") ?? 0)];
+}
+
+/** How many reads a cache answered, of all that were made through one. */
+export function toCached(counts: ReadonlyMap<string, number>): [number, number] {
+  const hits = counts.get("cache:hit") ?? 0;
+  return [hits, hits + (counts.get("cache:miss") ?? 0)];
 }

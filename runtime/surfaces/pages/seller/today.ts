@@ -1,6 +1,8 @@
 import { type Html, html } from "../html.ts";
-import { countsOf, LOOK_DAY_MS, type Look, sumOf, toCount, toEarned, toUsd } from "./figures.ts";
-import { type Chart, toChart, toLive, toLooks } from "./frame.ts";
+import { countsOf, sumOf, toCount, toEarned, toUsd } from "./figures.ts";
+import { toLive, toLooks } from "./frame.ts";
+import { toRevenue } from "./revenue.ts";
+import { toServiceTable } from "./services.ts";
 import type { ShopView, Trouble } from "./view.ts";
 
 export interface TodayState {
@@ -9,6 +11,8 @@ export interface TodayState {
   readonly owed: number;
 }
 
+const BEST = 5;
+
 /** What was earned, against the same span before, and what wants a person. */
 export function toToday(view: ShopView, { troubles, owed }: TodayState): Html {
   const { look } = view;
@@ -16,12 +20,11 @@ export function toToday(view: ShopView, { troubles, owed }: TodayState): Html {
   const then = figuresOf(view, "before");
   const isNew =
     now.sales + then.sales + now.own === 0 && view.books.lines({}, { limit: 1, order: "newest-first" }).length === 0;
-  const before = look.days === 1 ? "the day before" : `the ${look.days} days before`;
   const tile = (name: string, value: string, was?: string): Html =>
-    html`<div class="tile"><dt>${name}</dt><dd>${value}${was !== undefined && html`<small>${was} ${before}</small>`}</dd></div>`;
-  return html`<h1>Today</h1>
+    html`<div class="tile"><dt>${name}</dt><dd>${value}${was !== undefined && html`<small>${was} ${look.beforeWords}</small>`}</dd></div>`;
+  return html`<h1>${look.query === "days=1" ? "Today" : `The shop ${look.words}`}</h1>
 ${toLive("_troubles", troubles.length > 0 && toTroubles(troubles))}
-${toLooks("/", look.days)}
+${toLooks("/", look, view.now)}
 ${isNew && EMPTY}
 ${toLive(
   "_tiles",
@@ -31,11 +34,14 @@ ${tile("Sales", toCount(now.sales), toCount(then.sales))}
 ${tile("Buyers", toCount(now.buyers), toCount(then.buyers))}
 ${tile("Failed calls", toCount(now.failures), toCount(then.failures))}
 ${tile("Paid back", toUsd(now.refundedNano), toUsd(then.refundedNano))}
-${tile("Refunds owed", toCount(owed))}
+${tile("Refunds owed now", toCount(owed))}
 </dl>
 ${now.own > 0 && html`<p class="quiet">${toCount(now.own)} payments of your own wallets are not in these figures.</p>`}`,
 )}
-${toChart(toRevenue(view, look))}`;
+${toRevenue(view)}
+<h2>What sold best</h2>
+${toLive("_best", toServiceTable(view, BEST))}
+<p><a href="/services?${look.query}">All services</a></p>`;
 }
 
 const EMPTY = html`<div class="empty"><p><strong>Nothing was sold yet.</strong> Be your own first buyer:
@@ -50,17 +56,4 @@ function figuresOf({ books, own, look, tallies, buyers }: ShopView, when: "now" 
   const span = when === "now" ? look.span : look.before;
   const failures = sumOf(countsOf(tallies[when]), "failed:");
   return { ...toEarned(books.sums(span, { own, by: [] })), buyers: buyers[when], failures };
-}
-
-function toRevenue({ books, own }: ShopView, { span, days, words }: Look): Chart {
-  const byDay = days > 1;
-  const bucketMs = byDay ? LOOK_DAY_MS : LOOK_DAY_MS / 24;
-  const byBucket = Map.groupBy(books.sums(span, { own, by: [], bucketMs }), ({ at }) => at);
-  const first = Math.floor(span.from / bucketMs) * bucketMs;
-  const points = Array.from({ length: Math.ceil((span.to - first) / bucketMs) }, (_, step) => {
-    const at = first + step * bucketMs;
-    const { nano } = toEarned(byBucket.get(at) ?? []);
-    return { at, value: Number(nano) / 1e9, text: toUsd(nano) };
-  });
-  return { title: `Revenue in ${words}`, label: "US dollars", points, byDay };
 }

@@ -1,6 +1,6 @@
 import type { Books, TallySum } from "../../../core/books/books.ts";
 import type { SiteManifest } from "../../../core/set/manifest.ts";
-import type { Look } from "./figures.ts";
+import type { Look } from "./look.ts";
 
 /** What the views look at. */
 export interface ShopView {
@@ -10,6 +10,8 @@ export interface ShopView {
   /** How many bought in them. */
   readonly buyers: { readonly now: number; readonly before: number };
   readonly look: Look;
+  /** Unix milliseconds. */
+  readonly now: number;
   /** The seller's own wallets, EVM addresses in lower case. */
   readonly own: readonly string[];
   readonly rails: SiteManifest["rails"];

@@ -1,0 +1,124 @@
+import type { Clock, Log } from "../../api/capabilities.ts";
+import type { Store } from "../store.ts";
+import type { SaleEvent } from "./events.ts";
+
+/** What became of a sale's answer, as far as it is known. Unix milliseconds. */
+export interface SaleAnswer {
+  /** When the call that paid was answered. */
+  readonly sentAt?: number;
+  /** When its answer was ready, but the buyer had gone. */
+  readonly goneAt?: number;
+  /** Later calls with the same payment that got the answer. */
+  readonly later?: { readonly count: number; readonly lastAt: number };
+}
+
+/** `sent`: to the call that paid; `gone`: its buyer had left; `later`: to a later call with the same payment. */
+export type AnswerWay = "sent" | "gone" | "later";
+
+/** Keeps in memory how sales were answered, and writes it every few seconds: what a crash takes away is not known. */
+export interface SaleAnswers {
+  /** @param begun when the call began: Unix milliseconds */
+  note(sale: string, begun: number, way: AnswerWay): void;
+  flush(): Promise<void>;
+  /** Stops the timer, and flushes. */
+  close(): Promise<void>;
+}
+
+export interface SaleAnswersDeps {
+  readonly store: Pick<Store, "get" | "set" | "putIfAbsent">;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Between two writes. */
+  readonly everyMs?: number;
+}
+
+/** By sale: when it was answered; below zero where the buyer had gone. */
+type Sheet = Record<string, number>;
+type Later = NonNullable<SaleAnswer["later"]>;
+
+const EVERY_MS = 5000;
+const MINUTE_MS = 60_000;
+const KEEP_MS = 90 * 24 * 60 * MINUTE_MS;
+/** Far more than can be sold between two writes. */
+const MOST = 20_000;
+const MOST_SHEETS = 1000;
+
+/** The sheets of calls that began in one minute are numbered. */
+const keyOf = (minute: number, sheet: number): string => `answers:${minute}:${sheet}`;
+const laterKey = (sale: string): string => `answers-later:${sale}`;
+
+export function createSaleAnswers({ store, clock, log, everyMs = EVERY_MS }: SaleAnswersDeps): SaleAnswers {
+  let first = new Map<number, Sheet>();
+  let later = new Map<string, Later>();
+  let noted = 0;
+  let timer: NodeJS.Timeout | undefined;
+  /** The newest minute's next free sheet, as far as this process knows. */
+  let next = { minute: 0, sheet: 0 };
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const written = [...first];
+    const fetched = [...later];
+    [first, later, noted] = [new Map(), new Map(), 0];
+    try {
+      for (const [minute, sheet] of written) await append(minute, sheet);
+      for (const [sale, { count, lastAt }] of fetched) {
+        const known = await store.get<Later>(laterKey(sale));
+        await store.set(laterKey(sale), { count: count + (known?.count ?? 0), lastAt }, KEEP_MS, "lazy");
+      }
+    } catch (error) {
+      log.warn("books.answers-lost", { error });
+    }
+  }
+
+  async function append(minute: number, sheet: Sheet): Promise<void> {
+    for (let free = minute === next.minute ? next.sheet : 0; free < MOST_SHEETS; free += 1) {
+      if (!(await store.putIfAbsent(keyOf(minute, free), sheet, KEEP_MS, "lazy"))) continue;
+      if (minute >= next.minute) next = { minute, sheet: free + 1 };
+      return;
+    }
+  }
+
+  return {
+    note(sale, begun, way) {
+      if (noted >= MOST) return;
+      noted += 1;
+      const now = clock.now();
+      if (way === "later") later.set(sale, { count: (later.get(sale)?.count ?? 0) + 1, lastAt: now });
+      else {
+        const minute = Math.floor(begun / MINUTE_MS);
+        const sheet = first.get(minute) ?? {};
+        sheet[sale] = way === "sent" ? now : -now;
+        first.set(minute, sheet);
+      }
+      timer ??= setTimeout(() => void flush(), everyMs).unref();
+    },
+    flush,
+    close: flush,
+  };
+}
+
+/** What became of a sale's answer; nothing of it is known after 90 days. @throws Problem `unavailable`. */
+export async function readAnswer(
+  store: Pick<Store, "get">,
+  { id, times }: { readonly id: string; readonly times: SaleEvent["times"] },
+): Promise<SaleAnswer> {
+  const [at, later] = await Promise.all([
+    times ? readFirst(store, Math.floor(times.begun / MINUTE_MS), id) : undefined,
+    store.get<Later>(laterKey(id)),
+  ]);
+  return {
+    ...(at !== undefined && (at < 0 ? { goneAt: -at } : { sentAt: at })),
+    ...(later && { later }),
+  };
+}
+
+async function readFirst(store: Pick<Store, "get">, minute: number, sale: string): Promise<number | undefined> {
+  for (let at = 0; at < MOST_SHEETS; at += 1) {
+    const sheet = await store.get<Sheet>(keyOf(minute, at));
+    if (!sheet) return undefined;
+    if (sheet[sale] !== undefined) return sheet[sale];
+  }
+  return undefined;
+}

@@ -1,0 +1,129 @@
+import type { Clock, Log } from "../../api/capabilities.ts";
+import type { Store } from "../store.ts";
+
+/** Whom the shop did not sell something, and why. */
+export interface BuyerRefusals {
+  /** As the payments said it: only a good signature proves it. */
+  readonly payer: string;
+  /** Unix milliseconds. */
+  readonly lastAt: number;
+  /** How often, by `refused:<reason>` or `failed:<problem code>`. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** Counts refusals by payer in memory, and writes them every few seconds: what a crash takes away is not counted. */
+export interface Refusals {
+  note(payer: string, what: string): void;
+  flush(): Promise<void>;
+  /** Stops the timer, and flushes. */
+  close(): Promise<void>;
+}
+
+export interface RefusalsDeps {
+  readonly store: Pick<Store, "set" | "putIfAbsent">;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Between two writes. */
+  readonly everyMs?: number;
+}
+
+interface Counted {
+  at: number;
+  readonly counts: Record<string, number>;
+}
+type Sheet = Readonly<Record<string, Counted>>;
+
+const EVERY_MS = 5000;
+const DAY_MS = 24 * 60 * 60_000;
+const KEEP_DAYS = 90;
+/** Anybody can make any number of wallets. Of one day and process, the payers who came most often are kept. */
+const MOST_PAYERS = 500;
+const MOST_SHEETS = 64;
+
+const keyOf = (day: number, sheet: number): string => `refusals:${day}:${sheet}`;
+
+/** A process writes a sheet of its own for each day. */
+export function createRefusals({ store, clock, log, everyMs = EVERY_MS }: RefusalsDeps): Refusals {
+  let payers = new Map<string, Counted>();
+  let day = 0;
+  /** The number of this process's sheet of the day. */
+  let sheet: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    if (payers.size === 0) return;
+    await write(day, Object.fromEntries(payers)).catch((error: unknown) => log.warn("books.refusals-lost", { error }));
+  }
+
+  async function write(of: number, counted: Sheet): Promise<void> {
+    const ttlMs = KEEP_DAYS * DAY_MS;
+    if (sheet !== undefined) return store.set(keyOf(of, sheet), counted, ttlMs, "lazy");
+    for (let free = 0; free < MOST_SHEETS; free += 1) {
+      if (!(await store.putIfAbsent(keyOf(of, free), counted, ttlMs, "lazy"))) continue;
+      if (of === day) sheet = free;
+      return;
+    }
+  }
+
+  return {
+    note(payer, what) {
+      const now = clock.now();
+      const today = Math.floor(now / DAY_MS);
+      if (today !== day) {
+        void flush();
+        [payers, day, sheet] = [new Map(), today, undefined];
+      }
+      const known = payers.get(payer) ?? { at: now, counts: {} };
+      known.at = now;
+      known.counts[what] = (known.counts[what] ?? 0) + 1;
+      if (!payers.has(payer) && payers.size >= MOST_PAYERS) payers.delete(leastOf(payers));
+      payers.set(payer, known);
+      timer ??= setTimeout(() => void flush(), everyMs).unref();
+    },
+    flush,
+    close: flush,
+  };
+}
+
+const sumOf = ({ counts }: Pick<Counted, "counts">): number => Object.values(counts).reduce((sum, one) => sum + one, 0);
+
+/** Who came least often; of these, who was there first. */
+function leastOf(payers: ReadonlyMap<string, Counted>): string {
+  let [least, fewest] = ["", Number.POSITIVE_INFINITY];
+  for (const [payer, counted] of payers) {
+    const sum = sumOf(counted);
+    if (sum < fewest) [least, fewest] = [payer, sum];
+  }
+  return least;
+}
+
+/** The refusals of so many days, today included, of all processes; the newest first. @throws Problem `unavailable`. */
+export async function readRefusals(
+  store: Pick<Store, "get">,
+  { now, days = KEEP_DAYS }: { readonly now: number; readonly days?: number },
+): Promise<readonly BuyerRefusals[]> {
+  const today = Math.floor(now / DAY_MS);
+  const sheets = await Promise.all(Array.from({ length: days }, (_, ago) => readDay(store, today - ago)));
+  const payers = new Map<string, Counted>();
+  for (const [payer, { at, counts }] of sheets.flat().flatMap((each) => Object.entries(each))) {
+    const known = payers.get(payer) ?? { at, counts: {} };
+    known.at = Math.max(known.at, at);
+    for (const [what, count] of Object.entries(counts)) known.counts[what] = (known.counts[what] ?? 0) + count;
+    payers.set(payer, known);
+  }
+  return [...payers]
+    .map(([payer, { at, counts }]) => ({ payer, lastAt: at, counts }))
+    .sort((one, other) => other.lastAt - one.lastAt);
+}
+
+async function readDay(store: Pick<Store, "get">, day: number): Promise<readonly Sheet[]> {
+  const sheets: Sheet[] = [];
+  for (let at = 0; at < MOST_SHEETS; at += 1) {
+    const sheet = await store.get<Sheet>(keyOf(day, at));
+    if (!sheet) break;
+    sheets.push(sheet);
+  }
+  return sheets;
+}

@@ -1,0 +1,23 @@
+import { type Html, html } from "../html.ts";
+import { toTime } from "./figures.ts";
+
+/** Something that happened. */
+export interface Moment {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly what: string;
+}
+
+/** What happened, in its order, with the time between. */
+export const toTimeLine = (moments: readonly Moment[]): Html => html`<ol class="life">
+${moments.map(({ at, what }, place) => {
+  const before = moments[place - 1];
+  return html`<li><time datetime="${new Date(at).toISOString()}">${toTime(at)}</time> ${what}${before && html` <small>${toGap(at - before.at)}</small>`}</li>\n`;
+})}</ol>`;
+
+function toGap(ms: number): string {
+  const sign = ms < 0 ? "-" : "+"; // Clocks of several machines differ.
+  const long = Math.abs(ms);
+  if (long < 10_000) return `${sign}${long} ms`;
+  return long < 600_000 ? `${sign}${Math.round(long / 1000)} s` : `${sign}${Math.round(long / 60_000)} min`;
+}

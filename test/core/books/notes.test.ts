@@ -1,0 +1,91 @@
+import { expect } from "chai";
+import { createSaleAnswers, readAnswer } from "../../../runtime/core/books/answers.ts";
+import { notePrices, readPrices } from "../../../runtime/core/books/prices.ts";
+import { createRefusals, readRefusals } from "../../../runtime/core/books/refusals.ts";
+import { createJobFailures } from "../../../runtime/core/jobs/failures.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+describe("what is kept beside the book", () => {
+  let now: number;
+  let store: ReturnType<typeof createMemoryStore>;
+  beforeEach(() => {
+    now = Date.UTC(2026, 4, 1, 12);
+    store = createMemoryStore(() => now);
+  });
+  const deps = () => ({ store, clock: { now: () => now }, log: silentLog });
+
+  it("counts refusals by payer and reason, over processes, days and restarts, for 90 days", async () => {
+    const [one, other] = [createRefusals(deps()), createRefusals(deps())];
+    for (const each of [one, other]) each.note("0xa", "refused:insufficient_funds");
+    await Promise.all([one.flush(), other.flush()]);
+    one.note("0xa", "failed:buyer-refused");
+    now += DAY_MS;
+    one.note("0xa", "refused:insufficient_funds");
+    other.note("0xb", "refused:invalid_signature");
+    await Promise.all([one.close(), other.close()]);
+    expect(await readRefusals(store, { now })).to.have.deep.members([
+      { payer: "0xa", lastAt: now, counts: { "refused:insufficient_funds": 3, "failed:buyer-refused": 1 } },
+      { payer: "0xb", lastAt: now, counts: { "refused:invalid_signature": 1 } },
+    ]);
+    now += 91 * DAY_MS;
+    expect(await readRefusals(store, { now })).to.deep.equal([]);
+  });
+
+  it("keeps the payers who came often when somebody makes wallet after wallet", async () => {
+    const refusals = createRefusals(deps());
+    for (const _ of [1, 2]) refusals.note("0xoften", "refused:insufficient_funds");
+    for (let wallet = 0; wallet < 2000; wallet += 1) refusals.note(`0x${wallet}`, "refused:invalid_signature");
+    await refusals.close();
+    const kept = await readRefusals(store, { now });
+    expect(kept).to.have.length(500);
+    expect(kept.map(({ payer }) => payer))
+      .to.include("0xoften")
+      .and.to.include("0x1999");
+  });
+
+  it("knows how each sale was answered, and how often later", async () => {
+    const [one, other] = [createSaleAnswers(deps()), createSaleAnswers(deps())];
+    const begun = now;
+    const read = (id: string) => readAnswer(store, { id, times: { begun } });
+    one.note("sale_1", begun, "sent");
+    other.note("sale_2", begun, "gone");
+    await Promise.all([one.flush(), other.flush()]);
+    now += 5 * 60_000;
+    for (const _ of [1, 2]) other.note("sale_2", now, "later");
+    one.note("sale_3", begun, "sent");
+    await Promise.all([one.flush(), other.flush()]);
+    one.note("sale_2", now, "later");
+    await one.close();
+    expect(await read("sale_1")).to.deep.equal({ sentAt: begun });
+    expect(await read("sale_2")).to.deep.equal({ goneAt: begun, later: { count: 3, lastAt: now } });
+    expect(await read("sale_3")).to.deep.equal({ sentAt: now });
+    expect(await read("sale_4")).to.deep.equal({});
+  });
+
+  it("has a service's prices as they changed, and not as often as servers start", async () => {
+    const first = now;
+    const roll = { id: "roll", price: "0.001" };
+    for (const _ of [1, 2]) await notePrices(store, [roll, { id: "verify" }], now);
+    now += DAY_MS;
+    await notePrices(store, [{ ...roll, price: "0.002" }, { id: "verify" }], now);
+    await notePrices(store, [{ id: "verify" }], now + 1);
+    expect(await readPrices(store, "roll")).to.deep.equal([
+      { at: first, price: "0.001" },
+      { at: now, price: "0.002" },
+      { at: now + 1, price: null },
+    ]);
+    expect(await readPrices(store, "verify")).to.deep.equal([{ at: first, price: null }]);
+    expect(await readPrices(store, "toString")).to.deep.equal([]);
+  });
+
+  it("lists a failed job once, however often it is told, the newest first", async () => {
+    const failures = createJobFailures(store);
+    const job = { service: "report", error: "no data", at: now };
+    for (const [later, id] of ["a", "b", "b", "a", "c"].entries()) await failures.note({ ...job, id, at: now + later });
+    expect((await failures.list(2)).map(({ id }) => id)).to.deep.equal(["c", "b"]);
+    expect((await failures.list(10)).map(({ id }) => id)).to.deep.equal(["c", "b", "a"]);
+  });
+});
