@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { type OpenAdmin, openAdmin } from "../../runtime/cli/serve/admin/admin.ts";
 import { silentLog } from "../../runtime/core/silent-log.ts";
+import { createTokenGate } from "../../runtime/server/admin/gate.ts";
+import type { LoginHeader } from "../../runtime/server/admin/login-header.ts";
 import type { AdminRoute } from "../../runtime/server/admin/routes.ts";
 import { toJsonReply } from "../../runtime/server/reply/reply.ts";
 
@@ -37,8 +39,8 @@ function ask(socketPath: string, method: string, path: string, body = ""): Promi
 describe("the admin listener", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "payphone-admin-"));
   const open: OpenAdmin[] = [];
-  const start = async (port?: number): Promise<OpenAdmin> => {
-    const config = { dataDir, admin: { port, host: "127.0.0.1", token: TOKEN } };
+  const start = async (port?: number, login?: LoginHeader): Promise<OpenAdmin> => {
+    const config = { dataDir, admin: { port, host: "127.0.0.1", token: TOKEN, login } };
     const admin = await openAdmin({ config, routes: ROUTES, log: silentLog });
     open.push(admin);
     return admin;
@@ -78,6 +80,7 @@ describe("the admin listener", () => {
         { headers: { authorization: "Bearer wrong" } },
         { headers: { cookie: "payphone_admin=wrong" } },
         { headers: { cookie: `payphone_admin=${TOKEN}` } },
+        { headers: { "x-forwarded-user": "alice" } },
       ];
       for (const init of wrong) expect((await fetch(`${url}/figures`, init)).status).to.equal(401);
       expect((await fetch(`${url}/figures?token=wrong`)).status).to.equal(401);
@@ -95,6 +98,61 @@ describe("the admin listener", () => {
       expect(cookie).to.include("HttpOnly").and.include("SameSite=Strict").and.not.include(TOKEN);
       const page = await fetch(`${url}/buyers/0xA`, { headers: { cookie: cookie.split(";")[0] as string } });
       expect(await page.json()).to.deep.equal({ address: "0xA" });
+    });
+
+    it("ends a session after a week, whatever the browser keeps, and when the token changes", async () => {
+      let now = Date.UTC(2026, 4, 1);
+      const open = (token: string) => createTokenGate({ token, clock: { now: () => now }, log: silentLog });
+      const gate = open(TOKEN);
+      const ask = (path: string, cookie?: string, from = gate) => {
+        const request = { method: "GET", headers: { host: "localhost", cookie }, socket: {}, rawHeaders: [] };
+        return from(request as unknown as IncomingMessage, new URL(path, "http://admin.invalid"));
+      };
+      const { headers = [] } = ask(`/?token=${TOKEN}`) ?? {};
+      const [cookie = ""] = (headers[headers.indexOf("Set-Cookie") + 1] as string).split(";");
+      expect(ask("/", cookie)).to.equal(undefined);
+      expect(ask("/", cookie, open(`${TOKEN}-new`))?.status).to.equal(401);
+      const [name, value = ""] = cookie.split("=");
+      const [end, proof] = value.split(".");
+      expect(ask("/", `${name}=${Number(end) + 1}.${proof}`)?.status, "a later end").to.equal(401);
+      now += 7 * 24 * 3_600_000;
+      expect(ask("/", cookie)?.status).to.equal(401);
+    });
+
+    it("shows browsers where to write the token", async () => {
+      const { url = "" } = await start(0);
+      const page = await fetch(`${url}/sales?token=wrong`, { headers: { accept: "text/html" } });
+      expect([page.status, page.headers.get("content-security-policy")?.includes("'none'")]).to.deep.equal([401, true]);
+      expect(await page.text())
+        .to.include("That is not the token")
+        .and.to.include('type="password"');
+    });
+
+    describe("with ADMIN_LOGIN_HEADER", () => {
+      const login = (from: string): LoginHeader => ({ name: "x-forwarded-user", from: [from] });
+      const statusOf = async (
+        from: string,
+        headers: Record<string, string | string[]>,
+      ): Promise<number | undefined> => {
+        const { url = "" } = await start(0, login(from));
+        const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+        const answer = (response: IncomingMessage): void => resolve(response.resume().statusCode);
+        request(`${url}/figures`, { headers }, answer).once("error", reject).end();
+        return promise;
+      };
+
+      it("believes the named proxy about who has logged in", async () => {
+        for (const from of ["127.0.0.1", "127.0.0.0/8"])
+          expect(await statusOf(from, { "x-forwarded-user": "alice" })).to.equal(200);
+      });
+
+      it("believes nobody else, no empty name, no header that came twice, and no page of another name", async () => {
+        expect(await statusOf("10.0.0.7", { "x-forwarded-user": "alice" })).to.equal(401);
+        expect(await statusOf("127.0.0.1", { "x-forwarded-user": "" })).to.equal(401);
+        expect(await statusOf("127.0.0.1", { "x-forwarded-user": ["mallory", "alice"] })).to.equal(401);
+        expect(await statusOf("127.0.0.1", { "x-forwarded-for": "127.0.0.1" })).to.equal(401);
+        expect(await statusOf("127.0.0.1", { "x-forwarded-user": "alice", host: "evil.example" })).to.equal(421);
+      });
     });
 
     it("has nothing that changes the shop", async () => {

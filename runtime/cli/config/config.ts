@@ -31,6 +31,8 @@ export interface Config {
     readonly host: string;
     /** Undefined: payphone makes one and keeps it in the data directory. */
     readonly token: string | undefined;
+    /** The header by which a proxy in front says who has logged in there; undefined: no proxy is believed. */
+    readonly login: { readonly name: string; readonly from: readonly string[] } | undefined;
   };
   readonly anvilBin: string | undefined;
   readonly treasury: Keys;
@@ -88,6 +90,7 @@ export function examineConfig(
       port: value("ADMIN_PORT", shapes.PORT),
       host: value("ADMIN_HOST", shapes.HOST) ?? "127.0.0.1",
       token: secret("ADMIN_TOKEN", shapes.ADMIN_TOKEN),
+      login: readLogin(reader),
     },
     anvilBin: text("ANVIL_BIN"),
     treasury: readKeys("TREASURY", reader),
@@ -129,6 +132,16 @@ function readKeys(owner: "TREASURY" | "BUYER", { secret }: Reader): Keys {
     evmKey: secret(`${owner}_EVM_KEY`, shapes.EVM_KEY),
     solanaKey: secret(`${owner}_SOLANA_KEY`, shapes.SOLANA_KEY),
   };
+}
+
+function readLogin({ fault, isSet, value }: Reader): Config["admin"]["login"] {
+  const name = value("ADMIN_LOGIN_HEADER", shapes.HEADER_NAME);
+  const from = value("ADMIN_LOGIN_FROM", shapes.ADDRESSES);
+  if (isSet("ADMIN_LOGIN_HEADER") !== isSet("ADMIN_LOGIN_FROM"))
+    fault(
+      "ADMIN_LOGIN_HEADER and ADMIN_LOGIN_FROM belong together: a header is believed from the proxies that are named",
+    );
+  return name && from ? { name, from } : undefined;
 }
 
 function readFacilitator({ fault, isSet, value, secret }: Reader): Config["facilitator"] {

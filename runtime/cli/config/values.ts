@@ -176,6 +176,23 @@ export const TOKEN: ValueFormat<string> = {
 };
 
 /** What lets the operator in. */
+export const HEADER_NAME: ValueFormat<string> = {
+  right: "the name of a header, like x-forwarded-user",
+  parse: (text) =>
+    /^[\w-]{1,100}$/.test(text) && !TAKEN_HEADERS.includes(text.toLowerCase()) ? text.toLowerCase() : undefined,
+};
+
+/** Everybody sends these. */
+const TAKEN_HEADERS = ["host", "accept", "user-agent", "cookie", "connection", "x-forwarded-for", "authorization"];
+
+export const ADDRESSES: ValueFormat<readonly string[]> = {
+  right: "a comma-separated list of IP addresses and CIDR ranges",
+  parse: (text) => {
+    const names = text.split(",").map((name) => name.trim());
+    return names.every((name) => isIP(name.split("/")[0] as string) !== 0 && isProxy(name)) ? names : undefined;
+  },
+};
+
 export const ADMIN_TOKEN: ValueFormat<string> = {
   ...matching("at least 24 letters, digits, - or _", /^[\w-]{24,}$/),
   hidden: true,

@@ -70,7 +70,7 @@ function createCounts(registry: Registry): MetricCounts {
     "service",
     "door",
   ]);
-  const payments = counter("payments_total", "Calls with a payment, by how they ended.", [
+  const payments = counter("payments_total", "Calls that did more than ask for the price, by how they ended.", [
     "service",
     "door",
     "rail",

@@ -1,42 +1,91 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
+import type { Clock, Log } from "../../api/capabilities.ts";
 import type { Reply } from "../reply/reply.ts";
+import { createLoginCheck, type LoginHeader } from "./login-header.ts";
+import { SIGN_IN_POLICY, toSignInPage } from "./sign-in-page.ts";
 
 /** Lets the operator in: undefined, or the answer to somebody who is not let in yet. */
 export type AdminGate = (request: IncomingMessage, url: URL) => Reply | undefined;
 
-const COOKIE = "payphone_admin";
+export interface AdminGateOptions {
+  readonly token: string;
+  /** Left out: no proxy is believed. */
+  readonly login?: LoginHeader | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /** Where it is said how to get in. */
 const HOW = "The token of this listener is missing or wrong: `payphone status --token` prints it";
+const SESSION_SECONDS = 7 * 24 * 60 * 60;
+/** Wrong tokens are told once in a while. */
+const QUIET_MS = 60_000;
 
 /**
  * A gate that asks for a token: as `Authorization: Bearer`, or once as `?token=`, which is exchanged for a cookie that no
- * script can read and no other site can send. The cookie does not hold the token.
+ * script can read and no other site can send. The cookie does not hold the token, and ends by itself.
  */
-export function createTokenGate(token: string): AdminGate {
-  const session = createHmac("sha256", token).update("session").digest("base64url");
-  return ({ headers, method }, url) => {
+export function createTokenGate({ token, login, clock, log }: AdminGateOptions): AdminGate {
+  const isLoggedIn = login ? createLoginCheck(login) : () => false;
+  // Cookies do not tell ports apart: each shop of a machine has one of its own name.
+  const name = `payphone_admin_${sign(token, "name").slice(0, 8)}`;
+  let wrong = 0;
+  let quietUntil = 0;
+
+  return (request, url) => {
+    const { headers, method } = request;
     if (!isOwnName(headers.host)) return misdirected();
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
-    if (bearer !== undefined) return isSame(bearer, token) ? undefined : refuse();
+    if (bearer !== undefined) return isSame(bearer, token) ? undefined : refuse(request, true);
     const given = url.searchParams.get("token");
-    if (given !== null && (method === "GET" || method === "HEAD")) return isSame(given, token) ? enter(url) : refuse();
-    const cookies = (headers.cookie ?? "").split(";").map((part) => part.trim().split("="));
-    return cookies.some(([name, value]) => name === COOKIE && isSame(value ?? "", session)) ? undefined : refuse();
+    if (given !== null && (method === "GET" || method === "HEAD"))
+      return isSame(given, token) ? enter(url) : refuse(request, true);
+    if (isLoggedIn(request) || hasSession(headers.cookie)) return undefined;
+    return refuse(request, false);
   };
 
   /** The same page without the token in its address, which histories and logs keep. */
   function enter(url: URL): Reply {
     const clean = new URL(url);
     clean.searchParams.delete("token");
-    const cookie = `${COOKIE}=${session}; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000`;
+    const end = Math.floor(clock.now() / 1000) + SESSION_SECONDS;
+    const value = `${end}.${sign(token, `session ${end}`)}`;
+    const cookie = `${name}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${SESSION_SECONDS}`;
     const location = clean.pathname.replace(/^\/+/, "/") + clean.search; // `//host` would lead elsewhere.
     return {
       status: 303,
       headers: ["Location", location, "Set-Cookie", cookie, "Cache-Control", "no-store"],
       body: "",
     };
+  }
+
+  function hasSession(cookies = ""): boolean {
+    const now = clock.now() / 1000;
+    return cookies.split(";").some((part) => {
+      const [, end = "", proof = ""] = new RegExp(`^ *${name}=(\\d{1,12})\\.([\\w-]+) *$`).exec(part) ?? [];
+      return Number(end) > now && isSame(proof, sign(token, `session ${end}`));
+    });
+  }
+
+  function refuse({ headers, socket }: IncomingMessage, isWrong: boolean): Reply {
+    if (isWrong) tell(socket.remoteAddress);
+    const isPage = headers.accept?.includes("text/html") === true;
+    const [type, body] = isPage
+      ? ["text/html; charset=utf-8", toSignInPage(isWrong)]
+      : ["text/plain; charset=utf-8", `${HOW}\n`];
+    const shared = ["WWW-Authenticate", "Bearer", "Cache-Control", "no-store"];
+    const policy = isPage ? ["Content-Security-Policy", SIGN_IN_POLICY] : [];
+    return { status: 401, headers: ["Content-Type", type, ...shared, ...policy], body };
+  }
+
+  function tell(from: string | undefined): void {
+    wrong += 1;
+    if (clock.now() < quietUntil) return;
+    log.warn("admin.wrong-token", { times: wrong, from });
+    quietUntil = clock.now() + QUIET_MS;
+    wrong = 0;
   }
 }
 
@@ -49,6 +98,8 @@ function isOwnName(host = ""): boolean {
   return name === "localhost" || name.endsWith(".localhost") || isIP(name.replace(/^\[|\]$/g, "")) !== 0;
 }
 
+const sign = (token: string, text: string): string => createHmac("sha256", token).update(text).digest("base64url");
+
 /** Compares in the same time whatever was given. */
 function isSame(given: string, wanted: string): boolean {
   const [one, other] = [given, wanted].map((text) => createHmac("sha256", "compare").update(text).digest());
@@ -59,10 +110,4 @@ const misdirected = (): Reply => ({
   status: 421,
   headers: ["Content-Type", "text/plain; charset=utf-8", "Cache-Control", "no-store"],
   body: "These pages have no name of their own: ask for them by an address or as localhost\n",
-});
-
-const refuse = (): Reply => ({
-  status: 401,
-  headers: ["Content-Type", "text/plain; charset=utf-8", "WWW-Authenticate", "Bearer", "Cache-Control", "no-store"],
-  body: `${HOW}\n`,
 });

@@ -149,7 +149,7 @@ describe("the configuration", () => {
       logLevel: "info",
       logFormat: undefined,
       trustProxy: 0,
-      admin: { host: "127.0.0.1", port: undefined, token: undefined },
+      admin: { host: "127.0.0.1", port: undefined, token: undefined, login: undefined },
       anvilBin: undefined,
       treasury: { evmKey: undefined, solanaKey: undefined },
       facilitator: { url: undefined, headers: {}, cdp: undefined },

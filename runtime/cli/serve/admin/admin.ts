@@ -27,6 +27,7 @@ export interface OpenAdmin {
 }
 
 const GRACE_MS = 5000;
+const LOOPBACK = /^(?:127\.|localhost$|::1$|\[::1\]$)/;
 /** Linux takes 107 bytes, macOS 103. */
 const LONGEST_SOCKET = 103;
 
@@ -44,7 +45,10 @@ export async function openAdmin({ config, routes, log }: AdminOptions): Promise<
   try {
     const { port, host } = admin;
     const pages = port === undefined ? undefined : await openServer({ host, port });
-    const gate = pages && createTokenGate(adminToken(config));
+    const terms = { token: adminToken(config), login: admin.login, clock: { now: Date.now }, log };
+    const gate = pages && createTokenGate(terms);
+    if (pages && !LOOPBACK.test(host))
+      log.warn("admin.exposed", { host, note: "anybody who reaches it may try tokens" });
     pages?.attach(createAdminListener({ routes, gate, log }));
     return {
       socket: socket?.path,

@@ -66,6 +66,7 @@ async function refresh() {
   const told = document.getElementById("_live");
   try {
     const response = await fetch(location.href, { headers: { accept: "text/html" } });
+    if (response.status === 401) return location.reload(); // The session is over: nothing of it stays on the screen.
     if (!response.ok) throw new Error(String(response.status));
     const next = new DOMParser().parseFromString(await response.text(), "text/html");
     for (const part of document.querySelectorAll("[data-live]")) {

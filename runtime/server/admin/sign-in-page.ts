@@ -1,0 +1,42 @@
+import { createHash } from "node:crypto";
+import { html } from "../../surfaces/pages/html.ts";
+
+const STYLE = `
+body { max-width: 34rem; margin: 4rem auto; padding: 0 1rem; font: 1rem/1.6 system-ui, sans-serif; }
+label, input { display: block; }
+input { box-sizing: border-box; width: 100%; margin: .25rem 0 1rem; }
+input, button { padding: .6rem .8rem; font: inherit; }
+`;
+
+/** The page carries its own style: the files of the others are not for everybody. */
+export const SIGN_IN_POLICY: string = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Asks for the token. @param isWrong whether one was given already */
+export const toSignInPage = (isWrong: boolean): string =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>The books - sign in</title>
+<style>${{ markup: STYLE }}</style>
+</head>
+<body>
+<h1>The books</h1>
+<form>
+${isWrong && html`<p role="alert"><strong>That is not the token.</strong></p>`}
+<label for="token">The token, which <code>payphone status --token</code> prints</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
+<button>Sign in</button>
+</form>
+</body>
+</html>
+`.markup;
