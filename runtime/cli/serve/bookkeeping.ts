@@ -1,6 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
-import { forgetBefore, forgetTalliesBefore } from "../../core/books/keeping.ts";
 import { createSaleAnswers } from "../../core/books/answers.ts";
+import { forgetBefore, forgetTalliesBefore } from "../../core/books/keeping.ts";
 import { notePrices } from "../../core/books/prices.ts";
 import { createRefusals } from "../../core/books/refusals.ts";
 import { createTallies, type Tallies } from "../../core/books/tallies.ts";
