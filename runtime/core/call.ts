@@ -75,3 +75,9 @@ export type Outcome =
       /** Set when a settlement was tried and failed; sent as PAYMENT-RESPONSE. */
       readonly receipt?: SettleResponse;
     };
+
+/** Counts something for the call that is being answered. */
+export type NoteInCall = (what: "cache:hit" | "cache:miss") => void;
+
+/** Runs a call so that what is done on its behalf can count for it. */
+export type InCall = <T>(note: NoteInCall, call: () => Promise<T>) => Promise<T>;

@@ -7,6 +7,7 @@ import { explainOffer } from "./payments/explain-offer.ts";
 import {
   type Bought,
   describePayment,
+  noteStep,
   type Purchase,
   payerOf,
   requestOf,
@@ -76,7 +77,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   async function underLease(purchase: Purchase, mayCharge: boolean): Promise<Outcome> {
     const lease = await reservations.claimPayment(purchase.key);
     if (!lease) throw inProgress();
-    note(purchase, "reserved");
+    noteStep(purchase, "reserved", clock.now());
     try {
       const record = await reservations.recall(purchase.key);
       if (record) return await resume(purchase, record);
@@ -102,7 +103,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const verdict = await facilitator.verify(listed, offer, verifyDeadline());
     const { isValid, invalidReason, invalidMessage, payer } = verdict;
     if (!isValid) return refuse(service, invocation, toRefusal(invalidReason), join(invalidReason, invalidMessage));
-    note(purchase, "verified");
+    noteStep(purchase, "verified", clock.now());
     const request = requestOf(purchase);
     const verified = { ...purchase, payer: payer ?? payment.authorization.payer, listed, request };
     const underRules = (bought: VerifiedPurchase): Promise<Outcome> => deps.rules.during(bought, () => buy(bought));
@@ -138,7 +139,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     return exposure.during({ key, payer: purchase.payer as string, offer, lifeMs }, async () => {
       try {
         const output = await perform(service, input, { id, signal, payer: purchase.payer, network: offer.network });
-        note(purchase, "worked");
+        noteStep(purchase, "worked", clock.now());
         signal.throwIfAborted(); // Before the money moves: the payment is released, not charged.
         const outcome = await settle(purchase, { output });
         if (outcome.kind === "challenge") await standing.noteRefused(payer);
@@ -212,10 +213,6 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const detail =
       "The payment may have been sent; its outcome is not known yet. Repeat this request with the same payment; do not pay again.";
     throw new Problem("settlement-unknown", detail, { retryAfter: 5 });
-  }
-
-  function note({ invocation: { course } }: Purchase, step: "reserved" | "verified" | "worked"): void {
-    if (course) course[step] = clock.now();
   }
 
   /** The receipt with our signature, the same each time that it is told. */

@@ -1,8 +1,8 @@
 import { Problem } from "../../api/problem.ts";
-import { readAnswer, type SaleAnswer } from "../../core/books/answers.ts";
 import type { BookLine, Books, Span } from "../../core/books/books.ts";
-import { readPrices } from "../../core/books/prices.ts";
-import { readRefusals } from "../../core/books/refusals.ts";
+import { readSaleAnswer, type SaleAnswer } from "../../core/notes/answers.ts";
+import { readPrices } from "../../core/notes/prices.ts";
+import { readRefusals } from "../../core/notes/refusals.ts";
 import { isTestSite } from "../../core/rails/networks.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import { createTreasury } from "../../drivers/treasury.ts";
@@ -47,7 +47,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   const history = createTallyHistory(Date.now);
   const countBuyers = createBuyerCount();
   const jobs = createJobDesk(store);
-  const answerOf = (sale: BookLine): Promise<SaleAnswer> => readAnswer(store, sale);
+  const answerOf = (sale: BookLine): Promise<SaleAnswer> => readSaleAnswer(store, sale);
 
   const page = (path: string, title: string, make: Make, view = path): AdminRoute => ({
     method: "GET",

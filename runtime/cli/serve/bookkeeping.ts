@@ -1,12 +1,13 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
-import { createSaleAnswers } from "../../core/books/answers.ts";
 import { forgetBefore, forgetTalliesBefore } from "../../core/books/keeping.ts";
-import { notePrices } from "../../core/books/prices.ts";
-import { createRefusals } from "../../core/books/refusals.ts";
 import { createTallies, type Tallies } from "../../core/books/tallies.ts";
+import { createSaleAnswers } from "../../core/notes/answers.ts";
+import { notePrices } from "../../core/notes/prices.ts";
+import { createRefusals } from "../../core/notes/refusals.ts";
 import type { CallCounters } from "../../core/payments/count-calls.ts";
 import type { Service } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
+import { inCall } from "../../drivers/store/cache-reads.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
 
 export interface BookkeepingDeps {
@@ -47,7 +48,7 @@ export function createBookkeeping({ site, store, clock, log }: BookkeepingDeps):
   }
 
   return {
-    counters: { tallies, refusals, answers },
+    counters: { tallies, refusals, answers, inCall },
     start(services) {
       const offered = services.map(({ manifest }) => manifest);
       notePrices(store, offered, clock.now()).catch((error: unknown) => log.warn("books.prices-lost", { error }));

@@ -1,11 +1,10 @@
 import type { Clock } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import type { SaleAnswers } from "../books/answers.ts";
-import type { Refusals } from "../books/refusals.ts";
 import type { Tallies, TallyNames } from "../books/tallies.ts";
-import type { CallCourse, Invocation, Outcome } from "../call.ts";
+import type { CallCourse, InCall, Invocation, Outcome } from "../call.ts";
+import type { SaleAnswers } from "../notes/answers.ts";
+import type { Refusals } from "../notes/refusals.ts";
 import type { Service } from "../service.ts";
-import { inCall } from "./call-scope.ts";
 
 /** Where is counted how calls end. */
 export interface CallCounters {
@@ -14,6 +13,8 @@ export interface CallCounters {
   readonly refusals?: Pick<Refusals, "note"> | undefined;
   /** Left out: nobody keeps how sales were answered. */
   readonly answers?: Pick<SaleAnswers, "note"> | undefined;
+  /** Left out: reads of caches are not counted. */
+  readonly inCall?: InCall | undefined;
 }
 
 export interface CountedDeps extends CallCounters {
@@ -24,7 +25,10 @@ export interface CountedDeps extends CallCounters {
 type Call = (service: Service, invocation: Invocation) => Promise<Outcome>;
 
 /** Counts how calls end, and gives each the course on which its steps are noted. Changes nothing about them. */
-export function countCalls(invoke: Call, { services, tallies, refusals, answers, clock }: CountedDeps): Call {
+export function countCalls(
+  invoke: Call,
+  { services, tallies, refusals, answers, inCall = direct, clock }: CountedDeps,
+): Call {
   const known = new Set(services);
 
   return async (service, invocation) => {
@@ -63,6 +67,8 @@ export function countCalls(invoke: Call, { services, tallies, refusals, answers,
     else if (!isGone) answers?.note(sale, begun, "later");
   }
 }
+
+const direct: InCall = (_note, call) => call();
 
 function toWhat(outcome: Outcome, { payment }: Invocation, isPaid: boolean): string {
   if (outcome.kind === "result") return outcome.isRepeat ? "replay" : isPaid ? "result" : "free";

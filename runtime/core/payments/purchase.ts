@@ -95,6 +95,11 @@ export function describePayment(
   return { rail, payer: toBookPayer(network, authorization.payer ?? null), sale: saleId(key) };
 }
 
+/** Notes when a step of a call was done. */
+export function noteStep({ invocation }: Purchase, step: "reserved" | "verified" | "worked", at: number): void {
+  if (invocation.course) invocation.course[step] = at;
+}
+
 const toSteps = ({ begun, reserved, verified, worked, recorded }: CallCourse): CallSteps => ({
   begun,
   ...(reserved !== undefined && { reserved }),

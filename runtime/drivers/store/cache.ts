@@ -1,8 +1,8 @@
 import type { Cache, Cached, Clock, Log } from "../../api/capabilities.ts";
 import { sha256 } from "../../core/digest.ts";
-import { noteCacheRead } from "../../core/payments/call-scope.ts";
 import type { Store } from "../../core/store.ts";
 import { createSingleFlight } from "../upstream/single-flight.ts";
+import { noteCacheRead } from "./cache-reads.ts";
 
 export interface CacheOptions {
   readonly store: Store;

@@ -1,7 +1,7 @@
 import type { AnyHandler, Log } from "../../../runtime/api/plugin.ts";
-import { createSaleAnswers } from "../../../runtime/core/books/answers.ts";
-import { createRefusals } from "../../../runtime/core/books/refusals.ts";
 import { createTallies } from "../../../runtime/core/books/tallies.ts";
+import { createSaleAnswers } from "../../../runtime/core/notes/answers.ts";
+import { createRefusals } from "../../../runtime/core/notes/refusals.ts";
 import { PATHS } from "../../../runtime/core/paths.ts";
 import { createPayments } from "../../../runtime/core/payments.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
@@ -10,6 +10,7 @@ import type { Store } from "../../../runtime/core/store.ts";
 import type { Rail } from "../../../runtime/core/x402/rails.ts";
 import type { Facilitator } from "../../../runtime/core/x402/x402.ts";
 import { createHttpFacilitator } from "../../../runtime/drivers/facilitator/http.ts";
+import { inCall } from "../../../runtime/drivers/store/cache-reads.ts";
 import { openRedisStore } from "../../../runtime/drivers/store/redis.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
 import { createApp } from "../../../runtime/server/app.ts";
@@ -40,6 +41,7 @@ const counters =
         tallies: createTallies({ store, clock, log }),
         refusals: createRefusals({ store, clock, log }),
         answers: createSaleAnswers({ store, clock, log }),
+        inCall,
       }
     : undefined;
 const stub: Facilitator = {

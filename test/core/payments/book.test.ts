@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
-import type { AnswerWay } from "../../../runtime/core/books/answers.ts";
 import type { BookEvent, SaleEvent } from "../../../runtime/core/books/events.ts";
 import type { TallyNames } from "../../../runtime/core/books/tallies.ts";
 import type { Invocation, Outcome } from "../../../runtime/core/call.ts";
+import type { AnswerWay } from "../../../runtime/core/notes/answers.ts";
 import { type CallCounters, countCalls } from "../../../runtime/core/payments/count-calls.ts";
 import type { Service } from "../../../runtime/core/service.ts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";

@@ -1,4 +1,4 @@
-import type { BuyerRefusals } from "../../../core/books/refusals.ts";
+import type { BuyerRefusals } from "../../../core/notes/refusals.ts";
 import { type Html, html } from "../html.ts";
 import { toCount, toTime, toUsd } from "./figures.ts";
 import { toFigureTable } from "./frame.ts";

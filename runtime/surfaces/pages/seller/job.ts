@@ -1,7 +1,7 @@
 import type { JobEnd, JobProgress, JobRecord } from "../../../core/jobs/records.ts";
 import type { RefundStatus } from "../../../core/refunds/refunds.ts";
 import { type Html, type HtmlPart, html } from "../html.ts";
-import { toAmount } from "./jobs.ts";
+import { toPaidAmount } from "./jobs.ts";
 import { type Moment, toTimeLine } from "./life.ts";
 import { toPayer } from "./sales.ts";
 import type { ShopView } from "./view.ts";
@@ -33,7 +33,7 @@ export function toJob({ rails, own }: ShopView, { record, steps, progress, end, 
   const facts: readonly (readonly [string, HtmlPart | undefined])[] = [
     ["Id", html`<code>${id}</code>`],
     ["Service", html`<a href="/services/${encodeURIComponent(service)}">${service}</a>`],
-    ["Paid", payment ? toAmount(payment, rails) : undefined],
+    ["Paid", payment ? toPaidAmount(payment, rails) : undefined],
     ["Paid by", payment ? toPayer(payment.payer, own) : undefined],
     ["Paid back in", refund.refund_tx ? html`<code>${refund.refund_tx}</code>` : undefined],
     ["Refund", refund.refund_pending ? html`waits for you: <a href="/jobs">what is owed</a>` : undefined],

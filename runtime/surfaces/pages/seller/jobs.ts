@@ -78,7 +78,7 @@ function toOwed(refunds: readonly OpenRefund[], rails: ShopView["rails"]): Html 
         toTime(openedAt),
         service,
         toJobLink(id),
-        toAmount(payment, rails),
+        toPaidAmount(payment, rails),
         payment.payer ? html`<code>${payment.payer}</code>` : "unknown",
         status,
         reason ?? "",
@@ -89,7 +89,7 @@ ${manual.length > 0 && html`<p>Those by hand: pay the amount back, and note it.<
 }
 
 /** What was paid, in the token's own unit. */
-export function toAmount({ network, asset, amount }: OpenRefund["payment"], rails: ShopView["rails"]): string {
+export function toPaidAmount({ network, asset, amount }: OpenRefund["payment"], rails: ShopView["rails"]): string {
   const rail = rails.find((each) => each.network === network && isSame(each.asset, asset));
   return rail ? `${toDecimal(BigInt(amount), rail.decimals)} ${rail.symbol}` : `${amount} of ${asset}`;
 }

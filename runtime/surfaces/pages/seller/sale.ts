@@ -1,5 +1,5 @@
-import type { SaleAnswer } from "../../../core/books/answers.ts";
 import type { BookLine } from "../../../core/books/books.ts";
+import type { SaleAnswer } from "../../../core/notes/answers.ts";
 import { type Html, type HtmlPart, html } from "../html.ts";
 import { toTime, toUsdText } from "./figures.ts";
 import { type Moment, toTimeLine } from "./life.ts";

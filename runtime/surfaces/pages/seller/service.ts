@@ -1,4 +1,4 @@
-import type { PriceChange } from "../../../core/books/prices.ts";
+import type { PriceChange } from "../../../core/notes/prices.ts";
 import { type Html, html } from "../html.ts";
 import { countsOf, toCount, toEarned, toQuantile, toShare, toTime, toUsd } from "./figures.ts";
 import { toFigureTable, toLooks } from "./frame.ts";

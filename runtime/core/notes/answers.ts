@@ -1,6 +1,6 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
+import type { SaleEvent } from "../books/events.ts";
 import type { Store } from "../store.ts";
-import type { SaleEvent } from "./events.ts";
 
 /** What became of a sale's answer, as far as it is known. Unix milliseconds. */
 export interface SaleAnswer {
@@ -100,7 +100,7 @@ export function createSaleAnswers({ store, clock, log, everyMs = EVERY_MS }: Sal
 }
 
 /** What became of a sale's answer; nothing of it is known after 90 days. @throws Problem `unavailable`. */
-export async function readAnswer(
+export async function readSaleAnswer(
   store: Pick<Store, "get">,
   { id, times }: { readonly id: string; readonly times: SaleEvent["times"] },
 ): Promise<SaleAnswer> {

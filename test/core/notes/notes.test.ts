@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { createSaleAnswers, readAnswer } from "../../../runtime/core/books/answers.ts";
-import { notePrices, readPrices } from "../../../runtime/core/books/prices.ts";
-import { createRefusals, readRefusals } from "../../../runtime/core/books/refusals.ts";
 import { createJobFailures } from "../../../runtime/core/jobs/failures.ts";
+import { createSaleAnswers, readSaleAnswer } from "../../../runtime/core/notes/answers.ts";
+import { notePrices, readPrices } from "../../../runtime/core/notes/prices.ts";
+import { createRefusals, readRefusals } from "../../../runtime/core/notes/refusals.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
@@ -49,7 +49,7 @@ describe("what is kept beside the book", () => {
   it("knows how each sale was answered, and how often later", async () => {
     const [one, other] = [createSaleAnswers(deps()), createSaleAnswers(deps())];
     const begun = now;
-    const read = (id: string) => readAnswer(store, { id, times: { begun } });
+    const read = (id: string) => readSaleAnswer(store, { id, times: { begun } });
     one.note("sale_1", begun, "sent");
     other.note("sale_2", begun, "gone");
     await Promise.all([one.flush(), other.flush()]);
