@@ -136,20 +136,20 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { id, signal } = invocation;
     const payer = payerOf(purchase.payer as string, offer);
     const lifeMs = service.deadlineMs + SETTLE_LIFE_MS;
+    const leave = async (error?: unknown): Promise<never> => {
+      if (!signal.aborted) throw error;
+      await standing.noteLeft(payer);
+      throw new Problem("unavailable", "The caller is gone");
+    };
     return exposure.during({ key, payer: purchase.payer as string, offer, lifeMs }, async () => {
-      try {
-        const output = await perform(service, input, { id, signal, payer: purchase.payer, network: offer.network });
-        noteStep(purchase, "worked", clock.now());
-        signal.throwIfAborted(); // Before the money moves: the payment is released, not charged.
-        const outcome = await settle(purchase, { output });
-        if (outcome.kind === "challenge") await standing.noteRefused(payer);
-        else exposure.spent(purchase.payer as string, offer);
-        return outcome;
-      } catch (error) {
-        if (!signal.aborted) throw error;
-        await standing.noteLeft(payer);
-        throw new Problem("unavailable", "The caller is gone");
-      }
+      const call = { id, signal, payer: purchase.payer, network: offer.network };
+      const output = await perform(service, input, call).catch(leave);
+      noteStep(purchase, "worked", clock.now());
+      if (signal.aborted) await leave(); // Before the money moves: the payment is released, not charged.
+      const outcome = await settle(purchase, { output }); // Who leaves from here on is charged all the same.
+      if (outcome.kind === "challenge") await standing.noteRefused(payer);
+      else exposure.spent(purchase.payer as string, offer);
+      return outcome;
     });
   }
 

@@ -18,7 +18,7 @@ export interface Store {
   /** True when the key was absent (or expired) and now holds `value`; atomic across all processes that share the store. */
   putIfAbsent(key: string, value: unknown, ttlMs?: number, durability?: Durability): Promise<boolean>;
   /** Adds `by` to an integer that starts at 0 and returns the sum; `ttlMs` counts from the first increment. Atomic. */
-  incr(key: string, by?: number, ttlMs?: number): Promise<number>;
+  incr(key: string, by?: number, ttlMs?: number, durability?: Durability): Promise<number>;
   /**
    * Counts `member` under `key` with a weight, a whole number, until it leaves or `ttlMs` have passed; a member that joins
    * again counts once, with its newest weight. Gives the tally with it. Atomic; survives a crash of the process.

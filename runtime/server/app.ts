@@ -62,12 +62,19 @@ export function createApp(deps: AppDeps): RequestListener {
   const shared = { maxDepth: bounds.body_depth, limits };
   const app = express().disable("x-powered-by").enable("strict routing").enable("case sensitive routing");
   app.set("query parser", "simple").set("trust proxy", deps.trustProxy ?? 0);
+  /** Paths without parameters, so that their requests do not try every route in turn. */
+  const fixed = new Map<string, RequestHandler>();
   const mount = (paths: ReadonlyMap<string, Methods>, budgetOf: HandlerOptions["budgetOf"]): void => {
-    // `app.all` would register each handler once per method: 35 times.
-    for (const [path, methods] of paths) app.route(toPattern(path)).all(toHandler(methods, { limits, budgetOf, send }));
+    for (const [path, methods] of paths) {
+      const handle = toHandler(methods, { limits, budgetOf, send });
+      // `app.all` would register each handler once per method: 35 times.
+      if (path.includes("{")) app.route(toPattern(path)).all(handle);
+      else if (!fixed.has(path)) fixed.set(path, handle);
+    }
   };
 
   app.use(begin(clock, bounds.url_bytes));
+  app.use((request, response, next) => (fixed.get(contextOf(response).path) ?? skip)(request, response, next));
   mount(createProbes(site.name, deps.ready), () => undefined);
   mount(
     createRest({ ...deps, services: deps.routed ?? deps.services, ...shared, baseUrl: site.baseUrl }),
@@ -81,6 +88,8 @@ export function createApp(deps: AppDeps): RequestListener {
   app.use(answerProblems(send, fail, deps.notFound));
   return app;
 }
+
+const skip: RequestHandler = (_request, _response, next) => next();
 
 function begin(clock: Clock, maxUrlBytes: number): RequestHandler {
   return (request, response, next) => {

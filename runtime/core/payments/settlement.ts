@@ -60,6 +60,7 @@ const LOOK_PAUSE_MS = 1000;
 export function createSettler(deps: SettlerDeps): Settler {
   const { rails, log, settleMs = 40_000, silenceMs = 5000, confirmMs = 10_000 } = deps;
   const settleDeadline = createDeadline(settleMs);
+  const lookDeadline = createDeadline(LOOK_MS);
   const quietUntil = new Map<string, number>();
 
   return {
@@ -131,7 +132,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     answer: SettleResponse,
   ): Promise<Settlement> {
     const found = await railOf(rails, offer)
-      ?.settlements.find(payment, offer, AbortSignal.timeout(LOOK_MS))
+      ?.settlements.find(payment, offer, lookDeadline())
       .catch((error: unknown) => complain(offer.network, error));
     const isReadable = found !== undefined;
     if (found?.state === "settled") {

@@ -33,7 +33,7 @@ export function createPayerLimits({ terms, store, clock }: PayerLimitsDeps): Pay
   /** The counter of the period that it is now. */
   const counterOf = (name: string, wallet: string, periodMs: number): ((by: number) => Promise<number>) => {
     const key = `per-payer:${name}:${toAccount(wallet)}:${Math.floor(clock.now() / periodMs)}`;
-    return (by) => store.incr(key, by, periodMs + MARGIN_MS);
+    return (by) => store.incr(key, by, periodMs + MARGIN_MS, "lazy");
   };
   const secondsLeft = (periodMs: number): number => Math.ceil((periodMs - (clock.now() % periodMs)) / 1000);
 

@@ -42,7 +42,7 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
       if (payer === undefined) return;
       const account = payerOf(payer, offer);
       const day = today();
-      const at = await store.incr(countKey(account, day), 1, ENTRY_MS);
+      const at = await store.incr(countKey(account, day), 1, ENTRY_MS, "lazy");
       const entry: Entry = { key, service: service.manifest.id, at: clock.now() };
       await store.set(entryKey(account, day, at), entry, ENTRY_MS, "lazy");
     },

@@ -33,7 +33,7 @@ export interface TextAdapter {
 export interface Atomics {
   putIfAbsent(key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<boolean>;
   /** undefined when the key holds something else than an integer. */
-  incr(key: string, by: number, ttlMs: number | undefined): Promise<number | undefined>;
+  incr(key: string, by: number, ttlMs: number | undefined, durability: Durability): Promise<number | undefined>;
   join(key: string, member: string, weight: number, ttlMs: number): Promise<Tally>;
   leave(key: string, member: string): Promise<void>;
   /** Writes a text and enters an event, both or neither; an event that is there already is not entered again. */
@@ -104,10 +104,10 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, atomics:
         await null;
         return atomics.putIfAbsent(checkKey(key), text, toTtl(ttlMs), durability);
       }),
-    incr: (key, by = 1, ttlMs) =>
+    incr: (key, by = 1, ttlMs, durability = "durable") =>
       reachInTurn(async () => {
         if (!Number.isSafeInteger(by)) throw new TypeError(`a counter grows by whole numbers, not by ${by}`);
-        const sum = await atomics.incr(checkKey(key), by, toTtl(ttlMs));
+        const sum = await atomics.incr(checkKey(key), by, toTtl(ttlMs), durability);
         if (sum === undefined) throw new TypeError(`"${key}" does not hold an integer`);
         return sum;
       }),

@@ -72,14 +72,16 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
       };
       return commits.run(key, put, durability);
     },
-    incr: (key, by, ttlMs) =>
-      commits.run(key, () => {
+    incr: (key, by, ttlMs, durability) => {
+      const add = (): number | undefined => {
         const known = entries.read(key);
         const sum = Number(known?.value ?? 0) + by;
         if (!Number.isSafeInteger(sum)) return undefined;
         entries.write(key, String(sum), known ? known.expires : expiresIn(ttlMs));
         return sum;
-      }),
+      };
+      return commits.run(key, add, durability);
+    },
     join: (key, member, weight, ttlMs) => {
       const join = (): Tally => {
         entries.write(toMemberKey(key, member), String(weight), expiresIn(ttlMs));

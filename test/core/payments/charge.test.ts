@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { move } from "../../support/chains/scripted-rail.ts";
+import { eventually } from "../../support/eventually.ts";
 import { openShop, type Shop } from "../../support/sellers/shop.ts";
 
 const ROLL = { low: 1, high: 6 };
@@ -118,6 +119,27 @@ describe("a paid request", () => {
     const again = await shop.retry("/v1/roll", ROLL, payment);
     expect(await again.json()).to.deep.equal({ value: 1, executions: 1 });
     expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("counts as in flight, and not as left, when its caller leaves a settlement whose outcome is not known", async () => {
+    const payment = await shop.pay("/v1/roll");
+    const reached = Promise.withResolvers<void>();
+    const proceed = Promise.withResolvers<void>();
+    shop.rail.script.settle = async () => {
+      reached.resolve();
+      await proceed.promise;
+      throw new Problem("facilitator-unavailable");
+    };
+    const leaving = new AbortController();
+    const call = shop.post("/v1/roll", ROLL, { "payment-signature": payment }, leaving.signal).catch(() => "left");
+    await reached.promise;
+    leaving.abort();
+    expect(await call).to.equal("left");
+    for (let at = 0; at < 3; at += 1) await shop.post("/v1/roll", ROLL); // The server has seen by now that they left.
+    proceed.resolve();
+    const keys = (word: string): string[] => [...shop.store.entries.keys()].filter((key) => key.startsWith(`${word}:`));
+    await eventually(() => keys("lease").length === 0);
+    expect([keys("in-flight").length, keys("left").length]).to.deep.equal([1, 0]);
   });
 
   describe("when the facilitator fails to verify", () => {

@@ -24,6 +24,9 @@ export function createMemoryStore(now: () => number = Date.now): Store & MemoryB
   const write = (key: string, value: unknown, ttlMs = Number.POSITIVE_INFINITY): void => {
     held.set(check(key), { text: JSON.stringify(value), until: now() + ttlMs });
   };
+  /** The members of each key, so that a tally does not look at what else is held. */
+  const joined = new Map<string, Set<string>>();
+  const toMemberKey = (key: string, member: string): string => `${key}\0${member}`;
   const events = new Map<string, BookEvent>();
   const tallies: BookTally[] = [];
   return {
@@ -54,11 +57,16 @@ export function createMemoryStore(now: () => number = Date.now): Store & MemoryB
       return sum;
     },
     async join(key, member, weight, ttlMs) {
-      write(`${key}\0${member}`, weight, ttlMs);
-      const joined = [...held.keys()].filter((one) => one.startsWith(`${key}\0`) && read(one) !== undefined);
-      return { members: joined.length, weight: joined.reduce((sum, one) => sum + Number(read(one)), 0) };
+      write(toMemberKey(key, member), weight, ttlMs);
+      const members = joined.get(key) ?? new Set();
+      joined.set(key, members.add(member));
+      const weights = [...members].map((one) => read(toMemberKey(key, one))).filter((text) => text !== undefined);
+      return { members: weights.length, weight: weights.reduce((sum, text) => sum + Number(text), 0) };
     },
-    leave: async (key, member) => void held.delete(`${key}\0${member}`),
+    async leave(key, member) {
+      held.delete(toMemberKey(key, member));
+      joined.get(key)?.delete(member);
+    },
     async *keys(prefix) {
       for (const key of [...held.keys()]) if (key.startsWith(prefix) && read(key) !== undefined) yield key;
     },
