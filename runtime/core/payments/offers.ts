@@ -122,9 +122,10 @@ export function createOffers(deps: OffersDeps): Offers {
         return "wrong_resource";
       const offer = await find(service, payment);
       if (!offer) return "no_matching_offer";
-      // A door that many services share says nothing of the service; version 1 says nothing of anything.
+      // Named is this door, which may stand below the base URL's path. One that many services share says nothing of the
+      // service; version 1 says nothing of anything.
       const bound =
-        named === service.path || payment.accepted?.extra?.offerId !== undefined || payment.x402Version === 1;
+        named?.endsWith(service.path) || payment.accepted?.extra?.offerId !== undefined || payment.x402Version === 1;
       return bound ? offer : "wrong_resource";
     },
     async update(statuses) {

@@ -120,6 +120,9 @@ describe("the offers of a service", () => {
       toPayment(undefined),
     ])
       expect(await matched(payment)).to.equal(first());
+    const below = "https://shop.test/dice/v1/roll";
+    const named = toPayment({ ...first(), extra }, { resourceUrl: below });
+    expect(await matched(named, below), "below a path").to.equal(first());
     expect(readings).to.equal(0);
   });
 
