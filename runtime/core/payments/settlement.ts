@@ -54,6 +54,8 @@ const LONGEST_TEXT = 100;
 const QUIET_MS = 10_000;
 /** How long one look at a chain may take. */
 const LOOK_MS = 10_000;
+/** A reason of its own spares every call an error with a stack that nobody reads. */
+const ANSWERED = "answered";
 /** Between two looks for the same payment. */
 const LOOK_PAUSE_MS = 1000;
 
@@ -93,7 +95,7 @@ export function createSettler(deps: SettlerDeps): Settler {
         failure(offer, "settlement_unknown", error instanceof Error ? error.message : String(error)),
       );
     const seen = watchChain(payment, offer, answered.signal);
-    return Promise.race([answer, seen]).finally(() => answered.abort());
+    return Promise.race([answer, seen]).finally(() => answered.abort(ANSWERED));
   }
 
   /** Fulfils when the chain shows the transfer. Never otherwise. */

@@ -32,8 +32,9 @@ export interface Bazaar {
 export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): ExtensionsOf {
   const inline = createSchemaInliner(services, schemas);
   const made = new Map<string, Forms>();
+  const mcp = baseUrl + PATHS.mcp;
   return (service, resource, room) => {
-    const toInfo = { [baseUrl + PATHS.mcp]: toTool, [baseUrl + service.path]: toHttp }[resource];
+    const toInfo = resource === mcp ? toTool : resource === baseUrl + service.path ? toHttp : undefined;
     if (!toInfo) return undefined;
     const key = `${service.manifest.id} ${resource}`;
     const forms = made.get(key) ?? build(service, toInfo);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { openShop, type Shop } from "../../support/sellers/shop.ts";
-import { createMemoryStore } from "../../support/store/memory-store.ts";
-import { type NotedWork, noteWork } from "../../support/store/note-work.ts";
+import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { createMemoryStore } from "../support/store/memory-store.ts";
+import { type NotedWork, noteWork } from "../support/store/note-work.ts";
 
 const ROLL = { low: 1, high: 6 };
 
