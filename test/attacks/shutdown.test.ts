@@ -1,15 +1,16 @@
 import { expect } from "chai";
+import { makeDirectory, removeDirectories } from "../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "../support/chains/facilitator-proxy.ts";
 import { eventually } from "../support/eventually.ts";
+import { projectShop } from "../support/sellers/project-shop.ts";
 import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
 import { json, type PayingFetch, stockFetch } from "../support/sellers/stock-buyer.ts";
 
 const ROLL = { low: 1, high: 1_000_000_000 };
 const CALLS = 20;
-const ROUNDS = 3;
-/** How many settlements are asked for before the end comes. */
-const AFTER = [1, 7, 15];
+/** How many settlements are asked for before the end comes; more of them in `npm run test:crash`. */
+const AFTER = process.env.CRASH_ROUNDS === undefined ? [1, 12] : [1, 4, 7, 12, 15, 19];
 
 describe("a server that ends under load", () => {
   let sandbox: TestSandbox;
@@ -17,15 +18,17 @@ describe("a server that ends under load", () => {
   let seller: Seller;
   let payments: string[] = [];
   let pay: PayingFetch;
+  let dir: string;
   const data = createDataDir();
   const start = async (port?: number, more: Record<string, string> = {}): Promise<void> => {
     const env = { FACILITATOR_URL: proxy.url, ...more };
-    seller = await startSeller({ sandbox, dataDir: data.path, env, ...(port !== undefined && { port }) });
+    seller = await startSeller({ sandbox, dir, dataDir: data.path, env, ...(port !== undefined && { port }) });
   };
   const received = (): Promise<bigint> => sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS!);
 
   before(async () => {
     sandbox = await sharedSandbox();
+    dir = await makeDirectory(projectShop({ services: ["roll"], rails: ["base"] }));
     proxy = await startFacilitatorProxy(sandbox.description.facilitator);
     await start();
     // The stock client makes the payments; they are sent later.
@@ -41,6 +44,7 @@ describe("a server that ends under load", () => {
     await seller.stop();
     await proxy.stop();
     data.remove();
+    await removeDirectories();
   });
 
   const send = (payment: string): Promise<Response> => {
@@ -59,15 +63,15 @@ describe("a server that ends under load", () => {
     ["SIGTERM", () => seller.stop()],
     ["kill -9", () => seller.kill()],
   ] as const)
-    for (let round = 0; round < ROUNDS; round++)
-      it(`with ${signal} delivers whatever was paid, and charges for nothing else (${AFTER[round]} settlements later)`, async () => {
+    for (const settlements of AFTER)
+      it(`with ${signal} delivers whatever was paid, and charges for nothing else (${settlements} settlements later)`, async () => {
         payments = [];
         await Promise.all(Array.from({ length: CALLS }, () => pay(`${seller.url}/v1/roll`, json(ROLL))));
         const before = await received();
         const reached = Promise.withResolvers<void>();
         let asked = 0;
         proxy.mishaps.settle = async (forward, response) => {
-          if (++asked === AFTER[round]) reached.resolve();
+          if (++asked === settlements) reached.resolve();
           const { status, body } = await forward();
           response.writeHead(status).end(body);
         };

@@ -3,9 +3,11 @@ import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts"
 import { type FacilitatorProxy, startFacilitatorProxy } from "../../support/chains/facilitator-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
 import { withRedis } from "../../support/programs.ts";
+import { projectShop } from "../../support/sellers/project-shop.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
+import { makeDirectory, removeDirectories } from "../set/served-directory.ts";
 
 const ROLL = { low: 1, high: 1_000_000_000 };
 
@@ -20,26 +22,28 @@ describe("a payment and a crash", () => {
   let proxy: FacilitatorProxy;
   let seller: Seller;
   let data: ReturnType<typeof createDataDir>;
+  let dir: string;
   const start = (options: { port?: number; baseUrl?: string; env?: Record<string, string> } = {}): Promise<Seller> => {
     const env = { FACILITATOR_URL: proxy.url, ...options.env };
-    return startSeller({ sandbox, dataDir: data.path, ...options, env });
+    return startSeller({ sandbox, dir, dataDir: data.path, ...options, env });
   };
   const portOf = ({ url }: Seller): number => Number(new URL(url).port);
   const received = (): Promise<bigint> => sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS!);
 
   before(async () => {
     sandbox = await sharedSandbox();
+    dir = await makeDirectory(projectShop({ services: ["roll"], rails: ["base"] }));
   });
   beforeEach(async () => {
-    data = createDataDir();
     proxy = await startFacilitatorProxy(sandbox.description.facilitator);
-    seller = await start();
+    data = createDataDir();
   });
   afterEach(async () => {
-    await seller.kill().catch(() => {});
+    await seller?.kill().catch(() => {});
     await proxy.stop();
     data.remove();
   });
+  after(removeDirectories);
 
   /** Lets the stock client make the payment, without sending it. */
   async function makePayment(): Promise<Kept> {
@@ -70,6 +74,7 @@ describe("a payment and a crash", () => {
     );
 
   it("gives the paid result to the same payment after kill -9 between settlement and answer", async () => {
+    seller = await start();
     const kept = await makePayment();
     const before = await received();
     proxy.mishaps.settle = async (forward) => {
@@ -92,6 +97,7 @@ describe("a payment and a crash", () => {
   });
 
   it("takes the payment as if nothing had been, after kill -9 before the settlement", async () => {
+    seller = await start();
     const kept = await makePayment();
     const before = await received();
     proxy.mishaps.verify = async (forward) => {
@@ -106,6 +112,7 @@ describe("a payment and a crash", () => {
   });
 
   it("never asks for another payment when a settlement is accepted and then times out", async () => {
+    seller = await start();
     const kept = await makePayment();
     const before = await received();
     proxy.mishaps.settle = async (forward, response) => {
@@ -118,6 +125,7 @@ describe("a payment and a crash", () => {
   });
 
   it("settles later what the facilitator could not settle now, once, and then delivers", async () => {
+    seller = await start();
     const kept = await makePayment();
     const before = await received();
     proxy.mishaps.settle = async (_forward, response) => void response.writeHead(500).end("garbage");
@@ -131,6 +139,7 @@ describe("a payment and a crash", () => {
   });
 
   it("finishes the calls in flight on SIGTERM, and ends with 0", async () => {
+    seller = await start();
     const payments = await Promise.all(Array.from({ length: 10 }, makePayment));
     const before = await received();
     const reached = Promise.withResolvers<void>();
@@ -185,13 +194,13 @@ describe("a payment and a crash", () => {
     };
 
     it("on one SQLite file, 200 copies of a payment are executed and settled once", async () => {
+      seller = await start();
       twin = await start({ baseUrl: seller.url });
       await storm();
     });
 
     withRedis.it("on one Redis, 200 copies of a payment are executed and settled once", async () => {
       redis = await startRedis();
-      await seller.kill();
       seller = await start({ env: { REDIS_URL: redis.url } });
       twin = await start({ baseUrl: seller.url, env: { REDIS_URL: redis.url } });
       await storm();
@@ -199,7 +208,6 @@ describe("a payment and a crash", () => {
 
     withRedis.it("that lose their Redis fail closed, and recover with it", async () => {
       redis = await startRedis();
-      await seller.kill();
       seller = await start({ env: { REDIS_URL: redis.url } });
       const kept = await makePayment();
       const before = await received();

@@ -6,8 +6,10 @@ import { run } from "../../cli/call/run.ts";
 import { rail, sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "../../support/chains/facilitator-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
+import { projectShop } from "../../support/sellers/project-shop.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockClient } from "../../support/sellers/stock-buyer.ts";
+import { makeDirectory, removeDirectories } from "../set/served-directory.ts";
 
 const ROLL = { low: 1, high: 1_000_000_000 };
 
@@ -16,22 +18,26 @@ describe("an identifier of the official package and a crash", () => {
   let proxy: FacilitatorProxy;
   let seller: Seller;
   let data: ReturnType<typeof createDataDir>;
+  let dir: string;
   const start = (port = 0): Promise<Seller> =>
-    startSeller({ sandbox, dataDir: data.path, ...(port && { port }), env: { FACILITATOR_URL: proxy.url } });
+    startSeller({ sandbox, dir, dataDir: data.path, ...(port && { port }), env: { FACILITATOR_URL: proxy.url } });
   const received = (): Promise<bigint> => sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS!);
 
   before(async () => {
     sandbox = await sharedSandbox();
-  });
-  beforeEach(async () => {
+    dir = await makeDirectory(projectShop({ services: ["roll"], rails: ["base", "solana"] }));
     data = createDataDir();
     proxy = await startFacilitatorProxy(sandbox.description.facilitator);
     seller = await start();
   });
-  afterEach(async () => {
-    await seller.kill().catch(() => {});
+  afterEach(() => {
+    proxy.mishaps = {};
+  });
+  after(async () => {
+    await seller.kill();
     await proxy.stop();
     data.remove();
+    await removeDirectories();
   });
 
   /** A new signature under the identifier, made from the header alone. */

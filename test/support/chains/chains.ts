@@ -55,6 +55,15 @@ export async function openTestSandbox(dataDir?: string): Promise<TestSandbox> {
   };
 }
 
-let shared: Promise<TestSandbox> | undefined;
+/** Closes something before the shared sandbox stops. */
+export function closeBeforeSandbox(close: () => Promise<void>): void {
+  users.push(close);
+}
 
-after("stops the shared sandbox", async () => (await shared)?.stop());
+let shared: Promise<TestSandbox> | undefined;
+const users: (() => Promise<void>)[] = [];
+
+after("stops the shared sandbox", async () => {
+  for (const close of users) await close();
+  await (await shared)?.stop();
+});

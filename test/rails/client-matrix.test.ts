@@ -3,10 +3,11 @@ import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired } from "@x402/core/types";
 import { appendPaymentIdentifierToExtensions, generatePaymentId } from "@x402/extensions/payment-identifier";
 import { expect } from "chai";
-import { rail, sharedSandbox, type TestSandbox } from "./support/chains/chains.ts";
-import { createDataDir, type Seller, startSeller } from "./support/sellers/seller.ts";
-import { json, receiptOf, stockClient } from "./support/sellers/stock-buyer.ts";
-import { CLIENTS } from "./surfaces/a2a/served/support/clients.ts";
+import { rail, type TestSandbox } from "../support/chains/chains.ts";
+import type { Seller } from "../support/sellers/seller.ts";
+import { sharedSeller } from "../support/sellers/shared-seller.ts";
+import { json, receiptOf, stockClient } from "../support/sellers/stock-buyer.ts";
+import { CLIENTS } from "../surfaces/a2a/served/support/clients.ts";
 
 const INPUT = { low: 1, high: 1_000_000 };
 
@@ -92,14 +93,8 @@ const MATRIX: readonly (readonly [name: string, open: (url: string) => Promise<A
 describe("the matrix of clients:", () => {
   let sandbox: TestSandbox;
   let seller: Seller;
-  const data = createDataDir();
   before(async () => {
-    sandbox = await sharedSandbox();
-    seller = await startSeller({ sandbox, dataDir: data.path });
-  });
-  after(async () => {
-    expect(await seller.stop()).to.equal(0);
-    data.remove();
+    ({ sandbox, seller } = await sharedSeller());
   });
 
   const received = {

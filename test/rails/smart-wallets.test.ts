@@ -2,11 +2,12 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { expect } from "chai";
 import { type Hex, parseErc6492Signature, serializeErc6492Signature } from "viem";
-import { rail, sharedSandbox, type TestSandbox } from "./support/chains/chains.ts";
-import { createDataDir, type Seller, startSeller } from "./support/sellers/seller.ts";
-import { createSmartBuyer, type SmartBuyer } from "./support/sellers/smart-buyer.ts";
-import { json, receiptOf } from "./support/sellers/stock-buyer.ts";
-import { open03 } from "./surfaces/a2a/served/support/clients.ts";
+import { rail, type TestSandbox } from "../support/chains/chains.ts";
+import type { Seller } from "../support/sellers/seller.ts";
+import { sharedSeller } from "../support/sellers/shared-seller.ts";
+import { createSmartBuyer, type SmartBuyer } from "../support/sellers/smart-buyer.ts";
+import { json, receiptOf } from "../support/sellers/stock-buyer.ts";
+import { open03 } from "../surfaces/a2a/served/support/clients.ts";
 
 const INPUT = { low: 1, high: 6 };
 const FOREIGN = "0x00000000000000000000000000000000000F0E16";
@@ -14,15 +15,8 @@ const FOREIGN = "0x00000000000000000000000000000000000F0E16";
 describe("a stock buyer with a smart wallet", () => {
   let sandbox: TestSandbox;
   let seller: Seller;
-  const data = createDataDir();
-
   before(async () => {
-    sandbox = await sharedSandbox();
-    seller = await startSeller({ sandbox, dataDir: data.path });
-  });
-  after(async () => {
-    expect(await seller.stop()).to.equal(0);
-    data.remove();
+    ({ sandbox, seller } = await sharedSeller());
   });
 
   const token = (id: "base" | "polygon") => sandbox.chains.tokens.get(id)!;

@@ -2,8 +2,9 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import type { PaymentRequired } from "@x402/core/types";
 import { expect } from "chai";
 import { verifyMessage } from "viem";
-import { rail, sharedSandbox, type TestSandbox } from "./support/chains/chains.ts";
-import { createDataDir, type Seller, startSeller } from "./support/sellers/seller.ts";
+import { rail, type TestSandbox } from "../support/chains/chains.ts";
+import type { Seller } from "../support/sellers/seller.ts";
+import { sharedSeller } from "../support/sellers/shared-seller.ts";
 import {
   json,
   type PayingFetch,
@@ -11,22 +12,15 @@ import {
   stockClient,
   stockFetch,
   stockFetchV1,
-} from "./support/sellers/stock-buyer.ts";
+} from "../support/sellers/stock-buyer.ts";
 
 const HASHES = { input_hash: "a".repeat(64), output_hash: "B".repeat(64) };
 
 describe("a stock x402 buyer", () => {
   let sandbox: TestSandbox;
   let seller: Seller;
-  const data = createDataDir();
-
   before(async () => {
-    sandbox = await sharedSandbox();
-    seller = await startSeller({ sandbox, dataDir: data.path });
-  });
-  after(async () => {
-    expect(await seller.stop()).to.equal(0);
-    data.remove();
+    ({ sandbox, seller } = await sharedSeller());
   });
 
   const received = {

@@ -1,0 +1,61 @@
+import { x402Client } from "@x402/core/client";
+import { encodePaymentSignatureHeader } from "@x402/core/http";
+import type { PaymentRequired } from "@x402/core/types";
+import { ExactEvmScheme } from "@x402/evm/exact/client";
+import { appendPaymentIdentifierToExtensions, generatePaymentId } from "@x402/extensions/payment-identifier";
+import { expect } from "chai";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { rail, type TestSandbox } from "../support/chains/chains.ts";
+import { createSmartWallet } from "../support/chains/smart-wallet.ts";
+import type { Seller } from "../support/sellers/seller.ts";
+import { sharedSeller } from "../support/sellers/shared-seller.ts";
+import { toSigner } from "../support/sellers/smart-buyer.ts";
+import { json, receiptOf } from "../support/sellers/stock-buyer.ts";
+
+const ROLL = { low: 1, high: 6 };
+
+type Kind = "key" | "contract";
+
+describe("a stock buyer whose wallet held one price", () => {
+  let sandbox: TestSandbox;
+  let seller: Seller;
+  before(async () => {
+    ({ sandbox, seller } = await sharedSeller());
+  });
+
+  /** A wallet with one price and nothing else: of a key, or of a contract that is deployed. */
+  async function openWallet(id: "base" | "polygon", kind: Kind): Promise<x402Client> {
+    const { network, asset } = rail(id);
+    const caip = network as `eip155:${string}`;
+    const wallet = kind === "contract" ? await createSmartWallet(sandbox.chains.evm.get(network)!) : undefined;
+    await wallet?.deploy();
+    const signer = wallet ? toSigner(wallet) : privateKeyToAccount(generatePrivateKey());
+    await sandbox.chains.tokens.get(id)!.mint(signer.address, id === "base" ? 1000n : 10n ** 17n);
+    return new x402Client()
+      .register(caip, new ExactEvmScheme(signer))
+      .registerPolicy((_version, offers) => offers.filter((offer) => offer.network === network))
+      .setSpendControls({ allowedAssets: [{ network: caip, asset }] });
+  }
+
+  async function buy(client: x402Client, name: string): Promise<Response> {
+    const required = (await (await fetch(`${seller.url}/v1/roll`, json(ROLL))).json()) as PaymentRequired;
+    appendPaymentIdentifierToExtensions(required.extensions!, name);
+    const payment = encodePaymentSignatureHeader(await client.createPaymentPayload(required));
+    const init = json(ROLL);
+    return fetch(`${seller.url}/v1/roll`, { ...init, headers: { ...init.headers, "payment-signature": payment } });
+  }
+
+  for (const id of ["base", "polygon"] as const)
+    for (const kind of ["key", "contract"] as const)
+      it(`fetches its answer again with the wallet of a ${kind} on ${rail(id).title}`, async () => {
+        const client = await openWallet(id, kind);
+        const name = generatePaymentId();
+        const first = await buy(client, name);
+        expect(first.status, await first.clone().text()).to.equal(200);
+        const again = await buy(client, name);
+        expect(again.status, await again.clone().text()).to.equal(200);
+        expect(await again.text()).to.equal(await first.text());
+        expect(receiptOf(again)).to.deep.equal(receiptOf(first));
+        expect((await buy(client, generatePaymentId())).status, "nothing new").to.equal(402);
+      });
+});

@@ -1,0 +1,28 @@
+import { expect } from "chai";
+import { closeBeforeSandbox, sharedSandbox, type TestSandbox } from "../chains/chains.ts";
+import { createDataDir, type Seller, startSeller } from "./seller.ts";
+
+/** The project's own services, sold by a process of `payphone serve`, and the sandbox in which they are paid. */
+export interface SharedSeller {
+  readonly sandbox: TestSandbox;
+  readonly seller: Seller;
+}
+
+/** One seller for all test files of this process: started at its first use, ended in order after the last test. */
+export function sharedSeller(): Promise<SharedSeller> {
+  shared ??= open();
+  return shared;
+}
+
+let shared: Promise<SharedSeller> | undefined;
+
+async function open(): Promise<SharedSeller> {
+  const data = createDataDir();
+  const sandbox = await sharedSandbox();
+  const seller = await startSeller({ sandbox, dataDir: data.path });
+  closeBeforeSandbox(async () => {
+    expect(await seller.stop()).to.equal(0);
+    data.remove();
+  });
+  return { sandbox, seller };
+}
