@@ -11,7 +11,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { readConfig } from "../runtime/cli/config/config.ts";
 import { loadSet } from "../runtime/cli/set/load.ts";
 import type { SandboxDescription } from "../runtime/sandbox/open-sandbox.ts";
-import { startSandboxServer } from "./support/sellers/sandbox-server.ts";
+import { sharedSandboxServer } from "./support/sellers/sandbox-server.ts";
 
 /** What `payphone init` writes. */
 const NEW_SHOP = join(import.meta.dirname, "../runtime/cli/init/shop");
@@ -121,12 +121,11 @@ describe("the documents", () => {
   });
 
   describe("have clients that pay as they stand:", () => {
-    let sandbox: Awaited<ReturnType<typeof startSandboxServer>>;
+    let sandbox: Awaited<ReturnType<typeof sharedSandboxServer>>;
     before(async () => {
-      sandbox = await startSandboxServer();
+      sandbox = await sharedSandboxServer();
       await fundSmartWallet(sandbox.description);
     });
-    after(() => sandbox.stop());
 
     const SAID: Record<string, RegExp> = {
       "buy.mjs": /scheme: ["']eip191["']/,

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { loadSet } from "../../runtime/cli/set/load.ts";
 import type { Manifest } from "../../runtime/core/set/manifest.ts";
 import { eventually } from "../support/eventually.ts";
-import { type SandboxServer, startSandboxServer } from "../support/sellers/sandbox-server.ts";
+import { type SandboxServer, sharedSandboxServer } from "../support/sellers/sandbox-server.ts";
 import { createBuyer, json, type PayingFetch, receiptOf } from "../support/sellers/stock-buyer.ts";
 
 const { manifests, site } = await loadSet(join(import.meta.dirname, "../.."));
@@ -17,12 +17,11 @@ describe("the offline sandbox", () => {
   let server: SandboxServer;
   let pay: PayingFetch;
   before(async () => {
-    server = await startSandboxServer();
+    server = await sharedSandboxServer();
     const buyer = await createBuyer(server);
     buyer.setSpendControls({ maxAmountPerPayment: "$5" });
     pay = wrapFetchWithPayment(fetch, buyer);
   });
-  after(() => server?.stop());
 
   for (const manifest of sold)
     for (const [at, { input, output }] of manifest.examples.entries())

@@ -7,7 +7,7 @@ import { buffer } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect } from "chai";
-import { type SandboxServer, startSandboxServer } from "../../support/sellers/sandbox-server.ts";
+import { type SandboxServer, sharedSandboxServer } from "../../support/sellers/sandbox-server.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
@@ -75,12 +75,11 @@ describe("payphone mcp-proxy, used by a stock MCP client", () => {
   const clients: Client[] = [];
 
   before(async () => {
-    sandbox = await startSandboxServer();
+    sandbox = await sharedSandboxServer();
     forgetful = await startForgetful(sandbox.url);
   });
   after(async () => {
     forgetful.server.close();
-    await sandbox.stop();
   });
   beforeEach(() => {
     spending = createDataDir();

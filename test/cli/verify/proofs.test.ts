@@ -16,7 +16,7 @@ import { expect } from "chai";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { runPurchases } from "../../../runtime/cli/purchases/purchases.ts";
 import { runVerify } from "../../../runtime/cli/verify/verify.ts";
-import { startSandboxServer } from "../../support/sellers/sandbox-server.ts";
+import { sharedSandboxServer } from "../../support/sellers/sandbox-server.ts";
 import { createBuyer, json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
 import { run } from "../call/run.ts";
@@ -25,16 +25,15 @@ const ROLL = { low: 1, high: 6 };
 const ROOT = join(import.meta.dirname, "../../..");
 
 describe("what a sandbox signs", () => {
-  let sandbox: Awaited<ReturnType<typeof startSandboxServer>>;
+  let sandbox: Awaited<ReturnType<typeof sharedSandboxServer>>;
   let pay: PayingFetch;
   const folder = mkdtempSync(join(tmpdir(), "payphone-proofs-"));
   before(async () => {
-    sandbox = await startSandboxServer();
+    sandbox = await sharedSandboxServer();
     pay = await stockFetch(sandbox as never, "base");
   });
   after(async () => {
     rmSync(folder, { recursive: true });
-    await sandbox.stop();
   });
 
   const buyer = (): string => sandbox.description.buyer.evm.address;

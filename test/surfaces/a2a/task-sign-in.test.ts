@@ -1,18 +1,17 @@
 import { createSIWxPayload } from "@x402/extensions/sign-in-with-x";
 import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { startSandboxServer } from "../../support/sellers/sandbox-server.ts";
+import { sharedSandboxServer } from "../../support/sellers/sandbox-server.ts";
 import { createBuyer, json } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 
 const INPUT = { limit: 5, answers: true };
 
 describe("a task of a skill for wallets that sign in", () => {
-  let sandbox: Awaited<ReturnType<typeof startSandboxServer>>;
+  let sandbox: Awaited<ReturnType<typeof sharedSandboxServer>>;
   before(async () => {
-    sandbox = await startSandboxServer();
+    sandbox = await sharedSandboxServer();
   });
-  after(() => sandbox?.stop());
 
   const send = async (message: object): Promise<Loose> => {
     const sent = { kind: "message", messageId: "m", role: "user", parts: [], ...message };

@@ -4,7 +4,7 @@ import canonicalize from "canonicalize";
 import { expect } from "chai";
 import { type Hex, verifyMessage } from "viem";
 import { eventually } from "../../../support/eventually.ts";
-import { type SandboxServer, startSandboxServer } from "../../../support/sellers/sandbox-server.ts";
+import { type SandboxServer, sharedSandboxServer } from "../../../support/sellers/sandbox-server.ts";
 import { createBuyer, json, type PayingFetch } from "../../../support/sellers/stock-buyer.ts";
 import { readManifest } from "../../host.ts";
 import type { Data } from "./stage.ts";
@@ -21,12 +21,11 @@ describe("an investigation that is bought offline, end to end", () => {
   let server: SandboxServer;
   let pay: PayingFetch;
   before(async () => {
-    server = await startSandboxServer();
+    server = await sharedSandboxServer();
     const buyer = await createBuyer(server);
     buyer.setSpendControls({ maxAmountPerPayment: "$5" });
     pay = wrapFetchWithPayment(fetch, buyer);
   });
-  after(() => server?.stop());
 
   const readBytes = async (url = ""): Promise<Uint8Array> => new Uint8Array(await (await fetch(url)).arrayBuffer());
 

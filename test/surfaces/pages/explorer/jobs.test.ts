@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { withBrowser } from "../../../support/programs.ts";
-import { type SandboxServer, startSandboxServer } from "../../../support/sellers/sandbox-server.ts";
+import { type SandboxServer, sharedSandboxServer } from "../../../support/sellers/sandbox-server.ts";
 import { DESKTOP, launch, type Visit, visit } from "./support/browser.ts";
 import { findFaint } from "./support/contrast.ts";
 
@@ -29,11 +29,10 @@ withBrowser.describe("a job that was bought in the explorer", () => {
 
   before(async () => {
     browser = await launch();
-    server = await startSandboxServer();
+    server = await sharedSandboxServer();
   });
   after(async () => {
     await browser?.close();
-    await server?.stop();
   });
   beforeEach(async () => {
     open = await visit(browser, `${server.url}/docs/ledger_report`, { ...DESKTOP, colorScheme: "light" });
