@@ -11,7 +11,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { readConfig } from "../runtime/cli/config/config.ts";
 import { loadSet } from "../runtime/cli/set/load.ts";
 import type { SandboxDescription } from "../runtime/sandbox/open-sandbox.ts";
-import { sharedSandboxServer } from "./support/sellers/sandbox-server.ts";
+import { sharedSandboxServer } from "./support/sellers/shared-sandbox-server.ts";
 
 /** What `payphone init` writes. */
 const NEW_SHOP = join(import.meta.dirname, "../runtime/cli/init/shop");

@@ -17,18 +17,23 @@ const MANY = [
 
 /** What can be run after each edit: no other program is started, and nothing is tried ten thousand times. */
 export const isUnit = (file: string): boolean =>
-  !MANY.some((pattern) => pattern.test(file)) && !startsProcesses(file, new Set());
+  !MANY.some((pattern) => pattern.test(file)) && !importsOf(file).has("node:child_process");
 
-function startsProcesses(file: string, seen: Set<string>): boolean {
-  if (seen.has(file) || !file.endsWith(".ts") || !existsSync(join(ROOT, file))) return false;
-  seen.add(file);
+/** The paths and the packages that a file imports, itself and by its imports, types aside. */
+function importsOf(file: string, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(file)) return found;
+  found.add(file);
+  if (!file.endsWith(".ts") || !existsSync(join(ROOT, file))) return found;
   const source = readFileSync(join(ROOT, file), "utf8");
   const imports = [
     ...source.matchAll(/^(?:import|export)\s(?!type )(?:[^"';]*from\s)?"([^"]+)"/gm),
     ...source.matchAll(/\bimport\("([^"]+)"\)/g),
-  ].map(([, specifier = ""]) => specifier);
-  if (imports.includes("node:child_process")) return true;
-  return imports.some((path) => path.startsWith(".") && startsProcesses(join(dirname(file), path), seen));
+  ];
+  for (const [, path = ""] of imports) {
+    if (path.startsWith(".")) importsOf(join(dirname(file), path), found);
+    else found.add(path);
+  }
+  return found;
 }
 
 /** These take longest, and begin first, each in a process of its own. Some of them do little but wait. */
@@ -48,12 +53,33 @@ const LONG = [
   "test/drivers/queue/bullmq.test.ts",
   "test/plugins/wallet/investigate/explorer.test.ts",
 ];
-const BATCH_SIZE = 12;
+/**
+ * What the files of one process share, if they import it: a server, a browser, chains, or what takes long to load. The
+ * first one counts.
+ */
+const SHARED = [
+  "test/support/sellers/shared-seller.ts",
+  "test/support/sellers/shared-sandbox-server.ts",
+  "playwright-core",
+  "test/support/chains/chains.ts",
+  "viem",
+];
+const BATCH_SIZE = 16;
 
 /** The files in the order and in the groups in which processes run them. */
 export function toBatches(files: readonly string[]): string[][] {
   const rest = files.filter((file) => !LONG.includes(file));
-  const count = Math.ceil(rest.length / BATCH_SIZE);
-  const mixed = Array.from({ length: count }, (_, batch) => rest.filter((_, index) => index % count === batch));
-  return [...LONG.filter((file) => files.includes(file)).map((file) => [file]), ...mixed];
+  const groups = Map.groupBy(rest, (file) => {
+    const imports = importsOf(file);
+    const at = SHARED.findIndex((shared) => imports.has(shared));
+    return at < 0 ? SHARED.length : at;
+  });
+  const inOrder = [...groups].sort(([one], [other]) => one - other).map(([, group]) => group);
+  return [...LONG.filter((file) => files.includes(file)).map((file) => [file]), ...inOrder.flatMap(toMixed)];
+}
+
+/** Neighbours, which take about as long, are in different batches. */
+function toMixed(files: readonly string[]): string[][] {
+  const count = Math.ceil(files.length / BATCH_SIZE);
+  return Array.from({ length: count }, (_, batch) => files.filter((_, index) => index % count === batch));
 }

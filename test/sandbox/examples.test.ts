@@ -4,7 +4,8 @@ import { expect } from "chai";
 import { loadSet } from "../../runtime/cli/set/load.ts";
 import type { Manifest } from "../../runtime/core/set/manifest.ts";
 import { eventually } from "../support/eventually.ts";
-import { type SandboxServer, sharedSandboxServer } from "../support/sellers/sandbox-server.ts";
+import type { SandboxServer } from "../support/sellers/sandbox-server.ts";
+import { sharedSandboxServer } from "../support/sellers/shared-sandbox-server.ts";
 import { createBuyer, json, type PayingFetch, receiptOf } from "../support/sellers/stock-buyer.ts";
 
 const { manifests, site } = await loadSet(join(import.meta.dirname, "../.."));

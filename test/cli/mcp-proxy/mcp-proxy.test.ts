@@ -7,8 +7,9 @@ import { buffer } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect } from "chai";
-import { type SandboxServer, sharedSandboxServer } from "../../support/sellers/sandbox-server.ts";
+import type { SandboxServer } from "../../support/sellers/sandbox-server.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
+import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
 const DICE = { name: "roll", arguments: { low: 1, high: 6, count: 2 } };

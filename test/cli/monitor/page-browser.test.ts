@@ -4,7 +4,7 @@ import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { withBrowser } from "../../support/programs.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
-import { DESKTOP, launch, PHONE, visit } from "../../surfaces/pages/explorer/support/browser.ts";
+import { DESKTOP, PHONE, sharedBrowser, visit } from "../../surfaces/pages/explorer/support/browser.ts";
 import { findFaint } from "../../surfaces/pages/explorer/support/contrast.ts";
 
 const VIEWS = ["/", "/funnel", "/services", "/sales", "/buyers", "/jobs"];
@@ -22,13 +22,12 @@ withBrowser.describe("the seller's pages in a browser", () => {
   let transaction: string;
   let entry: string;
   before(async () => {
-    [shop, browser] = await Promise.all([openOperatedShop(TOSS), launch()]);
+    [shop, browser] = await Promise.all([openOperatedShop(TOSS), sharedBrowser()]);
     entry = `${shop.running.admin.url}/?token=${ADMIN_TOKEN}`;
     const pay = await stockFetch(shop.sandbox, "base");
     transaction = receiptOf(await pay(`${shop.running.url}/v1/toss`, json({}))).transaction;
   });
   after(async () => {
-    await browser?.close();
     await shop.close();
     await removeDirectories();
   });

@@ -16,7 +16,7 @@ import { expect } from "chai";
 import { readConfig } from "../../../runtime/cli/config/config.ts";
 import { runPurchases } from "../../../runtime/cli/purchases/purchases.ts";
 import { runVerify } from "../../../runtime/cli/verify/verify.ts";
-import { sharedSandboxServer } from "../../support/sellers/sandbox-server.ts";
+import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
 import { createBuyer, json, type PayingFetch, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
 import { run } from "../call/run.ts";

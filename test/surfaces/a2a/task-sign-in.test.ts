@@ -1,7 +1,7 @@
 import { createSIWxPayload } from "@x402/extensions/sign-in-with-x";
 import { expect } from "chai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { sharedSandboxServer } from "../../support/sellers/sandbox-server.ts";
+import { sharedSandboxServer } from "../../support/sellers/shared-sandbox-server.ts";
 import { createBuyer, json } from "../../support/sellers/stock-buyer.ts";
 import type { Loose } from "../mcp/served/support/stall.ts";
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { sharedSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
-import { DESKTOP, launch, PHONE, type Visit, visit } from "./support/browser.ts";
+import { DESKTOP, PHONE, sharedBrowser, type Visit, visit } from "./support/browser.ts";
 import { findFaint } from "./support/contrast.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
 
@@ -21,11 +21,10 @@ withBrowser.describe("the pages", () => {
   let open: Visit;
 
   before(async () => {
-    browser = await launch();
+    browser = await sharedBrowser();
     counter = await openCounter(await sharedSandbox(), true);
   });
   after(async () => {
-    await browser?.close();
     await counter?.close();
   });
   afterEach(async () => {

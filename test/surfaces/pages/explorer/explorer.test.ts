@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
-import { DESKTOP, launch, type Visit, visit } from "./support/browser.ts";
+import { sharedBrowser, type Visit, visit } from "./support/browser.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
 
 const RAILS = ["USDC on Base", "USDC on Solana", "JPYC on Polygon"];
@@ -15,16 +15,13 @@ withBrowser.describe("the explorer of a sandbox", () => {
   let page: Page;
 
   before(async () => {
-    browser = await launch();
+    browser = await sharedBrowser();
     sandbox = await sharedSandbox();
     counter = await openCounter(sandbox, true);
   });
-  after(async () => {
-    await browser?.close();
-    await counter?.close();
-  });
+  after(() => counter?.close());
   beforeEach(async () => {
-    open = await visit(browser, `${counter.url}/docs`);
+    open = await visit(browser, `${counter.url}/docs/roll`);
     page = open.page;
   });
   afterEach(async () => {
@@ -51,67 +48,7 @@ withBrowser.describe("the explorer of a sandbox", () => {
     await service(id).locator("textarea.input").fill(input);
   }
 
-  it("lists every service with its price and one line, by group", async () => {
-    expect(await page.locator("h1").innerText()).to.equal("Services");
-    expect(await page.locator("h2").allInnerTexts()).to.include.members(["Anchoring", "Utilities"]);
-    const lines = await page.locator("main .entry").allInnerTexts();
-    expect(lines).to.have.length(counter.services);
-    expect(lines.find((line) => line.includes("/v1/roll"))).to.include("$0.001");
-    expect(lines.find((line) => line.includes("/v1/attest/verify"))).to.include("free");
-  });
-
-  it("has a page for each service, with fields, an example, code, and all services beside it", async () => {
-    await page.getByRole("main").getByRole("link", { name: "Signed random roll" }).click();
-    await page.waitForURL(`${counter.url}/docs/roll`);
-    expect(await page.title()).to.match(/^Signed random roll · /);
-    const text = await service("roll").innerText();
-    for (const part of [
-      "low",
-      "required",
-      "1 to 100",
-      "An example of an answer",
-      "curl",
-      "fetch",
-      "Python",
-      "MCP",
-      "CLI",
-    ])
-      expect(text, part).to.include(part);
-    expect(text).to.include("A call costs 0.001 USDC on Base, or 0.001 USDC on Solana, or 0.1 JPYC on Polygon.");
-    const beside = page.getByRole("navigation", { name: "Services" });
-    expect(await beside.getByRole("link").count()).to.equal(counter.services);
-    expect(await beside.locator("[aria-current=page]").innerText()).to.equal("Signed random roll");
-    await beside.getByRole("link", { name: "Decision attestation" }).click();
-    await page.waitForURL(`${counter.url}/docs/attest`);
-  });
-
-  it("leads old addresses to the service's page", async () => {
-    await page.goto(`${counter.url}/docs#attest`);
-    await page.waitForURL(`${counter.url}/docs/attest`);
-    await page.goto(`${counter.url}/docs#nothing`);
-    expect(await page.locator("h1").innerText()).to.equal("Services");
-  });
-
-  for (const path of ["/docs", "/docs/roll"])
-    it(`finds services by every word, and says how many, or that there are none: ${path}`, async () => {
-      await page.goto(counter.url + path);
-      const filter = page.getByLabel("Find a service");
-      const count = page.locator("output");
-      const entry = (id: string) => page.locator(`.entry:has(a[href="/docs/${id}"])`).first();
-      expect(await count.innerText()).to.equal(`${counter.services} services`);
-      await filter.fill("Signed RANDOM");
-      expect(await count.innerText()).to.equal(`1 of ${counter.services} services`);
-      expect(await entry("roll").isVisible()).to.equal(true);
-      expect(await entry("anchor").isVisible()).to.equal(false);
-      expect(await page.getByText("Anchoring", { exact: true }).first().isVisible()).to.equal(false);
-      await filter.fill("nothing like it");
-      expect(await count.innerText()).to.equal("Nothing was found for “nothing like it”. Try fewer or other words.");
-      await filter.fill("");
-      expect(await entry("anchor").isVisible()).to.equal(true);
-    });
-
   it("has a field for each part of the input, which is the same as the JSON", async () => {
-    await unfold("roll");
     const json = async (): Promise<unknown> => JSON.parse(await service("roll").locator("textarea.input").inputValue());
     const field = (name: string) => service("roll").getByLabel(name, { exact: false }).first();
     expect(await field("low").inputValue()).to.equal("1");
@@ -138,22 +75,7 @@ withBrowser.describe("the explorer of a sandbox", () => {
     }
   });
 
-  it("shows code in one language at a time, and remembers which", async () => {
-    await unfold("roll");
-    const code = () => page.locator(".code:visible").innerText();
-    expect(await code()).to.include("curl -i -X POST");
-    await service("roll").getByText("Python", { exact: true }).click();
-    expect(await code())
-      .to.include("x402_requests")
-      .and.include('json={"low": 1, "high": 6');
-    await unfold("attest");
-    expect(await code()).to.include("x402_requests");
-    await unfold("attest_verify");
-    expect(await code(), "a free service needs no client that pays").to.include("curl -i -X POST");
-  });
-
   it("shows the real challenge of an unpaid call, in words and whole", async () => {
-    await unfold("roll");
     await send("roll");
     await service("roll").getByRole("heading", { name: "402 Payment Required" }).waitFor();
     const offers = await service("roll").locator(".offers label strong").allInnerTexts();
@@ -166,7 +88,6 @@ withBrowser.describe("the explorer of a sandbox", () => {
 
   for (const [at, rail] of RAILS.entries()) {
     it(`pays with play ${rail}, and shows the result with its receipt`, async () => {
-      await unfold("roll");
       await send("roll", '{"low": 3, "high": 3, "count": 2}');
       await service("roll").locator(".offers").getByRole("radio").nth(at).check();
       await service("roll").getByRole("button", { name: "Pay with play money" }).click();
@@ -213,7 +134,6 @@ withBrowser.describe("the explorer of a sandbox", () => {
   });
 
   it("puts the example that is chosen into the input", async () => {
-    await unfold("roll");
     await service("roll").getByLabel("Example").selectOption("2");
     const input = JSON.parse(await service("roll").locator("textarea.input").inputValue());
     expect(input).to.deep.include({ low: 1, high: 1_000_000 });
@@ -229,7 +149,6 @@ withBrowser.describe("the explorer of a sandbox", () => {
       await route.fetch(); // The seller answers, and nobody hears it.
       await route.abort();
     });
-    await unfold("roll");
     await send("roll");
     await service("roll").getByRole("button", { name: "Pay with play money" }).click();
     await service("roll").getByRole("button", { name: "Ask again with the same payment" }).click();
@@ -251,7 +170,6 @@ withBrowser.describe("the explorer of a sandbox", () => {
       await page.route("**/v1/roll", (route) =>
         "payment-signature" in route.request().headers() ? route.fulfill({ status, json }) : route.continue(),
       );
-      await unfold("roll");
       await send("roll");
       await service("roll").getByRole("button", { name: "Pay with play money" }).click();
       await service("roll")
@@ -271,7 +189,6 @@ withBrowser.describe("the explorer of a sandbox", () => {
       sent += 1;
       return sent === 1 ? route.abort() : route.fulfill({ status: 502, json: { code: "upstream-failed" } });
     });
-    await unfold("roll");
     await send("roll");
     await service("roll").getByRole("button", { name: "Pay with play money" }).click();
     await service("roll").getByRole("button", { name: "Ask again with the same payment" }).click();
@@ -282,32 +199,9 @@ withBrowser.describe("the explorer of a sandbox", () => {
 
   it("says why a payment was refused, and offers anew", async () => {
     await page.route("**/sandbox/pay", async (route) => route.fulfill({ json: { payment: "e30=" } }));
-    await unfold("roll");
     await send("roll");
     await service("roll").getByRole("button", { name: "Pay with play money" }).click();
     await service("roll").getByRole("heading", { name: "402: the payment was not accepted" }).waitFor();
     expect(await service("roll").locator(".answer").innerText()).to.include("invalid_payload");
-  });
-
-  it("copies a snippet", async () => {
-    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await unfold("roll");
-    await service("roll").getByText("MCP", { exact: true }).click();
-    const snippet = service("roll").locator(".code:visible");
-    await snippet.getByRole("button", { name: "Copy" }).click();
-    await snippet.getByRole("button", { name: "Copied" }).waitFor();
-    const copied = await page.evaluate("navigator.clipboard.readText()");
-    expect(JSON.parse(String(copied)).mcpServers.payphone.url).to.equal(`${counter.url}/mcp`);
-  });
-
-  it("can be read without JavaScript", async () => {
-    const still = await visit(browser, `${counter.url}/docs`, { ...DESKTOP, javaScriptEnabled: false });
-    await still.page.getByRole("main").getByRole("link", { name: "Signed random roll" }).click();
-    expect(await still.page.locator("#roll").innerText()).to.include("The lowest integer that can be drawn.");
-    await still.page.getByText("CLI", { exact: true }).click();
-    expect(await still.page.locator(".code:visible").innerText()).to.include("npx payphone call roll");
-    expect(await still.page.locator("#roll form").isVisible()).to.equal(false);
-    expect(await still.page.locator("noscript, .notice").first().innerText()).to.include("Without JavaScript");
-    await still.close();
   });
 });

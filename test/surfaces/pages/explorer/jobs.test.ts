@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { withBrowser } from "../../../support/programs.ts";
-import { type SandboxServer, sharedSandboxServer } from "../../../support/sellers/sandbox-server.ts";
-import { DESKTOP, launch, type Visit, visit } from "./support/browser.ts";
+import type { SandboxServer } from "../../../support/sellers/sandbox-server.ts";
+import { sharedSandboxServer } from "../../../support/sellers/shared-sandbox-server.ts";
+import { DESKTOP, sharedBrowser, type Visit, visit } from "./support/browser.ts";
 import { findFaint } from "./support/contrast.ts";
 
 const STATUS = "**/v1/ledger/report/*";
@@ -28,12 +29,10 @@ withBrowser.describe("a job that was bought in the explorer", () => {
   let page: Page;
 
   before(async () => {
-    browser = await launch();
+    browser = await sharedBrowser();
     server = await sharedSandboxServer();
   });
-  after(async () => {
-    await browser?.close();
-  });
+  after(async () => {});
   beforeEach(async () => {
     open = await visit(browser, `${server.url}/docs/ledger_report`, { ...DESKTOP, colorScheme: "light" });
     page = open.page;

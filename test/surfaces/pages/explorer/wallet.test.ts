@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { rail, sharedSandbox, type TestSandbox } from "../../../support/chains/chains.ts";
 import { withBrowser } from "../../../support/programs.ts";
-import { DESKTOP, launch, type Visit, visit } from "./support/browser.ts";
+import { DESKTOP, sharedBrowser, type Visit, visit } from "./support/browser.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
 import { createFakeWallet, type FakeWalletOptions } from "./support/wallet.ts";
 
@@ -16,12 +16,11 @@ withBrowser.describe("the explorer of a seller for real money", () => {
   let open: Visit | undefined;
 
   before(async () => {
-    browser = await launch();
+    browser = await sharedBrowser();
     sandbox = await sharedSandbox();
     counter = await openCounter(sandbox, false);
   });
   after(async () => {
-    await browser?.close();
     await counter?.close();
   });
   afterEach(async () => {

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import type { Browser } from "playwright-core";
 import { loadAssets } from "../../../../runtime/cli/serve/assets.ts";
 import { withBrowser } from "../../../support/programs.ts";
-import { DESKTOP, launch, PHONE, visit } from "../explorer/support/browser.ts";
+import { DESKTOP, PHONE, sharedBrowser, visit } from "../explorer/support/browser.ts";
 import { findFaint } from "../explorer/support/contrast.ts";
 import { CHECKSUMMED, render, toReport } from "./stage.ts";
 
@@ -13,7 +13,7 @@ withBrowser.describe("the page of a report, in a browser", () => {
   let server: Server;
   let url: string;
   before(async () => {
-    browser = await launch();
+    browser = await sharedBrowser();
     const script = (await loadAssets()).get("copy.js");
     server = createServer(({ url: path }, response) => {
       if (path !== "/") response.setHeader("content-type", "text/javascript").end(script);
@@ -23,7 +23,6 @@ withBrowser.describe("the page of a report, in a browser", () => {
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
   after(async () => {
-    await browser?.close();
     server?.close();
   });
 

@@ -23,8 +23,17 @@ export interface Visit {
   close(): Promise<void>;
 }
 
-/** Starts a real Chromium. @throws Error where there is none. */
-export async function launch(): Promise<Browser> {
+/** One real Chromium for all test files of this process, closed after the last test. @throws Error where there is none. */
+export function sharedBrowser(): Promise<Browser> {
+  shared ??= launch();
+  return shared;
+}
+
+let shared: Promise<Browser> | undefined;
+
+after("closes the shared browser", async () => (await shared)?.close());
+
+async function launch(): Promise<Browser> {
   const found = findChromium();
   if (!found) throw new Error("No Chromium is installed: install one, or name it in CHROMIUM_BIN");
   return chromium.launch({ ...(await found.open()), args: ARGUMENTS });

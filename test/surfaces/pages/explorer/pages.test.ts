@@ -1,0 +1,125 @@
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import { sharedSandbox } from "../../../support/chains/chains.ts";
+import { withBrowser } from "../../../support/programs.ts";
+import { DESKTOP, sharedBrowser, type Visit, visit } from "./support/browser.ts";
+import { type Counter, openCounter } from "./support/counter.ts";
+
+withBrowser.describe("the pages of the explorer", () => {
+  let counter: Counter;
+  let browser: Browser;
+  let open: Visit;
+  let page: Page;
+
+  before(async () => {
+    browser = await sharedBrowser();
+    counter = await openCounter(await sharedSandbox(), true);
+  });
+  after(() => counter?.close());
+  beforeEach(async () => {
+    open = await visit(browser, `${counter.url}/docs`);
+    page = open.page;
+  });
+  afterEach(async () => {
+    await open.close();
+    expect(open.complaints).to.deep.equal([]);
+  });
+
+  const service = (id: string) => page.locator(`#${id}`);
+  const unfold = (id: string) => page.goto(`${counter.url}/docs/${id}`);
+
+  it("lists every service with its price and one line, by group", async () => {
+    expect(await page.locator("h1").innerText()).to.equal("Services");
+    expect(await page.locator("h2").allInnerTexts()).to.include.members(["Anchoring", "Utilities"]);
+    const lines = await page.locator("main .entry").allInnerTexts();
+    expect(lines).to.have.length(counter.services);
+    expect(lines.find((line) => line.includes("/v1/roll"))).to.include("$0.001");
+    expect(lines.find((line) => line.includes("/v1/attest/verify"))).to.include("free");
+  });
+
+  it("has a page for each service, with fields, an example, code, and all services beside it", async () => {
+    await page.getByRole("main").getByRole("link", { name: "Signed random roll" }).click();
+    await page.waitForURL(`${counter.url}/docs/roll`);
+    expect(await page.title()).to.match(/^Signed random roll · /);
+    const text = await service("roll").innerText();
+    for (const part of [
+      "low",
+      "required",
+      "1 to 100",
+      "An example of an answer",
+      "curl",
+      "fetch",
+      "Python",
+      "MCP",
+      "CLI",
+    ])
+      expect(text, part).to.include(part);
+    expect(text).to.include("A call costs 0.001 USDC on Base, or 0.001 USDC on Solana, or 0.1 JPYC on Polygon.");
+    const beside = page.getByRole("navigation", { name: "Services" });
+    expect(await beside.getByRole("link").count()).to.equal(counter.services);
+    expect(await beside.locator("[aria-current=page]").innerText()).to.equal("Signed random roll");
+    await beside.getByRole("link", { name: "Decision attestation" }).click();
+    await page.waitForURL(`${counter.url}/docs/attest`);
+  });
+
+  it("leads old addresses to the service's page", async () => {
+    await page.goto(`${counter.url}/docs#attest`);
+    await page.waitForURL(`${counter.url}/docs/attest`);
+    await page.goto(`${counter.url}/docs#nothing`);
+    expect(await page.locator("h1").innerText()).to.equal("Services");
+  });
+
+  for (const path of ["/docs", "/docs/roll"])
+    it(`finds services by every word, and says how many, or that there are none: ${path}`, async () => {
+      await page.goto(counter.url + path);
+      const filter = page.getByLabel("Find a service");
+      const count = page.locator("output");
+      const entry = (id: string) => page.locator(`.entry:has(a[href="/docs/${id}"])`).first();
+      expect(await count.innerText()).to.equal(`${counter.services} services`);
+      await filter.fill("Signed RANDOM");
+      expect(await count.innerText()).to.equal(`1 of ${counter.services} services`);
+      expect(await entry("roll").isVisible()).to.equal(true);
+      expect(await entry("anchor").isVisible()).to.equal(false);
+      expect(await page.getByText("Anchoring", { exact: true }).first().isVisible()).to.equal(false);
+      await filter.fill("nothing like it");
+      expect(await count.innerText()).to.equal("Nothing was found for “nothing like it”. Try fewer or other words.");
+      await filter.fill("");
+      expect(await entry("anchor").isVisible()).to.equal(true);
+    });
+
+  it("shows code in one language at a time, and remembers which", async () => {
+    await unfold("roll");
+    const code = () => page.locator(".code:visible").innerText();
+    expect(await code()).to.include("curl -i -X POST");
+    await service("roll").getByText("Python", { exact: true }).click();
+    expect(await code())
+      .to.include("x402_requests")
+      .and.include('json={"low": 1, "high": 6');
+    await unfold("attest");
+    expect(await code()).to.include("x402_requests");
+    await unfold("attest_verify");
+    expect(await code(), "a free service needs no client that pays").to.include("curl -i -X POST");
+  });
+
+  it("copies a snippet", async () => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await unfold("roll");
+    await service("roll").getByText("MCP", { exact: true }).click();
+    const snippet = service("roll").locator(".code:visible");
+    await snippet.getByRole("button", { name: "Copy" }).click();
+    await snippet.getByRole("button", { name: "Copied" }).waitFor();
+    const copied = await page.evaluate("navigator.clipboard.readText()");
+    expect(JSON.parse(String(copied)).mcpServers.payphone.url).to.equal(`${counter.url}/mcp`);
+  });
+
+  it("can be read without JavaScript", async () => {
+    const still = await visit(browser, `${counter.url}/docs`, { ...DESKTOP, javaScriptEnabled: false });
+    await still.page.getByRole("main").getByRole("link", { name: "Signed random roll" }).click();
+    expect(await still.page.locator("#roll").innerText()).to.include("The lowest integer that can be drawn.");
+    await still.page.getByText("CLI", { exact: true }).click();
+    expect(await still.page.locator(".code:visible").innerText()).to.include("npx payphone call roll");
+    expect(await still.page.locator("#roll form").isVisible()).to.equal(false);
+    expect(await still.page.locator("noscript, .notice").first().innerText()).to.include("Without JavaScript");
+    await still.close();
+  });
+});
