@@ -102,6 +102,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "set",
     "config",
   ],
+  "runtime/core/proxy": ["checks"],
   "runtime/cli/serve": ["admin", "change"],
   "runtime/cli/import": ["mcp", "openapi", "shop"],
   "plugins/calldata": ["calls", "directories", "abi"],

@@ -4,6 +4,7 @@ import { sha256 } from "../../core/digest.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
 import { readBounded } from "../../drivers/http/bounded-body.ts";
 import type { Transport, WireAnswer, WireRequest } from "../../drivers/upstream/transport.ts";
+import { describeBody } from "../../sandbox/recordings/body.ts";
 import { toPathBelow } from "../../sandbox/recordings/match.ts";
 import type {
   RecordedExchange,
@@ -62,7 +63,8 @@ export function createNoting({ recordings, places, live }: NotingOptions): Notin
     const bytes = await readBounded(body, titles.get(request.upstream) ?? request.upstream, MOST_BYTES);
     if (status < 400) {
       const path = toPathBelow(request.url, bases.get(request.upstream) ?? "") ?? request.url.pathname;
-      noted.push(toExchange({ method: request.method, path, ...toBody(request.body) }, { status, headers, bytes }));
+      const asked = { method: request.method, path, ...(await describeBody(request)) };
+      noted.push(toExchange(asked, { status, headers, bytes }));
     }
     return { status, headers, body: Readable.from([bytes]) };
   }
@@ -75,9 +77,6 @@ function toBase(url: string | undefined, query: Readonly<Record<string, string>>
   for (const [name, value] of Object.entries(query)) base.searchParams.set(name, value);
   return base.href;
 }
-
-const toBody = (body: string | undefined): { readonly body?: unknown } =>
-  body === undefined ? {} : { body: parse(body) ?? body };
 
 interface Told {
   readonly status: number;

@@ -1,3 +1,4 @@
+import type { PlainRequest } from "../../drivers/upstream/question.ts";
 import type { LiveUpstream } from "../../drivers/upstream/upstream.ts";
 import type { RecordedExchange, RecordedResponse } from "../../sandbox/recordings/recordings.ts";
 import { compareShapes, shapeOf } from "./shape.ts";
@@ -61,9 +62,9 @@ async function ask({ request, response }: RecordedExchange, upstream: LiveUpstre
     return { status: 200, headers: new Headers(), text };
   }
   const [path = "", query] = request.path.split("?", 2);
-  const { method, body } = request;
-  if (response.file !== undefined || !["GET", "POST"].includes(method)) {
-    const sent = { method, path, query: query ?? "", headers: {}, body: body === undefined ? undefined : toJson(body) };
+  const { method, body, type } = request;
+  if (response.file !== undefined || type !== undefined || !["GET", "POST"].includes(method)) {
+    const sent = { method, path, query: query ?? "", headers: {}, body: toSent(body, type) };
     const answer = await upstream.send(sent, { ...bounds, isRepeatable: method === "GET" });
     return { status: answer.status, headers: answer.headers, text: answer.body.toString(), bytes: answer.body };
   }
@@ -71,10 +72,13 @@ async function ask({ request, response }: RecordedExchange, upstream: LiveUpstre
   return request.method === "GET" ? upstream.get(path, asked) : upstream.post(path, request.body, asked);
 }
 
-const toJson = (body: unknown): { readonly type: string; readonly text: string } => ({
-  type: "application/json",
-  text: JSON.stringify(body),
-});
+/** @throws Error for files, of which recordings keep digests only. */
+function toSent(body: unknown, type: string | undefined): PlainRequest["body"] {
+  if (body === undefined) return undefined;
+  if (type === undefined) return { type: "application/json", content: JSON.stringify(body) };
+  if (typeof body === "string") return { type, content: body };
+  throw new Error("it sends a file, which the recording does not keep: delete the recording, and record it with --new");
+}
 
 function compare(exchange: RecordedExchange, answer: LiveAnswer): Comparison {
   const { status = 200 } = exchange.response;

@@ -4,7 +4,7 @@ import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { AnyHandler, Cache, Host, Plugin, Upstream } from "../../api/plugin.ts";
 import { isObject } from "../../core/json.ts";
-import { checkProxies } from "../../core/proxy/checks.ts";
+import { checkProxies } from "../../core/proxy/checks/checks.ts";
 import { withMedia } from "../../core/proxy/media.ts";
 import { checkRails } from "../../core/rails/checks.ts";
 import { isTestSite, sayTestMoney } from "../../core/rails/networks.ts";

@@ -1,6 +1,6 @@
 import type { AnyHandler } from "../../api/plugin.ts";
 import { isObject } from "../../core/json.ts";
-import { explainRequestLine } from "../../core/proxy/check-request.ts";
+import { explainRequestLine } from "../../core/proxy/checks/request.ts";
 import { toRequestPlan } from "../../core/proxy/plan.ts";
 import { toRequest } from "../../core/proxy/request.ts";
 import type { Path } from "../../core/schema/nodes.ts";

@@ -1,13 +1,25 @@
-import type { Encode } from "./values.ts";
+import type { Placeholder } from "./template.ts";
+
+/** Makes one value fit its place, or says what is wrong with it. */
+export type Encode = (
+  text: string,
+  place: Placeholder,
+) => { readonly text: string; readonly fault?: undefined } | { readonly fault: string };
 
 /** Control characters, and the separators of paths as they are and as they are escaped: some servers decode twice. */
 const PATH_FORBIDDEN = /[\p{Cc}/\\]|%(?:2f|5c|2e|00)/iu;
 
-/** A value within one segment of a path (RFC 3986, section 3.3). */
-export const inPath: Encode = (text) =>
-  PATH_FORBIDDEN.test(text)
-    ? { fault: "it stands in a path: slashes, backslashes, control characters and their escapes are not allowed" }
-    : { text: encodeURIComponent(text) };
+/** A value within one segment of a path (RFC 3986, section 3.3); within several where its placeholder says so. */
+export const inPath: Encode = (text, { slashes }) => {
+  if (slashes === undefined)
+    return PATH_FORBIDDEN.test(text)
+      ? { fault: "it stands in a path: slashes, backslashes, control characters and their escapes are not allowed" }
+      : { text: encodeURIComponent(text) };
+  const parts = text.split("/");
+  if (parts.some((part) => part === "" || isTreacherous(part) || PATH_FORBIDDEN.test(part)))
+    return { fault: 'it is a path of names with one slash between them, none of them "." or "..", and no escapes' };
+  return { text: parts.map(encodeURIComponent).join(slashes === "kept" ? "/" : "%2F") };
+};
 
 /** A value of a query parameter (RFC 3986, section 3.4), or of a form's field. */
 export const inQuery: Encode = (text) =>
@@ -22,5 +34,5 @@ export const inHeader: Encode = (text) =>
 /** A value within a text of a JSON body. */
 export const asItIs: Encode = (text) => ({ text });
 
-/** Whether a path has a segment that servers read as a way up or as nothing. */
-export const isTreacherous = (segment: string): boolean => segment === "." || segment === "..";
+/** Whether servers read a segment as a way up or as nothing, some of them without what follows a semicolon. */
+export const isTreacherous = (segment: string): boolean => /^\.{1,2}(?:(?:;|%3b).*)?$/is.test(segment);

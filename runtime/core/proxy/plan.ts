@@ -18,17 +18,31 @@ export interface RequestPlan {
   readonly headers: readonly (readonly [name: string, template: Template])[];
   /** `input`: what nothing else takes. A template keeps its texts as they are written. */
   readonly body?: unknown;
-  readonly encoding: "json" | "form";
+  readonly encoding: BodyEncoding;
+  /** The fields of a form that are files. */
+  readonly files: readonly string[];
+  /** The query parameters that no input may name: the manifest's own, and the upstream's. */
+  readonly reserved: readonly string[];
 }
 
-/** The parts of `proxy` that make a request. */
-export type RequestManifest = Pick<ProxyManifest, "query" | "headers" | "body" | "encoding">;
+/** How a body is written. */
+export type BodyEncoding = NonNullable<ProxyManifest["encoding"]>;
 
-/** Reads a request line, `METHOD /path` or `METHOD {field}`, which fits its grammar. */
-export function toRequestPlan(line: string, parts: RequestManifest = {}): RequestPlan {
+/** The parts of `proxy` that make a request. */
+export type RequestManifest = Pick<ProxyManifest, "query" | "headers" | "body" | "encoding" | "files">;
+
+/**
+ * Reads a request line, `METHOD /path` or `METHOD {field}`, which fits its grammar.
+ * @param parameters that the upstream's own URL and credentials fill.
+ */
+export function toRequestPlan(
+  line: string,
+  parts: RequestManifest = {},
+  parameters: readonly string[] = [],
+): RequestPlan {
   const [method = "", path = ""] = line.split(" ");
   const address = soleOf(parseTemplate(path));
-  const { query = {}, headers = {}, body, encoding = "json" } = parts;
+  const { query = {}, headers = {}, body, encoding = "json", files = [] } = parts;
   return {
     method: method as HttpMethod, // As the grammar says.
     target: address ? { address } : { segments: path.split(SLASHES).slice(1).map(parseTemplate) },
@@ -36,6 +50,8 @@ export function toRequestPlan(line: string, parts: RequestManifest = {}): Reques
     headers: Object.entries(headers).map(([name, text]) => [name.toLowerCase(), parseTemplate(text)]),
     ...(body !== undefined && { body }),
     encoding,
+    files,
+    reserved: [...parameters, ...Object.keys(query)],
   };
 }
 

@@ -1,7 +1,8 @@
-import { isObject } from "../json.ts";
-import { asItIs, inHeader, inPath, inQuery, isTreacherous } from "./encoding.ts";
-import { type HttpMethod, headPlaceholders, type RequestPlan } from "./plan.ts";
-import { type Placeholder, parseTemplate, readPlace, type Scope, soleOf, type Template } from "./template.ts";
+import { type ProxyBody, toBody } from "./body.ts";
+import { inHeader, inPath, inQuery, isTreacherous } from "./encoding.ts";
+import type { HttpMethod, RequestPlan } from "./plan.ts";
+import { isSpread, toSpread } from "./spread.ts";
+import { readPlace, type Scope, soleOf, type Template } from "./template.ts";
 import { fill, toBadValue, toEncoded } from "./values.ts";
 
 /** A request, ready to be sent. Nothing in it can be read as more than what the manifest says. */
@@ -12,7 +13,7 @@ export interface ProxyRequest {
   /** Encoded, without the question mark. */
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: { readonly type: string; readonly text: string };
+  readonly body?: ProxyBody;
 }
 
 /** Fills a request from the checked input. @throws Problem `invalid-input` for a value that does not fit its place. */
@@ -26,7 +27,11 @@ export function toRequest(plan: RequestPlan, scope: Scope): ProxyRequest {
   return {
     method,
     target: toTarget(plan, scope),
-    query: plan.query.flatMap(([name, template]) => toParameters(name, template, scope)).join("&"),
+    query: plan.query
+      .flatMap(([name, template]) =>
+        isSpread(name) ? toSpread(name, template, { scope, plan }) : toParameters(name, template, scope),
+      )
+      .join("&"),
     headers: Object.fromEntries(filled),
     ...(body && { body }),
   };
@@ -45,7 +50,8 @@ function toSegment(template: Template, scope: Scope): string {
   if (!place) return text ?? "";
   const value = readPlace(place, scope);
   if (!text) throw toBadValue(place, value, "it stands in a path and must not be empty");
-  if (isTreacherous(text)) throw toBadValue(place, value, 'it stands in a path and must not be "." or ".."');
+  if (text.split(/\/|%2F/).some(isTreacherous))
+    throw toBadValue(place, value, 'it stands in a path and must not be "." or ".."');
   return text;
 }
 
@@ -56,40 +62,4 @@ function toParameters(name: string, template: Template, scope: Scope): string[] 
   if (sole && Array.isArray(value)) return value.map((item) => `${name}=${toEncoded(item, sole, inQuery)}`);
   const text = fill(template, scope, inQuery);
   return text === undefined ? [] : [`${name}=${text}`];
-}
-
-function toBody(plan: RequestPlan, scope: Scope): ProxyRequest["body"] {
-  const { body, encoding } = plan;
-  if (body === undefined) return undefined;
-  const value = body === "input" ? toRest(plan, scope) : toValue(body, scope);
-  if (encoding === "json") return { type: "application/json", text: JSON.stringify(value ?? null) };
-  const fields = isObject(value) ? Object.entries(value) : [];
-  const pairs = fields.flatMap(([name, one]) => [one ?? []].flat().map((item) => toField(name, item)));
-  return { type: "application/x-www-form-urlencoded", text: pairs.join("&") };
-}
-
-function toField(name: string, item: unknown): string {
-  const place: Placeholder = { text: name, name, source: "input", isExploded: false };
-  return `${encodeURIComponent(name)}=${toEncoded(item, place, inQuery)}`;
-}
-
-/** The fields of the input that stand nowhere else in the request. */
-function toRest(plan: RequestPlan, { input }: Scope): object {
-  const taken = new Set(headPlaceholders(plan).map(({ name }) => (Object.hasOwn(input, name) ? name : firstOf(name))));
-  return Object.fromEntries(Object.entries(input).filter(([name]) => !taken.has(name)));
-}
-
-const firstOf = (name: string): string => name.split(".")[0] ?? name;
-
-/** A template of JSON with its values; a placeholder that is a whole text keeps its type, and an absent one is left out. */
-function toValue(template: unknown, scope: Scope): unknown {
-  if (typeof template === "string") {
-    const parts = parseTemplate(template);
-    const sole = soleOf(parts);
-    return sole ? readPlace(sole, scope) : fill(parts, scope, asItIs);
-  }
-  if (Array.isArray(template)) return template.map((item) => toValue(item, scope)).filter((item) => item !== undefined);
-  if (!isObject(template)) return template;
-  const entries = Object.entries(template).map(([name, part]) => [name, toValue(part, scope)] as const);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }

@@ -9,8 +9,10 @@ export interface Placeholder {
   readonly name: string;
   /** `input`, or the answer to the order that is polled. */
   readonly source: "input" | "order";
-  /** `{days*}`: each item of a list by itself. */
+  /** `{days*}`: each item of a list, or each field of a mapping, by itself. */
   readonly isExploded: boolean;
+  /** Whether the value may have slashes in it: `{+path}` keeps them, `{path%2F}` sends them as `%2F`. */
+  readonly slashes?: "kept" | "encoded";
 }
 
 /** A text with placeholders. */
@@ -24,20 +26,26 @@ export interface Scope {
 }
 
 /** `{{` and `}}` stand for braces. */
-const PART = /\{\{|\}\}|\{(\/[^{}]*|[^{}\s"':,*/]+)(\*?)\}/g;
+const PART = /\{\{|\}\}|\{(\+?)(\/[^{}]*|[^{}\s"':,*/]+?)(\*|%2F)?\}/g;
 
 /** Reads a template. Braces that enclose no name are text. */
 export function parseTemplate(text: string): Template {
   const parts: (string | Placeholder)[] = [];
   let at = 0;
   for (const match of text.matchAll(PART)) {
-    const [whole, name, star] = match;
+    const [whole, plus, name, mark = ""] = match;
     parts.push(text.slice(at, match.index));
     at = match.index + whole.length;
     if (name === undefined) parts.push(whole.slice(1));
     else {
-      const source = name.startsWith("/") ? "order" : "input";
-      parts.push({ text: name + (star ?? ""), name, source, isExploded: star === "*" });
+      const slashes = plus ? "kept" : mark === "%2F" ? "encoded" : undefined;
+      parts.push({
+        text: plus + name + mark,
+        name,
+        source: name.startsWith("/") ? "order" : "input",
+        isExploded: mark === "*",
+        ...(slashes && { slashes }),
+      });
     }
   }
   parts.push(text.slice(at));

@@ -1,10 +1,7 @@
 import { Problem, toValueError } from "../../api/problem.ts";
+import { isObject, type JsonObject } from "../json.ts";
+import { asItIs, type Encode } from "./encoding.ts";
 import { type Placeholder, readPlace, type Scope, type Template } from "./template.ts";
-
-/** Makes one value fit its place, or says what is wrong with it. */
-export type Encode = (
-  text: string,
-) => { readonly text: string; readonly fault?: undefined } | { readonly fault: string };
 
 /**
  * The text of a template, each of its values encoded; undefined when one of them is absent.
@@ -19,12 +16,22 @@ export function fill(template: Template, scope: Scope, encode: Encode): string |
   return texts.includes(undefined) ? undefined : texts.join("");
 }
 
-/** A value as text: the items of a list with commas between them. @throws as `fill`. */
+/** A value as text, lists and mappings with commas between their parts (RFC 6570, section 3.2.1). @throws as `fill`. */
 export function toEncoded(value: unknown, place: Placeholder, encode: Encode): string {
+  if (isObject(value) && encode !== asItIs) return toPairs(value, place, encode);
   if (!Array.isArray(value)) return toItem(value, place, encode);
   if (value.some((item) => typeof item === "string" && item.includes(",")))
     throw toBadValue(place, value, "an item of this list has no comma in it");
   return value.map((item) => toItem(item, place, encode)).join(",");
+}
+
+/** `a,1,b,2`, or `a=1,b=2` where the placeholder is exploded. */
+function toPairs(fields: JsonObject, place: Placeholder, encode: Encode): string {
+  const [middle, forbidden] = place.isExploded ? ["=", /[,=]/] : [",", /,/];
+  const pairs = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+  if (pairs.some((pair) => pair.some((part) => forbidden.test(String(part)))))
+    throw toBadValue(place, fields, "names and values of this mapping have no commas and no equals signs in them");
+  return pairs.map(([name, value]) => [name, value].map((part) => toItem(part, place, encode)).join(middle)).join(",");
 }
 
 function toItem(value: unknown, place: Placeholder, encode: Encode): string {
@@ -32,7 +39,7 @@ function toItem(value: unknown, place: Placeholder, encode: Encode): string {
   if (!isText) throw toBadValue(place, value, "this is sent as text, and must be a text, a number, true or false");
   const text = String(value);
   const { text: encoded, fault } = text.isWellFormed()
-    ? (encode(text) as { text?: string; fault?: string }) // Either of them.
+    ? (encode(text, place) as { text?: string; fault?: string }) // Either of them.
     : { fault: "it has half of a character in it" };
   if (encoded === undefined) throw toBadValue(place, value, fault ?? "it does not fit");
   return encoded;

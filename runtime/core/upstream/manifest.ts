@@ -8,7 +8,9 @@ export interface ProxyManifest {
   readonly headers?: Readonly<Record<string, string>>;
   /** `input`, or a template of JSON. */
   readonly body?: NonNullable<unknown>;
-  readonly encoding?: "json" | "form";
+  readonly encoding?: "json" | "form" | "multipart" | "text" | "bytes";
+  /** The fields of a form that are files, with `encoding: multipart`. */
+  readonly files?: readonly string[];
   /** The statuses that are charged; every 2xx unless said otherwise. */
   readonly charge_on?: readonly number[];
   readonly answer?: {
@@ -19,6 +21,10 @@ export interface ProxyManifest {
     /** The field that takes the whole answer. */
     readonly wrap?: string;
     readonly max_bytes?: number;
+    /** A condition of a failure that comes with a good status. */
+    readonly failed?: string;
+    /** A JSON Pointer to its reason. */
+    readonly error?: string;
   };
   readonly cache?: { readonly seconds: number; readonly by?: readonly string[] };
   readonly poll?: PollManifest;

@@ -6,7 +6,7 @@ export interface Hop {
   readonly method: HttpMethod;
   /** By lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
+  readonly body?: string | Uint8Array | undefined;
 }
 
 /** How redirects are followed. `A` is the answer of the HTTP client. */

@@ -35,7 +35,7 @@ function toHandler(manifest: Manifest, request: string, options: ProxyHandlersOp
   const { upstream: id = "", poll, headers } = manifest.proxy ?? {};
   const upstream = upstreams.get(id);
   const terms = termsOf(manifest);
-  const plan = toRequestPlan(request, manifest.proxy);
+  const plan = toRequestPlan(request, manifest.proxy, upstream?.parameters);
   const title = upstream?.title ?? "The address";
   const open = (own: AskTerms): Ask => (upstream ? createUpstreamAsk(upstream, own) : createForeignAsk(web, own));
   const ask = open(terms);

@@ -1,5 +1,9 @@
-import { readBody, toOutput } from "../../core/proxy/answer.ts";
+import { Problem } from "../../api/problem.ts";
+import { type AnswerTerms, readBody, toOutput } from "../../core/proxy/answer.ts";
+import { holds, readCondition } from "../../core/proxy/condition.ts";
 import { explainMedia, toMediaType } from "../../core/proxy/media.ts";
+import { messageOf } from "../../core/proxy/message.ts";
+import { valueAt } from "../../core/proxy/pointer.ts";
 import type { Schema } from "../../core/schema/validator.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import type { BytesAnswer } from "../upstream/attempt.ts";
@@ -19,16 +23,29 @@ export interface ReadOptions {
 export function createRead({ manifest, output, title }: ReadOptions): Read {
   const { media, proxy = {} } = manifest;
   const age = proxy.cache && { age_seconds: 0 };
-  return ({ headers, body }) => {
+  const refuse = createRefusal(proxy.answer, title);
+  return ({ status, headers, body }) => {
     const type = headers.get("content-type");
     const fault = media && explainMedia(media, type, body);
     if (fault) throw toMisfit(title, new Error(fault));
-    const made = media
-      ? { media: toMediaType(type), data: body.toString("base64") }
-      : toOutput(readBody(type, body.toString()), proxy.answer);
+    const read = media ? undefined : readBody(type, body.toString());
+    if (!media) refuse(status, read);
+    const made = media ? { media: toMediaType(type), data: body.toString("base64") } : toOutput(read, proxy.answer);
     const { value, issues } = output.check(withAge(made, age), "body");
     if (issues.length > 0) throw toMisfit(title, new Error(JSON.stringify(issues.slice(0, 5))));
     return value;
+  };
+}
+
+/** Throws the Problem of an answer that says itself that it is a failure. */
+function createRefusal(terms: AnswerTerms = {}, title: string): (status: number, answer: unknown) => void {
+  const failed = terms.failed === undefined ? undefined : readCondition(terms.failed);
+  if (failed === undefined || typeof failed === "string") return () => {};
+  return (status, body) => {
+    if (!holds(failed, { status, body })) return;
+    const said = terms.error === undefined ? body : valueAt(body, terms.error);
+    const reason = messageOf(null, typeof said === "string" ? said : (JSON.stringify(said) ?? ""));
+    throw new Problem("unparseable-input", reason ? `${title}: ${reason}` : `${title} answered that it failed`);
   };
 }
 

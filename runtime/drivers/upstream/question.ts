@@ -22,7 +22,7 @@ export interface PlainRequest {
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
   /** With its content type. */
-  readonly body?: { readonly type: string; readonly text: string } | undefined;
+  readonly body?: { readonly type: string; readonly content: string | Uint8Array } | undefined;
 }
 
 /** Some providers refuse requests without it. */
@@ -60,7 +60,7 @@ export function toPlainQuestion({ id, url, headers }: Address, request: PlainReq
     method,
     url: target,
     headers: toHeaders(own, request.headers, headers),
-    ...(body && { body: body.text }),
+    ...(body && { body: body.content }),
     stays: true,
   };
 }

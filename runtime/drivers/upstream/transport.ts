@@ -12,7 +12,7 @@ export interface WireRequest {
   readonly url: URL;
   /** By lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   /** Whether only redirects within the same origin are followed. */
   readonly stays?: boolean;
   readonly signal: AbortSignal;

@@ -20,6 +20,8 @@ export interface LiveUpstream extends Upstream {
    * @throws Problem `unavailable` when the upstream wants a pause; `upstream-failed`; the signal's reason.
    */
   send(request: PlainRequest, terms: SendTerms): Promise<BytesAnswer>;
+  /** The query parameters that its URL and its credentials fill. */
+  readonly parameters: readonly string[];
   /** Notes that the credential was refused with this status, or that it was not. */
   noteRefusal(status: number | undefined): void;
   /** Why it is left alone at present; undefined while it is asked. */
@@ -90,6 +92,7 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
   return {
     id,
     title,
+    parameters: [...(address?.url.searchParams.keys() ?? [])],
     get: async (path, request) => exchange(ask({ path }, request), request, judgeBy(request)),
     post: async (path, body, request) => exchange(ask({ path, body }, request), request, judgeBy(request)),
     async rpc(method, params, request) {

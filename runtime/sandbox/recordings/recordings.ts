@@ -31,7 +31,14 @@ export interface RecordedExchange {
 
 /** `path` includes the query and is relative to the upstream's URL. A sent body must contain `body`. */
 export type RecordedRequest =
-  | { readonly method: HttpMethod; readonly path: string; readonly body?: unknown; readonly rpc?: undefined }
+  | {
+      readonly method: HttpMethod;
+      readonly path: string;
+      readonly body?: unknown;
+      /** The media type of a body that is no JSON. */
+      readonly type?: string;
+      readonly rpc?: undefined;
+    }
   | { readonly rpc: { readonly method: string; readonly params: readonly unknown[] } };
 
 /** Exactly one of `json`, `text`, `file`, `result` and `rpc_error` is the body. */

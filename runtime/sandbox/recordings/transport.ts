@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import type { Transport, WireAnswer, WireRequest } from "../../drivers/upstream/transport.ts";
 import { toRecordedAnswer } from "./answer.ts";
+import { describeBody } from "./body.ts";
 import { fits, isRpcCall, type SentRequest, toLabel, toPathBelow } from "./match.ts";
 import { isAnswering, type RecordedExchange, type Recording } from "./recordings.ts";
 
@@ -25,7 +26,7 @@ export function createRecordedTransport(options: RecordedTransportOptions): Tran
 
   return async (request) => {
     const { upstream, signal } = request;
-    const sent = toSentRequest(request, baseUrls.get(upstream));
+    const sent = await toSentRequest(request, baseUrls.get(upstream));
     const found = exchanges.get(upstream)?.find(({ exchange }) => fits(exchange.request, sent));
     if (found) return play(found.exchange, sent, signal);
     const answer = fallback?.(request);
@@ -54,17 +55,10 @@ export function toRecordedFetch(upstream: string, transport: Transport): typeof 
 const toAnswering = ({ upstream, exchanges }: Recording): { upstream: string; exchange: RecordedExchange }[] =>
   exchanges.filter(isAnswering).map((exchange) => ({ upstream, exchange }));
 
-function toSentRequest({ method, url, body }: WireRequest, baseUrl: string | undefined): SentRequest {
+async function toSentRequest(request: WireRequest, baseUrl: string | undefined): Promise<SentRequest> {
+  const { method, url } = request;
   const path = baseUrl === undefined ? undefined : toPathBelow(url, baseUrl);
-  return { method, path: path ?? url.pathname, body: parse(body) };
-}
-
-function parse(body: string | undefined): unknown {
-  try {
-    return body ? JSON.parse(body) : undefined;
-  } catch {
-    return body;
-  }
+  return { method, path: path ?? url.pathname, body: (await describeBody(request)).body };
 }
 
 async function play(exchange: RecordedExchange, { body: call }: SentRequest, signal: AbortSignal): Promise<WireAnswer> {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
-import { CREDENTIAL } from "../../../core/proxy/check-head.ts";
+import { CREDENTIAL } from "../../../core/proxy/credential.ts";
 import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
 import type { Operation } from "./operations.ts";

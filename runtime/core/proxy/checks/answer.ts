@@ -1,11 +1,12 @@
-import type { Schemas } from "../schema/subschemas.ts";
-import { didYouMean } from "../set/did-you-mean.ts";
-import type { Draft } from "../set/draft.ts";
-import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
-import type { ProxyManifest } from "../upstream/manifest.ts";
-import { type Fields, readFields } from "./fields.ts";
-import { isMedia } from "./media.ts";
-import { explainPointer } from "./pointer.ts";
+import type { Schemas } from "../../schema/subschemas.ts";
+import { didYouMean } from "../../set/did-you-mean.ts";
+import type { Draft } from "../../set/draft.ts";
+import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
+import type { ProxyManifest } from "../../upstream/manifest.ts";
+import { readCondition } from "../condition.ts";
+import { type Fields, readFields } from "../fields.ts";
+import { isMedia } from "../media.ts";
+import { explainPointer } from "../pointer.ts";
 
 /** Checks what becomes of an upstream's answer. */
 export function checkAnswer(draft: Draft, proxy: ProxyManifest, schemas: Schemas): Fault[] {
@@ -36,12 +37,19 @@ const checkFile = (draft: Draft, { answer = {} }: ProxyManifest): Fault[] =>
   });
 
 function checkParts(draft: Draft, { answer = {} }: ProxyManifest, output: Fields | undefined): Fault[] {
-  const { pick, rename = {}, wrap } = answer;
+  const { pick, rename = {}, wrap, failed, error } = answer;
   const faults: Fault[] = [];
   const isGiven = (name: string): boolean => !output || output.areOpen || output.names.includes(name);
   const unknown = (name: string): string => `the output has no field "${name}"${didYouMean(name, output?.names ?? [])}`;
   const fault = pick === undefined ? undefined : explainPointer(pick);
   if (fault) faults.push(faultAt(draft, ["proxy", "answer", "pick"], "bad-pointer", fault));
+  const condition = failed === undefined ? undefined : readCondition(failed);
+  if (typeof condition === "string")
+    faults.push(faultAt(draft, ["proxy", "answer", "failed"], "bad-condition", condition));
+  const place = error === undefined ? undefined : explainPointer(error);
+  if (place) faults.push(faultAt(draft, ["proxy", "answer", "error"], "bad-pointer", place));
+  if (error !== undefined && failed === undefined)
+    faults.push(faultAtKey(draft, ["proxy", "answer", "error"], "bad-proxy", "say under failed when there is one"));
   if (wrap !== undefined && !isGiven(wrap))
     faults.push(faultAt(draft, ["proxy", "answer", "wrap"], "bad-proxy", unknown(wrap)));
   const names = Object.values(rename);

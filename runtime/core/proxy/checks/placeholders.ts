@@ -1,20 +1,21 @@
-import { isObject } from "../json.ts";
-import type { Path } from "../schema/nodes.ts";
-import type { Schemas } from "../schema/subschemas.ts";
-import { didYouMean } from "../set/did-you-mean.ts";
-import type { Draft } from "../set/draft.ts";
-import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
-import type { ProxyManifest } from "../upstream/manifest.ts";
-import { type Fields, readFields } from "./fields.ts";
-import { headPlaceholders, toRequestPlan } from "./plan.ts";
-import { explainPointer } from "./pointer.ts";
-import { type Placeholder, parseTemplate, placeholdersOf, soleOf } from "./template.ts";
+import { isObject } from "../../json.ts";
+import type { Path } from "../../schema/nodes.ts";
+import type { Schemas } from "../../schema/subschemas.ts";
+import { didYouMean } from "../../set/did-you-mean.ts";
+import type { Draft } from "../../set/draft.ts";
+import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
+import type { ProxyManifest } from "../../upstream/manifest.ts";
+import { type Fields, readFields } from "../fields.ts";
+import { headPlaceholders, toRequestPlan } from "../plan.ts";
+import { explainPointer } from "../pointer.ts";
+import { isSpread } from "../spread.ts";
+import { type Placeholder, parseTemplate, placeholdersOf, soleOf } from "../template.ts";
 
 /** A placeholder and where it stands. */
 interface Use {
   readonly placeholder: Placeholder;
   readonly path: Path;
-  readonly room: "path" | "query" | "header" | "body" | "address";
+  readonly room: "path" | "query" | "spread" | "header" | "body" | "address";
   /** Whether it is the whole text. */
   readonly isSole: boolean;
 }
@@ -27,6 +28,7 @@ export function checkPlaceholders(draft: Draft, proxy: ProxyManifest, schemas: S
   const uses = usesOf(proxy);
   return [
     ...uses.flatMap((use) => checkUse(draft, use, { input, hasOrder: use.path[1] === "poll" })),
+    ...checkFiles(draft, proxy, input),
     ...checkUnused(draft, proxy, { input, uses }),
     ...checkKept(draft, proxy, { input, uses }),
   ];
@@ -51,7 +53,9 @@ function usesOf({ request = "", query = {}, headers = {}, body, poll }: ProxyMan
   };
   return [
     ...ofLine(request, ["proxy", "request"]),
-    ...Object.entries(query).flatMap(([name, text]) => ofText(String(text), ["proxy", "query", name], "query")),
+    ...Object.entries(query).flatMap(([name, text]) =>
+      ofText(String(text), ["proxy", "query", name], isSpread(name) ? "spread" : "query"),
+    ),
     ...Object.entries(headers).flatMap(([name, text]) => ofText(text, ["proxy", "headers", name], "header")),
     ...inBody(body, ["proxy", "body"]),
     ...(["request", "result"] as const).flatMap((key) => ofLine(poll?.[key] ?? "", ["proxy", "poll", key])),
@@ -59,8 +63,8 @@ function usesOf({ request = "", query = {}, headers = {}, body, poll }: ProxyMan
 }
 
 function checkUse(draft: Draft, use: Use, { input, hasOrder }: { input: Fields; hasOrder: boolean }): Fault[] {
-  const { placeholder, path, room, isSole } = use;
-  const { name, text, source, isExploded } = placeholder;
+  const { placeholder, path, room } = use;
+  const { name, text, source, slashes } = placeholder;
   const fail = (complaint: string): Fault[] => [faultAt(draft, path, "bad-placeholder", `{${text}} ${complaint}`)];
   if (source === "order") {
     if (!hasOrder) return fail("is a part of an order's answer: it stands in poll only");
@@ -72,18 +76,56 @@ function checkUse(draft: Draft, use: Use, { input, hasOrder }: { input: Fields; 
     const complaint = `the input has no field "${name}"${didYouMean(name, input.names)}`;
     return [faultAt(draft, path, "unknown-placeholder", complaint)];
   }
-  if (isExploded && !(room === "query" && isSole)) return fail("repeats a parameter: it stands alone, in query");
-  if (isExploded && field.types.length > 0 && !field.types.includes("array")) return fail("is no list: leave * out");
+  if (slashes && room !== "path") return fail("has slashes in a path only");
+  const complaint = explainForm(use, field.types);
+  if (complaint) return fail(complaint);
   if (room === "body") return [];
-  if (field.types.length > 0 && field.types.every((type) => type === "object" || type === "null"))
-    return fail("is a mapping, and has no form as text: name one of its fields, or send it in the body");
   const isNeeded = room === "path" || room === "address";
   return isNeeded && !field.isCertain ? fail("may be absent: require it in the input, or give it a default") : [];
+}
+
+/** What is wrong with how a value is written in its place, or nothing. */
+function explainForm({ placeholder, room, isSole }: Use, types: readonly string[]): string | undefined {
+  const { isExploded } = placeholder;
+  const isOnly = (...kinds: string[]): boolean =>
+    types.length > 0 && types.every((type) => kinds.includes(type) || type === "null");
+  if (room === "spread")
+    return !isSole || isExploded || (types.length > 0 && !types.includes("object"))
+      ? "is sent field by field: it stands alone, without *, and is a mapping"
+      : undefined;
+  if (room === "body") return isExploded ? "repeats a parameter: it stands alone, in query" : undefined;
+  if (isOnly("object"))
+    return isExploded && room === "query"
+      ? 'is a mapping: write "*" or "name[*]" as the parameter, and no *'
+      : undefined;
+  if (!isExploded) return undefined;
+  if (room !== "query" || !isSole) return "repeats a parameter: it stands alone, in query";
+  return types.length > 0 && !types.includes("array") ? "is no list: leave * out" : undefined;
 }
 
 interface Used {
   readonly input: Fields;
   readonly uses: readonly Use[];
+}
+
+/** Where the input is the form, its files are fields of the input. */
+function checkFiles(draft: Draft, { files = [], body }: ProxyManifest, input: Fields): Fault[] {
+  if (body !== "input") return [];
+  return files.flatMap((name, at) => {
+    const place = ["proxy", "files", at];
+    const field = input.find(name);
+    if (!field)
+      return [
+        faultAt(
+          draft,
+          place,
+          "unknown-placeholder",
+          `the input has no field "${name}"${didYouMean(name, input.names)}`,
+        ),
+      ];
+    const isFile = field.types.length === 0 || field.types.some((type) => /^(?:string|object|array)$/.test(type));
+    return isFile ? [] : [faultAt(draft, place, "bad-placeholder", "a file is base64, or { data, name, media }")];
+  });
 }
 
 const isTaken = (field: string, uses: readonly Use[]): boolean =>

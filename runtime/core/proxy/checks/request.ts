@@ -1,8 +1,9 @@
-import type { Draft } from "../set/draft.ts";
-import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
-import type { ProxyManifest } from "../upstream/manifest.ts";
-import { isTreacherous } from "./encoding.ts";
-import { toRequestPlan } from "./plan.ts";
+import type { Draft } from "../../set/draft.ts";
+import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
+import type { ProxyManifest } from "../../upstream/manifest.ts";
+import { isTreacherous } from "../encoding.ts";
+import { toRequestPlan } from "../plan.ts";
+import { explainBody } from "./body.ts";
 
 /** What is wrong with a request line that fits its grammar, or nothing. */
 export function explainRequestLine(line: string): string | undefined {
@@ -22,7 +23,7 @@ export function explainRequestLine(line: string): string | undefined {
 
 /** Checks the request of a proxied service against itself. */
 export function checkRequestLine(draft: Draft, proxy: ProxyManifest): Fault[] {
-  const { request, body, encoding, upstream } = proxy;
+  const { request, upstream } = proxy;
   if (request === undefined) return [];
   const place = ["proxy", "request"];
   const complaint = explainRequestLine(request);
@@ -38,17 +39,9 @@ export function checkRequestLine(draft: Draft, proxy: ProxyManifest): Fault[] {
       fail("upstream", "the input names the address, and must not be sent an upstream's credential: leave it out");
     if (proxy.query) fail("query", "the input names the whole address: leave the query out");
   }
-  if (body !== undefined && method === "GET") fail("body", "a GET has no body: write POST, or leave it out");
-  if (typeof body === "string" && body !== "input" && !/\{[^{}\s]+\}/.test(body))
-    fail("body", 'write "input" for the input, or a template with placeholders');
-  if (encoding !== undefined && body === undefined) fail("encoding", "there is no body to be encoded");
-  if (encoding === "form" && (Array.isArray(body) || hasNested(body)))
-    fail("encoding", "a form has plain fields: no lists of mappings, and no mappings in its fields");
+  for (const [key, why] of explainBody(proxy, method)) fail(key, why);
   return [...faults, ...(target.address ? [] : checkHints(draft, method))];
 }
-
-const hasNested = (body: unknown): boolean =>
-  typeof body === "object" && body !== null && Object.values(body).some((field) => typeof field === "object");
 
 function checkHints(draft: Draft, method: string): Fault[] {
   if (!["PUT", "PATCH", "DELETE"].includes(method)) return [];

@@ -1,12 +1,10 @@
-import type { Draft } from "../set/draft.ts";
-import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
-import type { UpstreamManifest } from "../set/manifest.ts";
-import type { ProxyManifest } from "../upstream/manifest.ts";
-import { parseTemplate, placeholdersOf } from "./template.ts";
+import type { Draft } from "../../set/draft.ts";
+import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
+import type { UpstreamManifest } from "../../set/manifest.ts";
+import type { ProxyManifest } from "../../upstream/manifest.ts";
+import { CREDENTIAL } from "../credential.ts";
+import { parseTemplate, placeholdersOf } from "../template.ts";
 
-/** Names under which APIs take credentials. */
-export const CREDENTIAL =
-  /^(?:(?:proxy-)?authorization|x-?(?:api|auth|access|app)?-?(?:key|token|secret)|(?:api|app|access|auth|client|subscription)[-_]?(?:key|token|secret|id_token)|key|token|secret|password|passwd|pwd|signature|sig|apikey|appid|ocp-apim-subscription-key)$/i;
 /** Headers that belong to the connection, and are made for each request. */
 const OWN =
   /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|accept-encoding)$/i;
@@ -47,7 +45,12 @@ const BELONGS = "a credential stands in a variable, which the upstream's key in 
 /** A body of JSON may be called another kind of JSON. */
 function explainType(name: string, value: string, { body, encoding }: ProxyManifest): string | undefined {
   if (name.toLowerCase() !== "content-type") return undefined;
-  const isJson = body !== undefined && encoding !== "form" && /^application\/(?:[\w.-]+\+)?json$/.test(value);
+  if (encoding === "text" || encoding === "bytes")
+    return /^(?:[a-z]+\/[\w.+-]+(?:\s*;.*)?|\{[^{}]+\})$/i.test(value)
+      ? undefined
+      : 'write a media type, such as "image/png", or the field that names it';
+  const isJson =
+    body !== undefined && (encoding ?? "json") === "json" && /^application\/(?:[\w.-]+\+)?json$/.test(value);
   return isJson
     ? undefined
     : 'the body decides; only another kind of JSON is named, such as "application/merge-patch+json"';

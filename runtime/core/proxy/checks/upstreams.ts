@@ -1,9 +1,9 @@
-import type { Path } from "../schema/nodes.ts";
-import { didYouMean } from "../set/did-you-mean.ts";
-import type { Draft, SiteDraft } from "../set/draft.ts";
-import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
-import type { UpstreamManifest } from "../set/manifest.ts";
-import { CREDENTIAL } from "./check-head.ts";
+import type { Path } from "../../schema/nodes.ts";
+import { didYouMean } from "../../set/did-you-mean.ts";
+import type { Draft, SiteDraft } from "../../set/draft.ts";
+import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
+import type { UpstreamManifest } from "../../set/manifest.ts";
+import { CREDENTIAL } from "../credential.ts";
 
 /** Checks where the upstreams of a site take their credentials from. */
 export const checkUpstreamKeys = (site: SiteDraft): Fault[] =>

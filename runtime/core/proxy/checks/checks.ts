@@ -1,16 +1,16 @@
-import type { Schemas } from "../schema/subschemas.ts";
-import { didYouMean } from "../set/did-you-mean.ts";
-import type { Draft, SiteDraft } from "../set/draft.ts";
-import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
-import type { UpstreamManifest } from "../set/manifest.ts";
-import type { ProxyManifest } from "../upstream/manifest.ts";
-import { checkAnswer } from "./check-answer.ts";
-import { checkHeaders, checkQuery } from "./check-head.ts";
-import { checkPlaceholders } from "./check-placeholders.ts";
-import { checkPoll } from "./check-poll.ts";
-import { checkRequestLine } from "./check-request.ts";
-import { checkMcp, checkUpstreamKeys } from "./check-upstreams.ts";
-import { checkMedia } from "./media.ts";
+import type { Schemas } from "../../schema/subschemas.ts";
+import { didYouMean } from "../../set/did-you-mean.ts";
+import type { Draft, SiteDraft } from "../../set/draft.ts";
+import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
+import type { UpstreamManifest } from "../../set/manifest.ts";
+import type { ProxyManifest } from "../../upstream/manifest.ts";
+import { checkMedia } from "../media.ts";
+import { checkAnswer } from "./answer.ts";
+import { checkHeaders, checkQuery } from "./head.ts";
+import { checkPlaceholders } from "./placeholders.ts";
+import { checkPoll } from "./poll.ts";
+import { checkRequestLine } from "./request.ts";
+import { checkMcp, checkUpstreamKeys } from "./upstreams.ts";
 
 /** What proxied services are checked against. */
 export interface ProxyChecks {
@@ -36,7 +36,7 @@ export const checkProxies = (drafts: readonly Draft[], { site, schemas }: ProxyC
 ];
 
 /** The keys of a service that asks an HTTP API. */
-const OF_HTTP = ["upstream", "request", "query", "headers", "body", "encoding", "charge_on", "poll"] as const;
+const OF_HTTP = ["upstream", "request", "query", "headers", "body", "encoding", "files", "charge_on", "poll"] as const;
 
 function checkKind(draft: Draft, proxy: ProxyManifest): Fault[] {
   const { handler } = draft.data;

@@ -1,11 +1,11 @@
-import type { Path } from "../schema/nodes.ts";
-import type { Draft } from "../set/draft.ts";
-import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
-import type { ProxyManifest } from "../upstream/manifest.ts";
-import { explainRequestLine } from "./check-request.ts";
-import { readCondition } from "./condition.ts";
-import { toRequestPlan } from "./plan.ts";
-import { explainPointer } from "./pointer.ts";
+import type { Path } from "../../schema/nodes.ts";
+import type { Draft } from "../../set/draft.ts";
+import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
+import type { ProxyManifest } from "../../upstream/manifest.ts";
+import { readCondition } from "../condition.ts";
+import { toRequestPlan } from "../plan.ts";
+import { explainPointer } from "../pointer.ts";
+import { explainRequestLine } from "./request.ts";
 
 /** Checks how an order is polled. */
 export function checkPoll(draft: Draft, { poll, request = "" }: ProxyManifest): Fault[] {

@@ -1,0 +1,66 @@
+import { isObject } from "../json.ts";
+import { asItIs, inQuery } from "./encoding.ts";
+import { type FormPart, toBytes, toFormParts } from "./files.ts";
+import { headPlaceholders, type RequestPlan } from "./plan.ts";
+import { type Placeholder, parseTemplate, readPlace, type Scope, soleOf } from "./template.ts";
+import { fill, toBadValue, toEncoded } from "./values.ts";
+
+/** The body of a request: as it is sent, or the parts of a form with files. */
+export type ProxyBody =
+  | { readonly type: string; readonly content: string | Uint8Array; readonly parts?: undefined }
+  | { readonly parts: readonly FormPart[] };
+
+/** The body of a request; undefined where there is none to send. @throws Problem `invalid-input` as `toRequest`. */
+export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
+  const { body, encoding, files } = plan;
+  if (body === undefined) return undefined;
+  const value = body === "input" ? toRest(plan, scope) : toValue(body, scope);
+  if (value === undefined) return undefined;
+  const place = toPlace(typeof body === "string" ? (soleOf(parseTemplate(body))?.name ?? "body") : "body");
+  switch (encoding) {
+    case "json":
+      return { type: "application/json", content: JSON.stringify(value) };
+    case "form":
+      return { type: "application/x-www-form-urlencoded", content: toForm(value) };
+    case "multipart":
+      return { parts: toFormParts(isObject(value) ? value : {}, files) };
+    case "bytes":
+      return { type: "application/octet-stream", content: toBytes(value, place) };
+    case "text":
+      if (typeof value !== "string") throw toBadValue(place, value, "it is sent as it is, and must be a text");
+      return { type: "text/plain; charset=utf-8", content: value };
+  }
+}
+
+const toPlace = (name: string): Placeholder => ({ text: name, name, source: "input", isExploded: false });
+
+function toForm(value: unknown): string {
+  const fields = isObject(value) ? Object.entries(value) : [];
+  return fields.flatMap(([name, one]) => [one ?? []].flat().map((item) => toField(name, item))).join("&");
+}
+
+function toField(name: string, item: unknown): string {
+  if (isObject(item)) throw toBadValue(toPlace(name), item, "a form has plain fields, and no mappings");
+  return `${encodeURIComponent(name)}=${toEncoded(item, toPlace(name), inQuery)}`;
+}
+
+/** The fields of the input that stand nowhere else in the request. */
+function toRest(plan: RequestPlan, { input }: Scope): object {
+  const taken = new Set(headPlaceholders(plan).map(({ name }) => (Object.hasOwn(input, name) ? name : firstOf(name))));
+  return Object.fromEntries(Object.entries(input).filter(([name]) => !taken.has(name)));
+}
+
+const firstOf = (name: string): string => name.split(".")[0] ?? name;
+
+/** A template of JSON with its values; a placeholder that is a whole text keeps its type, and an absent one is left out. */
+function toValue(template: unknown, scope: Scope): unknown {
+  if (typeof template === "string") {
+    const parts = parseTemplate(template);
+    const sole = soleOf(parts);
+    return sole ? readPlace(sole, scope) : fill(parts, scope, asItIs);
+  }
+  if (Array.isArray(template)) return template.map((item) => toValue(item, scope)).filter((item) => item !== undefined);
+  if (!isObject(template)) return template;
+  const entries = Object.entries(template).map(([name, part]) => [name, toValue(part, scope)] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}

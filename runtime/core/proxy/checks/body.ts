@@ -1,0 +1,36 @@
+import { isObject } from "../../json.ts";
+import type { ProxyManifest } from "../../upstream/manifest.ts";
+import { parseTemplate, soleOf } from "../template.ts";
+
+/** What is wrong with a body and how it is written, by the key that is at fault. */
+export function explainBody(proxy: ProxyManifest, method: string): readonly (readonly [key: string, why: string])[] {
+  const { body, encoding, files } = proxy;
+  const found: (readonly [key: string, why: string])[] = [];
+  if (body !== undefined && method === "GET") found.push(["body", "a GET has no body: write POST, or leave it out"]);
+  if (typeof body === "string" && body !== "input" && !/\{[^{}\s]+\}/.test(body))
+    found.push(["body", 'write "input" for the input, or a template with placeholders']);
+  if (encoding !== undefined && body === undefined) found.push(["encoding", "there is no body to be encoded"]);
+  else if (encoding !== undefined)
+    found.push(...explainEncoding(proxy, encoding).map((why) => ["encoding", why] as const));
+  if (files !== undefined && encoding !== "multipart")
+    found.push(["files", "files stand in a form: say encoding: multipart"]);
+  else if (files !== undefined && isObject(body) && files.some((name) => !Object.hasOwn(body, name)))
+    found.push(["files", "each is a field of the body"]);
+  return found;
+}
+
+function explainEncoding({ body, upstream, mcp }: ProxyManifest, encoding: string): string[] {
+  const isTemplate = typeof body === "string" && body !== "input";
+  if (encoding === "form")
+    return Array.isArray(body) || hasNested(body)
+      ? ["a form has plain fields: no lists of mappings, and no mappings in its fields"]
+      : [];
+  if (encoding === "json") return [];
+  if (upstream === undefined && mcp === undefined) return ["an address from the input is sent JSON or a form"];
+  if (encoding === "multipart") return Array.isArray(body) ? ["a form has fields: write a mapping"] : [];
+  if (encoding === "text") return isTemplate ? [] : ['a text is a template: body: "{text}"'];
+  return isTemplate && soleOf(parseTemplate(body)) ? [] : ['bytes come from one field: body: "{data}"'];
+}
+
+const hasNested = (body: unknown): boolean =>
+  typeof body === "object" && body !== null && Object.values(body).some((field) => typeof field === "object");
