@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { SiteManifest } from "../../core/set/manifest.ts";
+import { isSecretName, keysOf } from "../../core/upstream/keys.ts";
 import { toKeyText } from "../../drivers/peers/identity-keys.ts";
 import type { Config } from "./config.ts";
 import { createReader } from "./reader.ts";
@@ -13,7 +14,14 @@ export function secretsOf(
 ): string[] {
   const keys = [treasury.evmKey, treasury.solanaKey, buyer.evmKey, buyer.solanaKey, facilitator.cdp?.keySecret];
   const identity = env.A2A_IDENTITY_KEY?.split(",").map((part) => part.trim()) ?? [];
-  const variables = [...rails.map(({ rpc }) => rpc), ...upstreams.flatMap((one) => [one.variable, one.key?.variable])];
+  const variables = [
+    ...rails.map(({ rpc }) => rpc),
+    ...upstreams.flatMap((one) => [
+      one.variable,
+      ...keysOf(one).map((key) => key.variable),
+      ...(one.env ?? []).filter(isSecretName),
+    ]),
+  ];
   const settlers = facilitators.flatMap(({ variable, headers }) => [variable && env[variable], ...toValues(headers)]);
   const sources = [...variables, "LLM_BASE_URL"].map((name) => name && env[name]); // Providers' URLs may hold their keys.
   return [

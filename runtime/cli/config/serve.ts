@@ -10,6 +10,7 @@ import {
   upstreamsOf,
 } from "../../core/set/manifest.ts";
 import { isPrivateUrl } from "../../core/set/site.ts";
+import { keysOf } from "../../core/upstream/keys.ts";
 import type { Config } from "./config.ts";
 import { createReader } from "./reader.ts";
 import { base58Bytes, HEADERS, TOKEN, type ValueFormat, WEB_URL } from "./values.ts";
@@ -99,11 +100,12 @@ export function missingForServe(config: Config, needs: SetNeeds): string[] {
     need(webhook.secret, `the secret that signs the webhook ${webhook.id}`);
     for (const complaint of webhookVariables(config, webhook).faults) fault(complaint);
   }
-  for (const { id, title, url, variable, key } of upstreams) {
+  for (const upstream of upstreams) {
+    const { id, title, url, variable } = upstream;
     const users = manifests.filter((manifest) => upstreamsOf(manifest).includes(id)).map((manifest) => manifest.id);
     const isRails = rails.some(({ rpc }) => rpc === variable);
     if (users.length === 0) continue;
-    if (key) value(key.variable, TOKEN);
+    for (const key of keysOf(upstream)) value(key.variable, TOKEN);
     if (variable === undefined || isRails) continue;
     if (url === undefined) need(variable, `the URL of ${title}, which is read by ${users.join(", ")}`);
     value(variable, WEB_URL);

@@ -1,4 +1,5 @@
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
+import { keysOf } from "../../core/upstream/keys.ts";
 import { createReader, type Env } from "../config/reader.ts";
 import { TOKEN, WEB_URL } from "../config/values.ts";
 
@@ -7,19 +8,26 @@ export interface Located {
   /** Undefined when nothing is configured. */
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** A credential in the query. */
+  /** Credentials in the query. */
   readonly query?: Readonly<Record<string, string>>;
   /** Whether it is a recording or a chain of a sandbox, which has no limits. */
   readonly isOwn?: boolean;
 }
 
 /** Finds an upstream: the environment comes before the site. Malformed values count as unset. */
-export function locate({ url, variable, key }: UpstreamManifest, env: Env): Located {
+export function locate(upstream: UpstreamManifest, env: Env): Located {
+  const { url, variable } = upstream;
   const { value } = createReader(env, () => "");
-  const secret = key && value(key.variable, TOKEN);
+  const headers: Record<string, string> = {};
+  const query: Record<string, string> = {};
+  for (const key of keysOf(upstream)) {
+    const secret = value(key.variable, TOKEN);
+    if (key.header && secret) headers[key.header] = key.scheme ? `${key.scheme} ${secret}` : secret;
+    if (key.query && secret) query[key.query] = secret;
+  }
   return {
     url: (variable && value(variable, WEB_URL)) ?? url,
-    headers: key?.header && secret ? { [key.header]: key.scheme ? `${key.scheme} ${secret}` : secret } : {},
-    ...(key?.query && secret && { query: { [key.query]: secret } }),
+    headers,
+    ...(Object.keys(query).length > 0 && { query }),
   };
 }

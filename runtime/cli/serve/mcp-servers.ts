@@ -1,8 +1,10 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
+import { isSecretName } from "../../core/upstream/keys.ts";
 import { connectMcp, type McpAddress } from "../../drivers/mcp/connection.ts";
 import { createToolServer, type LiveMcpServer } from "../../drivers/mcp/mcp-server.ts";
 import { createProcessSlots } from "../../drivers/mcp/slots.ts";
+import { createLeakCheck, type RepeatsCredential } from "../../drivers/upstream/leaks.ts";
 import type { Env } from "../config/reader.ts";
 import type { ManifestSet } from "../set/load.ts";
 import type { Located } from "./locate.ts";
@@ -33,6 +35,7 @@ export function openMcpServers({ set, env, locate, clock, log }: McpServersDeps)
         title,
         connect: typeof address === "string" ? undefined : () => connectMcp(address, timeoutMs),
         unset: typeof address === "string" ? address : "",
+        repeatsCredential: typeof address === "string" ? () => false : leakCheckOf(upstream, address),
         timeoutMs,
         calls,
         memoryBytes: memory_mb * MEGABYTE,
@@ -53,9 +56,18 @@ export function openMcpServers({ set, env, locate, clock, log }: McpServersDeps)
 
   /** The address, or why there is none. */
   function toUrl(upstream: UpstreamManifest): McpAddress | string {
-    const { url, headers, isOwn = false } = locate(upstream);
+    const { url, headers, query = {}, isOwn = false } = locate(upstream);
     if (isOwn) return `${upstream.title} is not recorded: start the sandbox with --online`;
     if (url === undefined) return `${upstream.title} needs ${upstream.variable}, which is not set`;
-    return { url, headers };
+    const address = new URL(url);
+    for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
+    return { url: address.href, headers };
+  }
+
+  /** Of what a program is lent, what is called a secret. */
+  function leakCheckOf(upstream: UpstreamManifest, address: McpAddress): RepeatsCredential {
+    if ("url" in address) return createLeakCheck(address, locate(upstream).query ?? {});
+    const lent = Object.entries(address.env).filter(([name]) => isSecretName(name));
+    return createLeakCheck({ headers: {} }, Object.fromEntries(lent));
   }
 }

@@ -1,5 +1,6 @@
 import { createReportShelf, type ReportShelf } from "../../core/jobs/reports.ts";
 import { withOneFacilitator } from "../../core/rails/facilitators.ts";
+import { keysOf } from "../../core/upstream/keys.ts";
 import { createPurchaseList } from "../../core/wallets/purchases.ts";
 import { traceTransport } from "../monitor/tracing.ts";
 import { type LoadedPlugins, loadPlugins, type ManifestSet } from "../set/load.ts";
@@ -65,10 +66,10 @@ export function warnOfUnset({ set, config, log }: ComposeOptions): void {
   for (const { id, needs = [] } of set.manifests)
     for (const variable of needs)
       if (config.env[variable] === undefined) log.warn("plugin.variable-unset", { service: id, variable });
-  for (const { id, key } of set.site.upstreams ?? []) {
+  for (const { id, ...upstream } of set.site.upstreams ?? []) {
     const isSold = set.manifests.some(({ proxy }) => proxy?.upstream === id);
-    if (key && isSold && config.env[key.variable] === undefined)
-      log.warn("upstream.key-unset", { upstream: id, variable: key.variable });
+    for (const { variable } of isSold ? keysOf(upstream) : [])
+      if (config.env[variable] === undefined) log.warn("upstream.key-unset", { upstream: id, variable });
   }
 }
 

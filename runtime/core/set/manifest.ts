@@ -1,4 +1,5 @@
 import type { ScreenManifest, WebhookManifest } from "../seller-terms.ts";
+import type { Keyed } from "../upstream/keys.ts";
 import type { McpServerManifest, MediaManifest, ProxyManifest } from "../upstream/manifest.ts";
 
 /** `manifests/<id>.yaml`, one service, after its check against `schemas/manifest.json`. Frozen. */
@@ -98,7 +99,7 @@ export interface RefundsManifest {
 }
 
 /** An external source, as listed in `_site.yaml`. */
-export interface UpstreamManifest extends McpServerManifest {
+export interface UpstreamManifest extends McpServerManifest, Keyed {
   readonly id: string;
   readonly title: string;
   /** The source's URL; left out where only `variable` gives it. */
@@ -107,13 +108,6 @@ export interface UpstreamManifest extends McpServerManifest {
   readonly variable?: string;
   /** Set where the source is a JSON-RPC node: its chain (CAIP-2). */
   readonly network?: string;
-  /** Sent in a header, after `scheme` where that is set, or in a query parameter. */
-  readonly key?: {
-    readonly variable: string;
-    readonly header?: string;
-    readonly scheme?: "Bearer" | "Basic" | "Token" | "Key";
-    readonly query?: string;
-  };
   /** The timeout of one attempt; 5 by default. */
   readonly timeout_seconds?: number;
   /** 2 by default. */

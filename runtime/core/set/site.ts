@@ -45,7 +45,10 @@ function checkMcpServer(site: SiteDraft, upstream: UpstreamManifest, path: Path)
     const missing = faultAtKey(site, [...path, "command"], "missing-key", "is missing: the program and its arguments");
     return [{ ...missing, ...site.locate(path, "key") }];
   }
-  return misplaced(["url", "variable", "key", "network"], "a server over standard input and output has no address");
+  return misplaced(
+    ["url", "variable", "key", "keys", "network"],
+    "a server over standard input and output has no address",
+  );
 }
 
 function checkWebhook(site: SiteDraft, webhooks: readonly WebhookManifest[], at: number): Fault[] {

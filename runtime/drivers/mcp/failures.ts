@@ -5,6 +5,15 @@ import { Problem } from "../../api/problem.ts";
 export interface CallFailure {
   readonly problem: Problem;
   readonly isSessionLost: boolean;
+  /** Whether the server has forgotten the session, and done nothing. */
+  readonly isForgotten?: boolean;
+}
+
+/** What it means that no session could be opened. */
+export function toStartProblem(error: unknown, title: string): Problem {
+  const { problem } = toCallProblem(error, title);
+  const isTold = problem.code === "internal" || problem.code === "unavailable";
+  return isTold ? problem : new Problem("upstream-failed", `${title} cannot be reached`, { cause: error });
 }
 
 const INVALID_PARAMS = -32602;
@@ -17,6 +26,12 @@ export function toCallProblem(error: unknown, title: string): CallFailure {
     const cause = new Error(`${title} refuses payphone's credential`, { cause: error });
     return { problem: new Problem("internal", undefined, { cause }), isSessionLost: true };
   }
+  if (error instanceof SdkHttpError && error.status === 404)
+    return {
+      problem: new Problem("upstream-failed", `${title} does not know the session`, { cause: error }),
+      isSessionLost: true,
+      isForgotten: true,
+    };
   if (error instanceof SdkHttpError && error.status === 429)
     return {
       problem: new Problem("unavailable", `${title} is asked too often`, { retryAfter: 5, cause: error }),

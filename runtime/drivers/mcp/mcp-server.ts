@@ -6,6 +6,8 @@ import type { McpConnection } from "./connection.ts";
 import { killAll, memoryOf, treeOf } from "./process-tree.ts";
 import type { ProcessSlots, SlotHolder } from "./slots.ts";
 
+type Result = Awaited<ReturnType<McpConnection["call"]>>;
+
 /** An MCP server whose tools are sold. It is connected at its first call, and all calls share the session. */
 export interface LiveMcpServer {
   readonly id: string;
@@ -15,7 +17,7 @@ export interface LiveMcpServer {
    * @returns the result of `tools/call`, which may say `isError`.
    * @throws Problem `upstream-failed` or `unavailable` when no result came; the signal's reason when it is aborted.
    */
-  call(tool: string, input: JsonObject, signal: AbortSignal): Promise<Awaited<ReturnType<McpConnection["call"]>>>;
+  call(tool: string, input: JsonObject, signal: AbortSignal): Promise<Result>;
   /** Why it is left alone at present; undefined while it is asked. */
   outage(): string | undefined;
   /** Ends the session and the process behind it. */
@@ -35,6 +37,8 @@ export interface ToolServerOptions {
   readonly calls: number;
   /** The most memory of its process and all that this starts; Linux only. */
   readonly memoryBytes: number;
+  /** Whether a text repeats what the server was lent. */
+  readonly repeatsCredential: (text: Uint8Array) => boolean;
   /** Where a process has to find room; undefined for a server over HTTP. */
   readonly slots: ProcessSlots | undefined;
   readonly clock: Clock;
@@ -81,20 +85,33 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     },
   };
 
-  async function callOnce(tool: string, input: JsonObject, signal: AbortSignal) {
+  /** A session that the server has forgotten is opened once more. */
+  async function callOnce(tool: string, input: JsonObject, signal: AbortSignal, isAgain = false): Promise<Result> {
     lastUsed = clock.now();
     const session = await open();
     try {
-      return await session.call(tool, input, { signal, timeoutMs });
+      const result = await session.call(tool, input, { signal, timeoutMs });
+      refuseSecrets(JSON.stringify(result));
+      return result;
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof Problem) throw error;
       const { toCallProblem } = await import("./failures.ts"); // It needs the SDK, which the session has loaded.
-      const { problem, isSessionLost } = toCallProblem(error, title);
-      if (isSessionLost) await end();
+      const { problem, isSessionLost, isForgotten = false } = toCallProblem(error, title);
+      if (isSessionLost && (await opened?.catch(() => undefined)) === session) await end();
+      if (isForgotten && !isAgain) return callOnce(tool, input, signal, true);
+      refuseSecrets((error as Error).message);
       throw problem;
     } finally {
       lastUsed = clock.now();
     }
+  }
+
+  /** @throws Problem `upstream-failed` for a text with a credential in it. */
+  function refuseSecrets(text: string): void {
+    if (!options.repeatsCredential(Buffer.from(text))) return;
+    log.error("upstream.repeats-credential", { upstream: id });
+    throw new Problem("upstream-failed", `${title} answered with what nobody may see`);
   }
 
   function open(): Promise<McpConnection> {
@@ -128,7 +145,8 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       slots?.free(holder);
       if (error instanceof Problem) throw error;
       pause((error as Error).message);
-      throw new Problem("upstream-failed", `${title} cannot be reached`, { cause: error });
+      const { toStartProblem } = await import("./failures.ts");
+      throw toStartProblem(error, title);
     }
   }
 

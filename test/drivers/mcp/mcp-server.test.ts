@@ -30,6 +30,7 @@ const USUAL: ToolServerOptions = {
   timeoutMs: 30_000,
   calls: 4,
   memoryBytes: 2 ** 40,
+  repeatsCredential: () => false,
   slots: createProcessSlots(4),
   clock: { now: Date.now },
   log: silentLog,

@@ -41,10 +41,10 @@ describe("a proxied service", () => {
   let shop: ProxyShop;
   before(async () => {
     const upstream = (url: string): string =>
-      `{ id: frankfurter, title: Frankfurter, url: "${url}/api?plan=free", retries: 0, key: { variable: FX_KEY, header: authorization, scheme: Bearer } }`;
+      `{ id: frankfurter, title: Frankfurter, url: "${url}/api?plan=free", retries: 0, key: { variable: FX_KEY, header: authorization, scheme: Bearer }, keys: [{ variable: FX_APP, query: app }, { variable: FX_ID, header: X-Id }] }`;
     shop = await openProxyShop({
       files: (url) => ({ "manifests/_site.yaml": siteOf(upstream(url)), "manifests/fx_rate.yaml": RATE }),
-      env: { FX_KEY: KEY },
+      env: { FX_KEY: KEY, FX_APP: "a-55", FX_ID: "i-1" },
     });
   });
   beforeEach(() => shop.source.script('{"amount":1,"rates":{"usd":1.1,"JPY":160}}'));
@@ -66,9 +66,9 @@ describe("a proxied service", () => {
     const asked = shop.source.asked.at(-1);
     expect([asked?.method, asked?.path]).to.deep.equal([
       "GET",
-      "/api/v1/2026-01-02?plan=free&base=EUR&symbols=USD,JPY&days=1&days=2&from=payphone%20%26%20co",
+      "/api/v1/2026-01-02?plan=free&app=a-55&base=EUR&symbols=USD,JPY&days=1&days=2&from=payphone%20%26%20co",
     ]);
-    expect(asked?.headers).to.include({ authorization: `Bearer ${KEY}`, "accept-language": "en" });
+    expect(asked?.headers).to.include({ authorization: `Bearer ${KEY}`, "accept-language": "en", "x-id": "i-1" });
   });
 
   it("asks nobody before it is paid", async () => {
@@ -92,6 +92,7 @@ describe("a proxied service", () => {
       "connection",
       "host",
       "user-agent",
+      "x-id",
     ]);
   });
 });

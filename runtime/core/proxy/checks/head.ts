@@ -1,6 +1,7 @@
 import type { Draft } from "../../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
 import type { UpstreamManifest } from "../../set/manifest.ts";
+import { keysOf } from "../../upstream/keys.ts";
 import type { ProxyManifest } from "../../upstream/manifest.ts";
 import { CREDENTIAL } from "../credential.ts";
 import { parseTemplate, placeholdersOf } from "../template.ts";
@@ -33,7 +34,7 @@ export function checkQuery(
 ): Fault[] {
   return Object.entries(query).flatMap(([name, value]) => {
     const place = ["proxy", "query", name];
-    if (name === upstream?.key?.query)
+    if (keysOf(upstream).some((key) => key.query === name))
       return [faultAtKey(draft, place, "bad-proxy", "the upstream's credential is sent there: leave it out")];
     const isFilled = placeholdersOf(parseTemplate(String(value))).length > 0;
     return CREDENTIAL.test(name) && !isFilled ? [faultAtKey(draft, place, "secret-in-set", BELONGS)] : [];
@@ -58,7 +59,7 @@ function explainType(name: string, value: string, { body, encoding }: ProxyManif
 
 function explainHeader(name: string, upstream: UpstreamManifest | undefined): string | undefined {
   if (!/^[A-Za-z0-9-]+$/.test(name)) return 'write a header, such as "accept-language"';
-  if (name.toLowerCase() === upstream?.key?.header?.toLowerCase())
+  if (keysOf(upstream).some(({ header }) => header?.toLowerCase() === name.toLowerCase()))
     return "the upstream's credential is sent there: leave it out";
   if (OWN.test(name)) return "payphone writes this header itself";
   return FOREIGN.test(name) ? "this header speaks for a caller, a payer or a proxy, and is never sent" : undefined;

@@ -3,13 +3,16 @@ import { didYouMean } from "../../set/did-you-mean.ts";
 import type { Draft, SiteDraft } from "../../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
 import type { UpstreamManifest } from "../../set/manifest.ts";
+import { type KeyManifest, keysOf } from "../../upstream/keys.ts";
 import { CREDENTIAL } from "../credential.ts";
 
 /** Checks where the upstreams of a site take their credentials from. */
 export const checkUpstreamKeys = (site: SiteDraft): Fault[] =>
   (site.data.upstreams ?? []).flatMap((upstream, at) => [
     ...checkUrl(site, upstream, ["upstreams", at, "url"]),
-    ...checkKey(site, upstream, ["upstreams", at, "key"]),
+    ...checkKey(site, upstream.key, ["upstreams", at, "key"]),
+    ...(upstream.keys ?? []).flatMap((key, index) => checkKey(site, key, ["upstreams", at, "keys", index])),
+    ...checkPlaces(site, upstream, ["upstreams", at]),
   ]);
 
 /** `_site.yaml` is shown to others; only the environment holds secrets. */
@@ -29,7 +32,18 @@ function checkUrl(site: SiteDraft, { url: text }: UpstreamManifest, path: Path):
   return url.hash === "" ? [] : [faultAt(site, path, "bad-url", "a fragment is never sent: leave it out")];
 }
 
-function checkKey(site: SiteDraft, { key }: UpstreamManifest, path: Path): Fault[] {
+/** Two credentials in one place would be one. */
+function checkPlaces(site: SiteDraft, upstream: UpstreamManifest, path: Path): Fault[] {
+  const places = keysOf(upstream).map(({ header, query }) =>
+    header === undefined ? `query ${query}` : `header ${header.toLowerCase()}`,
+  );
+  const twice = places.findIndex((place, at) => places.indexOf(place) < at);
+  if (twice < 0) return [];
+  const at = upstream.key ? twice - 1 : twice;
+  return [faultAt(site, [...path, "keys", at], "bad-upstream", `two credentials are sent in the ${places[twice]}`)];
+}
+
+function checkKey(site: SiteDraft, key: KeyManifest | undefined, path: Path): Fault[] {
   if (!key) return [];
   const { header, query, scheme } = key;
   if (header === undefined && query === undefined)
@@ -41,7 +55,7 @@ function checkKey(site: SiteDraft, { key }: UpstreamManifest, path: Path): Fault
           "missing-key",
           "is missing, and so is query: say where the credential is sent",
         ),
-        ...site.locate(path, "key"),
+        ...site.locate(path, typeof path.at(-1) === "number" ? "value" : "key"),
       },
     ];
   if (header !== undefined && query !== undefined)

@@ -1,0 +1,161 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
+import { makeDirectory, removeDirectories } from "../../core/set/served-directory.ts";
+import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
+import { siteOf } from "../../support/sellers/site-of.ts";
+import { openToolSite, type SiteTool, type ToolSite } from "../../support/sources/tool-site.ts";
+import { CLIENTS } from "../../surfaces/a2a/served/support/clients.ts";
+import { CONFIGURATIONS } from "../../surfaces/mcp/served/support/clients.ts";
+
+const KEY = "k-3f9a62c1d7";
+const READS = { readOnlyHint: true };
+const NOTHING = { type: "object" as const };
+const NUMBERS = {
+  type: "object" as const,
+  properties: { a: { type: "number" }, b: { type: "number" } },
+  required: ["a", "b"],
+};
+
+const ADD: SiteTool = {
+  name: "add",
+  description: "Adds two numbers.",
+  annotations: READS,
+  inputSchema: { ...NUMBERS, examples: [{ a: 1, b: 2 }] } as SiteTool["inputSchema"],
+  outputSchema: { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] },
+  run: ({ a, b }) => ({ content: [], structuredContent: { sum: Number(a) + Number(b) } }),
+};
+const toTool = (name: string, run: SiteTool["run"]): SiteTool => ({
+  name,
+  description: `Tries to ${name}.`,
+  annotations: READS,
+  inputSchema: NOTHING,
+  run,
+});
+const REFUSE = toTool("refuse", () => ({ isError: true, content: [{ type: "text", text: "The moon is not full" }] }));
+const REPEAT = toTool("repeat", () => ({ content: [{ type: "text", text: `you sent Bearer ${KEY}` }] }));
+const HANG = toTool("hang", () => new Promise<never>(() => {}));
+
+for (const kind of ["stateless", "sessions"] as const)
+  describe(`an MCP server over Streamable HTTP, ${kind}`, () => {
+    let site: ToolSite;
+    let shop: ProxyShop;
+    before(async () => {
+      site = await openToolSite(kind);
+      site.offer(ADD, REFUSE, HANG, REPEAT);
+      shop = await openProxyShop({ files: importTools, env: { SITE_KEY: KEY, SITE_APP: "app-77" } });
+    });
+    after(async () => {
+      await shop.close();
+      await site.close();
+      await removeDirectories();
+    });
+    afterEach(() => {
+      site.intercept(undefined);
+      site.offer(ADD, REFUSE, HANG, REPEAT);
+    });
+
+    /** A shop that sells the site's tools, and gives up after two seconds. */
+    async function importTools(url: string): Promise<string> {
+      const dir = await makeDirectory({ "manifests/_site.yaml": siteOf(`{ id: other, title: Other, url: "${url}" }`) });
+      const command = { server: [site.url], tools: [], all: true, price: "0.004", upstream: "site", key: "SITE_KEY" };
+      await runMcpImport({ ...command, dir, variables: [], env: { SITE_KEY: KEY }, isDryRun: false });
+      const file = join(dir, "manifests/_site.yaml");
+      const more = "timeout_seconds: 2\n    keys: [{ variable: SITE_APP, query: app }]\n    mcp: http";
+      await writeFile(file, (await readFile(file, "utf8")).replace("mcp: http", more));
+      return dir;
+    }
+
+    const buy = async (tool: string, input: object = {}): Promise<[status: number, body: Record<string, unknown>]> => {
+      const response = await shop.buy(`/v1/site/${tool}`, input);
+      return [response.status, (await response.json()) as Record<string, unknown>];
+    };
+    /** @returns what the failed call says, which nobody has paid for. */
+    async function fail(tool: string, status: number): Promise<string> {
+      const before = shop.rail.moved.size;
+      const [found, { detail }] = await buy(tool, tool === "add" ? { a: 2, b: 3 } : {});
+      expect([found, shop.rail.moved.size], String(detail)).to.deep.equal([status, before]);
+      expect(JSON.stringify(detail) + shop.output()).to.not.include(KEY);
+      return String(detail);
+    }
+
+    it("is sold over REST, with its credentials in the header and the query", async () => {
+      expect(await buy("add", { a: 2, b: 3 })).to.deep.equal([200, { sum: 5 }]);
+      const { headers, url } = site.asked.at(-1) ?? {};
+      expect([headers?.authorization, url]).to.deep.equal([`Bearer ${KEY}`, "/mcp?app=app-77"]);
+    });
+
+    it("is sold over MCP and A2A, to stock clients", async () => {
+      const client = await CONFIGURATIONS[0]!.connect(`${shop.url}/mcp`);
+      try {
+        const call = { name: "site_add", arguments: { a: 2, b: 3 } };
+        const unpaid = await client.callTool(call);
+        const paid = { ...call, _meta: { "x402/payment": shop.pay(unpaid._meta["x402/error"]) } };
+        expect((await client.callTool(paid)).structuredContent).to.deep.equal({ sum: 5 });
+      } finally {
+        await client.close();
+      }
+      const peer = await CLIENTS[0]![1](shop.url);
+      const waiting = await peer.begin("site_add", { a: 2, b: 3 });
+      const done = await peer.pay(waiting, shop.pay(waiting.status.message.metadata["x402.payment.required"]));
+      expect([peer.state(done), JSON.stringify(done.artifacts)]).to.satisfy(
+        ([state, text]: string[]) => state === "completed" && text?.includes('"sum":5'),
+      );
+    });
+
+    it("costs nothing when a tool says that it failed, or repeats a credential", async () => {
+      expect(await fail("refuse", 400)).to.equal("site-tools: The moon is not full");
+      expect(await fail("repeat", 502)).to.include("nobody may see");
+    });
+
+    it("costs nothing when it is too slow, and works afterwards", async () => {
+      expect(await fail("hang", 502)).to.equal("site-tools took too long");
+      expect((await buy("add", { a: 1, b: 1 }))[1]).to.deep.equal({ sum: 2 });
+    });
+
+    it("costs nothing when it dies in the middle of a call, and is connected again", async () => {
+      site.intercept((response) => void response.socket?.destroy());
+      await fail("add", 502);
+      site.intercept((response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" }).write("event: message\ndata: {");
+        setImmediate(() => response.socket?.destroy());
+      });
+      await fail("add", 502);
+      site.intercept(undefined);
+      shop.clock.advance(20_000);
+      expect((await buy("add", { a: 1, b: 1 }))[1]).to.deep.equal({ sum: 2 });
+    });
+
+    it("costs nothing when it answers with a page, a redirect or a refusal", async () => {
+      const page = { "content-type": "text/html" };
+      for (const [status, headers, expected] of [
+        [200, page, 502],
+        [302, { location: "http://127.0.0.1:9/mcp" }, 502],
+        [401, page, 500],
+        [429, page, 503],
+        [500, page, 502],
+      ] as const) {
+        site.intercept((response) => void response.writeHead(status, headers).end("<p>a page</p>"));
+        await fail("add", expected);
+        shop.clock.advance(20_000);
+      }
+    });
+
+    it("costs nothing when it has changed its tools", async () => {
+      site.offer({ ...ADD, run: () => ({ content: [], structuredContent: { sum: "five" } }) });
+      await fail("add", 502);
+      site.offer(REFUSE);
+      await fail("add", 502);
+      site.offer(ADD);
+      expect((await buy("add", { a: 1, b: 1 }))[1]).to.deep.equal({ sum: 2 });
+    });
+
+    it("is asked in a new session when it has forgotten the old one, and the call is made once", async () => {
+      await buy("add", { a: 1, b: 1 });
+      const before = site.calls();
+      site.forget();
+      expect((await buy("add", { a: 1, b: 2 }))[1]).to.deep.equal({ sum: 3 });
+      expect(site.calls()).to.equal(before + 1);
+    });
+  });

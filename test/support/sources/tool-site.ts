@@ -1,0 +1,111 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { Server as Server1 } from "@modelcontextprotocol/sdk/server/index.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { type CallToolResult, createMcpHandler, Server, type Tool } from "@modelcontextprotocol/server";
+
+/** A tool of the site, with what it does. */
+export type SiteTool = Tool & {
+  readonly run: (input: Record<string, unknown>) => CallToolResult | Promise<CallToolResult>;
+};
+
+/** An MCP server over Streamable HTTP on loopback. */
+export interface ToolSite {
+  readonly url: string;
+  /** The headers and queries of all requests. */
+  readonly asked: readonly IncomingMessage[];
+  /** How many tools were called. */
+  calls(): number;
+  /** Sets the tools, from the next request on. */
+  offer(...tools: readonly SiteTool[]): void;
+  /** Answers every request by itself; undefined ends that. */
+  intercept(answer: ((response: ServerResponse) => void) | undefined): void;
+  /** Forgets all sessions, as a restart does. */
+  forget(): void;
+  close(): Promise<void>;
+}
+
+/** @param kind by the SDK for protocol 2026, without sessions; or by that of 2025, with sessions. */
+export async function openToolSite(kind: "stateless" | "sessions"): Promise<ToolSite> {
+  const asked: IncomingMessage[] = [];
+  let tools: readonly SiteTool[] = [];
+  let calls = 0;
+  let answer: ((response: ServerResponse) => void) | undefined;
+  const sessions = new Map<string, StreamableHTTPServerTransport>();
+  const list = (): { tools: Tool[] } => ({ tools: tools.map(({ run: _, ...tool }) => tool) });
+  const call = async (name: string, input: Record<string, unknown> = {}): Promise<CallToolResult> => {
+    const tool = tools.find((one) => one.name === name);
+    if (!tool) throw new Error(`Unknown tool ${name}`);
+    calls += 1;
+    return tool.run(input);
+  };
+  const handler = createMcpHandler(() => {
+    const server = new Server({ name: "site-tools", version: "1" }, { capabilities: { tools: {} } });
+    server.setRequestHandler("tools/list", list);
+    server.setRequestHandler("tools/call", ({ params }) => call(params.name, params.arguments));
+    return server;
+  });
+  const server = createServer(async (request, response) => {
+    asked.push(request);
+    if (answer) return answer(response);
+    await (kind === "stateless" ? serveOnce(request, response) : serveSession(request, response));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+
+  return {
+    url,
+    asked,
+    calls: () => calls,
+    offer(...next) {
+      tools = next;
+    },
+    intercept(next) {
+      answer = next;
+    },
+    forget: () => sessions.clear(),
+    async close() {
+      await handler.close();
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+
+  async function serveOnce(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = "GET", headers } = request;
+    const body = method === "POST" ? { body: new Uint8Array(await buffer(request)) } : {};
+    const answered = await handler.fetch(
+      new Request(url, { method, headers: headers as Record<string, string>, ...body }),
+    );
+    response.writeHead(answered.status, Object.fromEntries(answered.headers));
+    if (answered.body) Readable.fromWeb(answered.body as never).pipe(response);
+    else response.end();
+  }
+
+  async function serveSession(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const id = request.headers["mcp-session-id"];
+    const known = typeof id === "string" ? sessions.get(id) : undefined;
+    if (id !== undefined && !known) return void response.writeHead(404).end('{"error":"no such session"}');
+    await (known ?? (await openSession())).handleRequest(request, response);
+  }
+
+  async function openSession(): Promise<StreamableHTTPServerTransport> {
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => void sessions.set(id, transport),
+    });
+    const own = new Server1({ name: "site-tools", version: "1" }, { capabilities: { tools: { listChanged: true } } });
+    own.setRequestHandler(ListToolsRequestSchema, list as never);
+    own.setRequestHandler(CallToolRequestSchema, (({ params }: { params: { name: string; arguments?: object } }) =>
+      call(params.name, { ...params.arguments })) as never);
+    await own.connect(transport as never);
+    return transport;
+  }
+}
