@@ -3,6 +3,7 @@ import type { LeftOut, UpstreamEntry } from "./imported.ts";
 import type { AppliedImport } from "./shop/apply.ts";
 import type { PartChange } from "./shop/merge.ts";
 import type { FilePlan } from "./shop/plan.ts";
+import { variablesOf } from "./variables.ts";
 
 /** What a source offers, as a row of the table to choose from. */
 export interface OfferRow {
@@ -106,16 +107,8 @@ function toNext({ services, upstreams }: AppliedImport): string[] {
   ];
 }
 
-function toVariables({ title, key, url, variable, env }: UpstreamEntry): string[] {
-  const named = [
-    ...(url === undefined && typeof variable === "string" ? [[variable, "the address of"]] : []),
-    ...(typeof key === "object" && key !== null && "variable" in key
-      ? [[String(key.variable), "the credential for"]]
-      : []),
-    ...(Array.isArray(env) ? env.map((name) => [String(name), "a variable of"]) : []),
-  ];
-  return named.map(([name, what]) => `set ${name}, ${what} ${title} (in the environment or in .env)`);
-}
+const toVariables = (entry: UpstreamEntry): string[] =>
+  variablesOf(entry).map(({ name, what }) => `set ${name}, ${what} (in the environment or in .env)`);
 
 /** For a POSIX shell. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,22 +1,20 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { Problem } from "../../../runtime/api/problem.ts";
 import { main } from "../../../runtime/cli/main.ts";
 import { removeDirectories } from "../../core/set/served-directory.ts";
-import { faultsOf, fixture, importAll, manifestOf, openShop, SITE, schemaOf, textsOf } from "./shop.ts";
-
-const refusal = async (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => expect.fail("it was not refused"),
-    (error: unknown) => (error instanceof Problem ? error.message : expect.fail(String(error))),
-  );
-
-const namesIn = async (dir: string): Promise<string[]> =>
-  (await readdir(join(dir, "manifests")))
-    .filter((name) => /^[^_.].*\.yaml$/.test(name))
-    .map((name) => name.slice(0, -5));
+import {
+  faultsOf,
+  fixture,
+  importAll,
+  manifestOf,
+  namesIn,
+  openShop,
+  refusal,
+  SITE,
+  schemaOf,
+  textsOf,
+} from "./shop.ts";
 
 /** The lines of a report that say what was left out. */
 const leftOut = (report: string): string[] => [...report.matchAll(/^ {2}- (.*)$/gm)].map(([, line = ""]) => line);
@@ -133,7 +131,15 @@ examples:
 
   const TAKEN: Readonly<Record<string, readonly string[]>> = {
     "broken.yaml": ["broken_fine"],
-    "files.yaml": ["files_read_notes", "files_read_table"],
+    "files.yaml": [
+      "files_find",
+      "files_mend_page",
+      "files_read_notes",
+      "files_read_table",
+      "files_send_file",
+      "files_send_page",
+      "files_send_picture",
+    ],
     "odd-names.yaml": ["odd_names_get_search_kind_all", "odd_names_items_get", "odd_names_items_get_2"],
     "orders.yaml": ["orders_change_order", "orders_get_order"],
     "pets.json": ["pets_add_pet", "pets_list_pets", "pets_remove_pet", "pets_rename_pet"],
@@ -165,9 +171,61 @@ examples:
       "eat: its parameter jar is a cookie, which templates cannot write",
       "never: no example of its input could be made, and the document has none that fits its own schema",
       "readPage: it answers with a page in HTML, which is not passed on",
-      "sendFile: its body is multipart/form-data, and only JSON and plain forms are sent",
       "readSecret: its reference ../rates.yaml#/components/schemas/Rates leads nowhere",
     ]);
+  });
+
+  it("sends files, bytes, texts and other JSON as the document says", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("files.yaml"));
+    const { proxy, input, examples, body_bytes } = await manifestOf(dir, "files_send_file");
+    expect(proxy).to.deep.equal({
+      upstream: "files",
+      request: "POST /shelves/{shelf}/files/{+path}",
+      body: { file: "{file}", shelf: "{shelf_2}", pages: "{pages}" },
+      encoding: "multipart",
+      files: ["file", "pages"],
+      answer: { wrap: "answer" },
+    });
+    expect((input as { required: string[] }).required).to.deep.equal(["shelf", "path", "file"]);
+    expect(JSON.stringify(input)).to.include('"maxLength":500000').and.include('"contentEncoding":"base64"');
+    const file = { data: "SGVsbG8=", name: "hello.txt", media: "text/plain" };
+    expect(examples).to.deep.equal([
+      { input: { shelf: "top", path: "a/b.txt", file, shelf_2: "left", pages: [file] } },
+    ]);
+    expect(body_bytes).to.equal(1_048_576);
+    const bodies = await Promise.all(
+      ["send_picture", "send_page", "mend_page"].map(async (id) => (await manifestOf(dir, `files_${id}`)).proxy),
+    );
+    const sent = (bodies as { encoding?: string; headers: object }[]).map(({ encoding, headers }) => [
+      encoding,
+      headers,
+    ]);
+    expect(sent).to.deep.equal([
+      ["bytes", { "content-type": "image/png" }],
+      ["text", { "content-type": "application/xml" }],
+      [undefined, { "content-type": "application/merge-patch+json" }],
+    ]);
+    expect((await manifestOf(dir, "files_find")).proxy).to.deep.include({
+      request: "GET /found/{colour*}",
+      query: { "filter[*]": "{filter}", "*": "{rest}" },
+    });
+  });
+
+  it("sends every credential that the document asks for at once, and says what to set", async () => {
+    const dir = await openShop();
+    const { report } = await importAll(dir, fixture("secured.yaml"));
+    const said = "the credential for Secured: ";
+    expect(report).to.include(`set SECURED_APP_KEY, ${said}sent in the header x-app-key`);
+    expect(report).to.include(`set SECURED_USER_KEY, ${said}a bearer token`).and.not.include("cannot be sent");
+    const site = await readFile(join(dir, "manifests/_site.yaml"), "utf8");
+    expect(site).to.include("key: { variable: SECURED_APP_KEY, header: x-app-key }");
+    expect(site).to.include("- { variable: SECURED_USER_KEY, header: authorization, scheme: Bearer }");
+    const text = await readFile(join(dir, "manifests/secured_me.yaml"), "utf8");
+    expect(text).to.match(
+      /^# Needs SECURED_APP_KEY in the environment: the credential for Secured: sent in the header/,
+    );
+    expect(text).to.include(`\n# Needs SECURED_USER_KEY in the environment: ${said}a bearer token.\nid: secured_me\n`);
   });
 
   it("charges only the status whose answer is sold, where statuses answer differently", async () => {
@@ -189,6 +247,7 @@ examples:
         "2d": "{f_2d}",
         "filter[color]": "{filter.color}",
         "filter[size]": "{filter.size}",
+        "*": "{anything}",
       },
     });
     expect(title).to.equal('An item "quoted" ...');
@@ -220,115 +279,5 @@ describe("payphone init --from", () => {
     expect(await namesIn(join(home, "bank"))).to.include("rates_get_rates");
     expect(await manifestOf(join(home, "bank"), "rates_get_rates")).to.include({ price: "0.002" });
     expect(await faultsOf(join(home, "bank"))).to.deep.equal([]);
-  });
-});
-
-describe("a second import", () => {
-  after(removeDirectories);
-
-  it("changes no byte when nothing has changed", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
-    const before = await textsOf(dir);
-    const { report } = await importAll(dir, fixture("rates.yaml"));
-    expect(report).to.include("3 services: nothing has changed");
-    expect(await textsOf(dir)).to.deep.equal(before);
-  });
-
-  it("takes over what the document changed, and keeps prices, texts and comments of the operator", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
-    const file = join(dir, "manifests/rates_get_rates.yaml");
-    const edited = (await readFile(file, "utf8"))
-      .replace('price: "0.005"', 'price: "0.02" # the big customer')
-      .replace("title: Rates of a day", "title: Our rates");
-    await writeFile(file, edited);
-    const document = (await readFile(fixture("rates.yaml"), "utf8"))
-      .replace("summary: Rates of a day", "summary: Rates of one day")
-      .replace("/rates/{date}:", "/daily/{date}:")
-      .replace("base: { type: string }", "base: { type: string, minLength: 3 }");
-    await writeFile(join(dir, "rates.yaml"), document);
-    const { report } = await importAll(dir, join(dir, "rates.yaml"));
-    expect(report).to.include('proxy.request: "GET /rates/{date}" -> "GET /daily/{date}"');
-    expect(report).to.include('title: yours stays, "Our rates"; the source says "Rates of one day"');
-    expect(report).to.include('properties.base: {"type":"string"} -> {"type":"string","minLength":3}');
-    const after = await readFile(file, "utf8");
-    expect(after).to.include('price: "0.02" # the big customer').and.include("title: Our rates");
-    expect(after).to.include("request: GET /daily/{date}");
-    expect(await faultsOf(dir)).to.deep.equal([]);
-  });
-
-  it("sets a new price where one is given, and shows it", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
-    const { report } = await importAll(dir, fixture("rates.yaml"), { price: "0.006" });
-    expect(report.match(/price: "0.005" -> "0.006"/g)).to.have.length(3);
-  });
-
-  it("names the services that the document no longer has", async () => {
-    const dir = await openShop();
-    await importAll(dir, fixture("rates.yaml"));
-    const document = (await readFile(fixture("rates.yaml"), "utf8")).replace("listCurrencies", "allCurrencies");
-    await writeFile(join(dir, "rates.yaml"), document);
-    const { report } = await importAll(dir, join(dir, "rates.yaml"));
-    expect(report).to.include("manifests/rates_list_currencies.yaml is no longer in the source");
-  });
-});
-
-describe("an import that cannot be done", () => {
-  after(removeDirectories);
-
-  it("leaves nothing behind when a file cannot be written", async () => {
-    const dir = await openShop();
-    await mkdir(join(dir, "schemas/Rates.json"), { recursive: true }); // A folder stands in the file's place.
-    await mkdir(join(dir, "schemas/Rates.json/inside"));
-    const before = await textsOf(dir);
-    await refusal(importAll(dir, fixture("rates.yaml")));
-    expect(await textsOf(dir)).to.deep.equal(before);
-  });
-
-  it("does not take the place of a service or an upstream that somebody wrote", async () => {
-    const own = { "manifests/rates_get_rates.yaml": "id: rates_get_rates\n" };
-    const { report } = await importAll(await openShop(own), fixture("rates.yaml"), {
-      selection: { names: ["getRates"], tags: [], all: false },
-    });
-    expect(report).to.include("the shop has another service rates_get_rates; import under another --upstream");
-    const site = `${SITE}\nupstreams:\n  - { id: rates, title: Mine, url: "https://mine.example.com" }\n`;
-    const dir = await openShop({ "manifests/_site.yaml": site.replace(/^upstreams:[\s\S]*?(?=^\S)/m, "") });
-    expect(await refusal(importAll(dir, fixture("rates.yaml")))).to.include("name another with --upstream");
-    expect(await namesIn(dir)).to.deep.equal([]);
-  });
-
-  it("is refused in a folder without a site, and for what is no OpenAPI document", async () => {
-    const dir = await openShop();
-    const empty = join(dir, "empty");
-    await mkdir(empty);
-    expect(await refusal(importAll(empty, fixture("rates.yaml")))).to.include("There is no manifests/_site.yaml here");
-    await writeFile(join(dir, "list.json"), "[1]");
-    expect(await refusal(importAll(dir, join(dir, "list.json")))).to.include("is no OpenAPI document");
-    await writeFile(join(dir, "text.yaml"), "a: [");
-    expect(await refusal(importAll(dir, join(dir, "text.yaml")))).to.include("is neither JSON nor YAML");
-    expect(await refusal(importAll(dir, join(dir, "none.yaml")))).to.include("cannot be read (ENOENT)");
-  });
-
-  it("reads a document from a URL, with addresses relative to it, and says why when it cannot", async () => {
-    const document = (await readFile(fixture("rates.yaml"), "utf8")).replace("https://rates.example.com/v1/", "/v1");
-    const server = createServer((request, response) => {
-      response.statusCode = request.url === "/openapi.yaml" ? 200 : 404;
-      response.end(document);
-    });
-    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as { port: number };
-    const origin = `http://127.0.0.1:${port}`;
-    try {
-      const dir = await openShop();
-      await importAll(dir, `${origin}/openapi.yaml`);
-      expect(await readFile(join(dir, "manifests/_site.yaml"), "utf8")).to.include(`url: ${origin}/v1`);
-      expect(await refusal(importAll(dir, `${origin}/none`))).to.include("answered with status 404");
-    } finally {
-      server.close();
-      server.closeAllConnections();
-    }
-    expect(await refusal(importAll(await openShop(), `${origin}/openapi.yaml`))).to.include("cannot be fetched");
   });
 });

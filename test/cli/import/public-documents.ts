@@ -1,6 +1,6 @@
 /**
- * `node test/cli/import/public-documents.ts <folder>`: imports the public OpenAPI documents that public-documents.json lists,
- * whole, and writes the outcomes into it. The documents are no part of this repository: the folder has each at
+ * `node test/cli/import/public-documents.ts <folder> [part of a path]`: imports the public OpenAPI documents that
+ * public-documents.json lists, whole, and writes the outcomes into it. The documents are no part of this repository: the folder has each at
  * `<repository>/<path>`, as the listed commit has it. A document counts as whole when nothing of it was left out.
  */
 import { createHash } from "node:crypto";
@@ -16,15 +16,22 @@ interface Row {
   readonly sha256: string;
   readonly services?: number;
   readonly left_out?: number;
+  /** What was left out, and why. */
+  readonly reasons?: readonly string[];
   readonly faults?: number;
   readonly error?: string;
 }
 
 const LIST = join(import.meta.dirname, "public-documents.json");
-const [folder = ""] = process.argv.slice(2);
+const [folder = "", part = ""] = process.argv.slice(2);
 const listed: readonly Row[] = JSON.parse(await readFile(LIST, "utf8"));
 const outcomes: Row[] = [];
-for (const { repository, commit, path, sha256 } of listed) {
+for (const row of listed) {
+  const { repository, commit, path, sha256 } = row;
+  if (!path.includes(part)) {
+    outcomes.push(row);
+    continue;
+  }
   const known = { repository, commit, path, sha256 };
   const outcome = await tryOne(join(folder, repository, path), sha256).catch((error: Error) => ({
     error: error.message,
@@ -38,7 +45,7 @@ const whole = outcomes.filter(({ left_out, error }) => left_out === 0 && error =
 const clean = outcomes.filter(({ faults }) => faults === 0);
 console.log(`${whole.length} of ${outcomes.length} whole; ${clean.length} pass the check`);
 
-async function tryOne(file: string, sha256: string): Promise<Pick<Row, "services" | "left_out" | "faults">> {
+async function tryOne(file: string, sha256: string): Promise<Omit<Row, "repository" | "commit" | "path" | "sha256">> {
   const found = createHash("sha256")
     .update(await readFile(file))
     .digest("hex");
@@ -47,5 +54,11 @@ async function tryOne(file: string, sha256: string): Promise<Pick<Row, "services
   const { report } = await importAll(dir, file);
   const count = (pattern: RegExp): number => Number(pattern.exec(report)?.[1] ?? 0);
   const faults = await faultsOf(dir);
-  return { services: count(/^(\d+) services/), left_out: count(/^(\d+) left out/m), faults: faults.length };
+  const reasons = [...report.matchAll(/^ {2}- (.*)$/gm)].map(([, line = ""]) => line);
+  return {
+    services: count(/^(\d+) services/),
+    left_out: count(/^(\d+) left out/m),
+    ...(reasons.length > 0 && { reasons }),
+    faults: faults.length,
+  };
 }

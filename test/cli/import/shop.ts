@@ -1,6 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { expect } from "chai";
 import { parse } from "yaml";
+import { Problem } from "../../../runtime/api/problem.ts";
 import {
   type ImportOutcome,
   type OpenApiCommand,
@@ -36,6 +38,19 @@ export const manifestOf = async (dir: string, id: string): Promise<Record<string
 
 export const schemaOf = async (dir: string, name: string): Promise<unknown> =>
   JSON.parse(await readFile(join(dir, "schemas", `${name}.json`), "utf8"));
+
+/** The message that an import is refused with. */
+export const refusal = async (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => expect.fail("it was not refused"),
+    (error: unknown) => (error instanceof Problem ? error.message : expect.fail(String(error))),
+  );
+
+/** The services of a shop. */
+export const namesIn = async (dir: string): Promise<string[]> =>
+  (await readdir(join(dir, "manifests")))
+    .filter((name) => /^[^_.].*\.yaml$/.test(name))
+    .map((name) => name.slice(0, -5));
 
 /** The text of every file of a shop, by path. */
 export async function textsOf(dir: string): Promise<Record<string, string>> {

@@ -3,11 +3,12 @@ import { createCompiler } from "../../../core/schema/validator.ts";
 import { findExample } from "../example-inputs.ts";
 import { type Imported, type ImportedService, type LeftOut, Refused, type UpstreamEntry } from "../imported.ts";
 import { createNames, toDescription, toServiceId } from "../names.ts";
-import { readRequestBody, readResponse } from "./bodies.ts";
+import { readResponse } from "./answers.ts";
 import type { Operation } from "./operations.ts";
 import { readParameters } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
 import type { ReadDocument } from "./read-document.ts";
+import { readRequestBody } from "./request-body.ts";
 import { createSchemaBook, type SchemaBook } from "./schema-book.ts";
 import { type OperationParts, toExampleInputs, toOperationManifest } from "./service.ts";
 import { readUpstreams, type UpstreamBook } from "./upstreams.ts";
@@ -62,7 +63,6 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
       ...upstreams.notes,
       ...kept.flatMap(({ parts }) => parts.request.notes),
       ...toTextNote(kept),
-      ...toTypeNote(kept),
       ...toPostNote(kept),
     ],
   };
@@ -80,12 +80,14 @@ function readOne(operation: Operation, { id, price, pointers, book, upstreams }:
   if (!/^(?:GET|POST|PUT|PATCH|DELETE)$/.test(operation.method))
     throw new Refused(`${operation.method} has no answer that could be sold`);
   const upstream = upstreams.of(operation.servers);
+  const request = readParameters(operation, pointers, upstreams.isCredential);
+  const taken = request.fields.map((field) => field.name);
   const parts: OperationParts = {
     operation,
     id,
     upstream: upstream.id,
-    request: readParameters(operation, pointers, upstreams.isCredential),
-    body: readRequestBody(operation, pointers),
+    request,
+    body: readRequestBody(operation, pointers, taken),
     answer: readResponse(operation, pointers),
     price,
   };
@@ -127,14 +129,6 @@ function toTextNote(drafts: readonly Draft[]): string[] {
   const long = drafts.filter(({ parts: { operation } }) => toDescription(operation.description, "").isCut);
   if (long.length === 0) return [];
   return [`descriptions were cut to 450 characters, which is what directories take: ${toNames(long)}`];
-}
-
-function toTypeNote(drafts: readonly Draft[]): string[] {
-  const special = drafts.filter(({ parts }) => parts.body?.mediaType !== undefined);
-  if (special.length === 0) return [];
-  return [
-    `bodies are sent as application/json, where the document wants ${special[0]?.parts.body?.mediaType}: ${toNames(special)}`,
-  ];
 }
 
 const toNames = (drafts: readonly Draft[]): string => {

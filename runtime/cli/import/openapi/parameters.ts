@@ -4,6 +4,7 @@ import { Refused } from "../imported.ts";
 import { createNames, toFieldName } from "../names.ts";
 import type { Operation } from "./operations.ts";
 import type { Pointers } from "./pointers.ts";
+import { kindOf, type Parameter, toWritten } from "./styles.ts";
 
 /** One field of an input, and where the request takes it. */
 export interface Field {
@@ -27,15 +28,6 @@ export interface RequestParts {
 /** Headers that OpenAPI describes elsewhere (3.1, section 4.8.12), or that belong to the connection. */
 const OWN_HEADERS =
   /^(?:accept|accept-encoding|authorization|connection|content-length|content-type|cookie|expect|forwarded|host|keep-alive|payment-.*|proxy-.*|sign-in-with-x|te|trailer|transfer-encoding|upgrade|user-agent|via|x-forwarded-.*|x-payment.*|x-real-ip)$/i;
-
-/** A parameter with what is needed to write it. */
-interface Parameter {
-  readonly place: string;
-  readonly wireName: string;
-  readonly own: JsonObject;
-  readonly schema: JsonObject;
-  readonly isText: boolean;
-}
 
 /**
  * The fields and templates of an operation's parameters.
@@ -61,20 +53,21 @@ export function readParameters(
   const all = [...declared, ...undeclared.map(toPathText)];
   for (const parameter of all.filter((one) => isSent(one, path) && !isCredential(one.place, one.wireName)))
     add(parameter);
-  return { ...parts, path: path.replaceAll(/\{([^{}]*)\}/g, (_, name: string) => `{${inPath.get(name) ?? name}}`) };
+  return { ...parts, path: path.replaceAll(/\{([^{}]*)\}/g, (whole, name: string) => inPath.get(name) ?? whole) };
 
   function add(parameter: Parameter): void {
     const { place, wireName, own, isText } = parameter;
     const isRequired = place === "path" || own.required === true;
-    const templates = place === "query" ? toQuery(parameter, pointers) : "{}";
     if (place === "header" && CREDENTIAL.test(wireName)) {
       parts.notes.push(
         `${operation.name}: ${wireName} is a credential: name it under the upstream's key in _site.yaml`,
       );
       return;
     }
-    const obstacle = toObstacle(parameter, templates, pointers);
-    if (templates === undefined || obstacle !== undefined) {
+    const found = toWritten(parameter, pointers);
+    const isTwice = typeof found === "object" && found.query?.["*"] !== undefined && parts.query["*"] !== undefined;
+    const obstacle = isTwice ? "a second object of any shape in the query" : found;
+    if (typeof obstacle === "string") {
       if (isRequired) throw new Refused(`its parameter ${wireName} is ${obstacle}, which templates cannot write`);
       parts.notes.push(`${operation.name}: the optional parameter ${wireName} is left out: it is ${obstacle}`);
       return;
@@ -86,28 +79,22 @@ export function readParameters(
       ...(typeof description === "string" && { description }),
     };
     parts.fields.push({ name, schema, isRequired, examples: examplesOf(own, parameter.schema, pointers) });
-    if (place === "path") inPath.set(wireName, name);
-    else if (place === "header") parts.headers[wireName.toLowerCase()] = `{${name}}`;
-    else if (typeof templates === "string") parts.query[wireName] = templates.replace("{", `{${name}`);
-    else for (const [key, rest] of templates) parts.query[key] = `{${name}.${rest}}`;
+    const fill = (template: string): string => template.replace(/\{(\+?)/, (_, plus) => `{${plus}${name}`);
+    for (const [key, template] of Object.entries(obstacle.query ?? {})) parts.query[key] = fill(template);
+    if (obstacle.text === undefined) return;
+    if (place === "path") inPath.set(wireName, fill(obstacle.text));
+    else parts.headers[wireName.toLowerCase()] = fill(obstacle.text);
   }
 }
 
-/** Why a parameter cannot be written. */
-function toObstacle(
-  { place, wireName, schema, isText }: Parameter,
-  templates: unknown,
-  pointers: Pointers,
-): string | undefined {
-  if (place === "cookie") return "a cookie";
-  if (place !== "query" && !isText && pointers.object(schema).type === "object") return `an object in a ${place}`;
-  if (templates === undefined) return "an object of any shape in the query";
-  return place === "header" && !/^[A-Za-z0-9-]+$/.test(wireName) ? "a header of an unusual name" : undefined;
-}
-
-/** A text in a path must not be empty: the path would be another one. */
+/** A text in a path must not be empty: the path would be another one. An object without named fields takes any. */
 function toOwnSchema({ place, schema }: Parameter, pointers: Pointers): JsonObject {
-  const { type, minLength, format } = pointers.object(schema);
+  const { type, minLength, format, properties, additionalProperties, allOf, anyOf, oneOf } = pointers.object(schema);
+  const kind = kindOf(schema, pointers);
+  if (place === "path" && kind === "array") return { ...pointers.object(schema), minItems: 1 };
+  const isAny = [properties, additionalProperties, allOf, anyOf, oneOf].every((part) => part === undefined);
+  if (isAny && kind === "object") return { type: "object", additionalProperties: true };
+  if (place === "path" && kind === "object") return { ...pointers.object(schema), minProperties: 1 };
   if (place !== "path" || type !== "string" || format !== undefined || (typeof minLength === "number" && minLength > 0))
     return schema;
   return "$ref" in schema ? { type: "string", allOf: [schema], minLength: 1 } : { ...schema, minLength: 1 };
@@ -121,7 +108,7 @@ const toPathText = (wireName: string): Parameter => ({
   place: "path",
   wireName,
   own: {},
-  schema: { type: "string" },
+  schema: { type: "string", ...(/^\+|[+*]$/.test(wireName) && { pattern: "^.+$" }) }, // Of several segments.
   isText: false,
 });
 
@@ -138,30 +125,6 @@ function readParameter(own: JsonObject, pointers: Pointers): Parameter[] {
   const isDelimited = typeof style === "string" && /^(?:space|pipe)Delimited$/.test(style);
   const isList = pointers.object(plain).type === "array";
   return [{ place, wireName: name, own, schema: plain, isText: isObject(content) || (isDelimited && isList) }];
-}
-
-/**
- * How a parameter stands in the query (OpenAPI 3.1, section 4.8.12.3): a template in which the field's name is missing, or
- * one for each field of an object; undefined where no template can write it.
- */
-function toQuery(
-  { wireName, own, schema, isText }: Parameter,
-  pointers: Pointers,
-): string | readonly (readonly [key: string, field: string])[] | undefined {
-  const seen = pointers.object(schema);
-  const { style = "form", explode = style === "form" } = own;
-  if (isText) return "{}";
-  if (seen.type === "array") {
-    const isPlain = !/^(?:object|array)$/.test(String(pointers.object(seen.items).type));
-    return isPlain ? (explode === false ? "{}" : "{*}") : undefined;
-  }
-  if (seen.type !== "object" && !isObject(seen.properties)) return "{}";
-  const fields = Object.entries(isObject(seen.properties) ? seen.properties : {});
-  const isFlat = fields.every(([, part]) => !/^(?:object|array)$/.test(String(pointers.object(part).type)));
-  const areNames = fields.every(([name]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
-  const isDeep = style === "deepObject";
-  if (fields.length === 0 || !isFlat || !areNames || (explode === false && !isDeep)) return undefined;
-  return fields.map(([name]) => [isDeep ? `${wireName}[${name}]` : name, name] as const);
 }
 
 /** The examples of a parameter or a media type, and then those of its schema (OpenAPI 3.1, section 4.8.19). */

@@ -38,6 +38,10 @@ export function readTypes({ type, nullable }: JsonObject): readonly string[] | u
 /** The formats that texts from callers are held to. */
 const CHECKED = ["date-time", "date", "email", "uuid", "uri", "ipv4", "ipv6", "hostname"];
 
+/** A text of 24 characters that is called a UUID is another kind of id. */
+const isChecked = ({ format, maxLength }: JsonObject): boolean =>
+  CHECKED.includes(String(format)) && !(format === "uuid" && (toNumber(maxLength) ?? 36) < 36);
+
 const LENGTHS = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
 const NUMBERS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 
@@ -48,7 +52,7 @@ export function readWords(schema: JsonObject, side: WireSide): Record<string, un
     ...readLengths(schema),
     ...readNumbers(schema),
     ...readPattern(schema),
-    ...(side === "input" && CHECKED.includes(String(schema.format)) && { format: schema.format }),
+    ...(side === "input" && isChecked(schema) && { format: schema.format }),
     ...("const" in schema && { const: schema.const }),
     ...(schema.uniqueItems === true && { uniqueItems: true }),
     ...(typeof schema.contentEncoding === "string" && { contentEncoding: schema.contentEncoding }),
@@ -58,8 +62,9 @@ export function readWords(schema: JsonObject, side: WireSide): Record<string, un
 }
 
 /** A default is only described: the upstream fills it in, and an answer must not say what the upstream did not. */
-function readTexts({ title, description, deprecated, format, default: usual }: JsonObject, side: WireSide) {
-  const isKept = side === "input" && CHECKED.includes(String(format));
+function readTexts(schema: JsonObject, side: WireSide) {
+  const { title, description, deprecated, format, default: usual } = schema;
+  const isKept = side === "input" && isChecked(schema);
   const hints = [
     typeof format === "string" && !isKept && /^(?!int\d+$|float$|double$)[\w.-]{1,32}$/.test(format)
       ? `Format: ${format}.`

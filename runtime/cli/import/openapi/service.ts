@@ -1,9 +1,10 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { ImportedManifest } from "../imported.ts";
 import { toDescription, toServicePath, toTitle, toWord } from "../names.ts";
-import type { OperationAnswer, RequestBody } from "./bodies.ts";
+import type { OperationAnswer } from "./answers.ts";
 import type { Operation } from "./operations.ts";
 import type { Field, RequestParts } from "./parameters.ts";
+import type { RequestBody } from "./request-body.ts";
 import type { SchemaBook } from "./schema-book.ts";
 
 /** The parts of one operation, read. */
@@ -47,7 +48,7 @@ export function toOperationManifest(parts: OperationParts, book: SchemaBook): Im
     input,
     output,
     tags: [...new Set([upstream, ...operation.tags.map(toWord)])].filter((tag) => tag !== "").slice(0, 5),
-    ...toBodyBytes(input),
+    ...toBodyBytes(input, parts.body),
   };
 }
 
@@ -71,10 +72,12 @@ function toRequestSide(
   book: SchemaBook,
 ): { readonly input: string | JsonObject; readonly proxy: JsonObject } {
   const named = body && request.fields.length === 0 ? book.fileOf(body.schema, "input") : undefined;
-  const nested = body && named === undefined ? bodyField(body, request.fields) : undefined;
+  const form = body?.form;
+  const nested = body && !form && named === undefined ? bodyField(body, request.fields) : undefined;
   const headers = {
     ...request.headers,
     ...(answer.accept !== undefined && { accept: answer.accept }),
+    ...(body?.type !== undefined && { "content-type": body.type }),
   };
   const proxy = {
     upstream,
@@ -83,10 +86,12 @@ function toRequestSide(
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(named !== undefined && { body: "input" }),
     ...(nested && { body: `{${nested.name}}` }),
-    ...(body?.encoding === "form" && { encoding: "form" }),
+    ...(form && { body: form.body }),
+    ...(body && body.encoding !== "json" && { encoding: body.encoding }),
+    ...(form && form.files.length > 0 && { files: form.files }),
   };
   if (named !== undefined) return { input: named, proxy };
-  return { input: toInput([...request.fields, ...(nested ? [nested] : [])], book), proxy };
+  return { input: toInput([...request.fields, ...(nested ? [nested] : (form?.fields ?? []))], book), proxy };
 }
 
 function bodyField({ schema, isRequired, description, examples }: RequestBody, fields: readonly Field[]): Field {
@@ -134,7 +139,8 @@ const inField = (name: string, schema: JsonObject | boolean, required: readonly 
 });
 
 /** The longest texts of the input must fit into the body. */
-function toBodyBytes(input: string | JsonObject): { readonly body_bytes?: number } {
+function toBodyBytes(input: string | JsonObject, body: RequestBody | undefined): { readonly body_bytes?: number } {
+  if (body?.encoding === "bytes" || (body?.form?.files.length ?? 0) > 0) return { body_bytes: LARGEST_BODY };
   const fields = isObject(input) && isObject(input.properties) ? Object.values(input.properties) : [];
   const longest = fields.reduce<number>(
     (sum, field) => sum + (isObject(field) && typeof field.maxLength === "number" ? field.maxLength : 0),
@@ -148,13 +154,14 @@ export function toExampleInputs({ request, body }: OperationParts, input: unknow
   const bodies = body ? (body.examples.length > 0 ? body.examples : [undefined]) : [undefined];
   if (typeof input === "string") return body?.examples ?? [];
   const properties = isObject(input) && isObject(input.properties) ? Object.keys(input.properties) : [];
-  const bodyName = properties.find((name) => !request.fields.some((field) => field.name === name));
-  const of = (fields: readonly Field[]): JsonObject =>
-    Object.fromEntries(fields.flatMap(({ name, examples: [first] }) => (first === undefined ? [] : [[name, first]])));
+  const fields = [...request.fields, ...(body?.form?.fields ?? [])];
+  const bodyName = properties.find((name) => !fields.some((field) => field.name === name));
+  const of = (some: readonly Field[]): JsonObject =>
+    Object.fromEntries(some.flatMap(({ name, examples: [first] }) => (first === undefined ? [] : [[name, first]])));
   return bodies.flatMap((given) => {
     const withBody = bodyName !== undefined && given !== undefined ? { [bodyName]: given } : {};
-    const all = { ...of(request.fields), ...withBody };
-    const needed = { ...of(request.fields.filter(({ isRequired }) => isRequired)), ...withBody };
+    const all = { ...of(fields), ...withBody };
+    const needed = { ...of(fields.filter(({ isRequired }) => isRequired)), ...withBody };
     return Object.keys(all).length > 0 ? [all, needed] : [];
   });
 }

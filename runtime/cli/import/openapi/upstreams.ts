@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
+import type { KeyManifest } from "../../../core/upstream/keys.ts";
 import type { UpstreamEntry } from "../imported.ts";
-import { toTitle, toVariable, toWord } from "../names.ts";
+import { createNames, toTitle, toVariable, toWord } from "../names.ts";
 import type { Pointers } from "./pointers.ts";
 
 /** The upstreams of a document: one, and one more for each further server that operations name. */
@@ -33,7 +34,7 @@ export function readUpstreams(document: JsonObject, { id, url, pointers }: Upstr
   const info = isObject(document.info) ? document.info : {};
   const title = toTitle(String(info.title ?? ""), id);
   const notes: string[] = [];
-  const key = readKey(document, { id, pointers, notes });
+  const [key, ...keys] = readKeys(document, { id, pointers, notes });
   const byServer = new Map<string, UpstreamEntry>();
   return {
     notes,
@@ -44,12 +45,19 @@ export function readUpstreams(document: JsonObject, { id, url, pointers }: Upstr
       const own = byServer.size === 0 ? id : `${id.slice(0, 29)}-${byServer.size + 1}`;
       const variable = toVariable(own, "URL");
       if (server === "") notes.push(`the document names no server: set ${variable} to the API's address`);
-      const entry = { id: own, title, ...(server !== "" && { url: server }), variable, ...(key && { key: key.entry }) };
+      const entry = {
+        id: own,
+        title,
+        ...(server !== "" && { url: server }),
+        variable,
+        ...(key && { key: key.entry }),
+        ...(keys.length > 0 && { keys: keys.map((one) => one.entry) }),
+      };
       byServer.set(server, entry);
       return entry;
     },
     isCredential: (place, name) =>
-      key !== undefined && place === key.place && name.toLowerCase() === key.name.toLowerCase(),
+      [key, ...keys].some((one) => one?.place === place && one.name.toLowerCase() === name.toLowerCase()),
   };
 }
 
@@ -74,42 +82,60 @@ function toServer(servers: unknown, base: string | undefined): string | undefine
 interface Key {
   readonly place: string;
   readonly name: string;
-  readonly entry: JsonObject;
+  readonly entry: KeyManifest;
 }
 
-/** The first credential that can be sent: of the document's own requirement, or else of any scheme. */
-function readKey(
-  document: JsonObject,
-  { id, pointers, notes }: { readonly id: string; readonly pointers: Pointers; readonly notes: string[] },
-): Key | undefined {
+interface KeyTerms {
+  readonly id: string;
+  readonly pointers: Pointers;
+  readonly notes: string[];
+}
+
+const MOST_KEYS = 5;
+
+/** All credentials that the document's first requirement asks for at once, or else the first of any scheme. */
+function readKeys(document: JsonObject, { id, pointers, notes }: KeyTerms): readonly Key[] {
   const components = isObject(document.components) ? document.components : {};
   const schemes = isObject(components.securitySchemes) ? components.securitySchemes : {};
   const listed = Array.isArray(document.security) ? document.security : [];
-  const [wanted = {}] = listed.filter((one) => isObject(one) && Object.keys(one).length > 0) as JsonObject[];
-  const names = [...Object.keys(wanted), ...Object.keys(schemes)];
-  const variable = toVariable(id, "KEY");
-  const keys = [...new Set(names)].flatMap((name) => toKey(pointers, schemes[name], variable) ?? []);
-  const needed = Object.keys(wanted).length;
-  if (needed > 1)
-    notes.push(
-      `the API asks for ${needed} credentials at once (${Object.keys(wanted).join(", ")}); payphone sends one`,
-    );
-  return keys[0];
+  const sets = listed.filter((one) => isObject(one)).map((one) => Object.keys(one as JsonObject));
+  const keysOf = (names: readonly string[]): Key[] => {
+    const claim = createNames();
+    const found = names.flatMap((name) => {
+      const what = names.length === 1 ? "KEY" : toVariable(toWord(name), "KEY").replace(/_KEY_KEY$/, "_KEY");
+      return toKey(tryObject(schemes[name], pointers), claim(toVariable(id, what), "_")) ?? [];
+    });
+    const isFirst = ({ place, name }: Key, at: number): boolean =>
+      found.findIndex((other) => other.place === place && other.name.toLowerCase() === name.toLowerCase()) === at;
+    return found.filter(isFirst).slice(0, MOST_KEYS);
+  };
+  const wanted = sets.find((names) => names.length > 0 && keysOf(names).length === names.length);
+  if (wanted) return keysOf(wanted);
+  const [any] = [...sets.flat(), ...Object.keys(schemes)].filter((name) => keysOf([name]).length > 0);
+  const [first = []] = sets.filter((names) => names.length > 0);
+  const unsent = first.filter((name) => name !== any);
+  if (unsent.length > 0) notes.push(`the API asks for credentials that cannot be sent: ${unsent.join(", ")}`);
+  return any === undefined ? [] : keysOf([any]);
 }
 
-function toKey(pointers: Pointers, value: unknown, variable: string): Key | undefined {
-  const scheme = isObject(value) ? pointers.object(value) : {};
-  const bearer = {
+function tryObject(value: unknown, pointers: Pointers): JsonObject {
+  try {
+    return pointers.object(value);
+  } catch {
+    return {};
+  }
+}
+
+function toKey({ type, in: place, name, scheme }: JsonObject, variable: string): Key | undefined {
+  const inHeader = (word: "Basic" | "Bearer"): Key => ({
     place: "header",
     name: "authorization",
-    entry: { variable, header: "authorization", scheme: "Bearer" },
-  };
-  const { type, in: place, name } = scheme;
-  if (type === "http" && String(scheme.scheme).toLowerCase() === "basic")
-    return { ...bearer, entry: { ...bearer.entry, scheme: "Basic" } };
-  if (type === "http" || type === "oauth2" || type === "openIdConnect") return bearer;
-  if (type !== "apiKey" || typeof name !== "string") return undefined;
-  if (place === "header" && /^[A-Za-z0-9-]{1,64}$/.test(name))
+    entry: { variable, header: "authorization", scheme: word },
+  });
+  if (type === "http") return inHeader(String(scheme).toLowerCase() === "basic" ? "Basic" : "Bearer");
+  if (type === "oauth2" || type === "openIdConnect") return inHeader("Bearer");
+  if (type !== "apiKey" || typeof name !== "string" || name.length > 64) return undefined;
+  if (place === "header" && /^[A-Za-z0-9-]+$/.test(name))
     return { place, name, entry: { variable, header: name.toLowerCase() } };
-  return place === "query" && name.length <= 64 ? { place, name, entry: { variable, query: name } } : undefined;
+  return place === "query" ? { place, name, entry: { variable, query: name } } : undefined;
 }

@@ -51,7 +51,7 @@ export async function applyImport(imported: Imported, options: ApplyOptions): Pr
   const { dir, upstream, isPriceGiven, isDryRun } = options;
   const files = await readShop(dir);
   const notes = await readNotes(dir, upstream);
-  const terms: PlanTerms = { files, notes, isPriceGiven };
+  const terms: PlanTerms = { files, notes, isPriceGiven, upstreams: imported.upstreams };
   const sound = await planSound(imported, terms);
   const { plans, site, services } = sound;
   const after = toNotes(

@@ -2,6 +2,7 @@ import { parse } from "yaml";
 import { Problem } from "../../../api/problem.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { type Imported, type ImportedService, Refused, type UpstreamEntry } from "../imported.ts";
+import { variablesOf } from "../variables.ts";
 import { type Merged, mergeFile } from "./merge.ts";
 import { type ImportNotes, type Parts, toDigests, toPartDigest } from "./notes.ts";
 import type { ShopFiles } from "./shop-files.ts";
@@ -26,17 +27,19 @@ const DERIVED = "Made from the schema: the source has no example that fits it.";
 /** The file of a service. */
 export const toManifestFile = (id: string): string => `manifests/${id}.yaml`;
 
-/** Whether a price was asked for; otherwise that of a service that is there already stays. */
+/** What an import is planned with. */
 export interface PlanTerms {
   readonly files: ShopFiles;
   readonly notes: ImportNotes | undefined;
+  /** Whether a price was asked for; otherwise that of a service that is there already stays. */
   readonly isPriceGiven: boolean;
+  readonly upstreams: readonly UpstreamEntry[];
 }
 
 /** The files of one service. @throws Refused where another service of the shop has its id. */
 export function planService(
   { manifest, isDerived }: ImportedService,
-  { files, notes, isPriceGiven }: PlanTerms,
+  { files, notes, isPriceGiven, upstreams }: PlanTerms,
 ): FilePlan {
   const file = toManifestFile(manifest.id);
   const text = files.get(file);
@@ -44,7 +47,7 @@ export function planService(
   if (text === undefined)
     return {
       file,
-      text: toManifestText(manifest, isDerived ? DERIVED : undefined),
+      text: toManifestText(manifest, { top: toNeeds(manifest, upstreams), ...(isDerived && { examples: DERIVED }) }),
       isNew: true,
       merged: NOTHING,
       parts,
@@ -57,6 +60,13 @@ export function planService(
   const merged = mergeFile(current, wanted, base);
   const changed = merged.changes.length > 0 ? toChangedText(text, merged.changes) : text;
   return { file, text: changed, isNew: false, merged, parts: isPriceGiven ? parts : { ...parts, ...pickPrice(base) } };
+}
+
+/** What the operator sets before the service works, one line each. */
+function toNeeds({ proxy }: JsonObject, upstreams: readonly UpstreamEntry[]): readonly string[] {
+  const { upstream, mcp } = isObject(proxy) ? proxy : {};
+  const entry = upstreams.find(({ id }) => id === (upstream ?? mcp));
+  return (entry ? variablesOf(entry) : []).map(({ name, what }) => `Needs ${name} in the environment: ${what}.`);
 }
 
 function withPrice(manifest: JsonObject, price: JsonObject): JsonObject {

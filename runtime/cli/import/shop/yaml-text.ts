@@ -15,12 +15,21 @@ import type { PartChange } from "./merge.ts";
 
 const FORMAT = { lineWidth: 118, flowCollectionPadding: true, version: "1.2" } as const;
 
-/** A manifest as a new file. @param comment is written above the examples. */
-export function toManifestText(manifest: JsonObject, comment: string | undefined): string {
+/** The comments of a new manifest. */
+export interface ManifestComments {
+  /** The first lines. */
+  readonly top: readonly string[];
+  /** Stands above the examples. */
+  readonly examples?: string;
+}
+
+/** A manifest as a new file. */
+export function toManifestText(manifest: JsonObject, { top, examples }: ManifestComments): string {
   const document = new Document(manifest, { version: "1.2", aliasDuplicateObjects: false });
   foldShort(document, 0);
   const text = document.toString(FORMAT);
-  return comment === undefined ? text : text.replace(/^examples:/m, `# ${comment}\nexamples:`);
+  const lines = top.map((line) => `# ${line}\n`).join("");
+  return lines + (examples === undefined ? text : text.replace(/^examples:/m, `# ${examples}\nexamples:`));
 }
 
 const ONE_LINE = 90;

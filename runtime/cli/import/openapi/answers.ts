@@ -1,53 +1,9 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { Refused } from "../imported.ts";
+import { isJsonType } from "./media-types.ts";
 import type { Operation } from "./operations.ts";
 import { examplesOf } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
-
-/** The body of a request. */
-export interface RequestBody {
-  readonly schema: unknown;
-  readonly isRequired: boolean;
-  readonly encoding: "json" | "form";
-  /** The media type, where it is not the usual one of the encoding. */
-  readonly mediaType?: string;
-  readonly description?: string;
-  readonly examples: readonly unknown[];
-}
-
-const JSON_TYPE = /^(?:application|text)\/(?:json|[\w.-]+\+json|\*)\s*(?:;|$)|^\*\/\*$/i;
-const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i;
-
-/** Whether a media type is JSON, or any. */
-export const isJsonType = (type: string): boolean => JSON_TYPE.test(type);
-
-/** The body of an operation; undefined when it has none. @throws Refused where it is neither JSON nor a form. */
-export function readRequestBody({ requestBody, method }: Operation, pointers: Pointers): RequestBody | undefined {
-  const body = pointers.object(requestBody);
-  const content = isObject(body.content) ? body.content : {};
-  const types = Object.keys(content);
-  if (types.length === 0 || method === "GET") return undefined;
-  const type =
-    types.find((one) => /^application\/json\b/i.test(one)) ??
-    types.find(isJsonType) ??
-    types.find((one) => FORM_TYPE.test(one));
-  if (type === undefined)
-    throw new Refused(`its body is ${types.join(" or ")}, and only JSON and plain forms are sent`);
-  const media = pointers.object(content[type]);
-  const isForm = FORM_TYPE.test(type);
-  const isPlain = isForm || /^(?:application\/json|\*\/\*|application\/\*)/i.test(type);
-  return {
-    schema: media.schema ?? {},
-    isRequired: body.required === true || hasNeededFields(trySchema(media.schema, pointers)),
-    encoding: isForm ? "form" : "json",
-    ...(!isPlain && { mediaType: type }),
-    ...(typeof body.description === "string" && { description: body.description }),
-    examples: examplesOf(media, trySchema(media.schema, pointers), pointers),
-  };
-}
-
-/** Documents forget to say that a body is required; one whose fields are is meant to be sent. */
-const hasNeededFields = ({ required }: JsonObject): boolean => Array.isArray(required) && required.length > 0;
 
 /** What a successful call gets. */
 export type ResponseBody =
@@ -72,8 +28,12 @@ export function readResponse({ responses }: Operation, pointers: Pointers): Oper
     .filter((status) => /^2(?:\d\d|XX)$/i.test(status))
     .sort();
   const [status = "default"] = good;
-  const all = good.map((key) => [key, pointers.object(responses[key])] as const);
-  const [, response = pointers.object(responses.default)] = all.find(([, one]) => hasContent(one)) ?? all[0] ?? [];
+  const read = (value: unknown): JsonObject => {
+    const response = pointers.object(value);
+    return { ...response, content: pointers.object(response.content) };
+  };
+  const all = good.map((key) => [key, read(responses[key])] as const);
+  const [, response = read(responses.default)] = all.find(([, one]) => hasContent(one)) ?? all[0] ?? [];
   const described = typeof response.description === "string" ? { description: response.description } : {};
   const found = readContent(response, pointers);
   const others = all.filter(([, one]) => contentOf(one) !== contentOf(response));

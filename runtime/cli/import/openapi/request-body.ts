@@ -1,0 +1,183 @@
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import type { BodyEncoding } from "../../../core/proxy/plan.ts";
+import { createNames, toFieldName } from "../names.ts";
+import { isJsonType } from "./media-types.ts";
+import type { Operation } from "./operations.ts";
+import { examplesOf, type Field } from "./parameters.ts";
+import type { Pointers } from "./pointers.ts";
+
+/** The body of a request. */
+export interface RequestBody {
+  /** The whole body as one value. */
+  readonly schema: unknown;
+  readonly isRequired: boolean;
+  readonly encoding: BodyEncoding;
+  /** The value for `content-type`, where it is not the usual one of the encoding. */
+  readonly type?: string;
+  /** A form with files: its parts as fields of the input. */
+  readonly form?: BodyForm;
+  readonly description?: string;
+  readonly examples: readonly unknown[];
+}
+
+/** A form with files. */
+export interface BodyForm {
+  readonly fields: readonly Field[];
+  /** The names of the fields of the input by those of the form, where they differ. */
+  readonly body: "input" | Readonly<Record<string, string>>;
+  /** The fields of the form that are files. */
+  readonly files: readonly string[];
+}
+
+const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i;
+const FILES_TYPE = /^multipart\/form-data\b/i;
+const TEXT_TYPE = /^text\/|[/+](?:xml|yaml|csv|graphql|x-yaml|javascript)\b/i;
+
+/** The kinds of bodies, the plainest first. */
+const KINDS: readonly (readonly [encoding: BodyEncoding, isIt: (type: string) => boolean])[] = [
+  ["json", (type) => /^application\/json\b/i.test(type)],
+  ["json", isJsonType],
+  ["form", (type) => FORM_TYPE.test(type)],
+  ["multipart", (type) => FILES_TYPE.test(type)],
+  ["text", (type) => TEXT_TYPE.test(type)],
+  ["bytes", () => true],
+];
+
+/** The body of an operation; undefined when it has none. @param taken names of the input's other fields. */
+export function readRequestBody(
+  { requestBody, method }: Operation,
+  pointers: Pointers,
+  taken: readonly string[],
+): RequestBody | undefined {
+  const body = pointers.object(requestBody);
+  const content = pointers.object(body.content);
+  const types = Object.keys(content);
+  if (types.length === 0 || method === "GET") return undefined;
+  const [encoding, isIt] = KINDS.find(([, fits]) => types.some(fits)) ?? ["bytes", () => true];
+  const type = types.find(isIt) ?? "";
+  const media = pointers.object(content[type]);
+  const schema = trySchema(media.schema, pointers);
+  const shared = {
+    isRequired: body.required === true || hasNeededFields(schema),
+    encoding,
+    ...(typeof body.description === "string" && { description: body.description }),
+  };
+  if (encoding === "multipart") return { ...shared, schema: {}, examples: [], form: readForm(media, pointers, taken) };
+  if (encoding === "bytes") return { ...shared, schema: BYTES, examples: [HELLO], type: toPlainType(type) };
+  const examples = examplesOf(media, schema, pointers);
+  if (encoding === "text") {
+    const texts = examples.filter((one) => typeof one === "string");
+    return {
+      ...shared,
+      schema: { type: "string", description: `Sent as ${toPlainType(type)}.` },
+      examples: texts,
+      type,
+    };
+  }
+  const isOtherJson = encoding === "json" && /^application\/(?!json\b)[\w.-]+\+json\b/i.test(type);
+  return { ...shared, schema: media.schema ?? {}, ...(isOtherJson && { type: toPlainType(type) }), examples };
+}
+
+const toPlainType = (type: string): string => {
+  const plain = (type.split(";")[0] ?? "").trim().toLowerCase();
+  return plain.includes("*") || plain === "" ? "application/octet-stream" : plain;
+};
+
+/** Documents forget to say that a body is required; one whose fields are is meant to be sent. */
+const hasNeededFields = ({ required }: JsonObject): boolean => Array.isArray(required) && required.length > 0;
+
+/** Larger ones do not fit into a call. */
+const MOST_BASE64 = 1_000_000;
+const HELLO = Buffer.from("Hello").toString("base64");
+const HELLO_FILE = { data: HELLO, name: "hello.txt", media: "text/plain" };
+const BYTES = {
+  type: "string",
+  contentEncoding: "base64",
+  maxLength: MOST_BASE64,
+  description: "The file, in base64.",
+  examples: [HELLO],
+};
+
+/** The parts of a form, those of what it is made of, too (OpenAPI 3.1, section 4.8.14.3). */
+function readForm(media: JsonObject, pointers: Pointers, taken: readonly string[]): BodyForm {
+  const { properties, required } = toFlat(media.schema, pointers, 0);
+  const encodings = isObject(media.encoding) ? media.encoding : {};
+  const claim = createNames(taken);
+  const parts = Object.entries(properties).filter(([, part]) => trySchema(part, pointers).readOnly !== true);
+  const files = parts.filter(([name, part]) => isFile(part, { encoding: encodings[name], pointers }));
+  const most = Math.floor(MOST_BASE64 / Math.max(1, files.length));
+  const named = parts.map(([wireName, part]) => {
+    const isOwnFile = files.some(([name]) => name === wireName);
+    const field: Field = {
+      name: claim(toFieldName(wireName), "_"),
+      schema: isOwnFile ? toFileSchema(trySchema(part, pointers), most) : part,
+      isRequired: required.includes(wireName),
+      examples: isOwnFile
+        ? [trySchema(part, pointers).type === "array" ? [HELLO_FILE] : HELLO_FILE]
+        : examplesOf({}, trySchema(part, pointers), pointers),
+    };
+    return { wireName, field };
+  });
+  const isPlain = named.every(({ wireName, field }) => wireName === field.name);
+  return {
+    fields: named.map(({ field }) => field),
+    body: isPlain ? "input" : Object.fromEntries(named.map(({ wireName, field }) => [wireName, `{${field.name}}`])),
+    files: files.map(([name]) => name),
+  };
+}
+
+interface Flat {
+  readonly properties: JsonObject;
+  readonly required: readonly unknown[];
+}
+
+const DEEPEST = 8;
+
+function toFlat(schema: unknown, pointers: Pointers, depth: number): Flat {
+  const { properties, required, allOf } = trySchema(schema, pointers);
+  const parts = Array.isArray(allOf) && depth < DEEPEST ? allOf.map((part) => toFlat(part, pointers, depth + 1)) : [];
+  return {
+    properties: Object.assign({}, ...parts.map((part) => part.properties), isObject(properties) ? properties : {}),
+    required: [...parts.flatMap((part) => part.required), ...(Array.isArray(required) ? required : [])],
+  };
+}
+
+interface FileTerms {
+  /** What the form says about the part. */
+  readonly encoding: unknown;
+  readonly pointers: Pointers;
+}
+
+function isFile(part: unknown, { encoding, pointers }: FileTerms): boolean {
+  const schema = trySchema(part, pointers);
+  if (schema.type === "array") return isFile(schema.items, { encoding, pointers });
+  const { type, format, contentMediaType, contentEncoding } = schema;
+  if (type !== undefined && type !== "string" && type !== "file") return false;
+  const { contentType = contentMediaType } = isObject(encoding) ? encoding : {};
+  const isOther = typeof contentType === "string" && !/^text\/|json|urlencoded/i.test(contentType);
+  return type === "file" || /^(?:binary|byte)$/.test(String(format)) || contentEncoding === "base64" || isOther;
+}
+
+function toFileSchema({ type, description, maxItems, minItems }: JsonObject, most: number): JsonObject {
+  const said = typeof description === "string" && description.trim() !== "" ? description.trim() : "A file.";
+  const file = {
+    type: "object",
+    description: said,
+    properties: {
+      data: { ...BYTES, maxLength: most },
+      name: { type: "string", maxLength: 200, description: 'Its name, such as "report.pdf".' },
+      media: { type: "string", maxLength: 100, description: 'Its media type, such as "application/pdf".' },
+    },
+    required: ["data"],
+    examples: [HELLO_FILE],
+  };
+  return type === "array" ? { type, items: file, minItems, maxItems, description: said } : file;
+}
+
+function trySchema(schema: unknown, pointers: Pointers): JsonObject {
+  try {
+    return pointers.object(schema);
+  } catch {
+    return {};
+  }
+}

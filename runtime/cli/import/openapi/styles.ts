@@ -1,0 +1,71 @@
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import type { Pointers } from "./pointers.ts";
+
+/** A parameter with what is needed to write it. */
+export interface Parameter {
+  readonly place: string;
+  readonly wireName: string;
+  readonly own: JsonObject;
+  readonly schema: JsonObject;
+  /** Whether callers give the text as it is sent. */
+  readonly isText: boolean;
+}
+
+/** How a parameter is written: the query parameters, or the text of a path or a header, with `{}` for the field. */
+export type Written =
+  | { readonly text: string; readonly query?: undefined }
+  | { readonly query: Readonly<Record<string, string>>; readonly text?: undefined };
+
+/** How a parameter stands in a request (OpenAPI 3.1, section 4.8.12.3); a text says why no template can write it. */
+export function toWritten(parameter: Parameter, pointers: Pointers): Written | string {
+  const { place, wireName, isText } = parameter;
+  if (place === "cookie") return "a cookie";
+  if (place === "header")
+    return /^[A-Za-z0-9-]+$/.test(wireName) ? inHeader(parameter, pointers) : "a header of an unusual name";
+  if (place === "path") return inPath(parameter, pointers);
+  return isText ? { query: { [wireName]: "{}" } } : inQuery(parameter, pointers);
+}
+
+/** `object`, `array`, or another type. */
+export function kindOf(schema: unknown, pointers: Pointers): string {
+  const { type, properties } = pointers.object(schema);
+  return isObject(properties) ? "object" : String([type].flat().find((one) => one !== "null") ?? "");
+}
+
+const inHeader = ({ own, schema, isText }: Parameter, pointers: Pointers): Written => ({
+  text: !isText && kindOf(schema, pointers) === "object" && own.explode === true ? "{*}" : "{}",
+});
+
+/** A pattern of any characters is how frameworks say that a parameter takes several segments. */
+const ANYTHING = /^\^?\(?\.[+*]\)?\$?$/;
+
+function inPath({ wireName, own, schema, isText }: Parameter, pointers: Pointers): Written | string {
+  const { style = "simple", explode = false } = own;
+  const kind = isText ? "" : kindOf(schema, pointers);
+  const isMany = kind === "object" || kind === "array";
+  if (isMany && explode === true && style !== "simple") return `a list or an object of the style "${String(style)}"`;
+  const { pattern } = pointers.object(schema);
+  const isOpen = kind === "string" && typeof pattern === "string" && ANYTHING.test(pattern);
+  const value = isOpen ? "{+}" : kind === "object" && explode === true ? "{*}" : "{}";
+  if (style === "label") return { text: `.${value}` };
+  return { text: style === "matrix" ? `;${encodeURIComponent(wireName)}=${value}` : value };
+}
+
+function inQuery({ wireName, own, schema }: Parameter, pointers: Pointers): Written | string {
+  const seen = pointers.object(schema);
+  const { style = "form", explode = style === "form" } = own;
+  const kind = kindOf(seen, pointers);
+  if (kind === "array") {
+    const isPlain = !/^(?:object|array)$/.test(kindOf(seen.items, pointers));
+    return isPlain ? { query: { [wireName]: explode === false ? "{}" : "{*}" } } : "a list of objects in the query";
+  }
+  if (kind !== "object") return { query: { [wireName]: "{}" } };
+  const isDeep = style === "deepObject";
+  if (explode === false && !isDeep) return { query: { [wireName]: "{}" } };
+  const fields = Object.entries(isObject(seen.properties) ? seen.properties : {});
+  const isNamed = fields.every(
+    ([name, part]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !/^(?:object|array)$/.test(kindOf(part, pointers)),
+  );
+  if (fields.length === 0 || !isNamed) return { query: { [isDeep ? `${wireName}[*]` : "*"]: "{}" } };
+  return { query: Object.fromEntries(fields.map(([name]) => [isDeep ? `${wireName}[${name}]` : name, `{.${name}}`])) };
+}

@@ -1,0 +1,116 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { expect } from "chai";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { faultsOf, fixture, importAll, namesIn, openShop, refusal, SITE, textsOf } from "./shop.ts";
+
+describe("a second import", () => {
+  after(removeDirectories);
+
+  it("changes no byte when nothing has changed", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
+    const before = await textsOf(dir);
+    const { report } = await importAll(dir, fixture("rates.yaml"));
+    expect(report).to.include("3 services: nothing has changed");
+    expect(await textsOf(dir)).to.deep.equal(before);
+  });
+
+  it("takes over what the document changed, and keeps prices, texts and comments of the operator", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
+    const file = join(dir, "manifests/rates_get_rates.yaml");
+    const edited = (await readFile(file, "utf8"))
+      .replace('price: "0.005"', 'price: "0.02" # the big customer')
+      .replace("title: Rates of a day", "title: Our rates");
+    await writeFile(file, edited);
+    const document = (await readFile(fixture("rates.yaml"), "utf8"))
+      .replace("summary: Rates of a day", "summary: Rates of one day")
+      .replace("/rates/{date}:", "/daily/{date}:")
+      .replace("base: { type: string }", "base: { type: string, minLength: 3 }");
+    await writeFile(join(dir, "rates.yaml"), document);
+    const { report } = await importAll(dir, join(dir, "rates.yaml"));
+    expect(report).to.include('proxy.request: "GET /rates/{date}" -> "GET /daily/{date}"');
+    expect(report).to.include('title: yours stays, "Our rates"; the source says "Rates of one day"');
+    expect(report).to.include('properties.base: {"type":"string"} -> {"type":"string","minLength":3}');
+    const after = await readFile(file, "utf8");
+    expect(after).to.include('price: "0.02" # the big customer').and.include("title: Our rates");
+    expect(after).to.include("request: GET /daily/{date}");
+    expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+
+  it("sets a new price where one is given, and shows it", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("rates.yaml"), { price: "0.005" });
+    const { report } = await importAll(dir, fixture("rates.yaml"), { price: "0.006" });
+    expect(report.match(/price: "0.005" -> "0.006"/g)).to.have.length(3);
+  });
+
+  it("names the services that the document no longer has", async () => {
+    const dir = await openShop();
+    await importAll(dir, fixture("rates.yaml"));
+    const document = (await readFile(fixture("rates.yaml"), "utf8")).replace("listCurrencies", "allCurrencies");
+    await writeFile(join(dir, "rates.yaml"), document);
+    const { report } = await importAll(dir, join(dir, "rates.yaml"));
+    expect(report).to.include("manifests/rates_list_currencies.yaml is no longer in the source");
+  });
+});
+
+describe("an import that cannot be done", () => {
+  after(removeDirectories);
+
+  it("leaves nothing behind when a file cannot be written", async () => {
+    const dir = await openShop();
+    await mkdir(join(dir, "schemas/Rates.json"), { recursive: true }); // A folder stands in the file's place.
+    await mkdir(join(dir, "schemas/Rates.json/inside"));
+    const before = await textsOf(dir);
+    await refusal(importAll(dir, fixture("rates.yaml")));
+    expect(await textsOf(dir)).to.deep.equal(before);
+  });
+
+  it("does not take the place of a service or an upstream that somebody wrote", async () => {
+    const own = { "manifests/rates_get_rates.yaml": "id: rates_get_rates\n" };
+    const { report } = await importAll(await openShop(own), fixture("rates.yaml"), {
+      selection: { names: ["getRates"], tags: [], all: false },
+    });
+    expect(report).to.include("the shop has another service rates_get_rates; import under another --upstream");
+    const site = `${SITE}\nupstreams:\n  - { id: rates, title: Mine, url: "https://mine.example.com" }\n`;
+    const dir = await openShop({ "manifests/_site.yaml": site.replace(/^upstreams:[\s\S]*?(?=^\S)/m, "") });
+    expect(await refusal(importAll(dir, fixture("rates.yaml")))).to.include("name another with --upstream");
+    expect(await namesIn(dir)).to.deep.equal([]);
+  });
+
+  it("is refused in a folder without a site, and for what is no OpenAPI document", async () => {
+    const dir = await openShop();
+    const empty = join(dir, "empty");
+    await mkdir(empty);
+    expect(await refusal(importAll(empty, fixture("rates.yaml")))).to.include("There is no manifests/_site.yaml here");
+    await writeFile(join(dir, "list.json"), "[1]");
+    expect(await refusal(importAll(dir, join(dir, "list.json")))).to.include("is no OpenAPI document");
+    await writeFile(join(dir, "text.yaml"), "a: [");
+    expect(await refusal(importAll(dir, join(dir, "text.yaml")))).to.include("is neither JSON nor YAML");
+    expect(await refusal(importAll(dir, join(dir, "none.yaml")))).to.include("cannot be read (ENOENT)");
+  });
+
+  it("reads a document from a URL, with addresses relative to it, and says why when it cannot", async () => {
+    const document = (await readFile(fixture("rates.yaml"), "utf8")).replace("https://rates.example.com/v1/", "/v1");
+    const server = createServer((request, response) => {
+      response.statusCode = request.url === "/openapi.yaml" ? 200 : 404;
+      response.end(document);
+    });
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    const origin = `http://127.0.0.1:${port}`;
+    try {
+      const dir = await openShop();
+      await importAll(dir, `${origin}/openapi.yaml`);
+      expect(await readFile(join(dir, "manifests/_site.yaml"), "utf8")).to.include(`url: ${origin}/v1`);
+      expect(await refusal(importAll(dir, `${origin}/none`))).to.include("answered with status 404");
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+    expect(await refusal(importAll(await openShop(), `${origin}/openapi.yaml`))).to.include("cannot be fetched");
+  });
+});
