@@ -45,7 +45,12 @@ export function createHistory(dataDir: string): History {
   const root = join(dataDir, "sets");
   const file = join(root, "history.jsonl");
 
-  const list = async (): Promise<readonly HistoryEntry[]> => (await readText(file)).split("\n").flatMap(parse);
+  /** Processes that change at the same moment may enter it twice. */
+  const list = async (): Promise<readonly HistoryEntry[]> =>
+    (await readText(file))
+      .split("\n")
+      .flatMap(parse)
+      .filter(({ digest }, at, all) => digest !== all[at - 1]?.digest);
 
   const retiredFile = join(root, "retired.json");
   const retired = async (): Promise<readonly RetiredEntry[]> =>

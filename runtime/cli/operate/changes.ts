@@ -5,6 +5,7 @@ import { type SetComparison, toChangeLines } from "../history/change.ts";
 import { diffCode, diffSets } from "../history/diff.ts";
 import { readFolder } from "../history/folder.ts";
 import { createHistory, type HistoryEntry } from "../history/history.ts";
+import { answers } from "../serve/admin/admin.ts";
 import type { Applied } from "../serve/change/changes.ts";
 import { toFaultProblem, tryPlugins } from "../set/check.ts";
 import { loadSet } from "../set/load.ts";
@@ -42,19 +43,56 @@ async function compareWithLast({ dir, config: { dataDir, env } }: OperateTerms):
   };
 }
 
-/** Lets every process on this machine sell the folder. @throws Problem with every fault; nothing has changed then. */
+/**
+ * Lets every process on this machine sell the folder. @throws Problem with every fault, and who has changed before it
+ * arose; nobody unless it says so.
+ */
 export const apply = ({ dataDir }: Pick<Config, "dataDir">): Promise<readonly Applied[]> =>
-  order(dataDir, "/apply", {});
+  order(dataDir, () => ["/apply", {}]);
 
-/** Lets every process on this machine sell an earlier set again. @param steps how many sets to go back. */
+/** Lets every process on this machine sell an earlier set again. @param steps how many sets to go back. @throws as `apply`. */
 export const rollBack = ({ dataDir }: Pick<Config, "dataDir">, steps: number): Promise<readonly Applied[]> =>
-  order(dataDir, "/rollback", { steps });
+  order(dataDir, (first) => ["/rollback", first ? { to: first.to } : { steps }]);
 
-async function order(dataDir: string, path: string, terms: object): Promise<readonly Applied[]> {
-  const done: Applied[] = [];
-  for (const socket of await requireProcesses(dataDir))
-    done.push(await askProcess<Applied>(socket, "POST", path, { ...terms, by: userInfo().username }));
-  return done;
+/** A process that dies is not waited for. One that took its place, or has begun to sell meanwhile, is told as well. */
+const MOST_ROUNDS = 20;
+
+/** @param say what a process is told; `first` is what the first one has done. */
+async function order(
+  dataDir: string,
+  say: (first: Applied | undefined) => readonly [path: string, terms: object],
+): Promise<readonly Applied[]> {
+  const done = new Map<string, Applied>();
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const sockets = await requireProcesses(dataDir);
+    const untold = sockets.filter((socket) => !done.has(socket));
+    if (untold.length === 0) break;
+    for (const socket of untold) {
+      const [path, terms] = say(done.values().next().value);
+      const applied = await tell(socket, path, terms).catch((error: unknown) => refuse(error, done));
+      if (applied) done.set(socket, applied);
+    }
+  }
+  return [...done.values()];
+}
+
+/** Undefined when the process has died meanwhile. @throws Problem as it answered. */
+async function tell(socket: string, path: string, terms: object): Promise<Applied | undefined> {
+  try {
+    return await askProcess<Applied>(socket, "POST", path, { ...terms, by: userInfo().username });
+  } catch (error) {
+    if (await answers(socket)) throw error;
+    return undefined;
+  }
+}
+
+/** @throws Problem with what is sold now by those that were told before. */
+function refuse(error: unknown, done: ReadonlyMap<string, Applied>): never {
+  const { code, message } = Problem.from(error);
+  const [first] = done.values();
+  if (!first) throw error;
+  const count = `${done.size} ${done.size === 1 ? "process sells" : "processes sell"}`;
+  throw new Problem(code, `${message}\n${count} ${first.to} now, and this one does not: run the command again`);
 }
 
 /** What was sold, the oldest first. */

@@ -29,7 +29,8 @@ export async function runWorkers(wanted: number | typeof AUTO): Promise<void> {
   const stopping = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());
   process.on("SIGHUP", () => {
-    for (const { process: child } of workersNow()) child.kill("SIGHUP");
+    hangUps += 1;
+    for (const { process: child } of selling) child.kill("SIGHUP");
   });
 
   const first = await launch();
@@ -59,12 +60,24 @@ interface WorkerEnd {
   readonly signal: string | null;
 }
 
+/** Those that can be told by SIGHUP; it would end one that still begins. */
+const selling = new Set<Worker>();
+/** How often SIGHUP came. */
+let hangUps = 0;
+
 async function launch(): Promise<Launched> {
+  const before = hangUps;
   const worker = cluster.fork();
   const { promise, resolve } = Promise.withResolvers<Launched>();
-  worker.once("exit", (code, signal) => resolve({ end: { code: code ?? 1, signal } }));
+  worker.once("exit", (code, signal) => {
+    selling.delete(worker);
+    resolve({ end: { code: code ?? 1, signal } });
+  });
   worker.on("message", (message: unknown) => {
-    if (isReady(message)) resolve({ worker, ...message });
+    if (!isReady(message)) return;
+    selling.add(worker);
+    if (hangUps > before) worker.process.kill("SIGHUP");
+    resolve({ worker, ...message });
   });
   return promise;
 }

@@ -36,6 +36,8 @@ export interface RunOptions {
   readonly sandbox?: ((set: ManifestSet) => SandboxParts) | undefined;
   /** Whether the store belongs to this shop under an earlier name. */
   readonly isRenamed?: boolean;
+  /** Whether it sells what other processes have sold before: its start is no change of the shop then. */
+  readonly isFollower?: boolean;
   /** Why something else is sold than what the shop's folder holds: a sentence. */
   readonly note?: string | undefined;
   /**
@@ -75,7 +77,7 @@ const BREATH_MS = 10;
  * the store belongs to another shop; `unavailable`.
  */
 export async function run(options: RunOptions): Promise<Running> {
-  const { set, config, sandbox, isRenamed = false, note } = options;
+  const { set, config, sandbox, isRenamed = false, isFollower, note } = options;
   const log = options.log ?? createLog({ level: config.logLevel });
   log.conceal(secretsOf(config, set.site));
   const clock = { now: Date.now };
@@ -122,7 +124,7 @@ export async function run(options: RunOptions): Promise<Running> {
   await sleep(BREATH_MS);
   await composition.start();
   const examine = options.examine ?? ((next) => refuseOwnFaults(next, config));
-  const changes = createChanges({ first, swap, past, examine, log });
+  const changes = createChanges({ first, isFollower, swap, past, examine, log });
   const describe = () => ({ version: packageJson.version, set: changes.digest(), url });
   const presence = createPresenceBoard({ store, clock, log, describe });
   opening.defer(() => presence.close());

@@ -33,6 +33,7 @@ export async function runServe(command: ServeCommand): Promise<void> {
     const close = once(running.close);
     worker?.onStop(close);
     closeOnSignal({ close, reload: () => reload(running) });
+    if (command.asSold) await follow(running);
     if (worker) worker.announce({ url: running.url, banner });
     else console.log(`${banner}\nlistening on ${running.url}`);
   } catch (error) {
@@ -49,7 +50,7 @@ async function start({ dir, renamed, strict, asSold }: ServeCommand): Promise<{ 
   await refuseFaults(set, config, faults);
   if (note !== undefined) console.error(`payphone: ${note}`);
   const examine = (next: ManifestSet): Promise<void> => refuseFaults(next, config, [], true);
-  const running = await run({ set, config, isRenamed: renamed, note, examine });
+  const running = await run({ set, config, isRenamed: renamed, isFollower: asSold, note, examine });
   if (digest !== undefined && !set.isKnown && note === undefined) await noteSoundSet(config.dataDir, digest);
   const { services, railStatuses } = running.swap.current().composition;
   const sold = { set, services, digest: running.changes.digest(), rails: railStatuses() };
@@ -59,6 +60,10 @@ async function start({ dir, renamed, strict, asSold }: ServeCommand): Promise<{ 
 function reload({ changes, log }: Running): void {
   changes.apply("signal").catch((error: unknown) => log.error("set.refused", { error }));
 }
+
+/** What is sold may have changed since this process has looked: whoever said so could not reach it yet. */
+const follow = ({ changes, log }: Running): Promise<void> =>
+  changes.follow().catch((error: unknown) => log.error("set.refused", { error }));
 
 interface Choice {
   readonly set: ManifestSet;

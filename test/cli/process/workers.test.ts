@@ -4,8 +4,11 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { json as readJson } from "node:stream/consumers";
 import { expect } from "chai";
+import { findProcesses } from "../../../runtime/cli/operate/ask.ts";
+import { apply, readHistory, rollBack } from "../../../runtime/cli/operate/changes.ts";
 import type { StatusReport } from "../../../runtime/cli/serve/admin/routes.ts";
 import type { PaymentRequired } from "../../../runtime/core/x402/x402.ts";
+import { operate } from "../../attacks/support/operate.ts";
 import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
 import { toShop } from "../../rails/shop.ts";
 import { untilGone } from "../../sandbox/sandbox-process.ts";
@@ -107,6 +110,36 @@ describe("serve --workers", () => {
     await eventually(sets, isOther);
     const { accepts } = (await (await fetch(`${seller.url}/v1/toss`, json({}))).json()) as PaymentRequired;
     expect(accepts.map(({ amount }) => amount)).to.deep.equal(["500000"]);
+  });
+
+  const amounts = async (): Promise<readonly (string | undefined)[]> => {
+    const { accepts } = (await (await fetch(`${seller.url}/v1/toss`, json({}))).json()) as PaymentRequired;
+    return accepts.map(({ amount }) => amount);
+  };
+  const oneSet = (running: readonly StatusReport[]): boolean =>
+    running.length === 2 && new Set(running.map(({ set }) => set)).size === 1;
+
+  it("sells what is applied in each of them, and in one that takes the place of a dead one meanwhile", async () => {
+    const [, last] = await findProcesses(data.path);
+    const { pid } = await operate.status(last ?? "");
+    const file = join(dir, "manifests/toss.yaml");
+    writeFileSync(file, readFileSync(file, "utf8").replace("0.50", "0.40"));
+    const applying = apply({ dataDir: data.path });
+    process.kill(pid, "SIGKILL"); // It is told last.
+    const [applied] = await applying;
+    const now = await eventually(workers, (running) => oneSet(running) && running.every((one) => one.pid !== pid));
+    expect(now.map(({ set }) => set)).to.deep.equal([applied?.to, applied?.to]);
+    for (let at = 0; at < 4; at += 1) expect(await amounts()).to.deep.equal(["400000"]);
+    expect((await readHistory({ dataDir: data.path })).map(({ what }) => what)).to.deep.equal([
+      ...["start", "apply", "apply"],
+    ]);
+  });
+
+  it("goes back by as many sets in each of them", async () => {
+    expect(await rollBack({ dataDir: data.path }, 2)).to.have.length(2);
+    expect((await workers()).every(({ ready }) => ready.status === "ready")).to.equal(true);
+    expect(oneSet(await workers())).to.equal(true);
+    for (let at = 0; at < 4; at += 1) expect(await amounts()).to.deep.equal(["10000"]);
   });
 
   it("ends in order: the call in flight is answered, and all processes are gone", async () => {

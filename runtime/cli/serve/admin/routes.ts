@@ -56,19 +56,28 @@ export function toAdminRoutes(parts: AdminParts): readonly AdminRoute[] {
     local("GET", "/history", () => changes.history()),
     local("POST", "/apply", async (request) => changes.apply((await readOrder(request)).by)),
     local("POST", "/rollback", async (request) => {
-      const { by, steps } = await readOrder(request);
-      return changes.rollback(steps, by);
+      const { by, to, steps } = await readOrder(request);
+      return changes.rollback(to ?? steps, by);
     }),
   ];
 }
 
-/** What a command asks for: `{ "by": "alice", "steps": 1 }`. */
-async function readOrder(request: AdminRequest): Promise<{ readonly by: string; readonly steps: number }> {
+/** What a command asks for. */
+interface Order {
+  readonly by: string;
+  /** How many sets to go back. */
+  readonly steps: number;
+  /** The digest of the set to go back to, instead. */
+  readonly to: string | undefined;
+}
+
+async function readOrder(request: AdminRequest): Promise<Order> {
   const order = parse(await request.body());
   if (!isObject(order) || typeof order.by !== "string") throw new Problem("bad-request", "The order names nobody");
-  const { by, steps = 1 } = order;
+  const { by, steps = 1, to } = order;
   if (!Number.isInteger(steps) || (steps as number) < 1) throw new Problem("bad-request", "steps is a whole number");
-  return { by: by.slice(0, 80), steps: steps as number };
+  if (to !== undefined && typeof to !== "string") throw new Problem("bad-request", "to is the digest of a set");
+  return { by: by.slice(0, 80), steps: steps as number, to };
 }
 
 function parse(text: string): unknown {

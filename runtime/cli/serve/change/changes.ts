@@ -19,8 +19,10 @@ export interface Changes {
    * @throws Problem `bad-request` with every fault, `unavailable`; nothing has changed then.
    */
   apply(by: string): Promise<Applied>;
-  /** Sells an earlier set again. @param steps how many sets to go back. @throws as `apply`. */
-  rollback(steps: number, by: string): Promise<Applied>;
+  /** Sells an earlier set again. @param to its digest, or how many sets to go back. @throws as `apply`. */
+  rollback(to: number | string, by: string): Promise<Applied>;
+  /** Sells what another process of this data directory has sold last. @throws as `apply`. */
+  follow(): Promise<void>;
   history(): Promise<readonly HistoryEntry[]>;
 }
 
@@ -32,6 +34,8 @@ export interface Applied extends SetComparison {
 
 export interface ChangesDeps {
   readonly first: FiledSet;
+  /** Whether this process sells what others have sold before: its start is no change then. */
+  readonly isFollower?: boolean | undefined;
   readonly swap: Swap;
   readonly past: Past;
   /** @throws Problem `bad-request` with every fault of the set, its plugins, and the variables that it needs. */
@@ -40,7 +44,7 @@ export interface ChangesDeps {
 }
 
 /** One change at a time; each is on record when it has been made. */
-export function createChanges({ first, swap, past, examine, log }: ChangesDeps): Changes {
+export function createChanges({ first, isFollower = false, swap, past, examine, log }: ChangesDeps): Changes {
   const { history } = past;
   const { home } = first.set;
   let current = first;
@@ -55,12 +59,13 @@ export function createChanges({ first, swap, past, examine, log }: ChangesDeps):
     digest: () => digestOf(current),
     diff: () => inTurn(async () => compare(await load(home))),
     apply: (by) => inTurn(async () => sell(await load(home), { what: "apply", by })),
-    rollback: (steps, by) => inTurn(() => rollback(steps, by)),
+    rollback: (to, by) => inTurn(() => rollback(to, by)),
+    follow: () => inTurn(follow),
     history: history.list,
   };
 
   async function noteStart(): Promise<void> {
-    if (!first.folder) return;
+    if (!first.folder || isFollower) return;
     await past.keep(first);
     const at = new Date().toISOString();
     await past.note({ digest: first.folder.digest, at, by: "start", what: "start", changes: [] });
@@ -97,14 +102,24 @@ export function createChanges({ first, swap, past, examine, log }: ChangesDeps):
     return { ...comparison, times };
   }
 
-  async function rollback(steps: number, by: string): Promise<Applied> {
+  async function rollback(to: number | string, by: string): Promise<Applied> {
+    if (to === digestOf(current)) return compare(current);
     const earlier = toDistinct(await history.list(), digestOf(current));
-    const target = earlier.at(-steps);
-    if (!target) throw new Problem("bad-request", `Only ${earlier.length} earlier sets are on record`);
-    const dir = await history.find(target);
-    if (dir === undefined) throw new Problem("bad-request", `The files of the set ${target} are not kept any more`);
+    const target = typeof to === "string" ? to : earlier.at(-to);
+    if (target === undefined) throw new Problem("bad-request", `Only ${earlier.length} earlier sets are on record`);
     const refused = readFolder(home).digest;
-    return sell(await load(dir), { what: "rollback", by, ...(refused !== target && { refused }) });
+    return sell(await loadKept(target), { what: "rollback", by, ...(refused !== target && { refused }) });
+  }
+
+  async function follow(): Promise<void> {
+    const last = await history.last();
+    if (last && last.digest !== digestOf(current)) await sell(await loadKept(last.digest), last);
+  }
+
+  async function loadKept(digest: string): Promise<FiledSet> {
+    const dir = await history.find(digest);
+    if (dir === undefined) throw new Problem("bad-request", `The files of the set ${digest} are not kept any more`);
+    return load(dir);
   }
 }
 
