@@ -1,13 +1,13 @@
 import { type ResolveFnOutput, type ResolveHookSync, registerHooks } from "node:module";
 import { extname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { asksFor, importError, packageOf } from "./plugin-packages.ts";
 import { versionedUrl } from "./plugin-versions.ts";
 
 /** The contract beside this module: TypeScript here, JavaScript in the package. */
 const CONTRACT = new URL(`../../api/plugin${extname(import.meta.filename)}`, import.meta.url).href;
 /** What plugins call it: its name in the package, and payphone's own plugins' short one. */
 const CONTRACT_NAMES = ["payphone/plugin", "#plugin"];
-const OWN = new URL("../../../package.json", import.meta.url).href;
 const RUNTIME = new URL("../../", import.meta.url).href;
 
 /** A directory whose plugins are served. */
@@ -23,8 +23,8 @@ interface Served {
 let served: readonly Served[] = [];
 
 /**
- * Lets the plugins of a directory import "payphone/plugin" (or "#plugin"), and the packages that payphone brings where the
- * shop has no package of that name. @param home the shop's folder, where `dir` is a copy of it.
+ * Lets the plugins of a directory import "payphone/plugin" (or "#plugin"), and the packages that the shop asks for.
+ * @param home the shop's folder, where `dir` is a copy of it.
  */
 export function admitImports(dir: string, home: string): void {
   if (served.length === 0) registerHooks({ resolve });
@@ -34,21 +34,24 @@ export function admitImports(dir: string, home: string): void {
 }
 
 const resolve: ResolveHookSync = (specifier, context, next) => {
-  const { parentURL } = context;
+  const { parentURL = "" } = context;
   const parent = findServed(parentURL);
   if (!parent) return next(specifier, context);
   if (CONTRACT_NAMES.includes(specifier)) return next(CONTRACT, context);
+  const isForeign = isPackage(specifier);
+  const install = `run "npm install ${packageOf(specifier)}" in ${parent.home}`;
   try {
-    return toVersioned(next(specifier, isPackage(specifier) ? { ...context, parentURL: toParent(parent) } : context));
+    const found = next(specifier, isForeign ? { ...context, parentURL: toParent(parent) } : context);
+    if (!isForeign || asksFor(specifier, parent.home)) return toVersioned(found);
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND";
-    if (!isMissing || !isPackage(specifier)) throw error;
-    try {
-      return next(specifier, { ...context, parentURL: OWN });
-    } catch {
-      return next(specifier, { ...context, parentURL }); // Fails as well, and names the file that wants the package.
-    }
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    const complaint = isForeign
+      ? `the package of "${specifier}" is not installed: ${install}`
+      : `there is no ${specifier}`;
+    throw importError(complaint, specifier, parentURL);
   }
+  const complaint = `the package of "${specifier}" is there for others, and not in the shop's package.json: ${install}`;
+  throw importError(complaint, specifier, parentURL);
 };
 
 /** A file of a served directory is a module of its own in each of its versions. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Host, Run } from "../../../runtime/api/plugin.ts";
-import { toIdleLent } from "../../../runtime/cli/set/check.ts";
+import { checkDir, toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { type Lent, loadPlugins, loadSet } from "../../../runtime/cli/set/load.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
@@ -125,24 +125,56 @@ describe("a plugin that is loaded", () => {
     expect(opened).to.deep.equal(["clock"]);
   });
 
-  it("finds the packages of its own directory first, then those that come with payphone", async () => {
+  it("finds the packages of its own directory, and the contract that comes with payphone", async () => {
     const files = {
       ...TOSS,
       "node_modules/commander/package.json": '{ "name": "commander", "type": "module", "exports": "./own.js" }',
       "node_modules/commander/own.js": 'export const whose = "the operator\'s";',
-      "plugins/toss.ts": `import { base58 } from "@scure/base";
-import { whose } from "commander";
+      "plugins/toss.ts": `import { whose } from "commander";
 import { Problem, definePlugin } from "#plugin";
 import { side } from "./sides.ts";
-export default definePlugin("toss", () => ({ toss: () => ({ sides: [side], whose, base58: typeof base58.encode, Problem }) }));
+export default definePlugin("toss", () => ({ toss: () => ({ sides: [side], whose, Problem }) }));
 `,
       "plugins/sides.ts": 'export { side } from "./side.ts";',
       "plugins/side.ts": 'import { Problem } from "#plugin";\nexport const side = Problem.name;',
     };
     const [service] = (await openServices(await makeDirectory(files))) as [Service];
     const { Problem } = await import("../../../runtime/api/problem.ts");
-    const expected = { sides: ["Problem"], whose: "the operator's", base58: "function", Problem };
+    const expected = { sides: ["Problem"], whose: "the operator's", Problem };
     expect(run(service, {})).to.deep.equal(expected);
+  });
+
+  it("is told at its own line which package the shop has not installed, or has only because payphone has it", async () => {
+    const own = `import { definePlugin } from "#plugin";\nimport { base58 } from '@scure/base';\n`;
+    const files: Files = {
+      ...TOSS,
+      "plugins/toss.ts": `${own}export default definePlugin("toss", () => ({ toss: () => base58 }));\n`,
+    };
+    const hoisted: Files = {
+      ...{ "package.json": '{ "type": "module", "dependencies": { "payphone": "*" } }' },
+      ...{
+        "node_modules/@scure/base/package.json": '{ "name": "@scure/base", "type": "module", "exports": "./x.js" }',
+      },
+      "node_modules/@scure/base/x.js": "export const base58 = 1;",
+    };
+    const asked = '{ "type": "module", "workspaces": ["more/*"] }';
+    const more = '{ "name": "tools", "optionalDependencies": { "@scure/base": "*" } }';
+    const faultsOf = async (shop: Files): Promise<string[]> => {
+      const dir = await makeDirectory(shop);
+      return (await checkDir(dir, {})).map(
+        (fault) => `${fault.file}:${fault.line}:${fault.column} ${fault.message.replace(dir, "DIR")}`,
+      );
+    };
+    const install = 'run "npm install @scure/base" in DIR';
+    expect(await faultsOf(files)).to.deep.equal([
+      `plugins/toss.ts:2:24 the package of "@scure/base" is not installed: ${install}`,
+    ]);
+    expect(await faultsOf({ ...files, ...hoisted })).to.deep.equal([
+      `plugins/toss.ts:2:24 the package of "@scure/base" is there for others, and not in the shop's package.json: ${install}`,
+    ]);
+    expect(
+      await faultsOf({ ...files, ...hoisted, "package.json": asked, "more/tools/package.json": more }),
+    ).to.deep.equal([]);
   });
 
   it("is not imported when no manifest names it", async () => {

@@ -1,0 +1,79 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isObject } from "../../core/json.ts";
+
+/** payphone's name: a shop that `payphone init` has made depends on it, others need not. */
+const PAYPHONE = "payphone";
+const LISTS = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
+
+/**
+ * Whether a shop itself asks for a package: by its package.json, by one above it, or by a workspace of these. npm puts the
+ * packages of payphone beside those of the shop; what is there for payphone alone can be gone or another one tomorrow. A shop
+ * without a package.json asks for whatever it has. @param home the shop's folder.
+ */
+export function asksFor(specifier: string, home: string): boolean {
+  if (isBuiltin(specifier)) return true;
+  const name = packageOf(specifier);
+  const own = join(home, "package.json");
+  if (name === PAYPHONE || !existsSync(own)) return true;
+  return [...filesAbove(home)].some((file) => namesIn(file).has(name));
+}
+
+/** `@scope/name/part` → `@scope/name`. */
+export const packageOf = (specifier: string): string =>
+  specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+
+/** An error that arose where a module of a plugin names another one. @param parentUrl of the module. */
+export function importError(message: string, specifier: string, parentUrl: string): Error {
+  const error = new Error(message);
+  const { line, column } = findImport(specifier, fileURLToPath(parentUrl));
+  error.stack = `${parentUrl}:${line}:${column}\nError: ${message}`;
+  return error;
+}
+
+function findImport(specifier: string, file: string): { readonly line: number; readonly column: number } {
+  const lines = readFileSync(file, "utf8").split("\n");
+  const quoted = [`"${specifier}"`, `'${specifier}'`];
+  const at = lines.findIndex((line) => quoted.some((text) => line.includes(text)));
+  const columns = quoted.map((text) => lines[at]?.indexOf(text) ?? -1).filter((column) => column >= 0);
+  return { line: Math.max(at, 0) + 1, column: (columns[0] ?? 0) + 1 };
+}
+
+/** The package.json files of a folder and of those above it, with those of their workspaces. */
+function* filesAbove(home: string): Generator<string> {
+  for (let dir = home; ; dir = dirname(dir)) {
+    const file = join(dir, "package.json");
+    if (existsSync(file)) {
+      yield file;
+      for (const workspace of workspacesIn(file)) yield* globSync(join(dir, workspace, "package.json"));
+    }
+    if (dir === dirname(dir)) return;
+  }
+}
+
+function workspacesIn(file: string): readonly string[] {
+  const { workspaces } = read(file);
+  return Array.isArray(workspaces) ? workspaces.filter((entry) => typeof entry === "string") : [];
+}
+
+/** The package's own name, and those that it depends on. */
+function namesIn(file: string): ReadonlySet<string> {
+  const found = read(file);
+  const lists = LISTS.flatMap((list) => (isObject(found[list]) ? Object.keys(found[list]) : []));
+  return new Set([...lists, ...(typeof found.name === "string" ? [found.name] : [])]);
+}
+
+/** Nothing, where it is no JSON object: npm says so. */
+function read(file: string): Readonly<Record<string, unknown>> {
+  try {
+    const found: unknown = JSON.parse(readFileSync(file, "utf8"));
+    return isObject(found) ? found : {};
+  } catch {
+    return {};
+  }
+}
