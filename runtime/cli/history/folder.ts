@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
+import { Problem } from "../../api/problem.ts";
 import { sha256 } from "../../core/digest.ts";
 import { importedBy } from "../set/plugin-versions.ts";
 
@@ -17,6 +18,7 @@ export interface SetFolder {
 
 const PLACES = ["manifests", "plugins", "schemas"];
 const DIGITS = 16;
+const MOST_BYTES = 256_000_000;
 
 /** Reads a shop's files: manifests, schemas, plugins, what plugins import of the shop besides, and its package.json. */
 export function readFolder(given: string): SetFolder {
@@ -26,10 +28,25 @@ export function readFolder(given: string): SetFolder {
   const imported = importedBy(code).map((file) => relative(dir, file).replaceAll(sep, "/"));
   const others = imported.filter((name) => !name.startsWith("..") && existsSync(join(dir, name)));
   const names = [...new Set([...own, ...others, ...listFiles(dir, "package.json")])].sort();
+  refuseMuch(dir, names);
   const files = new Map(names.map((name) => [name, readFileSync(join(dir, name))]));
   const digests = new Map([...files].map(([name, content]) => [name, sha256(content)]));
   return { digest: sha256(JSON.stringify([...digests])).slice(0, DIGITS), files, digests };
 }
+
+/** All of them are held in memory for a moment, and kept for each set that is sold. @throws Problem `bad-request`. */
+function refuseMuch(dir: string, names: readonly string[]): void {
+  const sizes = names.map((name) => ({ name, size: statSync(join(dir, name)).size }));
+  const bytes = sizes.reduce((sum, { size }) => sum + size, 0);
+  if (bytes <= MOST_BYTES) return;
+  const [largest] = sizes.sort((one, two) => two.size - one.size);
+  throw new Problem(
+    "bad-request",
+    `The files of the shop have ${toMegabytes(bytes)} MB, and ${toMegabytes(MOST_BYTES)} MB at most are read; the largest is ${largest?.name} with ${toMegabytes(largest?.size ?? 0)} MB`,
+  );
+}
+
+const toMegabytes = (bytes: number): number => Math.round(bytes / 1_000_000);
 
 /** Writes the files into a folder that is there whole or not at all, whatever crashes. */
 export async function writeFolder(target: string, { files }: SetFolder): Promise<void> {
@@ -54,6 +71,9 @@ function listFiles(dir: string, place: string): readonly string[] {
   return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
     const name = `${place}/${entry.name}`;
     if (entry.isDirectory()) return entry.name === "node_modules" ? [] : listFiles(dir, name);
-    return entry.isFile() || (entry.isSymbolicLink() && statSync(join(dir, name)).isFile()) ? [name] : [];
+    return entry.isFile() || (entry.isSymbolicLink() && isFile(join(dir, name))) ? [name] : [];
   });
 }
+
+/** A link may lead nowhere. */
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

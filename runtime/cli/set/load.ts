@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { readdir, realpath } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -140,7 +140,9 @@ async function loadPlugin(
     capabilities: new Set(),
     faults: [faultAt(drafts[0] as Draft, ["handler"], code, complaint)],
   });
-  const files = [`plugins/${name}.ts`, `plugins/${name}/index.ts`].filter((file) => existsSync(join(set.dir, file)));
+  const files = [`plugins/${name}.ts`, `plugins/${name}/index.ts`].filter((file) =>
+    statSync(join(set.dir, file), { throwIfNoEntry: false })?.isFile(),
+  );
   const [file, second] = files;
   if (file === undefined) return fail("unknown-plugin", `there is no plugins/${name}.ts${await guess(name, set.dir)}`);
   if (second !== undefined) return fail("plugin-invalid", `${file} and ${second} are both there; keep one of them`);

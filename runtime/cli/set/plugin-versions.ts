@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -96,10 +96,10 @@ function dataBeside(files: Iterable<string>): readonly string[] {
 
 const toSlashes = (path: string): string => path.replaceAll(sep, "/");
 
-/** Empty text for what cannot be read: the import says what is wrong. */
+/** Empty text for what cannot be read: the import says what is wrong. A pipe might never end. */
 function read(file: string): string {
   try {
-    return readFileSync(file, "latin1");
+    return statSync(file).isFile() ? readFileSync(file, "latin1") : "";
   } catch {
     return "";
   }

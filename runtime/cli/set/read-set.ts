@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Fault, FaultCode, SourceFile } from "../../core/set/faults.ts";
 import { GRAMMARS } from "../../core/set/grammar.ts";
@@ -16,6 +16,8 @@ export interface Files {
 }
 
 const SITE = "_site.yaml";
+/** A thousand times as long as most. */
+const MOST_BYTES = 4_000_000;
 /** In payphone's own directory, the schemas of manifests stand beside those of services. */
 const OWN_SCHEMAS = ["manifest.json", "recording.json", "site.json"];
 const IGNORED = /^\.|\.md$|^generated$/;
@@ -79,14 +81,17 @@ async function readFolder(dir: string, folder: string, extension: string, read: 
 }
 
 async function readOne(dir: string, file: string, read: Read): Promise<Reading> {
-  let text: string;
+  const refuse = (message: string): Reading => ({ faults: [toFileFault(file, "unexpected-file", message)] });
   try {
-    text = await readFile(join(dir, file), "utf8");
+    const found = await stat(join(dir, file));
+    if (!found.isFile()) return refuse("is no file that can be read: it may never end");
+    if (found.size > MOST_BYTES) return refuse(`has ${found.size} bytes; ${MOST_BYTES} at most are read`);
+    return read(file, await readFile(join(dir, file), "utf8"));
   } catch (error) {
-    const message = `cannot be read (${(error as NodeJS.ErrnoException).code})`;
-    return { faults: [toFileFault(file, "unexpected-file", message)] };
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return refuse(`cannot be read (${code})`);
   }
-  return read(file, text);
 }
 
 /** The names in a folder, sorted; none when there is no such folder. */

@@ -1,8 +1,11 @@
 import { spawnSync } from "node:child_process";
+import { symlink, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import { readFolder } from "../../../runtime/cli/history/folder.ts";
 import { checkDir, toFaultReport, toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { loadSet } from "../../../runtime/cli/set/load.ts";
+import { digestSet } from "../../../runtime/cli/set/sound-set.ts";
 import { edit, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
@@ -24,6 +27,24 @@ manifests/toss.yaml:4:8 bad-route route "PSOT /v1/toss": no such method; did you
 manifests/toss.yaml:6:10 unknown-handler handler "toss.flip": the plugin has no handler "flip"
 schemas/Side.json:1:30 syntax-error Unexpected token 'h'
 6 faults in 3 files; nothing starts until they are mended`,
+    );
+  });
+
+  it("waits for no pipe, reads no file without end, and says of links that lead nowhere that they do", async () => {
+    const dir = await makeDirectory(TOSS);
+    spawnSync("mkfifo", ["manifests/pipe.yaml", "plugins/pipe.json", "schemas/Pipe.json"], { cwd: dir });
+    await truncate(join(dir, "manifests/_site.yaml"), 3e9);
+    await symlink("nowhere", join(dir, "manifests/gone.yaml"));
+    const faults = (await checkDir(dir)).map(({ file, message }) => `${file} ${message}`);
+    expect(faults.slice(0, 4)).to.deep.equal([
+      "manifests/_site.yaml has 3000000000 bytes; 4000000 at most are read",
+      "manifests/gone.yaml cannot be read (ENOENT)",
+      "manifests/pipe.yaml is no file that can be read: it may never end",
+      "schemas/Pipe.json is no file that can be read: it may never end",
+    ]);
+    expect(digestSet(dir), "not known to be sound").to.equal(undefined);
+    expect(() => readFolder(dir)).to.throw(
+      /3000 MB, and 256 MB at most are read; the largest is manifests\/_site.yaml/,
     );
   });
 
