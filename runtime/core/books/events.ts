@@ -90,8 +90,9 @@ export interface BookTally {
   readonly rail: string;
   /**
    * `challenge`, `attempt` (a call with a payment), `refused:<reason>`, `result` (of a payment), `free` (without one),
-   * `failed:<problem code>`, `left` (the caller had gone before the money moved), `gone` (its result was ready after that), `replay`, `cache:hit` and `cache:miss`
-   * (reads of caches), and `ms:<bound>`: calls that took at most so many milliseconds, and more than the bound before.
+   * `failed:<problem code>`, `left` (the caller had gone before the money moved), `gone` (when its result was ready),
+   * `replay`, `early` (an earlier call with the payment still ran), `cache:hit` and `cache:miss` (reads of caches), and
+   * `ms:<bound>`: calls that took at most so many milliseconds, and more than the bound before.
    */
   readonly what: string;
   readonly count: number;

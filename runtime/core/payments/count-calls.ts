@@ -56,7 +56,7 @@ export function countCalls(
       if (isPaid) noteAnswer(course, isGone);
       return outcome;
     } catch (error) {
-      noteEnd(invocation.signal.aborted ? "left" : `failed:${Problem.from(error).code}`);
+      noteEnd(toFailure(error, invocation));
       throw error;
     }
   };
@@ -69,6 +69,12 @@ export function countCalls(
 }
 
 const direct: InCall = (_note, call) => call();
+
+function toFailure(error: unknown, { signal }: Invocation): string {
+  const { code } = Problem.from(error);
+  if (code === "payment-in-progress") return "early";
+  return signal.aborted ? "left" : `failed:${code}`;
+}
 
 function toWhat(outcome: Outcome, { payment }: Invocation, isPaid: boolean): string {
   if (outcome.kind === "result") return outcome.isRepeat ? "replay" : isPaid ? "result" : "free";

@@ -90,9 +90,14 @@ export const toLooks = (path: string, look: Look, now: number): Html =>
 /** A part of a page that is brought up to date while it is looked at. */
 export const toLive = (id: string, content: HtmlPart): Html => html`<section id="${id}" data-live>${content}</section>`;
 
-/** A table that can be scrolled sideways where it is too wide. */
-export function toFigureTable(caption: string, heads: readonly string[], rows: readonly (readonly HtmlPart[])[]): Html {
-  if (rows.length === 0) return html`<p class="quiet">Nothing yet.</p>`;
+/** A table that can be scrolled sideways where it is too wide. @param empty what is said where it has no row */
+export function toFigureTable(
+  caption: string,
+  heads: readonly string[],
+  rows: readonly (readonly HtmlPart[])[],
+  empty = "Nothing yet.",
+): Html {
+  if (rows.length === 0) return html`<p class="quiet">${empty}</p>`;
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table>
 <caption>${caption}</caption>
 <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>

@@ -19,11 +19,15 @@ ${toSplit(tallies, by)}`,
 )}`;
 }
 
-/** Calls with a payment, however they ended; those that only fetched an answer again are no attempts to buy. */
+/** Calls with a payment that would buy something: those that ask again for what was bought are none. */
+const attemptsOf = (counts: ReadonlyMap<string, number>): number =>
+  Math.max(0, (counts.get("attempt") ?? 0) - (counts.get("replay") ?? 0) - (counts.get("early") ?? 0));
+
+/** The steps to a sale, and how many came so far. */
 export function toSteps(counts: ReadonlyMap<string, number>): Html {
   const get = (what: string): number => counts.get(what) ?? 0;
   const [told, replays, sold] = [get("challenge"), get("replay"), get("result")];
-  const attempts = Math.max(0, get("attempt") - replays);
+  const attempts = attemptsOf(counts);
   const refused = sumOf(counts, "refused:");
   const lost = [
     [get("left"), "left before the money moved"],
@@ -97,9 +101,9 @@ function toSplit(tallies: readonly TallySum[], by: "service" | "door" | "rail"):
     `Calls by ${by}`,
     [by, "told the price", "with a payment", "refused", "left", "failed", "sold"],
     rows.map(({ name, counts, sold, asked }) => [
-      name === "" ? "none named" : name,
+      name === "" ? "none named yet" : name,
       toCount(asked),
-      toCount(Math.max(0, (counts.get("attempt") ?? 0) - (counts.get("replay") ?? 0))),
+      toCount(attemptsOf(counts)),
       toCount(sumOf(counts, "refused:")),
       toCount(counts.get("left") ?? 0),
       toCount(sumOf(counts, "failed:")),

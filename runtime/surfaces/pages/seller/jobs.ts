@@ -28,16 +28,15 @@ export interface JobsState {
 }
 
 /** What waits and what runs, what has failed, and what is owed. */
-export const toJobs = (
-  { rails, now }: ShopView,
-  { inLine, waiting, failed, refunds }: JobsState,
-): Html => html`<h1>Jobs and refunds</h1>
+export function toJobs({ rails, now }: ShopView, { inLine, waiting, failed, refunds }: JobsState): Html {
+  const waits = [...inLine].filter(([, count]) => count > 0);
+  return html`<h1>Jobs and refunds</h1>
 ${toLive(
   "_jobs",
   html`<h2>Owed</h2>
 ${toOwed(refunds, rails)}
 <h2>In line or at work</h2>
-${inLine.size > 0 && html`<p>${[...inLine].map(([service, count]) => `${service}: ${toCount(count)}`).join(", ")}, in all processes.</p>`}
+${waits.length > 0 && html`<p>${waits.map(([service, count]) => `${service}: ${toCount(count)}`).join(", ")}, in all processes.</p>`}
 ${toFigureTable(
   "The oldest jobs that are not over",
   ["Job", "Service", "Paid", "Waits for", "Is at"],
@@ -48,15 +47,18 @@ ${toFigureTable(
     toAge(now - at),
     step === undefined ? "in line" : (step ?? "at work"),
   ]),
+  "No job waits.",
 )}
 <h2>Failed</h2>
 ${toFigureTable(
   "The newest jobs that have failed for good, of the last 90 days",
   ["Job", "Service", "When", "Why"],
   failed.map(({ id, service, at, error }) => [toJobLink(id), service, toTime(at), error]),
+  "No job has failed.",
 )}`,
 )}
 <p class="quiet">Calls that fail before they are a job: <a href="/funnel">the funnel</a>.</p>`;
+}
 
 const toJobLink = (id: string): Html =>
   html`<a href="/jobs/${encodeURIComponent(id)}"><code title="${id}">${toShort(id)}</code></a>`;
@@ -84,7 +86,7 @@ function toOwed(refunds: readonly OpenRefund[], rails: ShopView["rails"]): Html 
         reason ?? "",
       ];
     });
-  return html`${toFigureTable("Refunds that are not over", ["Since", "Service", "Job", "Amount", "To", "How", "Why"], rows)}
+  return html`${toFigureTable("Refunds that are not over", ["Since", "Service", "Job", "Amount", "To", "How", "Why"], rows, "Nothing is owed.")}
 ${manual.length > 0 && html`<p>Those by hand: pay the amount back, and note it.</p>${manual.map(({ id }) => html`<pre>payphone refunds close ${id} --tx &lt;transaction&gt;</pre>`)}`}`;
 }
 

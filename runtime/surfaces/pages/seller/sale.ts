@@ -39,6 +39,8 @@ ${factsOf(line, view).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</
 ${others.length > 0 && html`<h2>What belongs to it</h2>\n${toLines(others, view)}`}`;
 }
 
+const toJobLink = (id: string): Html => html`<a href="/jobs/${encodeURIComponent(id)}"><code>${id}</code></a>`;
+
 const toKindName = ({ kind }: BookLine): string => kind.charAt(0).toUpperCase() + kind.slice(1);
 
 function toLife(sale: BookLine | undefined, found: readonly BookLine[], answer: SaleAnswer): readonly Moment[] {
@@ -70,7 +72,8 @@ const AFTERWARDS = {
   restoration: "The chain shows the settlement after all: it counts again",
 } as const;
 
-function factsOf(line: BookLine, { rails, own, isSandbox }: ShopView): readonly [string, HtmlPart][] {
+function factsOf(line: BookLine, { rails, own, services, isSandbox }: ShopView): readonly [string, HtmlPart][] {
+  const isJob = services.some(({ id, job }) => id === line.service && job !== undefined);
   const explorer = isSandbox ? undefined : rails.find(({ id }) => id === line.rail)?.explorer;
   const transaction: HtmlPart =
     explorer && line.transaction !== ""
@@ -85,7 +88,7 @@ function factsOf(line: BookLine, { rails, own, isSandbox }: ShopView): readonly 
     ["Door", line.door],
     ["Transaction", transaction],
     ["Request id", line.requestId && html`<code>${line.requestId}</code>`],
-    ["Job", line.job && html`<a href="/jobs/${encodeURIComponent(line.job)}"><code>${line.job}</code></a>`],
+    [isJob ? "Job" : "Work", line.job && (isJob ? toJobLink(line.job) : html`<code>${line.job}</code>`)],
     ["Set", line.set && html`<code>${line.set}</code>`],
   ];
   return facts.filter((fact): fact is [string, HtmlPart] => fact[1] !== null && fact[1] !== "");

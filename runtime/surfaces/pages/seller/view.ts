@@ -15,7 +15,12 @@ export interface ShopView {
   /** The seller's own wallets, EVM addresses in lower case. */
   readonly own: readonly string[];
   readonly rails: SiteManifest["rails"];
-  readonly services: readonly { readonly id: string; readonly title: string; readonly price?: string }[];
+  readonly services: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly price?: string;
+    readonly job?: object;
+  }[];
   readonly isSandbox: boolean;
 }
 
