@@ -6,7 +6,7 @@ export function sourceOf(
   { upstreams = [] }: Pick<SiteManifest, "upstreams">,
 ): string | undefined {
   if (!proxy) return undefined;
-  if (proxy.mcp !== undefined) return proxy.mcp;
-  if (proxy.upstream === undefined) return "the address that the input names";
-  return upstreams.find(({ id }) => id === proxy.upstream)?.title ?? proxy.upstream;
+  const named = proxy.mcp ?? proxy.upstream;
+  if (named === undefined) return "the address that the input names";
+  return upstreams.find(({ id }) => id === named)?.title ?? named;
 }

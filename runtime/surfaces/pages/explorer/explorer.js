@@ -5,6 +5,7 @@ const CHOICE = "code";
 
 setUpSearch();
 setUpTabs();
+showCurrent();
 for (const form of document.querySelectorAll("form.try")) setUpTry(/** @type {HTMLFormElement} */ (form));
 addEventListener("hashchange", goToNamed);
 goToNamed();
@@ -33,6 +34,13 @@ function setUpSearch() {
   filter.addEventListener("input", apply);
   search.hidden = false;
   apply();
+}
+
+/** Scrolls the list beside the page to the page's own service. */
+function showCurrent() {
+  const side = document.querySelector(".side");
+  const current = /** @type {HTMLElement | null} */ (document.querySelector(".side a[aria-current]"));
+  if (side && current) side.scrollTop = current.offsetTop - side.clientHeight / 2;
 }
 
 /** Opens the code in the language that was chosen last, on whatever page. */

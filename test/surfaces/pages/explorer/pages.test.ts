@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { sharedSandbox } from "../../../support/chains/chains.ts";
+import { eventually } from "../../../support/eventually.ts";
 import { withBrowser } from "../../../support/programs.ts";
 import { DESKTOP, sharedBrowser, type Visit, visit } from "./support/browser.ts";
 import { type Counter, openCounter } from "./support/counter.ts";
@@ -58,6 +59,12 @@ withBrowser.describe("the pages of the explorer", () => {
     const beside = page.getByRole("navigation", { name: "Services" });
     expect(await beside.getByRole("link").count()).to.equal(counter.services);
     expect(await beside.locator("[aria-current=page]").innerText()).to.equal("Signed random roll");
+    const size = page.viewportSize();
+    await page.setViewportSize({ width: 1200, height: 400 });
+    await page.reload();
+    const current = 'document.querySelector(".side [aria-current]").getBoundingClientRect()';
+    await eventually(() => page.evaluate(`${current}.top >= 0 && ${current}.bottom <= innerHeight`));
+    if (size) await page.setViewportSize(size);
     await beside.getByRole("link", { name: "Decision attestation" }).click();
     await page.waitForURL(`${counter.url}/docs/attest`);
   });
