@@ -67,20 +67,21 @@ describe("a shop's house rules", () => {
     expect(shop.executions, "since the restart").to.equal(0);
   });
 
+  /** Buys a roll over MCP; gives the whole answer as text. */
+  const buyOverMcp = async (from: string): Promise<string> => {
+    const payment = JSON.parse(
+      Buffer.from(await shop.pay("/v1/roll", { from, resource: undefined }), "base64").toString(),
+    );
+    const params = { name: "roll", arguments: ROLL, _meta: { "x402/payment": payment } };
+    const headers = { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" };
+    return (await shop.post("/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params }, headers)).text();
+  };
+
   it("tell an MCP client the same", async () => {
     await open({ rules: { deny: [MALLORY] } });
-    const payment = JSON.parse(
-      Buffer.from(await shop.pay("/v1/roll", { from: MALLORY, resource: undefined }), "base64").toString(),
-    );
-    const call = {
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name: "roll", arguments: ROLL, _meta: { "x402/payment": payment } },
-    };
-    const headers = { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" };
-    const text = await (await shop.post("/mcp", call, headers)).text();
-    expect(text).to.include("buyer-refused").and.to.include("isError");
+    expect(await buyOverMcp(MALLORY))
+      .to.include("buyer-refused")
+      .and.to.include("isError");
     untouched();
   });
 
@@ -132,6 +133,9 @@ describe("a shop's house rules", () => {
       const refused = await buy(ALICE.toLowerCase());
       expect(refused).to.include({ status: 429, code: "rate-limited" });
       expect(Number(refused.retry)).to.be.within(1, 60);
+      expect(await buyOverMcp(ALICE), "at another door")
+        .to.match(/rate-limited/)
+        .and.to.include("isError");
       expect(shop.rail.moved.size).to.equal(2);
       expect((await buy(MALLORY)).status, "another wallet").to.equal(200);
       shop.clock.advance(60_000);

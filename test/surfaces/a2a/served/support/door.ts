@@ -90,6 +90,8 @@ export interface DoorOptions
   readonly store?: ReturnType<typeof createMemoryStore>;
   /** Default: no wallet can sign in. */
   readonly signInsOf?: (at: Pick<Door, "store" | "clock">) => A2aOptions["signIns"];
+  /** House rules. */
+  readonly rules?: Pick<SiteManifest, "deny"> & Pick<SiteManifest["limits"], "per_payer">;
   /** No rail's facilitator can be reached. */
   readonly down?: boolean;
 }
@@ -111,7 +113,9 @@ export async function openDoor({ manifests = MANIFESTS, at, createId, ...options
     throw new Problem("facilitator-unavailable");
   };
   if (options.down) for (const { script } of all) script.supported = fail;
-  const site = toSite(all);
+  const { per_payer, deny } = options.rules ?? {};
+  const plain = toSite(all);
+  const site = { ...plain, ...(deny && { deny }), limits: { ...plain.limits, ...(per_payer && { per_payer }) } };
   const store = options.store ?? createMemoryStore(clock.now);
   const work = (input: Loose, call: Call): unknown => {
     state.executions += 1;
