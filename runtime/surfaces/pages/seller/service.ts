@@ -14,7 +14,7 @@ export function toService(view: ShopView, id: string, prices: readonly PriceChan
   const mine = books.sums(look.span, { own, by: ["service"] }).filter((sum) => sum.service === id);
   if (!service && prices.length === 0 && mine.length === 0) return undefined;
   const counts = countsOf(tallies.now.filter((tally) => tally.service === id));
-  const { sales, nano, refunds } = toEarned(mine);
+  const { sales, nano } = toEarned(mine);
   const path = `/services/${encodeURIComponent(id)}`;
   const tile = (name: string, value: string): Html => html`<div class="tile"><dt>${name}</dt><dd>${value}</dd></div>`;
   return html`<h1>${service?.title ?? id}</h1>
@@ -23,10 +23,9 @@ ${toLooks(path, look, now)}
 <dl class="tiles">
 ${tile("Revenue", toUsd(nano))}
 ${tile("Sales", toCount(sales))}
-${tile("Half of the answers", toQuantile(counts, 0.5))}
-${tile("99 of 100 answers", toQuantile(counts, 0.99))}
+${tile("Half answered in", toQuantile(counts, 0.5))}
+${tile("99 of 100 in", toQuantile(counts, 0.99))}
 ${tile("Failed", toShare(...toFailed(counts)))}
-${tile("Paid back", toCount(refunds))}
 ${tile("From cache", toShare(...toCached(counts)))}
 </dl>
 ${toRevenue(view, { service: id, marks: toMarks(prices, view) })}

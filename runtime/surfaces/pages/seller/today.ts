@@ -11,7 +11,9 @@ export interface TodayState {
   readonly owed: number;
 }
 
+/** How many services are shown; of a month, which may be printed as a statement, all that did anything. */
 const BEST = 5;
+const ALL = 10_000;
 
 /** What was earned, against the same span before, and what wants a person. */
 export function toToday(view: ShopView, { troubles, owed }: TodayState): Html {
@@ -34,13 +36,13 @@ ${tile("Sales", toCount(now.sales), toCount(then.sales))}
 ${tile("Buyers", toCount(now.buyers), toCount(then.buyers))}
 ${tile("Failed calls", toCount(now.failures), toCount(then.failures))}
 ${tile("Paid back", toUsd(now.refundedNano), toUsd(then.refundedNano))}
-${tile("Refunds owed now", toCount(owed))}
+${tile("Owed back now", toCount(owed))}
 </dl>
 ${now.own > 0 && html`<p class="quiet">${toCount(now.own)} payments of your own wallets are not in these figures.</p>`}`,
 )}
 ${toRevenue(view)}
 <h2>What sold best</h2>
-${toLive("_best", toServiceTable(view, BEST))}
+${toLive("_best", toServiceTable(view, look.query.startsWith("month=") ? ALL : BEST))}
 <p><a href="/services?${look.query}">All services</a></p>`;
 }
 
