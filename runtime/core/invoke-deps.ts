@@ -36,8 +36,8 @@ export interface InvokeDeps {
   readonly standing: Standing;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether a success of the facilitator counts only once the chain shows it: decided by the service's price. */
-  readonly mustConfirm: (service: Service) => boolean;
+  /** Whether a success of the facilitator counts only once the chain shows it: decided by what is paid: US dollars, decimal text. */
+  readonly mustConfirm: (usd: string) => boolean;
   /** @throws Problem `facilitator-unavailable` while a network's facilitator is not believed. */
   readonly checkTrust: (network: string) => void;
   /** @throws Problem `unavailable` when a service that is paid first is known to fail now. */

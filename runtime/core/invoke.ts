@@ -168,7 +168,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (!begun) throw inProgress();
     const recorded = withRecorded(record, clock.now());
     // What begins after the settlement begins only once the chain shows it.
-    const mustConfirm = "output" in bought && !bought.job ? deps.mustConfirm(service) : true;
+    const mustConfirm = "output" in bought && !bought.job ? deps.mustConfirm(record.sold?.usd ?? "0") : true;
     const [settlement] = await Promise.all([settler.settle(listed, offer, { mustConfirm }), deps.noteBought(purchase)]);
     return answer(purchase, await reconciler.conclusionOf(key, recorded, settlement));
   }

@@ -168,7 +168,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     standing: createStanding(store),
     clock,
     log,
-    mustConfirm: ({ manifest: { price = "0" } }) => toAtomic(price, PRICE_DECIMALS) >= confirmAbove,
+    mustConfirm: (usd) => toAtomic(usd, PRICE_DECIMALS) >= confirmAbove,
     checkTrust: trust.check,
     checkReady: deps.checkReady ?? (() => {}),
     onSettled,

@@ -52,7 +52,7 @@ export function createTaskIndex({ store, clock }: { readonly store: Store; reado
   async function note(owner: string, id: string, span: typeof SHORT | typeof LONG): Promise<void> {
     const ttlMs = span.periodMs * span.periods;
     const key = periodKey(owner, span);
-    const at = await store.incr(key, 1, ttlMs);
+    const at = await store.incr(key, 1, ttlMs, "lazy");
     await store.set(`${key}:${at}`, id, ttlMs, "lazy");
   }
 

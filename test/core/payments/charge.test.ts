@@ -142,6 +142,16 @@ describe("a paid request", () => {
     expect([keys("in-flight").length, keys("left").length]).to.deep.equal([1, 0]);
   });
 
+  it("is confirmed by the chain from a dollar on, also where the service has become cheaper since it was offered", async () => {
+    await shop.close();
+    shop = await openShop({ price: "5", patience: { confirmMs: 1 } });
+    const payment = await shop.pay("/v1/roll");
+    await shop.restart({ price: "0.001" });
+    shop.rail.script.settle = (_payment, { network }) => ({ success: true, transaction: "0x1", network });
+    const response = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+    expect(response.status, "the facilitator's word is not enough").to.equal(503);
+  });
+
   describe("when the facilitator fails to verify", () => {
     it("answers 503 with Retry-After, runs nothing and charges nobody", async () => {
       shop.rail.script.verify = () => {
