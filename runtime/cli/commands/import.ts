@@ -39,14 +39,17 @@ function addOpenApiImport(group: Command): void {
       toPrice,
     )
     .option("--upstream <id>", "what the API is called in _site.yaml (default: by its title)", toUpstream)
+    .option("--live", "ask the API what the examples of its GET operations ask, and record the answers for the sandbox")
     .option("--dry-run", "write nothing, and show what would be written")
     .addOption(shopOption())
     .addHelpText("after", OPENAPI_HELP)
     .action(async (location: string, flags: OpenApiFlags) => {
-      const { dir, operations = [], tag = [], all = false, price, upstream, dryRun = false } = flags;
+      const { dir, operations = [], tag = [], all = false, price, upstream, live = false, dryRun = false } = flags;
       const { runOpenApiImport } = await import("../import/import-openapi.ts");
       const selection = { names: operations, tags: tag, all };
-      finish(await runOpenApiImport({ location, dir: toShop(dir), selection, price, upstream, isDryRun: dryRun }));
+      const recording = live ? { env: loadEnv() } : undefined;
+      const terms = { location, dir: toShop(dir), selection, price, upstream, isDryRun: dryRun, live: recording };
+      finish(await runOpenApiImport(terms));
     });
 }
 
@@ -97,6 +100,7 @@ interface McpFlags {
 }
 
 interface OpenApiFlags {
+  readonly live?: boolean;
   readonly dir?: string;
   readonly operations?: readonly string[];
   readonly tag?: readonly string[];

@@ -16,6 +16,11 @@ import { createNoting } from "./capture.ts";
 import { writeRecording } from "./files.ts";
 import type { RecordOptions, RecordRun } from "./record.ts";
 
+export interface NewRecordOptions extends Omit<RecordOptions, "check"> {
+  /** The ids of the services whose examples are asked; all unless given. */
+  readonly services?: ReadonlySet<string>;
+}
+
 const PATIENCE_MS = 120_000;
 
 /**
@@ -23,7 +28,7 @@ const PATIENCE_MS = 120_000;
  * answers to `recordings/<upstream>/<service>.json`. What was recorded before stays as it is.
  * @throws Problem `bad-request` for a set with faults.
  */
-export async function recordNew({ dir, ids, env }: Omit<RecordOptions, "check">): Promise<RecordRun> {
+export async function recordNew({ dir, ids, env, services }: NewRecordOptions): Promise<RecordRun> {
   const set = await loadSet(dir);
   if (set.faults.length > 0) throw toFaultProblem(set.faults);
   const http = createHttpTransport();
@@ -40,7 +45,8 @@ export async function recordNew({ dir, ids, env }: Omit<RecordOptions, "check">)
   const handlers = createProxyHandlers(terms);
   const lines: string[] = [];
   try {
-    for (const manifest of manifests.filter(({ proxy }) => isWanted(proxy?.upstream, ids))) {
+    const wanted = manifests.filter(({ id, proxy }) => isWanted(proxy?.upstream, ids) && (services?.has(id) ?? true));
+    for (const manifest of wanted) {
       const handler = handlers.get(handlerOf(manifest)) as HandlerParts<never, unknown>;
       for (const [at, example] of manifest.examples.entries()) {
         const complaint = await tryExample(handler, compile(manifest.input).check(example.input, "body").value);
