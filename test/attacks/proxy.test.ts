@@ -223,6 +223,13 @@ examples:
 const SHOT = toManifest("shot", "GET /shot", '  query: { page: "{text}" }\n')
   .replace("{ type: string }", "{ type: string, format: uri }")
   .replace("plain", "https://pages.example.com/a");
+const NESTED = toManifest("nested", "POST /shots", "  body: input\n")
+  .replace("{ text: { type: string } }, required: [text]", "{ pages: { type: array, items: { $ref: Page.json } } }")
+  .replace("text: plain", 'pages: [{ link: "https://pages.example.com/a" }]');
+const PAGE = {
+  type: "object",
+  properties: { link: { anyOf: [{ type: "string", format: "uri" }] }, more: { type: "array", items: { $ref: "#" } } },
+};
 
 describe("an address that a caller names", () => {
   let shop: ProxyShop;
@@ -241,6 +248,8 @@ describe("an address that a caller names", () => {
         "manifests/_site.yaml": siteOf(`{ id: inner, title: The inside, url: "${url}", retries: 0 }`),
         "manifests/fetch.yaml": FETCH,
         "manifests/shot.yaml": SHOT,
+        "manifests/nested.yaml": NESTED,
+        "schemas/Page.json": JSON.stringify(PAGE),
       }),
       web,
     });
@@ -284,6 +293,8 @@ describe("an address that a caller names", () => {
       const [asked, paid] = [shop.source.asked.length, shop.rail.moved.size];
       expect((await buy(inside))[0]).to.equal(422);
       expect((await shop.buy("/v1/shot", { text: inside })).status).to.equal(422);
+      const deep = { pages: [{ link: "https://pages.example.com/a", more: [{ link: inside }] }] };
+      expect((await shop.buy("/v1/nested", deep)).status).to.equal(422);
       expect([shop.source.asked.length, shop.rail.moved.size]).to.deep.equal([asked, paid]);
     });
 

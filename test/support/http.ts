@@ -10,7 +10,13 @@ import type { SettleResponse } from "../../runtime/core/x402/x402.ts";
 import { type AppDeps, createApp } from "../../runtime/server/app.ts";
 import { type OpenServer, openServer } from "../../runtime/server/listen.ts";
 
-const anything: Schema = { document: {}, check: (value) => ({ value, issues: [] }), coerce: (texts) => ({ ...texts }) };
+const nodes = { resolve: () => true, reach: () => new Set() };
+const anything: Schema = {
+  document: {},
+  nodes,
+  check: (value) => ({ value, issues: [] }),
+  coerce: (texts) => ({ ...texts }),
+};
 
 /** A service with a route and a price; the test's `invoke` is its handler. */
 export function toService(manifest: Pick<Manifest, "id" | "route"> & Partial<Manifest>): Service {

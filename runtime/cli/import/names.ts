@@ -90,8 +90,8 @@ const toLatin = (text: string): string =>
 /** A title: printable ASCII, at most 32 characters, cut between words. */
 export function toTitle(text: string, fallback: string): string {
   const plain =
-    toAscii(toPlainText(text))
-      .replaceAll(/\s+/g, " ")
+    toAscii(toPlainText(text).replaceAll(/\s+/g, " "))
+      .replaceAll(/ +/g, " ")
       .trim()
       .replace(/(?<!\.)\.$/, "") || fallback;
   return cut(plain, 32, "");

@@ -1,5 +1,5 @@
 import type { AnyHandler } from "../../api/plugin.ts";
-import { isObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 import { explainRequestLine } from "../../core/proxy/checks/request.ts";
 import { toRequestPlan } from "../../core/proxy/plan.ts";
 import { toRequest } from "../../core/proxy/request.ts";
@@ -9,7 +9,7 @@ import { toCompiled } from "../../core/set/compiled-set.ts";
 import type { Draft } from "../../core/set/draft.ts";
 import { checkExamplesByHandler } from "../../core/set/examples.ts";
 import { type Fault, faultAt } from "../../core/set/faults.ts";
-import { addressesOf, explainAddress } from "../../drivers/proxy/address.ts";
+import { createAddressFinder, explainAddress } from "../../drivers/proxy/address.ts";
 
 /** Checks the examples and the defaults of proxied services by the rules that inputs of callers are held to. */
 export const checkProxyExamples = (drafts: readonly Draft[], compile: Compile): Fault[] =>
@@ -18,24 +18,33 @@ export const checkProxyExamples = (drafts: readonly Draft[], compile: Compile): 
     const { input } = toCompiled(draft, compile);
     if (request === undefined || !input || explainRequestLine(request) !== undefined) return [];
     const plan = toRequestPlan(request, parts);
-    const addresses = addressesOf(input.document, plan);
-    const faults = [...valuesOf(draft, addresses)].flatMap(([path, value]) => {
-      const complaint = typeof value === "string" ? explainAddress(value) : undefined;
-      return complaint === undefined ? [] : [faultAt(draft, path, "private-address", complaint)];
-    });
+    const find = createAddressFinder(input, plan);
+    const faults = valuesOf(draft).flatMap(([place, value]) =>
+      find(value).flatMap(({ path, text }) => {
+        const complaint = explainAddress(text);
+        return complaint === undefined ? [] : [faultAt(draft, toPlace(place, path), "private-address", complaint)];
+      }),
+    );
     if (faults.length > 0) return faults;
     const rules = { check: (value: object) => void toRequest(plan, { input: { ...value } }), run: () => ({}) };
     return checkExamplesByHandler(draft, input, rules as unknown as AnyHandler);
   });
 
-/** Every value that a manifest itself gives these fields. */
-function* valuesOf(draft: Draft, fields: readonly string[]): Generator<readonly [path: Path, value: unknown]> {
+type Given = "default" | "const" | number;
+
+/** Every input that a manifest itself gives: its examples, and its fields' own values. */
+function valuesOf(draft: Draft): readonly (readonly [place: Given, value: JsonObject])[] {
   const { input, examples = [] } = draft.data;
-  for (const field of fields) {
-    const named = isObject(input) && isObject(input.properties) ? input.properties[field] : undefined;
-    if (isObject(named))
-      for (const key of ["default", "const"]) yield [["input", "properties", field, key], named[key]];
-    for (const [at, example] of examples.entries())
-      if (isObject(example.input)) yield [["examples", at, "input", field], example.input[field]];
-  }
+  const fields = isObject(input) && isObject(input.properties) ? Object.entries(input.properties) : [];
+  const own = (["default", "const"] as const).map((key) => {
+    const given = fields.flatMap(([name, field]) => (isObject(field) && key in field ? [[name, field[key]]] : []));
+    return [key, Object.fromEntries(given) as JsonObject] as const;
+  });
+  return [...own, ...examples.map((example, at) => [at, isObject(example.input) ? example.input : {}] as const)];
+}
+
+function toPlace(given: Given, path: Path): Path {
+  if (typeof given === "number") return ["examples", given, "input", ...path];
+  const [field = "", ...rest] = path;
+  return ["input", "properties", field, given, ...rest];
 }

@@ -1,5 +1,5 @@
 import { isObject } from "../json.ts";
-import { asItIs, inQuery } from "./encoding.ts";
+import { asItIs, type Encode, inQuery, inXml } from "./encoding.ts";
 import { type FormPart, toBytes, toFormParts } from "./files.ts";
 import { headPlaceholders, type RequestPlan } from "./plan.ts";
 import { type Placeholder, parseTemplate, readPlace, type Scope, soleOf } from "./template.ts";
@@ -14,7 +14,8 @@ export type ProxyBody =
 export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
   const { body, encoding, files } = plan;
   if (body === undefined) return undefined;
-  const value = body === "input" ? toRest(plan, scope) : toValue(body, scope);
+  const value =
+    body === "input" ? toRest(plan, scope) : toValue(body, { ...scope, encode: encoding === "text" ? inXml : asItIs });
   if (value === undefined) return undefined;
   const place = toPlace(typeof body === "string" ? (soleOf(parseTemplate(body))?.name ?? "body") : "body");
   switch (encoding) {
@@ -52,12 +53,17 @@ function toRest(plan: RequestPlan, { input }: Scope): object {
 
 const firstOf = (name: string): string => name.split(".")[0] ?? name;
 
+interface BodyScope extends Scope {
+  /** For values within a longer text. */
+  readonly encode: Encode;
+}
+
 /** A template of JSON with its values; a placeholder that is a whole text keeps its type, and an absent one is left out. */
-function toValue(template: unknown, scope: Scope): unknown {
+function toValue(template: unknown, scope: BodyScope): unknown {
   if (typeof template === "string") {
     const parts = parseTemplate(template);
     const sole = soleOf(parts);
-    return sole ? readPlace(sole, scope) : fill(parts, scope, asItIs);
+    return sole ? readPlace(sole, scope) : fill(parts, scope, scope.encode);
   }
   if (Array.isArray(template)) return template.map((item) => toValue(item, scope)).filter((item) => item !== undefined);
   if (!isObject(template)) return template;

@@ -31,6 +31,12 @@ export const inHeader: Encode = (text) =>
     ? { text }
     : { fault: "it stands in a header: only visible ASCII characters, and spaces between them, are allowed" };
 
+/** A value within XML (XML 1.0, sections 2.2 and 2.4): text, or within an attribute's quotes. */
+export const inXml: Encode = (text) =>
+  /(?![\t\n\r])\p{Cc}/u.test(text)
+    ? { fault: "it stands in XML: control characters are not allowed" }
+    : { text: text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`) };
+
 /** A value within a text of a JSON body. */
 export const asItIs: Encode = (text) => ({ text });
 

@@ -5,13 +5,15 @@ import { once } from "../once.ts";
 import { copyValue } from "./copy-value.ts";
 import { type InputLocation, missingValue, toIssues } from "./issues.ts";
 import { addKeywords, OPTIONS } from "./keywords.ts";
-import { createSchemaNodes, type SchemaNode } from "./nodes.ts";
+import { createSchemaNodes, type SchemaNode, type SchemaNodes } from "./nodes.ts";
 import { allowsNull, toShape } from "./shape.ts";
 
 /** A compiled JSON Schema (2020-12). */
 export interface Schema {
   /** The schema itself, with its `$ref`s as written. */
   readonly document: Readonly<Record<string, unknown>>;
+  /** Follows its `$ref`s. */
+  readonly nodes: Pick<SchemaNodes, "resolve" | "reach">;
   /**
    * A checked copy with defaults filled in, and all faults in the vocabulary of pydantic v2. `null` in an optional
    * field means absent. Fields that the schema does not name are dropped, not refused.
@@ -69,6 +71,7 @@ export function createCompiler(
 
     return {
       document: document as Record<string, unknown>,
+      nodes,
       check(value, from, use = "output") {
         if (value === undefined || (value === null && !takesNull)) return { value, issues: [missingValue(from)] };
         const copied = copyValue(value, shape(), from, use);

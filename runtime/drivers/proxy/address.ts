@@ -1,6 +1,9 @@
 import { isIP } from "node:net";
-import { isObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 import type { RequestPlan } from "../../core/proxy/plan.ts";
+import { readPlace } from "../../core/proxy/template.ts";
+import type { Path, SchemaNodes } from "../../core/schema/nodes.ts";
+import type { Schema } from "../../core/schema/validator.ts";
 import { isPublicAddress } from "../http/public-address.ts";
 
 /** Names that only lead to the inside (RFC 6761, RFC 6762, RFC 9476, and what clouds use). */
@@ -17,12 +20,63 @@ export function explainAddress(text: string): string | undefined {
   return isPrivate ? "this must be a public address" : undefined;
 }
 
-/** The fields whose schema says that they are URLs, and the one that is asked. */
-export function addressesOf(
-  { properties }: Readonly<Record<string, unknown>>,
-  { target }: RequestPlan,
-): readonly string[] {
-  const fields = Object.entries(isObject(properties) ? properties : {});
-  const urls = fields.filter(([, field]) => isObject(field) && field.format === "uri").map(([name]) => name);
-  return target.address ? [...new Set([...urls, target.address.name])] : urls;
+/** A URL in an input. */
+export interface NamedAddress {
+  readonly path: Path;
+  readonly text: string;
 }
+
+/** Finds the URLs of an input: what its schema says is one, at any depth, and the address that is asked. */
+export type FindAddresses = (input: JsonObject) => readonly NamedAddress[];
+
+/** @param schema of the input. */
+export function createAddressFinder(
+  { document, nodes }: Pick<Schema, "document" | "nodes">,
+  plan: RequestPlan,
+): FindAddresses {
+  const asked = plan.target.address;
+  const isSaid = [...nodes.reach(document)].some((node) => isObject(node) && node.format === "uri");
+  return (input) => {
+    const found = new Map<string, NamedAddress>();
+    const add = (path: Path, text: string): void => void found.set(JSON.stringify(path), { path, text });
+    const text = asked && readPlace(asked, { input });
+    if (typeof text === "string") add(asked?.name.split(".") ?? [], text);
+    if (isSaid) collect(document, { value: input, path: [] }, { add, nodes, seen: new Map() });
+    return [...found.values()];
+  };
+}
+
+interface Place {
+  readonly value: unknown;
+  readonly path: Path;
+}
+
+interface Collecting {
+  readonly add: (path: Path, text: string) => void;
+  readonly nodes: Pick<SchemaNodes, "resolve">;
+  /** The schemas that each value was seen by: a schema may lead back to itself. */
+  readonly seen: Map<unknown, Set<unknown>>;
+}
+
+const BRANCHES = ["allOf", "anyOf", "oneOf"] as const;
+
+function collect(schema: unknown, { value, path }: Place, terms: Collecting): void {
+  const { add, nodes, seen } = terms;
+  if (!isObject(schema) || seen.get(value)?.has(schema)) return;
+  if (typeof value === "object") seen.set(value, (seen.get(value) ?? new Set()).add(schema));
+  if (schema.format === "uri" && typeof value === "string") add(path, value);
+  if ("$ref" in schema) collect(nodes.resolve(schema), { value, path }, terms);
+  for (const key of BRANCHES) for (const part of toList(schema[key])) collect(part, { value, path }, terms);
+  if (Array.isArray(value))
+    for (const [at, item] of value.entries()) collect(schema.items, { value: item, path: [...path, at] }, terms);
+  if (!isObject(value)) return;
+  const { properties, patternProperties, additionalProperties } = schema;
+  const others = [...Object.values(isObject(patternProperties) ? patternProperties : {}), additionalProperties];
+  for (const [name, part] of Object.entries(value)) {
+    const isNamed = isObject(properties) && Object.hasOwn(properties, name);
+    for (const one of isNamed ? [properties[name]] : others)
+      collect(one, { value: part, path: [...path, name] }, terms);
+  }
+}
+
+const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

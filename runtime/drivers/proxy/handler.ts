@@ -1,9 +1,9 @@
 import type { Call, HandlerParts } from "../../api/plugin.ts";
-import { Problem, toValueError } from "../../api/problem.ts";
+import { Problem, toValueError, type ValidationIssue } from "../../api/problem.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { RequestPlan } from "../../core/proxy/plan.ts";
 import { toRequest } from "../../core/proxy/request.ts";
-import { explainAddress } from "./address.ts";
+import { explainAddress, type FindAddresses, type NamedAddress } from "./address.ts";
 import type { Ask } from "./ask.ts";
 import type { Work } from "./cached.ts";
 import type { Poll } from "./polled.ts";
@@ -18,8 +18,7 @@ export interface ProxyHandlerOptions {
   readonly poll: Poll | undefined;
   /** Keeps results. */
   readonly keep: (work: Work) => Work;
-  /** The fields of the input that name addresses. */
-  readonly addresses: readonly string[];
+  readonly addresses: FindAddresses;
 }
 
 /**
@@ -31,7 +30,7 @@ export function createProxyHandler(options: ProxyHandlerOptions): HandlerParts<J
   const work = keep(async (input, signal) => read(await ask(toRequest(plan, { input }), signal)));
   return {
     check(input) {
-      const issues = addresses.flatMap((field) => toAddressIssue(field, input[field]));
+      const issues = addresses(input).flatMap(toAddressIssue);
       if (issues.length > 0) throw new Problem("invalid-input", undefined, { issues });
       toRequest(plan, { input });
     },
@@ -39,7 +38,10 @@ export function createProxyHandler(options: ProxyHandlerOptions): HandlerParts<J
   };
 }
 
-function toAddressIssue(field: string, value: unknown): ReturnType<typeof toValueError>[] {
-  const fault = typeof value === "string" ? explainAddress(value) : undefined;
-  return fault === undefined ? [] : [toValueError(fault, value, field)];
+function toAddressIssue({ path, text }: NamedAddress): ValidationIssue[] {
+  const fault = explainAddress(text);
+  if (fault === undefined) return [];
+  const [field = "", ...rest] = path;
+  const issue = toValueError(fault, text, String(field));
+  return [{ ...issue, loc: [...issue.loc, ...rest] }];
 }

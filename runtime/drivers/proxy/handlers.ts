@@ -3,7 +3,7 @@ import { toRequestPlan } from "../../core/proxy/plan.ts";
 import type { Compile } from "../../core/schema/validator.ts";
 import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
 import type { LiveUpstream } from "../upstream/upstream.ts";
-import { addressesOf } from "./address.ts";
+import { createAddressFinder } from "./address.ts";
 import { type Ask, type AskTerms, createForeignAsk, createUpstreamAsk, termsOf } from "./ask.ts";
 import { createCachedWork } from "./cached.ts";
 import { createProxyHandler } from "./handler.ts";
@@ -48,6 +48,6 @@ function toHandler(manifest: Manifest, request: string, options: ProxyHandlersOp
     read: createRead({ manifest, output: compile(output), title }),
     poll: polled,
     keep: (work) => createCachedWork(work, { manifest, cache: cacheOf(handlerOf(manifest)), clock }),
-    addresses: addressesOf(compile(input).document, plan),
+    addresses: createAddressFinder(compile(input), plan),
   }) as AnyHandler; // The schemas of the manifest are those of its input and output.
 }

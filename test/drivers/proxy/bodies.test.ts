@@ -146,8 +146,11 @@ describe("what a proxied service sends", () => {
     expect((await send("bytes", { data: "aGk=" })).headers["content-type"]).to.equal("application/octet-stream");
     await refuse("bytes", { data: "h\u00e9" });
     await refuse("bytes", { data: "aGk=", media: "a/b\r\nx-admin: 1" });
-    const xml = await send("text", { text: "1" });
-    expect([xml.headers["content-type"], xml.body]).to.deep.equal(["application/xml", "<a>1</a>"]);
+    const xml = await send("text", { text: '</a><b c="1">' });
+    expect([xml.headers["content-type"], xml.body]).to.deep.equal([
+      "application/xml",
+      "<a>&#60;/a&#62;&#60;b c=&#34;1&#34;&#62;</a>",
+    ]);
     const patch = await send("patch", { text: "1" });
     expect([patch.headers["content-type"], patch.body]).to.deep.equal(["application/merge-patch+json", '{"text":"1"}']);
   });

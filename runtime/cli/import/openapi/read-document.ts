@@ -1,10 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { dirname, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { parseDocument } from "yaml";
 import { Problem } from "../../../api/problem.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
-import { readBounded } from "../../../drivers/http/bounded-body.ts";
+import { parseText, readLocal, readRemote } from "./read-text.ts";
 
 /** An OpenAPI document. */
 export interface ReadDocument {
@@ -15,9 +13,6 @@ export interface ReadDocument {
   /** Where it was read, for addresses relative to it; undefined for a file. */
   readonly url?: string;
 }
-
-const MOST_BYTES = 32 * 1024 * 1024;
-const TIMEOUT_MS = 30_000;
 
 /**
  * Reads an OpenAPI document (2.0 to 3.2; JSON or YAML) with the files that it refers to: those of its own folder, or of
@@ -39,41 +34,6 @@ export async function readDocument(location: string): Promise<ReadDocument> {
   return { document, source: location, ...(url !== undefined && { url }) };
 }
 
-async function readLocal(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    throw new Problem("bad-request", `${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-}
-
-async function readRemote(url: string): Promise<string> {
-  try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    if (!answer.ok || !answer.body)
-      throw new Problem("upstream-failed", `${url} answered with status ${answer.status}`);
-    return (await readBounded(answer.body, url, MOST_BYTES)).toString("utf8");
-  } catch (error) {
-    if (error instanceof Problem) throw error;
-    const { cause, message } = error as Error;
-    const reason = cause instanceof Error ? cause.message : message;
-    throw new Problem("upstream-failed", `${url} cannot be fetched: ${reason}`, { cause: error });
-  }
-}
-
-/** JSON or YAML; a key that stands twice counts the last time, as in JSON. */
-function parseText(text: string, location: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    const document = parseDocument(text, { version: "1.2", uniqueKeys: false, merge: true, prettyErrors: true });
-    const [error] = document.errors;
-    if (error)
-      throw new Problem("bad-request", `${location} is neither JSON nor YAML: ${error.message.split("\n")[0]}`);
-    return document.toJS({ maxAliasCount: 10_000 });
-  }
-}
-
 function hasOutsideReference(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(hasOutsideReference);
   if (!isObject(value)) return false;
@@ -85,14 +45,13 @@ function hasOutsideReference(value: unknown): boolean {
 async function bundle(document: JsonObject, location: string): Promise<JsonObject> {
   const { $RefParser } = await import("@apidevtools/json-schema-ref-parser");
   const base = /^https?:/.test(location) ? new URL(".", location).href : pathToFileURL(dirname(location) + sep).href;
-  const isOwn = (href: string): boolean => href.startsWith(base);
   const own = {
     order: 1,
     canRead: true,
     read: async ({ url }: { url: string }): Promise<string> => {
-      const href = /^(?:https?|file):/.test(url) ? url : pathToFileURL(url).href;
-      if (!isOwn(href)) throw new Error(`${href} is not below ${base}`);
-      return href.startsWith("file:") ? readLocal(fileURLToPath(href)) : readRemote(href);
+      const href = /^(?:https?|file):/.test(url) ? new URL(url).href : pathToFileURL(url).href;
+      if (!href.startsWith(base)) throw new Error(`${href} is not below ${base}`);
+      return href.startsWith("file:") ? readLocal(fileURLToPath(href), fileURLToPath(base)) : readRemote(href, "error");
     },
   };
   const text = {

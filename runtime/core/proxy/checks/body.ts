@@ -19,7 +19,7 @@ export function explainBody(proxy: ProxyManifest, method: string): readonly (rea
   return found;
 }
 
-function explainEncoding({ body, upstream, mcp }: ProxyManifest, encoding: string): string[] {
+function explainEncoding({ body, upstream, mcp, headers = {} }: ProxyManifest, encoding: string): string[] {
   const isTemplate = typeof body === "string" && body !== "input";
   if (encoding === "form")
     return Array.isArray(body) || hasNested(body)
@@ -28,8 +28,11 @@ function explainEncoding({ body, upstream, mcp }: ProxyManifest, encoding: strin
   if (encoding === "json") return [];
   if (upstream === undefined && mcp === undefined) return ["an address from the input is sent JSON or a form"];
   if (encoding === "multipart") return Array.isArray(body) ? ["a form has fields: write a mapping"] : [];
-  if (encoding === "text") return isTemplate ? [] : ['a text is a template: body: "{text}"'];
-  return isTemplate && soleOf(parseTemplate(body)) ? [] : ['bytes come from one field: body: "{data}"'];
+  if (isTemplate && soleOf(parseTemplate(body))) return [];
+  if (encoding === "bytes") return ['bytes come from one field: body: "{data}"'];
+  const type = Object.entries(headers).find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "";
+  if (isTemplate && /[/+]xml\b/i.test(type)) return []; // Values are escaped, and stay what they are.
+  return ['a text is one field, body: "{text}", or a template whose content-type is a kind of XML'];
 }
 
 const hasNested = (body: unknown): boolean =>

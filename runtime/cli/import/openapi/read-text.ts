@@ -1,0 +1,81 @@
+import { readFile, realpath, stat } from "node:fs/promises";
+import { sep } from "node:path";
+import { parseDocument } from "yaml";
+import { Problem } from "../../../api/problem.ts";
+import { readBounded } from "../../../drivers/http/bounded-body.ts";
+
+const MOST_BYTES = 32 * 1024 * 1024;
+const TIMEOUT_MS = 30_000;
+
+/**
+ * A file's text. @param folder that it must not leave, not by a link either.
+ * @throws Problem `bad-request` when it cannot be read.
+ */
+export async function readLocal(file: string, folder?: string): Promise<string> {
+  try {
+    const [path, { size }] = [await realpath(file), await stat(file)];
+    if (size > MOST_BYTES) throw new Problem("bad-request", `${file} is larger than 32 MB`);
+    if (folder !== undefined && !path.startsWith((await realpath(folder)) + sep))
+      throw new Problem("bad-request", `${file} is a link out of ${folder}`);
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw new Problem("bad-request", `${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+/** What a URL answers. @throws Problem `upstream-failed`. */
+export async function readRemote(url: string, redirect: "follow" | "error" = "follow"): Promise<string> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect });
+    if (!answer.ok || !answer.body)
+      throw new Problem("upstream-failed", `${url} answered with status ${answer.status}`);
+    return (await readBounded(answer.body, url, MOST_BYTES)).toString("utf8");
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    const { cause, message } = error as Error;
+    const reason = cause instanceof Error ? cause.message : message;
+    throw new Problem("upstream-failed", `${url} cannot be fetched: ${reason}`, { cause: error });
+  }
+}
+
+/**
+ * JSON or YAML; a key that stands twice counts the last time, as in JSON.
+ * @throws Problem `bad-request` for any other text, and for one that grows beyond measure.
+ */
+export function parseText(text: string, location: string): unknown {
+  const data = parseAny(text, location);
+  if (isDeep(data)) throw new Problem("bad-request", `${location} is nested too deeply, or contains itself`);
+  return data;
+}
+
+function parseAny(text: string, location: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const document = parseDocument(text, { version: "1.2", uniqueKeys: false, merge: true, prettyErrors: true });
+    const [error] = document.errors;
+    if (error) throw isNeither(location, error);
+    try {
+      return document.toJS({ maxAliasCount: 10_000 });
+    } catch (cause) {
+      throw isNeither(location, cause as Error);
+    }
+  }
+}
+
+const isNeither = (location: string, { message }: Error): Problem =>
+  new Problem("bad-request", `${location} is neither JSON nor YAML: ${message.split("\n")[0]}`);
+
+const DEEPEST = 256;
+
+function isDeep(data: unknown): boolean {
+  const open: (readonly [value: unknown, depth: number])[] = [[data, 0]];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [value, depth] = next;
+    if (depth > DEEPEST) return true;
+    if (typeof value === "object" && value !== null)
+      for (const part of Object.values(value)) open.push([part, depth + 1]);
+  }
+  return false;
+}
