@@ -13,6 +13,7 @@ export interface ProxiedRow {
   readonly p99: number;
 }
 
+// x402-tollbooth would stand beside these; it is not on npm.
 const CALLS = 600;
 const WARM_UP = 100;
 /** What `proxy` may add to the plugin's call, in milliseconds at the median. */

@@ -77,18 +77,30 @@ function addMcpImport(group: Command): void {
     .option("--upstream <id>", "what the server is called in _site.yaml (default: by its own name)", toUpstream)
     .option("--env <names>", "the variables that the program gets, with commas between them", toList)
     .option("--key <variable>", "the variable that holds the bearer token of a server over HTTP")
+    .option("--live", "ask a server over HTTP what the examples of tools that only read ask, and record the answers")
     .option("--dry-run", "write nothing, and show what would be written")
     .addOption(shopOption())
     .addHelpText("after", MCP_HELP)
     .action(async (server: string[], flags: McpFlags) => {
-      const { dir, tools = [], all = false, price, upstream, env: variables = [], key, dryRun = false } = flags;
+      const {
+        dir,
+        tools = [],
+        all = false,
+        price,
+        upstream,
+        env: variables = [],
+        key,
+        live: isLive = false,
+        dryRun = false,
+      } = flags;
       const { runMcpImport } = await import("../import/import-mcp.ts");
-      const named = { tools, all, price, upstream, variables, key };
+      const named = { tools, all, price, upstream, variables, key, isLive };
       finish(await runMcpImport({ server, dir: toShop(dir), ...named, env: loadEnv(), isDryRun: dryRun }));
     });
 }
 
 interface McpFlags {
+  readonly live?: boolean;
   readonly dir?: string;
   readonly tools?: readonly string[];
   readonly all?: boolean;

@@ -4,6 +4,7 @@ import { connectMcp, type McpAddress, type McpConnection } from "../../drivers/m
 import type { Env } from "../config/reader.ts";
 import { type ImportOutcome, USUAL_PRICE } from "./import-openapi.ts";
 import type { UpstreamEntry } from "./imported.ts";
+import { recordLive } from "./live.ts";
 import { importTools } from "./mcp/tools.ts";
 import { toTitle, toVariable, toWord } from "./names.ts";
 import { toImportReport, toOfferTable } from "./report.ts";
@@ -24,6 +25,8 @@ export interface McpCommandLine {
   readonly variables: readonly string[];
   readonly env: Env;
   readonly isDryRun: boolean;
+  /** Whether the tools that only read are asked for recordings. */
+  readonly isLive?: boolean;
 }
 
 const CONNECT_MS = 60_000;
@@ -34,7 +37,7 @@ const CONNECT_MS = 60_000;
  * nothing is written then.
  */
 export async function runMcpImport(command: McpCommandLine): Promise<ImportOutcome> {
-  const { server, dir, tools: names, all, price, isDryRun } = command;
+  const { server, dir, tools: names, all, price, isLive = false, isDryRun } = command;
   const source = server.join(" ");
   const lines: string[] = [];
   const session = await connect(command, lines);
@@ -53,7 +56,8 @@ export async function runMcpImport(command: McpCommandLine): Promise<ImportOutco
     const imported = await importTools({ source, upstream, tools, chosen, price: price ?? USUAL_PRICE });
     const options = { dir, upstream: upstream.id, isPriceGiven: price !== undefined, isDryRun };
     const applied = await applyImport(imported, options);
-    return { report: toImportReport(applied, isDryRun), isPartial: applied.refused.length > 0 };
+    const outcome = { report: toImportReport(applied, isDryRun), isPartial: applied.refused.length > 0 };
+    return await recordLive(outcome, applied, { dir, env: isLive && !isDryRun ? command.env : undefined });
   } finally {
     await session.close();
   }

@@ -1,16 +1,14 @@
 import { Problem } from "../../api/problem.ts";
-import { isObject } from "../../core/json.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import type { Env } from "../config/reader.ts";
-import type { RecordRun } from "../record/record.ts";
-import type { ImportedManifest } from "./imported.ts";
+import { recordLive } from "./live.ts";
 import { importOperations } from "./openapi/openapi.ts";
 import { isEmpty, listOperations, type Operation, type Selection, select } from "./openapi/operations.ts";
 import { createPointers, type Pointers } from "./openapi/pointers.ts";
 import { type ReadDocument, readDocument } from "./openapi/read-document.ts";
 import { toUpstreamId } from "./openapi/upstreams.ts";
 import { toImportReport, toOfferTable } from "./report.ts";
-import { type AppliedImport, applyImport } from "./shop/apply.ts";
+import { applyImport } from "./shop/apply.ts";
 
 /** The command line of `payphone import openapi`. */
 export interface OpenApiCommand {
@@ -74,30 +72,11 @@ export async function runOpenApiImport(command: OpenApiCommand, opened?: OpenedD
   if (isEmpty(selection)) return { report: toTable(operations, location), isPartial: false };
   const imported = await importOperations({ ...document, price: price ?? USUAL_PRICE });
   const applied = await applyImport(imported, { dir, upstream, isPriceGiven: price !== undefined, isDryRun });
-  const report = toImportReport(applied, isDryRun);
-  const isPartial = applied.refused.length > 0;
-  if (!command.live || isDryRun || applied.services.length === 0) return { report, isPartial };
-  const recorded = await recordLive(applied, dir, command.live.env);
-  return { report: `${report}\n\n${recorded.report}`, isPartial: isPartial || recorded.hasFailed };
-}
-
-/** Asks for the examples of what only reads: an example must not order, change or delete anything. */
-async function recordLive({ services, upstreams }: AppliedImport, dir: string, env: Env): Promise<RecordRun> {
-  const { recordNew } = await import("../record/new.ts");
-  const reads = services.filter(({ manifest }) => isReading(manifest));
-  const ids = upstreams.map(({ id }) => id);
-  const { report, hasFailed } = await recordNew({
+  return recordLive({ report: toImportReport(applied, isDryRun), isPartial: applied.refused.length > 0 }, applied, {
     dir,
-    ids,
-    env,
-    services: new Set(reads.map(({ manifest }) => manifest.id)),
+    env: isDryRun ? undefined : command.live?.env,
   });
-  const rest = services.length - reads.length;
-  const note = `note: ${rest} services may change something and were not asked: "payphone record --new" asks them`;
-  return { report: rest > 0 ? `${report}\n${note}` : report, hasFailed };
 }
-
-const isReading = ({ hints }: ImportedManifest): boolean => isObject(hints) && hints.readOnly === true;
 
 function toTable(operations: readonly Operation[], location: string): string {
   const offers = operations.map(({ name, method, path, tags, summary, description }) => ({

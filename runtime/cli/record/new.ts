@@ -5,6 +5,7 @@ import { Problem } from "../../api/problem.ts";
 import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
 import { silentLog } from "../../core/silent-log.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
+import { createMcpHandlers } from "../../drivers/mcp/mcp-handlers.ts";
 import { createProxyHandlers } from "../../drivers/proxy/handlers.ts";
 import { createHttpTransport } from "../../drivers/upstream/transport.ts";
 import { createUpstream } from "../../drivers/upstream/upstream.ts";
@@ -15,6 +16,7 @@ import { loadSet, type ManifestSet } from "../set/load.ts";
 import { createNoting } from "./capture.ts";
 import { writeRecording } from "./files.ts";
 import type { RecordOptions, RecordRun } from "./record.ts";
+import { openNotingServers } from "./tools.ts";
 
 export interface NewRecordOptions extends Omit<RecordOptions, "check"> {
   /** The ids of the services whose examples are asked; all unless given. */
@@ -34,7 +36,9 @@ export async function recordNew({ dir, ids, env, services }: NewRecordOptions): 
   const http = createHttpTransport();
   const web = createGuardedFetch();
   const places = (set.site.upstreams ?? []).map((manifest) => ({ manifest, ...locate(manifest, env) }));
-  const noting = createNoting({ recordings: loadRecordings(set.dir), places, live: http.send });
+  const recordings = loadRecordings(set.dir);
+  const noting = createNoting({ recordings, places, live: http.send });
+  const tools = openNotingServers({ set, env, recordings, log: silentLog });
   const clock = { now: Date.now };
   const upstreams = places.map(({ manifest: { id, title, variable }, url, headers, query }) => {
     const terms = { timeoutMs: 60_000, retries: 1, transport: noting.send, clock, log: silentLog };
@@ -42,32 +46,51 @@ export async function recordNew({ dir, ids, env, services }: NewRecordOptions): 
   });
   const { manifests, compile } = set;
   const terms = { manifests, upstreams: new Map(upstreams), web, cacheOf: () => NO_CACHE, compile, clock };
-  const handlers = createProxyHandlers(terms);
+  const handlers = new Map([
+    ...createProxyHandlers(terms),
+    ...createMcpHandlers({ manifests, servers: tools.servers, compile }),
+  ]);
   const lines: string[] = [];
   try {
-    const wanted = manifests.filter(({ id, proxy }) => isWanted(proxy?.upstream, ids) && (services?.has(id) ?? true));
+    const wanted = manifests.filter(
+      (manifest) =>
+        handlers.has(handlerOf(manifest)) &&
+        isWanted(sourceIdOf(manifest), ids) &&
+        (services?.has(manifest.id) ?? true),
+    );
     for (const manifest of wanted) {
-      const handler = handlers.get(handlerOf(manifest)) as HandlerParts<never, unknown>;
+      if (manifest.hints?.destructive === true) {
+        lines.push(`${manifest.id}: not asked, because its hints say that it can destroy something`);
+        continue;
+      }
+      const made = handlers.get(handlerOf(manifest));
+      const run = (typeof made === "function" ? made : made?.run) as HandlerParts<never, unknown>["run"];
+      const kept: RecordedExchange[] = [];
       for (const [at, example] of manifest.examples.entries()) {
-        const complaint = await tryExample(handler, compile(manifest.input).check(example.input, "body").value);
+        const complaint = await tryExample(run, compile(manifest.input).check(example.input, "body").value);
         if (complaint === undefined) noting.keep();
         else lines.push(`example ${at + 1} of ${manifest.id}: not recorded: ${complaint}`);
+        const called = tools.take();
+        if (complaint === undefined) kept.push(...called);
         noting.forget();
       }
-      lines.push(...(await write(set, manifest, noting.take())));
+      lines.push(...(await write(set, manifest, [...noting.take(), ...kept])));
     }
   } finally {
-    await Promise.all([http.close(), web.close()]);
+    await Promise.all([http.close(), web.close(), tools.close()]);
   }
   const hasFailed = lines.some((line) => line.includes(": not recorded: "));
   return { report: lines.join("\n") || "every example of a service without code is recorded already", hasFailed };
 }
 
+/** The id of the upstream that a service without code asks. */
+const sourceIdOf = ({ proxy }: Manifest): string | undefined => proxy?.upstream ?? proxy?.mcp;
+
 const isWanted = (upstream: string | undefined, ids: readonly string[]): boolean =>
   upstream !== undefined && (ids.length === 0 || ids.includes(upstream));
 
 /** Why an example did not come true; undefined when it did. */
-async function tryExample(handler: HandlerParts<never, unknown>, input: unknown): Promise<string | undefined> {
+async function tryExample(run: HandlerParts<never, unknown>["run"], input: unknown): Promise<string | undefined> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const call: Call = {
     id: "record",
@@ -78,7 +101,7 @@ async function tryExample(handler: HandlerParts<never, unknown>, input: unknown)
     report() {},
   };
   try {
-    await handler.run(input as never, call); // By the service's input schema.
+    await run(input as never, call); // By the service's input schema.
     return undefined;
   } catch (error) {
     const { message, options } = Problem.from(error);
@@ -89,16 +112,18 @@ async function tryExample(handler: HandlerParts<never, unknown>, input: unknown)
 /** Writes a new file, or adds to the one that is there. */
 async function write(
   { dir }: ManifestSet,
-  { id, proxy }: Manifest,
+  manifest: Manifest,
   noted: readonly RecordedExchange[],
 ): Promise<readonly string[]> {
   if (noted.length === 0) return [];
-  const file = `recordings/${proxy?.upstream}/${id}.json`;
+  const { id } = manifest;
+  const upstream = sourceIdOf(manifest) ?? "";
+  const file = `recordings/${upstream}/${id}.json`;
   const there = loadRecordings(dir).find((recording) => recording.file === file);
   const exchanges = [...(there?.exchanges ?? []), ...noted];
   const source = there?.source ?? `Recorded with the examples of ${id}.`;
   await mkdir(dirname(join(dir, file)), { recursive: true });
-  const old = { file, upstream: proxy?.upstream ?? "", source, exchanges: there?.exchanges ?? [] };
+  const old = { file, upstream, source, exchanges: there?.exchanges ?? [] };
   const written = await writeRecording(dir, old, exchanges);
   return written.map((one) => `${one} written`);
 }

@@ -43,8 +43,11 @@ export interface RecordRun {
 export async function runRecord({ dir, ids, check, env }: RecordOptions): Promise<RecordRun> {
   const set = await loadSet(dir);
   if (set.faults.length > 0) throw toFaultProblem(set.faults);
-  const recordings = Map.groupBy(loadRecordings(set.dir), ({ upstream }) => upstream);
-  const places = (set.site.upstreams ?? []).map((manifest) => ({ manifest, ...locate(manifest, env) }));
+  const upstreams = set.site.upstreams ?? [];
+  const isServer = (id: string): boolean => upstreams.some((one) => one.id === id && one.mcp !== undefined);
+  const all = loadRecordings(set.dir).filter(({ upstream }) => !isServer(upstream)); // Calls of tools are recorded anew.
+  const recordings = Map.groupBy(all, ({ upstream }) => upstream);
+  const places = upstreams.map((manifest) => ({ manifest, ...locate(manifest, env) }));
   const listed = places.map(({ manifest }) => manifest.id).filter((id) => recordings.has(id));
   const wanted = choose(listed, ids);
   const secrets = places.flatMap(toSecrets);

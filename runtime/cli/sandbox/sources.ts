@@ -1,6 +1,7 @@
 import { type Manifest, type UpstreamManifest, upstreamsOf } from "../../core/set/manifest.ts";
 import type { Sandbox } from "../../sandbox/open-sandbox.ts";
 import { loadRecordings } from "../../sandbox/recordings/recordings.ts";
+import { createRecordedSession } from "../../sandbox/recordings/session.ts";
 import { createRecordedTransport, toRecordedFetch } from "../../sandbox/recordings/transport.ts";
 import type { Config } from "../config/config.ts";
 import type { SandboxParts } from "../serve/composition.ts";
@@ -55,11 +56,15 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
         if (online) return live;
         const play = createRecordedTransport({
           ...recorded,
-          remedy: "start it with --live and the source's id (--online: all sources)",
+          remedy: SET_LIVE,
           fallback: (request) => (origins.get(request.upstream) === "embedded" ? live(request) : undefined),
         });
         return (request) => (origins.get(request.upstream) === "live" ? live(request) : play(request));
       },
+      session: (upstream) =>
+        upstream.mcp === "http" && origins.get(upstream.id) === "recorded"
+          ? createRecordedSession({ recordings, upstream, remedy: SET_LIVE })
+          : undefined,
       llm: own.llm
         ? undefined
         : {
@@ -76,6 +81,7 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
   };
 }
 
+const SET_LIVE = "start it with --live and the source's id (--online: all sources)";
 /** What recordings call the language model's endpoint. */
 const LLM = "llm";
 const SET_MODEL = "set LLM_BASE_URL and LLM_MODEL";

@@ -1,7 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
 import { isSecretName } from "../../core/upstream/keys.ts";
-import { connectMcp, type McpAddress } from "../../drivers/mcp/connection.ts";
+import { connectMcp, type McpAddress, type McpConnection } from "../../drivers/mcp/connection.ts";
 import { createToolServer, type LiveMcpServer } from "../../drivers/mcp/mcp-server.ts";
 import { createProcessSlots } from "../../drivers/mcp/slots.ts";
 import { createLeakCheck, type RepeatsCredential } from "../../drivers/upstream/leaks.ts";
@@ -13,6 +13,8 @@ export interface McpServersDeps {
   readonly set: Pick<ManifestSet, "site" | "dir">;
   readonly env: Env;
   readonly locate: (upstream: UpstreamManifest) => Located;
+  /** A session that is open already. */
+  readonly session?: ((upstream: UpstreamManifest) => McpConnection | undefined) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -22,18 +24,30 @@ const MOST_PROGRAMS = 16;
 const MEGABYTE = 2 ** 20;
 
 /** The MCP servers of a site, by id. None is connected or started before its first call. */
-export function openMcpServers({ set, env, locate, clock, log }: McpServersDeps): ReadonlyMap<string, LiveMcpServer> {
+export function openMcpServers({
+  set,
+  env,
+  locate,
+  session,
+  clock,
+  log,
+}: McpServersDeps): ReadonlyMap<string, LiveMcpServer> {
   const slots = createProcessSlots(MOST_PROGRAMS);
   const listed = (set.site.upstreams ?? []).filter(({ mcp }) => mcp !== undefined);
   return new Map(
     listed.map((upstream) => {
       const { id, title, mcp, timeout_seconds = 30, calls = 16, memory_mb = 512 } = upstream;
       const timeoutMs = timeout_seconds * 1000;
+      const recorded = session?.(upstream);
       const address = mcp === "stdio" ? toProgram(upstream) : toUrl(upstream);
       const server = createToolServer({
         id,
         title,
-        connect: typeof address === "string" ? undefined : () => connectMcp(address, timeoutMs),
+        connect: recorded
+          ? async () => recorded
+          : typeof address === "string"
+            ? undefined
+            : () => connectMcp(address, timeoutMs),
         unset: typeof address === "string" ? address : "",
         repeatsCredential: typeof address === "string" ? () => false : leakCheckOf(upstream, address),
         timeoutMs,

@@ -3,6 +3,7 @@ import { type Manifest, type UpstreamManifest, upstreamsOf } from "../../core/se
 import type { Store } from "../../core/store.ts";
 import { createGuardedFetch } from "../../drivers/http/guarded-fetch.ts";
 import { createLlm, type LlmOptions } from "../../drivers/llm/llm.ts";
+import type { McpConnection } from "../../drivers/mcp/connection.ts";
 import type { LiveMcpServer } from "../../drivers/mcp/mcp-server.ts";
 import { createSchedule, type OpenSchedule } from "../../drivers/schedule.ts";
 import { createCache } from "../../drivers/store/cache.ts";
@@ -17,6 +18,8 @@ import { openMcpServers } from "./mcp-servers.ts";
 export interface SourcesOverride {
   readonly locate: (upstream: UpstreamManifest) => Located;
   readonly wrap: (live: Transport) => Transport;
+  /** The session with an MCP server whose answers are recorded. */
+  readonly session?: (upstream: UpstreamManifest) => McpConnection | undefined;
   readonly llm?: { readonly endpoint: NonNullable<Config["llm"]>; readonly fetch: typeof fetch } | undefined;
 }
 
@@ -65,7 +68,14 @@ export function openSources({
   const schedule = createSchedule({ log });
   const transport = watch(override?.wrap(http.send) ?? http.send);
   const find = override?.locate ?? ((upstream: UpstreamManifest) => locate(upstream, config.env));
-  const mcpServers = openMcpServers({ set, env: config.env, locate: find, clock, log });
+  const mcpServers = openMcpServers({
+    set,
+    env: config.env,
+    locate: find,
+    session: override?.session,
+    clock,
+    log,
+  });
   const overHttp = (set.site.upstreams ?? []).filter(({ mcp }) => mcp === undefined);
   const upstreams = overHttp.map((upstream) => {
     const { url, headers, query, isOwn = false } = find(upstream);

@@ -69,4 +69,36 @@ describe("payphone record, of a service without code", () => {
     expect(Buffer.from(await response.arrayBuffer())).to.deep.equal(PNG);
     await shop.close();
   });
+
+  it("records a form with a file by the file's digest, and answers that file only", async () => {
+    const upload = `id: upload
+title: Upload
+description: Takes a file.
+route: POST /v1/upload
+proxy: { upstream: studio, request: POST /files, encoding: multipart, files: [file], body: input }
+input: { type: object, properties: { file: { type: string }, title: { type: string } }, required: [file] }
+output: { type: object, properties: { size: { type: integer } }, required: [size] }
+tags: []
+examples:
+  - input: { file: U2VjcmV0, title: a }
+`;
+    await rm(join(dir, "manifests/draw.yaml"));
+    await rm(join(dir, "recordings"), { recursive: true });
+    await writeFile(join(dir, "manifests/upload.yaml"), upload);
+    source.script('{"size":6}');
+    await recordNew({ dir, ids: [], env: { STUDIO_KEY: "key-of-the-studio" } });
+    const text = await readFile(join(dir, "recordings/studio/upload.json"), "utf8");
+    expect(text)
+      .to.include('"type": "multipart/form-data"')
+      .and.not.match(/Secret|U2VjcmV0/);
+    const shop = await openProxyShop({ files: dir, isRecorded: true });
+    try {
+      expect(await (await shop.call("/v1/upload", { file: "U2VjcmV0", title: "a" })).json()).to.deep.equal({ size: 6 });
+      expect((await shop.call("/v1/upload", { file: "aGk=", title: "a" })).status).to.equal(502);
+    } finally {
+      await shop.close();
+    }
+    const again = await record();
+    expect(again.report).to.include("it sends a file, which the recording does not keep");
+  });
 });

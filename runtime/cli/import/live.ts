@@ -1,0 +1,35 @@
+import { isObject } from "../../core/json.ts";
+import type { Env } from "../config/reader.ts";
+import type { ImportedManifest } from "./imported.ts";
+import type { AppliedImport } from "./shop/apply.ts";
+
+/** What an import prints. */
+interface Outcome {
+  readonly report: string;
+  readonly isPartial: boolean;
+}
+
+export interface LiveTerms {
+  readonly dir: string;
+  /** The variables with credentials; undefined where nothing is to be recorded. */
+  readonly env: Env | undefined;
+}
+
+/** Records the examples of what only reads: an example must not order, change or delete anything. */
+export async function recordLive(
+  outcome: Outcome,
+  { services, upstreams }: AppliedImport,
+  { dir, env }: LiveTerms,
+): Promise<Outcome> {
+  if (env === undefined || services.length === 0) return outcome;
+  const { recordNew } = await import("../record/new.ts");
+  const reads = services.filter(({ manifest }) => isReading(manifest));
+  const ids = upstreams.map(({ id }) => id);
+  const recorded = await recordNew({ dir, ids, env, services: new Set(reads.map(({ manifest }) => manifest.id)) });
+  const rest = services.length - reads.length;
+  const note = `note: ${rest} services may change something and were not asked: "payphone record --new" asks them`;
+  const lines = [outcome.report, "", recorded.report, ...(rest > 0 ? [note] : [])];
+  return { report: lines.join("\n"), isPartial: outcome.isPartial || recorded.hasFailed };
+}
+
+const isReading = ({ hints }: ImportedManifest): boolean => isObject(hints) && hints.readOnly === true;

@@ -1,0 +1,51 @@
+import type { Log } from "../../api/capabilities.ts";
+import type { LiveMcpServer } from "../../drivers/mcp/mcp-server.ts";
+import type { RecordedExchange, Recording } from "../../sandbox/recordings/recordings.ts";
+import { findCall, toRecordedCall } from "../../sandbox/recordings/session.ts";
+import type { Env } from "../config/reader.ts";
+import { locate } from "../serve/locate.ts";
+import { openMcpServers } from "../serve/mcp-servers.ts";
+import type { ManifestSet } from "../set/load.ts";
+
+/** MCP servers over HTTP that answer from recordings, are asked where none answers, and whose answers are noted. */
+export interface NotingServers {
+  readonly servers: ReadonlyMap<string, LiveMcpServer>;
+  /** Gives what was noted, and begins anew. */
+  take(): readonly RecordedExchange[];
+  close(): Promise<void>;
+}
+
+export interface NotingServersOptions {
+  readonly set: ManifestSet;
+  readonly env: Env;
+  readonly recordings: readonly Recording[];
+  readonly log: Log;
+}
+
+/** A program is no server to record: the sandbox starts it. */
+export function openNotingServers({ set, env, recordings, log }: NotingServersOptions): NotingServers {
+  const overHttp = (set.site.upstreams ?? []).filter(({ mcp }) => mcp === "http").map(({ id }) => id);
+  const find = (upstream: Parameters<typeof locate>[0]): ReturnType<typeof locate> => locate(upstream, env);
+  const opened = openMcpServers({ set, env, locate: find, clock: { now: Date.now }, log });
+  let noted: RecordedExchange[] = [];
+  const noting = (server: LiveMcpServer): LiveMcpServer => ({
+    ...server,
+    async call(tool, input, signal) {
+      const request = toRecordedCall(tool, input);
+      const known = findCall(recordings, server.id, request);
+      if (known) return known.response.result as never; // As the server had answered.
+      const result = await server.call(tool, input, signal);
+      if (result.isError !== true) noted.push({ case: "success", request, response: { result } });
+      return result;
+    },
+  });
+  return {
+    servers: new Map([...opened].filter(([id]) => overHttp.includes(id)).map(([id, server]) => [id, noting(server)])),
+    take() {
+      const taken = noted;
+      noted = [];
+      return taken;
+    },
+    close: async () => void (await Promise.all([...opened.values()].map((server) => server.close()))),
+  };
+}

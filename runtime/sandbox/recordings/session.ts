@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from "node:util";
+import { Problem } from "../../api/problem.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { McpConnection } from "../../drivers/mcp/connection.ts";
+import { isAnswering, type RecordedExchange, type RecordedRequest, type Recording } from "./recordings.ts";
+
+const METHOD = "tools/call";
+
+/** A call of a tool (MCP, "Calling Tools"), as recordings have it. */
+export const toRecordedCall = (name: string, input: JsonObject): RecordedRequest => ({
+  rpc: { method: METHOD, params: [{ name, arguments: input }] },
+});
+
+/** The recorded answer to a call of a tool; undefined where there is none. */
+export const findCall = (
+  recordings: readonly Recording[],
+  upstream: string,
+  call: RecordedRequest,
+): RecordedExchange | undefined =>
+  recordings
+    .filter((recording) => recording.upstream === upstream)
+    .flatMap(({ exchanges }) => exchanges.filter(isAnswering))
+    .find(({ request }) => isDeepStrictEqual(request.rpc, call.rpc));
+
+export interface RecordedSessionOptions {
+  readonly recordings: readonly Recording[];
+  readonly upstream: { readonly id: string; readonly title: string };
+  /** What to do about a missing recording: an imperative, for errors. */
+  readonly remedy: string;
+}
+
+/** A session with an MCP server that answers from recordings. A call throws Problem `upstream-failed` where there is none. */
+export function createRecordedSession({ recordings, upstream, remedy }: RecordedSessionOptions): McpConnection {
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  return {
+    async call(name, input) {
+      const found = findCall(recordings, upstream.id, toRecordedCall(name, input));
+      if (found?.response.result !== undefined) return found.response.result as never; // As the server had answered.
+      throw new Problem(
+        "upstream-failed",
+        `The sandbox works offline and has no recording of ${upstream.title} for the tool ${name}: it answers the inputs ` +
+          `of the manifests' examples. For any other input, ${remedy}.`,
+      );
+    },
+    tools: async () => [],
+    name: upstream.title,
+    ended,
+    pid: undefined,
+    close: async () => resolve(),
+  };
+}
