@@ -13,6 +13,8 @@ const DAY_MS = 24 * HOUR_MS;
 const SETTLED_MS = 2 * 60_000;
 /** Twice the longest look, and a little. */
 const MOST_DAYS = 64;
+/** Older tallies are forgotten. */
+const KEPT_MS = 91 * DAY_MS;
 
 export function createTallyHistory(now: () => number): TallyHistory {
   /** Days and hours that are over, by `<length>:<beginning>`. */
@@ -21,7 +23,8 @@ export function createTallyHistory(now: () => number): TallyHistory {
   return {
     async read(books, { from, to }) {
       const parts: (readonly TallySum[])[] = [];
-      for (let at = from; at < to; ) {
+      const kept = Math.floor((now() - KEPT_MS) / DAY_MS) * DAY_MS;
+      for (let at = Math.max(from, kept); at < to; ) {
         const isDay = at % DAY_MS === 0 && at + DAY_MS <= to;
         parts.push(await (isDay ? readDay(books, at) : readHour(books, at)));
         at += isDay ? DAY_MS : HOUR_MS;

@@ -63,7 +63,7 @@ export async function trade({ habit, purse }: Buyer, deps: BuyerDeps): Promise<v
     const payment = await (await openPayer(wallet, pick(offers))).sign(challenge);
     if (habit === "leaves") return leave(ware, payment);
     const { status } = await insist(ware, payment);
-    note(status === 200 ? "paid and served" : `paid: ${status}`);
+    note(status === 200 ? "paid and served" : `refused: ${status}`);
     for (let again = 0; habit === "replays" && status === 200 && again < 2; again += 1)
       note(`sent again: ${(await insist(ware, payment)).status}`);
   }

@@ -1,5 +1,9 @@
+import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
+import { saleId } from "../../../runtime/core/books/events.ts";
+import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
+import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { withBrowser } from "../../support/programs.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
@@ -59,6 +63,46 @@ withBrowser.describe("the seller's pages in a browser", () => {
     await page.locator("tbody a").first().press("Enter");
     await page.locator(".life li").first().waitFor();
     expect(await page.locator("h1").textContent()).to.equal("Sale of toss");
+    await close();
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it("show what strangers write as it stands, run none of it, and stay small", async () => {
+    const evil = [
+      '"><img src=x onerror=alert(1)>',
+      "\u202Egnp.exe",
+      "💸".repeat(5000),
+      "javascript:alert(1)",
+      "../apply",
+    ];
+    const db = new DatabaseSync(storeFileOf(shop.dataDir), { timeout: 5000 });
+    const book = createBookTables(db);
+    for (let sale = 0; sale < 60; sale += 1) {
+      const text = evil[sale % evil.length] as string;
+      const own = text.slice(0, 40); // Manifests bound what they name.
+      book.enter({
+        ...{ kind: "sale", id: saleId(`evil ${sale}`), at: Date.now(), service: own, door: "rest", rail: own },
+        ...{ network: text, asset: text, decimals: 6, amount: "1", usd: "0.01", payer: text, receiver: text },
+        ...{ transaction: text, requestId: text, job: text, set: text, times: null },
+      });
+    }
+    db.close();
+    const { page, complaints, close } = await visit(browser, entry, NARROW);
+    const { url } = shop.running.admin;
+    const sales = evil.map((_, at) => `/sales/${saleId(`evil ${at}`)}`);
+    const named = evil
+      .slice(0, 2)
+      .filter((text) => text.length < 200)
+      .flatMap((text) => ["buyers", "services", "jobs"].map((view) => `/${view}/${encodeURIComponent(text)}`));
+    const found = evil.map((text) => `/sales?q=${encodeURIComponent(text.slice(0, 200))}`);
+    for (const path of [...VIEWS, ...sales, ...named, ...found]) {
+      const response = await page.goto(url + path);
+      expect(response?.status(), path).to.be.oneOf([200, 404]);
+      expect((await response?.body())?.length, path).to.be.below(100_000);
+      expect(await page.locator("img[src=x]").count(), path).to.equal(0);
+      if (response?.status() === 200)
+        expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth"), path).to.equal(0);
+    }
     await close();
     expect(complaints).to.deep.equal([]);
   });

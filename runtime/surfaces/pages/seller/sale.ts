@@ -72,24 +72,30 @@ const AFTERWARDS = {
   restoration: "The chain shows the settlement after all: it counts again",
 } as const;
 
+/** Longer than anything that is no nonsense. */
+const LONGEST = 200;
+
+const toCodeText = (text: string): Html =>
+  html`<code>${text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}</code>`;
+
 function factsOf(line: BookLine, { rails, own, services, isSandbox }: ShopView): readonly [string, HtmlPart][] {
   const isJob = services.some(({ id, job }) => id === line.service && job !== undefined);
   const explorer = isSandbox ? undefined : rails.find(({ id }) => id === line.rail)?.explorer;
   const transaction: HtmlPart =
-    explorer && line.transaction !== ""
-      ? html`<a href="${explorer.replace("{tx}", encodeURIComponent(line.transaction))}" rel="noreferrer"><code>${line.transaction}</code></a>`
-      : html`<code>${line.transaction}</code>`;
+    explorer && line.transaction !== "" && line.transaction.length <= LONGEST
+      ? html`<a href="${explorer.replace("{tx}", encodeURIComponent(line.transaction))}" rel="noreferrer">${toCodeText(line.transaction)}</a>`
+      : toCodeText(line.transaction);
   const facts: readonly [string, HtmlPart | null][] = [
-    ["Id", html`<code>${line.id}</code>`],
+    ["Id", toCodeText(line.id)],
     ["Amount", toCoins(line, rails)],
     ["Paid by", toPayer(line.payer, own)],
-    ["Received at", line.receiver && html`<code>${line.receiver}</code>`],
-    ["Rail", `${line.rail} (${line.network})`],
+    ["Received at", line.receiver && toCodeText(line.receiver)],
+    ["Rail", `${line.rail} (${line.network.slice(0, LONGEST)})`],
     ["Door", line.door],
     ["Transaction", transaction],
-    ["Request id", line.requestId && html`<code>${line.requestId}</code>`],
-    [isJob ? "Job" : "Work", line.job && (isJob ? toJobLink(line.job) : html`<code>${line.job}</code>`)],
-    ["Set", line.set && html`<code>${line.set}</code>`],
+    ["Request id", line.requestId && toCodeText(line.requestId)],
+    [isJob ? "Job" : "Work", line.job && (isJob ? toJobLink(line.job) : toCodeText(line.job))],
+    ["Set", line.set && toCodeText(line.set)],
   ];
   return facts.filter((fact): fact is [string, HtmlPart] => fact[1] !== null && fact[1] !== "");
 }

@@ -62,15 +62,24 @@ export const toLines = (lines: readonly BookLine[], { own }: Pick<ShopView, "own
       `${line.rail}${line.door ? `, ${line.door}` : ""}`,
       `${line.kind === "refund" || line.kind === "reversal" ? "-" : ""}${toUsdText(line.usd)}`,
       toPayer(line.payer, own),
-      html`<code title="${line.transaction}">${toShort(line.transaction)}</code>`,
+      toName(line.transaction),
     ]),
   );
 
+/** Longer than any address or transaction: what a facilitator has written may be anything. */
+const LONGEST_NAME = 128;
+
 /** A payer as a link to what else it bought. */
-export const toPayer = (payer: string | null, own: readonly string[]): HtmlPart =>
-  payer === null
-    ? "unknown"
-    : html`<a href="/buyers/${encodeURIComponent(payer)}"><code title="${payer}">${toShort(payer)}</code></a>${own.includes(payer) && " (yours)"}`;
+export function toPayer(payer: string | null, own: readonly string[]): HtmlPart {
+  if (payer === null) return "unknown";
+  const name = toName(payer);
+  if (payer.length > LONGEST_NAME || !payer.isWellFormed()) return name;
+  return html`<a href="/buyers/${encodeURIComponent(payer)}">${name}</a>${own.includes(payer) && " (yours)"}`;
+}
+
+/** A long name by its ends, and whole for who points at it. */
+export const toName = (text: string): Html =>
+  html`<code title="${text.slice(0, LONGEST_NAME)}">${toShort(text)}</code>`;
 
 /** The beginning and the end of a long name. */
 export const toShort = (text: string): string => (text.length > 16 ? `${text.slice(0, 8)}…${text.slice(-6)}` : text);
