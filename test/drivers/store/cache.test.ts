@@ -3,6 +3,7 @@ import type { Cache, Cached } from "../../../runtime/api/capabilities.ts";
 import { Problem } from "../../../runtime/api/problem.ts";
 import type { Store } from "../../../runtime/core/store.ts";
 import { createCache } from "../../../runtime/drivers/store/cache.ts";
+import { inCall } from "../../../runtime/drivers/store/cache-reads.ts";
 import { createLogBook, type LogLine } from "../../support/http.ts";
 import { NEVER } from "../../support/sources/live-upstream.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
@@ -33,6 +34,28 @@ describe("a plugin's cache", () => {
     now += 1000;
     expect(await cache.get("key")).to.deep.equal({ value: { usd: "1.5" }, storedAt: 1_800_000_000_000 });
     expect(await cache.get("other")).to.equal(undefined);
+  });
+
+  it("counts for the call on whose behalf it is read, also where several share one look-up", async () => {
+    const counted: string[] = [];
+    const ask = (name: string): Promise<unknown> =>
+      inCall(
+        (what) => void counted.push(`${name} ${what}`),
+        () => recall(async () => 1),
+      );
+    await Promise.all([ask("first"), ask("second")]);
+    await ask("third");
+    await inCall(
+      (what) => void counted.push(`fourth ${what}`),
+      () => cache.get("other"),
+    );
+    await recall(async () => 1); // Nobody's call.
+    expect(counted.sort()).to.deep.equal([
+      "first cache:miss",
+      "fourth cache:miss",
+      "second cache:hit",
+      "third cache:hit",
+    ]);
   });
 
   it("is one with that of another process, and still there after a restart", async () => {

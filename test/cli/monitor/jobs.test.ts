@@ -1,0 +1,63 @@
+import { expect } from "chai";
+import { createJobDesk } from "../../../runtime/cli/monitor/jobs.ts";
+import { createJobFailures } from "../../../runtime/core/jobs/failures.ts";
+import { createJobRecords, type JobRecord } from "../../../runtime/core/jobs/records.ts";
+import { toJob } from "../../../runtime/surfaces/pages/seller/job.ts";
+import { toJobs } from "../../../runtime/surfaces/pages/seller/jobs.ts";
+import type { ShopView } from "../../../runtime/surfaces/pages/seller/view.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
+
+const BEGAN = Date.UTC(2026, 4, 1, 12);
+const PAYMENT = { network: "eip155:8453", asset: "0xUSDC", amount: "350000", payer: "0xPayer" };
+
+describe("the seller's page of jobs", () => {
+  let now = BEGAN;
+  const store = createMemoryStore(() => now);
+  const records = createJobRecords({ store, clock: { now: () => now } });
+  const desk = createJobDesk(store);
+  const rails = [{ id: "base", network: "eip155:8453", asset: "0xusdc", decimals: 6, symbol: "USDC" }];
+  const view = { rails, own: [], services: [], now: BEGAN + 90_000 } as unknown as ShopView;
+  const begin = async (): Promise<JobRecord> => {
+    const { id } = await records.reserve({ service: "report", input: { secret: "of the buyer" }, refund: true });
+    return (await records.begin(id, PAYMENT as never)) as JobRecord;
+  };
+  const show = async (): Promise<string> => {
+    const { id } = waiting;
+    const jobsWaiting = async () => [{ id, service: "report", at: BEGAN }];
+    return toJobs(view, await desk.overview({ jobsInLine: async () => new Map([["report", 1]]), jobsWaiting })).markup;
+  };
+  let waiting: JobRecord;
+  before(async () => {
+    waiting = await begin();
+  });
+
+  it("shows what is in line, and at which step it is", async () => {
+    expect(await show())
+      .to.include("in line")
+      .and.to.include("1 min")
+      .and.to.include("report: 1");
+    await records.note(waiting.id, "reading the chain");
+    expect(await show()).to.include("reading the chain");
+  });
+
+  it("lists what has failed, with a page of each job that tells its steps and keeps the buyer's input", async () => {
+    const failed = await begin();
+    for (const step of ["read", "count"]) {
+      now += 1000;
+      await records.keepStep(failed.id, step, { value: "of the buyer" });
+    }
+    const end = { state: "FAILED", at: now + 500, error: "The chain <b>was</b> away" } as const;
+    await records.end(failed.id, end);
+    await createJobFailures(store).note({ id: failed.id, service: "report", ...end });
+    const list = await show();
+    expect(list).to.include(`/jobs/${failed.id}`).and.to.include("The chain &lt;b&gt;was&lt;/b&gt; away");
+    const job = await desk.read(failed.id);
+    const page = job ? toJob(view, job).markup : "";
+    const order = ["It was put on record", "settled", "Done: read", "Done: count", "It has failed"];
+    const places = order.map((text) => page.indexOf(text));
+    expect(places).to.deep.equal(places.toSorted((one, other) => one - other));
+    expect(places).not.to.include(-1);
+    expect(page).to.include("0.35 USDC").and.to.include("+1000 ms").and.not.to.include("of the buyer");
+    expect(await desk.read("nothing")).to.equal(undefined);
+  });
+});
