@@ -21,19 +21,21 @@ import { toSales } from "../../surfaces/pages/seller/sales.ts";
 import { toService } from "../../surfaces/pages/seller/service.ts";
 import { toServicesView } from "../../surfaces/pages/seller/services.ts";
 import { toToday } from "../../surfaces/pages/seller/today.ts";
-import type { ShopView } from "../../surfaces/pages/seller/view.ts";
+import type { ShopView, Trouble } from "../../surfaces/pages/seller/view.ts";
 import type { Config } from "../config/config.ts";
 import type { BookAccess } from "./book-access.ts";
 import { createJobDesk } from "./jobs.ts";
 import { pageFiles } from "./page-files.ts";
 import { createStateReader, type SoldSet, type StateDeps } from "./state.ts";
 import { createTallyHistory } from "./tally-history.ts";
-import { findTroubles } from "./troubles.ts";
+import { findStuck, findTroubles } from "./troubles.ts";
 
 export interface SellerPagesDeps extends Omit<StateDeps, "sold"> {
   readonly sold: () => SoldSet & { readonly services: readonly { readonly manifest: Manifest }[] };
   readonly books: Pick<BookAccess, "open">;
   readonly isSandbox: boolean;
+  /** Left out: nobody looks at the shop's folder. */
+  readonly folderCheck?: (() => readonly Trouble[]) | undefined;
 }
 
 /** Makes a page's title and content; undefined where there is no such thing. */
@@ -56,9 +58,12 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   });
   return [
     page("/", "Today", async (view) => {
-      const [state, report] = await Promise.all([readState(), sold().ready()]);
+      const { ready, services, jobsWaiting } = sold();
+      const [state, report, oldest] = await Promise.all([readState(), ready(), jobsWaiting(1)]);
+      const stuck = findStuck(oldest, services, view.now);
+      const troubles = [...findTroubles(state, report), ...stuck, ...(deps.folderCheck?.() ?? [])];
       const { pending = 0, manual = 0 } = state.refunds ?? {};
-      return toToday(view, { troubles: findTroubles(state, report), owed: pending + manual });
+      return toToday(view, { troubles, owed: pending + manual });
     }),
     page("/funnel", "Funnel", toFunnel),
     page("/services", "Services", toServicesView),

@@ -1,3 +1,5 @@
+import type { QueuedJob } from "../../core/jobs/queue.ts";
+import type { Manifest } from "../../core/set/manifest.ts";
 import type { ShopState } from "../../drivers/metrics/metrics.ts";
 import type { ReadyReport } from "../../server/routes/status.ts";
 import type { Trouble } from "../../surfaces/pages/seller/view.ts";
@@ -33,4 +35,25 @@ export function findTroubles({ refunds, treasury }: ShopState, report: ReadyRepo
     })),
     ...(report.warnings ?? []).map((what) => ({ what, mend: "payphone status" })),
   ];
+}
+
+const MINUTE_MS = 60_000;
+/** A job may be tried as often as its manifest says, behind one that is. */
+const TURNS = 2;
+
+/** Jobs that should be over. @param waiting the oldest of each service */
+export function findStuck(
+  waiting: readonly QueuedJob[],
+  services: readonly { readonly manifest: Pick<Manifest, "id" | "job"> }[],
+  now: number,
+): readonly Trouble[] {
+  return waiting.flatMap(({ id, service, at }) => {
+    const job = services.find(({ manifest }) => manifest.id === service)?.manifest.job;
+    const longestMs = Math.max(10 * MINUTE_MS, TURNS * (job?.attempts ?? 1) * (job?.deadline_seconds ?? 0) * 1000);
+    if (now - at <= longestMs) return [];
+    const minutes = Math.floor((now - at) / MINUTE_MS);
+    return [
+      { what: `The job ${id} of ${service} was paid ${minutes} minutes ago, and is not over`, mend: "payphone status" },
+    ];
+  });
 }

@@ -13,6 +13,7 @@ import type { Config } from "../config/config.ts";
 import { secretsOf } from "../config/secrets.ts";
 import { readFolder, type SetFolder } from "../history/folder.ts";
 import { createBookAccess } from "../monitor/book-access.ts";
+import { createFolderCheck } from "../monitor/folder-check.ts";
 import { openMonitor } from "../monitor/monitor.ts";
 import { createSellerPages } from "../monitor/page.ts";
 import type { SoldSet } from "../monitor/state.ts";
@@ -130,7 +131,8 @@ export async function run(options: RunOptions): Promise<Running> {
   opening.defer(() => presence.close());
   presence.start();
   const parts = { swap, changes, presence, url, baseUrl };
-  const shop = { config, store, log, books, isSandbox: sandbox !== undefined, sold: () => toSold(swap) };
+  const folderCheck = createFolderCheck({ home: set.home, digest: changes.digest, now: clock.now });
+  const shop = { config, store, log, books, folderCheck, isSandbox: sandbox !== undefined, sold: () => toSold(swap) };
   const routes = [...toAdminRoutes(parts), ...monitor.routes, ...createSellerPages(shop)];
   const admin = await openAdmin({ config, routes, log });
   opening.defer(() => admin.close());

@@ -1,0 +1,38 @@
+import type { Trouble } from "../../surfaces/pages/seller/view.ts";
+import { readFolder } from "../history/folder.ts";
+
+export interface FolderCheckDeps {
+  /** The shop's folder. */
+  readonly home: string;
+  /** The digest of what is sold. */
+  readonly digest: () => string;
+  readonly now: () => number;
+}
+
+/** The folder's files are read no more often. */
+const EVERY_MS = 60_000;
+
+/** Says when a shop sells something else than what its folder holds. */
+export function createFolderCheck({ home, digest, now }: FolderCheckDeps): () => readonly Trouble[] {
+  let looked = Number.NEGATIVE_INFINITY;
+  let found: string | undefined;
+  return () => {
+    if (now() - looked >= EVERY_MS) {
+      looked = now();
+      found = tryDigest(home);
+    }
+    if (found === undefined || digest() === "unknown" || found === digest()) return [];
+    const what =
+      "The shop's folder holds something else than what is sold: it was refused, taken back, or not applied yet";
+    return [{ what, mend: "payphone diff" }];
+  };
+}
+
+/** Undefined while the folder cannot be read as a whole. */
+function tryDigest(home: string): string | undefined {
+  try {
+    return readFolder(home).digest;
+  } catch {
+    return undefined;
+  }
+}
