@@ -84,7 +84,10 @@ async function lookFromOutside({ host, port, publicBaseUrl = "" }: Config, signa
   try {
     server?.attach((_, response) => response.end(token));
     const asked = `${publicBaseUrl}/health`;
-    const response = await fetch(asked, { signal, redirect: "manual" });
+    const response = await fetch(asked, { signal, redirect: "manual" }).catch((error: Error) => {
+      const lead = `${publicBaseUrl} has to lead to ${host}:${port}: look at PORT and HOST, and at the proxy in front`;
+      throw new Problem("upstream-failed", `Nothing answers there. ${lead}`, { cause: error.cause ?? error });
+    });
     const text = await response.text();
     const isOurs = server ? text === token : response.status === 200 && text.includes('"service"');
     if (isOurs) return `${publicBaseUrl} leads to ${server ? "this process" : "a running server"}`;

@@ -95,9 +95,13 @@ function refuse(error: unknown, done: ReadonlyMap<string, Applied>): never {
   throw new Problem(code, `${message}\n${count} ${first.to} now, and this one does not: run the command again`);
 }
 
-/** What was sold, the oldest first. */
-export const readHistory = ({ dataDir }: Pick<Config, "dataDir">): Promise<readonly HistoryEntry[]> =>
-  createHistory(dataDir).list();
+/** What was sold, the oldest first: by the process that runs, or by those that have run. */
+export async function readHistory({ dataDir }: Pick<Config, "dataDir">): Promise<readonly HistoryEntry[]> {
+  const [socket] = await findProcesses(dataDir);
+  return socket === undefined
+    ? createHistory(dataDir).list()
+    : askProcess<readonly HistoryEntry[]>(socket, "GET", "/history");
+}
 
 /** What `payphone diff` prints. */
 export const toDiffText = ({ from, to, changes }: SetComparison): string =>

@@ -1,5 +1,6 @@
 import { Problem } from "../../api/problem.ts";
 import { once } from "../../core/once.ts";
+import { isTestSite } from "../../core/rails/networks.ts";
 import { type Config, examineConfig, loadEnv } from "../config/config.ts";
 import { missingForServe } from "../config/serve.ts";
 import { readFolder } from "../history/folder.ts";
@@ -137,12 +138,13 @@ export async function refuseFaults(
   const environment = [...malformed, ...isMissing(trial.capabilities)];
   const reports = [
     ...(trial.faults.length > 0 ? [toFaultReport(trial.faults)] : []),
-    ...(environment.length > 0 ? [HEADING, ...environment.map((line) => `  ${line}`)] : []),
+    ...(environment.length > 0 ? [toHeading(set), ...environment.map((line) => `  ${line}`)] : []),
   ];
   if (reports.length > 0) throw new Problem("bad-request", reports.join("\n"));
 }
 
-const HEADING = "Real money needs a complete configuration. What is missing or wrong:";
+const toHeading = ({ site }: ManifestSet): string =>
+  `${isTestSite(site) ? "A shop on test networks" : "Real money"} needs a complete configuration. What is missing or wrong:`;
 
 /** The capabilities that need a key of the treasury. */
 const ALL: ReadonlySet<string> = new Set(["anchor", "treasury"]);

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect } from "chai";
+import { readHistory } from "../../../runtime/cli/operate/changes.ts";
 import { edit, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
@@ -50,6 +51,8 @@ describe("a sandbox that somebody works in", function () {
     await writeFiles(dir, edit(TOSS, "manifests/toss.yaml", "0.01", "0.02"));
     await said(/~ toss {2}\$0\.01 → \$0\.02 \(\+100 %\)\napplied in \d+ ms/);
     expect(await challenge()).to.include('"amount":"20000"');
+    const sold = await readHistory({ dataDir: data.path });
+    expect(sold.map(({ what, by }) => `${what} by ${by}`)).to.deep.equal(["start by start", "apply by watch"]);
   });
 
   it("prints the faults of an edit as check does, at the plugin's own line, and goes on with what it sold", async () => {
