@@ -1,8 +1,10 @@
 import { expect } from "chai";
-import { makeDirectory, removeDirectories } from "../core/set/served-directory.ts";
+import { type SandboxFacilitator, startFacilitator } from "../../runtime/sandbox/facilitator.ts";
+import { type Files, makeDirectory, removeDirectories, TOSS } from "../core/set/served-directory.ts";
 import { toShop } from "../rails/shop.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { type FacilitatorProxy, type Mishap, startFacilitatorProxy } from "../support/chains/facilitator-proxy.ts";
+import { eventually } from "../support/eventually.ts";
 import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../support/sellers/stock-buyer.ts";
 
@@ -14,6 +16,18 @@ const FACILITATORS = `facilitators:
   - { id: first, variable: FIRST_URL }
   - { id: second, variable: SECOND_URL }
 `;
+
+const SITE = "manifests/_site.yaml";
+
+/** The shop, paid on Solana alone. */
+function onSolana(): Files {
+  const site = TOSS[SITE] ?? "";
+  const [base, solana, polygon, limits] = ["  - id: base", "  - id: solana", "  - id: polygon", "limits:"].map((part) =>
+    site.indexOf(part),
+  );
+  const rail = site.slice(solana, polygon).replace("    facilitator: remote\n", "");
+  return { ...TOSS, [SITE]: [site.slice(0, base), rail, FACILITATORS, site.slice(limits)].join("") };
+}
 
 /** It sends the settlement, and dies before it says so. */
 const diesAfterSending: Mishap = async (forward, response) => {
@@ -28,6 +42,7 @@ describe("a facilitator that dies under load", () => {
   let second: FacilitatorProxy;
   let seller: Seller;
   const data = createDataDir();
+  const settlers: SandboxFacilitator[] = [];
 
   /** Sells with these facilitators, in this order; all of the site's where none are named. */
   async function open(named = ""): Promise<void> {
@@ -44,7 +59,7 @@ describe("a facilitator that dies under load", () => {
   }
   afterEach(async () => {
     expect(await seller.stop()).to.equal(0);
-    await Promise.all([first.stop().catch(() => {}), second.stop()]);
+    await Promise.all([first.stop().catch(() => {}), second.stop(), ...settlers.splice(0).map(({ stop }) => stop())]);
   });
   after(async () => {
     data.remove();
@@ -103,5 +118,43 @@ describe("a facilitator that dies under load", () => {
     expect([transactions, paid]).to.deep.equal([CALLS, BigInt(CALLS) * PRICE]);
     const { warnings } = (await (await fetch(`${seller.url}/ready`)).json()) as { warnings: string[] };
     expect(warnings).to.include("The facilitator first does not answer and is passed over");
+  });
+
+  it("takes its quotes along on Solana, where it pays the fees: whoever asks again pays by the next one, once", async () => {
+    sandbox = await sharedSandbox();
+    const chains = { solana: sandbox.solana };
+    settlers.push(...(await Promise.all([startFacilitator({ chains }), startFacilitator({ chains })])));
+    [first, second] = (await Promise.all(settlers.map(({ url }) => startFacilitatorProxy(url)))) as [
+      FacilitatorProxy,
+      FacilitatorProxy,
+    ];
+    const env = { FIRST_URL: first.url, SECOND_URL: second.url, FACILITATOR_URL: "" };
+    seller = await startSeller({ sandbox, dataDir: data.path, dir: await makeDirectory(onSolana()), env });
+    const pay = await stockFetch(sandbox, "solana");
+    const received = (): bigint => sandbox.solana.tokenBalance(sandbox.env.SOLANA_PAYMENT_ADDRESS!);
+    const before = received();
+    const transactions = new Set<string>();
+    const refused: string[] = [];
+    let left = CALLS;
+    const buyer = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        const bought = await eventually(
+          async () => {
+            const response = await pay(`${seller.url}/v1/toss`, json({ coins: 2 }));
+            if (response.status !== 200) refused.push(await response.text());
+            return response;
+          },
+          ({ status }) => status === 200,
+        );
+        transactions.add(receiptOf(bought).transaction);
+        if (transactions.size === CALLS / 3) first.mishaps = { settle: diesBeforeSending, verify: diesBeforeSending };
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, buyer));
+    expect([transactions.size, received() - before]).to.deep.equal([CALLS, BigInt(CALLS) * PRICE]);
+    expect(second.asked.settle).to.be.greaterThan(0);
+    for (const text of refused)
+      expect(text).to.match(/"code":"(?:facilitator-unavailable|settlement-unknown|unavailable)"/);
   });
 });
