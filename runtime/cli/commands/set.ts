@@ -72,16 +72,16 @@ function addRecord(program: Command): void {
   program
     .command("record")
     .description("repeat the recorded requests against the live sources, and report answers whose shape changed")
-    .argument("[upstreams...]", "ids of the sources; all by default")
+    .argument("[upstreams...]", "ids of the sources; all by default; with --new also a service, and an input as JSON")
     .option("--check", "compare, and write nothing")
-    .option("--new", "record what the examples of services without code ask, where no recording answers")
+    .option("--new", "record what examples, or the input of one service, ask where no recording answers")
     .addOption(shopOption())
     .action(async (ids: string[], options: { dir?: string; check?: boolean; new?: boolean }) => {
       const dir = toShop(options.dir);
       const { runRecord } = await import("../record/record.ts");
-      const { recordNew } = await import("../record/new.ts");
+      const { recordMissing } = await import("../contract/missing.ts");
       const terms = { dir, ids, env: loadEnv() };
-      const run = options.new ? recordNew(terms) : runRecord({ ...terms, check: options.check ?? false });
+      const run = options.new ? recordMissing(terms) : runRecord({ ...terms, check: options.check ?? false });
       const { report, hasFailed } = await run;
       console.log(report);
       process.exitCode = hasFailed ? EXIT.failed : EXIT.ok;

@@ -11,6 +11,7 @@ import { readConfig } from "../config/config.ts";
 import type { Env } from "../config/reader.ts";
 import { toSandboxSources } from "../sandbox/sources.ts";
 import { compose } from "../serve/compose.ts";
+import type { SourcesOverride } from "../serve/sources.ts";
 import { toFaultProblem, tryPlugins } from "../set/check.ts";
 import type { ManifestSet } from "../set/load.ts";
 
@@ -28,13 +29,15 @@ export interface WorldOptions {
   readonly aheadMs: number;
   /** What its documents and answers call its public address. */
   readonly baseUrl: string;
+  /** Where sources are, and how they are asked; left out: recordings answer. */
+  readonly sources?: Pick<SourcesOverride, "locate" | "wrap"> | undefined;
 }
 
 /** Keys, addresses, nodes and places of a real shop, which no test may touch. */
 const REAL = /^(A2A_|TREASURY_|FACILITATOR_|CDP_|LLM_|REDIS_URL$|PAYPHONE_DATA_DIR$|PUBLIC_BASE_URL$)/;
 
 /** Opens a world with keys and a store of its own. @throws Problem `bad-request` with every fault of the plugins. */
-export async function openWorld({ set, env, aheadMs, baseUrl }: WorldOptions): Promise<World> {
+export async function openWorld({ set, env, aheadMs, baseUrl, sources: own }: WorldOptions): Promise<World> {
   await using opening = new AsyncDisposableStack();
   const dataDir = mkdtempSync(join(tmpdir(), "payphone-test-"));
   opening.defer(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -42,11 +45,16 @@ export async function openWorld({ set, env, aheadMs, baseUrl }: WorldOptions): P
   const sandbox = await openChains(set, kept, dataDir);
   opening.defer(() => sandbox.stop());
   const config = readConfig({ ...kept, ...sandbox.env, PAYPHONE_DATA_DIR: dataDir });
-  const sources = toSandboxSources({ set, own: { env: kept, llm: undefined }, sandbox, online: false });
+  const played = toSandboxSources({ set, own: { env: kept, llm: undefined }, sandbox, online: false });
   const store = await openStore({ dataDir });
   opening.defer(() => store.close());
   const clock = { now: () => Date.now() + aheadMs };
-  const parts = { description: sandbox.description, doors: new Map(), ...sources };
+  const parts = {
+    description: sandbox.description,
+    doors: new Map(),
+    ...played,
+    sources: { ...played.sources, ...own },
+  };
   const composed = await compose({ set, config, baseUrl, store, clock, log: silentLog, sandbox: parts });
   if (!("listener" in composed)) throw toFaultProblem(composed);
   opening.defer(() => composed.close());

@@ -1,11 +1,12 @@
 import { Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
 import { sha256 } from "../../core/digest.ts";
+import { isObject } from "../../core/json.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
 import { readBounded } from "../../drivers/http/bounded-body.ts";
 import type { Transport, WireAnswer, WireRequest } from "../../drivers/upstream/transport.ts";
 import { describeBody } from "../../sandbox/recordings/body.ts";
-import { toPathBelow } from "../../sandbox/recordings/match.ts";
+import { isRpcCall, toPathBelow } from "../../sandbox/recordings/match.ts";
 import type {
   RecordedExchange,
   RecordedRequest,
@@ -21,8 +22,13 @@ export interface Noting {
   /** Keeps what was noted since the last call of `forget`: of equal requests the last answer. */
   keep(): void;
   forget(): void;
-  /** Gives what was kept, and begins anew. */
-  take(): readonly RecordedExchange[];
+  /** Gives what was kept, by upstream, and begins anew. */
+  take(): ReadonlyMap<string, readonly RecordedExchange[]>;
+}
+
+interface Noted {
+  readonly upstream: string;
+  readonly exchange: RecordedExchange;
 }
 
 export interface NotingOptions {
@@ -37,24 +43,24 @@ const MOST_BYTES = 8 * 1024 * 1024;
 export function createNoting({ recordings, places, live }: NotingOptions): Noting {
   const bases = new Map(places.map(({ manifest, url, query }) => [manifest.id, toBase(url, query)]));
   const titles = new Map(places.map(({ manifest: { id, title } }) => [id, title]));
-  let noted: RecordedExchange[] = [];
-  let kept: RecordedExchange[] = [];
+  let noted: Noted[] = [];
+  let kept: Noted[] = [];
 
   return {
     send: createRecordedTransport({ recordings, baseUrls: bases, titles, remedy: "", fallback: ask }),
     keep() {
-      for (const exchange of noted) {
-        kept = kept.filter(({ request }) => !isDeepStrictEqual(request, exchange.request));
-        kept.push(exchange);
+      for (const one of noted) {
+        kept = kept.filter((other) => !isSame(one, other));
+        kept.push(one);
       }
     },
     forget() {
       noted = [];
     },
     take() {
-      const taken = kept;
+      const taken = Map.groupBy(kept, ({ upstream }) => upstream);
       kept = [];
-      return taken;
+      return new Map([...taken].map(([upstream, all]) => [upstream, all.map(({ exchange }) => exchange)]));
     },
   };
 
@@ -64,10 +70,27 @@ export function createNoting({ recordings, places, live }: NotingOptions): Notin
     if (status < 400) {
       const path = toPathBelow(request.url, bases.get(request.upstream) ?? "") ?? request.url.pathname;
       const asked = { method: request.method, path, ...(await describeBody(request)) };
-      noted.push(toExchange(asked, { status, headers, bytes }));
+      const exchange = toRpcExchange(asked.body, bytes) ?? toExchange(asked, { status, headers, bytes });
+      noted.push({ upstream: request.upstream, exchange });
     }
     return { status, headers, body: Readable.from([bytes]) };
   }
+}
+
+const isSame = (one: Noted, other: Noted): boolean =>
+  one.upstream === other.upstream && isDeepStrictEqual(one.exchange.request, other.exchange.request);
+
+/** A call of a node, whose id is another one each time. Undefined for all else, and for what the node refused. */
+function toRpcExchange(body: unknown, bytes: Buffer): RecordedExchange | undefined {
+  const answer = parse(bytes.toString());
+  if (!isRpcCall(body) || typeof body.method !== "string" || !isObject(answer) || !("result" in answer))
+    return undefined;
+  const params = Array.isArray(body.params) ? (body.params as readonly unknown[]) : [];
+  return {
+    case: "success",
+    request: { rpc: { method: body.method, params } },
+    response: { result: answer.result },
+  };
 }
 
 /** Credentials in the query are part of the base, so that no recorded path has them. */

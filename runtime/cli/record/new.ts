@@ -74,7 +74,7 @@ export async function recordNew({ dir, ids, env, services }: NewRecordOptions): 
         if (complaint === undefined) kept.push(...called);
         noting.forget();
       }
-      lines.push(...(await write(set, manifest, [...noting.take(), ...kept])));
+      lines.push(...(await write(set, manifest, [...[...noting.take().values()].flat(), ...kept])));
     }
   } finally {
     await Promise.all([http.close(), web.close(), tools.close()]);

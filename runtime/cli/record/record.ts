@@ -91,7 +91,7 @@ const PATIENT = { timeoutMs: 60_000, retries: 2 };
 const SHORTEST_SECRET = 12;
 
 /** The credentials of an upstream, and the parts of an operator's own URL that may be credentials. */
-function toSecrets({ manifest, url, headers, query = {} }: Place): readonly string[] {
+export function toSecrets({ manifest, url, headers, query = {} }: Place): readonly string[] {
   const keys = [...Object.values(headers), ...Object.values(query)];
   if (url === undefined || url === manifest.url) return keys;
   const { username, password, pathname, searchParams } = new URL(url);

@@ -1,0 +1,129 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Problem } from "../../api/problem.ts";
+import type { Manifest, UpstreamManifest } from "../../core/set/manifest.ts";
+import { splitHandler } from "../../core/set/plugins.ts";
+import { createHttpTransport } from "../../drivers/upstream/transport.ts";
+import { loadRecordings, type RecordedExchange } from "../../sandbox/recordings/recordings.ts";
+import { createNoting } from "../record/capture.ts";
+import { writeRecording } from "../record/files.ts";
+import { recordNew } from "../record/new.ts";
+import { type RecordOptions, type RecordRun, toSecrets } from "../record/record.ts";
+import { locate } from "../serve/locate.ts";
+import { toFaultProblem } from "../set/check.ts";
+import { loadSet, type ManifestSet } from "../set/load.ts";
+import { callService } from "./examples.ts";
+import { openWorld } from "./world.ts";
+
+export interface MissingOptions extends Pick<RecordOptions, "dir" | "env"> {
+  /** Ids of upstreams; or of one service, and perhaps an input for it as JSON; empty: all services without code. */
+  readonly ids: readonly string[];
+}
+
+/**
+ * Records what has no recording yet: what the examples of services without code ask (`recordNew`), or what one service asks
+ * for its examples or for one input, with code or without.
+ * @throws Problem `bad-request` for a set with faults, for what is neither a service nor an upstream, and for no JSON.
+ */
+export async function recordMissing({ dir, ids, env }: MissingOptions): Promise<RecordRun> {
+  const set = await loadSet(dir);
+  if (set.faults.length > 0) throw toFaultProblem(set.faults);
+  const [first, text, ...more] = ids;
+  const service = set.manifests.find(({ id }) => id === first);
+  if (service && more.length === 0)
+    return recordService(set, { manifest: service, inputs: toInputs(service, text) }, env);
+  const known = (set.site.upstreams ?? []).map(({ id }) => id);
+  const unknown = ids.find((id) => !known.includes(id));
+  if (unknown === undefined) return recordNew({ dir, ids, env });
+  const right = `"payphone record --new <service> '<input>'" records one input`;
+  throw new Problem("bad-request", `"${unknown}" is no service and no upstream; ${right}`);
+}
+
+/** What is tried for one service. */
+interface Trial {
+  readonly manifest: Manifest;
+  readonly inputs: readonly { readonly name: string; readonly input: unknown }[];
+}
+
+function toInputs({ examples }: Manifest, text: string | undefined): Trial["inputs"] {
+  if (text === undefined) return examples.map(({ input }, at) => ({ name: `example ${at + 1}`, input }));
+  try {
+    return [{ name: "this input", input: JSON.parse(text) as unknown }];
+  } catch {
+    throw new Problem("bad-request", `The input is no JSON: ${text}`);
+  }
+}
+
+/** Runs one service on its inputs, and writes what it asked for those that came true, for each upstream. */
+async function recordService(
+  set: ManifestSet,
+  { manifest, inputs }: Trial,
+  env: RecordOptions["env"],
+): Promise<RecordRun> {
+  await using opened = new AsyncDisposableStack();
+  const http = opened.adopt(createHttpTransport(), ({ close }) => close());
+  const places = (set.site.upstreams ?? []).map((upstream) => ({ manifest: upstream, ...locate(upstream, env) }));
+  const noting = createNoting({ recordings: loadRecordings(set.dir), places, live: http.send });
+  const sources = { locate: (upstream: UpstreamManifest) => locate(upstream, env), wrap: () => noting.send };
+  const world = await openWorld({ set, env, aheadMs: 0, baseUrl: BASE_URL, sources });
+  opened.defer(() => world.close());
+  const lines: string[] = [];
+  for (const { name, input } of inputs) {
+    noting.forget();
+    const complaint = await complaintOf(callService(world, manifest.id, input));
+    if (complaint === undefined) noting.keep();
+    else lines.push(`${name} of ${manifest.id}: not recorded: ${complaint}`);
+  }
+  const secrets = places.flatMap(toSecrets);
+  for (const [upstream, noted] of noting.take())
+    lines.push(...(await write(set, manifest, { upstream, noted, secrets })));
+  const hasFailed = lines.some((line) => line.includes(": not recorded: "));
+  return { report: lines.join("\n") || "everything that it asks is recorded already", hasFailed };
+}
+
+const BASE_URL = "http://127.0.0.1:4021";
+
+/** Why a work has failed; undefined when it has not. */
+async function complaintOf(work: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    const { message, options } = Problem.from(error);
+    return options.cause instanceof Error ? `${message} (${options.cause.message})` : message;
+  }
+}
+
+interface Taken {
+  readonly upstream: string;
+  readonly noted: readonly RecordedExchange[];
+  /** No recording may hold one of them. */
+  readonly secrets: readonly string[];
+}
+
+/** Writes a new file, or adds to the one that is there. */
+async function write(
+  { dir }: ManifestSet,
+  manifest: Manifest,
+  { upstream, noted, secrets }: Taken,
+): Promise<readonly string[]> {
+  const { id } = manifest;
+  const tells = ({ content, ...exchange }: RecordedExchange): boolean =>
+    secrets.some((secret) => JSON.stringify(exchange).includes(secret) || content?.includes(secret));
+  if (noted.some(tells)) return [`${upstream} for ${id}: not recorded: it repeats a credential`];
+  const file = `${folderOf(manifest, dir)}recordings/${upstream}/${id}.json`;
+  const there = loadRecordings(dir).find((recording) => recording.file === file);
+  const exchanges = [...(there?.exchanges ?? []), ...noted];
+  const source = there?.source ?? `Recorded with inputs of ${id}.`;
+  await mkdir(dirname(join(dir, file)), { recursive: true });
+  const old = { file, upstream, source, exchanges: there?.exchanges ?? [] };
+  const written = await writeRecording(dir, old, exchanges);
+  return written.map((one) => `${one} written`);
+}
+
+/** A plugin with a folder keeps its recordings there. */
+function folderOf({ handler }: Manifest, dir: string): string {
+  const folder = handler === undefined ? "" : `plugins/${splitHandler(handler).plugin}/`;
+  return folder !== "" && existsSync(join(dir, folder)) ? folder : "";
+}

@@ -1,0 +1,67 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { openShop } from "../../../runtime/cli/contract/contract.ts";
+import { recordMissing } from "../../../runtime/cli/contract/missing.ts";
+import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import { openSource, type ScriptedSource } from "../../support/sources/scripted-source.ts";
+
+const PLUGIN = `import { definePlugin } from "#plugin";
+
+export default definePlugin("toss", ({ upstream }) => ({
+  async toss({ coins }, { signal }) {
+    const { sides } = (await upstream("mint").get("/coins", { query: { count: String(coins) }, signal })).json();
+    return { sides };
+  },
+}));
+`;
+const KEY = "key-of-the-mint";
+
+describe("payphone record --new, of a service with code", () => {
+  let source: ScriptedSource;
+  let dir: string;
+  before(async () => {
+    source = await openSource();
+    const { "plugins/toss.ts": _, ...rest } = TOSS;
+    const site = "manifests/_site.yaml";
+    const mint = `upstreams: [{ id: mint, title: The mint, url: "${source.url}", key: { variable: MINT_KEY, header: x-key } }]\n`;
+    const files: Files = {
+      ...edit(rest, "manifests/toss.yaml", "tags:", "upstreams: [mint]\ntags:"),
+      "plugins/toss/index.ts": PLUGIN,
+    };
+    dir = await makeDirectory({ ...files, [site]: `${files[site]}${mint}` });
+  });
+  after(async () => {
+    await source.close();
+    await removeDirectories();
+  });
+  const record = (...ids: string[]) => recordMissing({ dir, ids, env: { MINT_KEY: KEY } });
+  const refusal = (...ids: string[]): Promise<string> => record(...ids).then(String, (error: Error) => error.message);
+
+  it("asks what one input asks, and plays it from then on", async () => {
+    source.script({ body: JSON.stringify({ sides: ["tails", "tails", "tails"] }) });
+    const file = "plugins/toss/recordings/mint/toss.json";
+    expect((await record("toss", '{"coins":3}')).report).to.equal(`${file} written`);
+    expect(await readFile(join(dir, file), "utf8")).to.include('"path": "/coins?count=3"');
+    expect((await record("toss", '{"coins":3}')).report).to.include("recorded already");
+    expect(source.asked.map(({ path }) => path)).to.deep.equal(["/coins?count=3"]);
+    const shop = await openShop({ dir, env: {} });
+    expect(await shop.call("toss", { coins: 3 })).to.deep.equal({ sides: ["tails", "tails", "tails"] });
+    await shop.close();
+  });
+
+  it("keeps nothing that repeats a credential, and nothing of an input that is refused", async () => {
+    source.script({ body: JSON.stringify({ sides: ["heads"], for: KEY }) });
+    expect(await record("toss", '{"coins":1}')).to.deep.equal({
+      ...{ report: "mint for toss: not recorded: it repeats a credential", hasFailed: true },
+    });
+    expect(await record("toss", '{"coins":0}')).to.deep.equal({
+      ...{ report: "this input of toss: not recorded: The input does not match the schema", hasFailed: true },
+    });
+  });
+
+  it("says what would be right", async () => {
+    expect(await refusal("tosss")).to.match(/^"tosss" is no service and no upstream; .*record --new <service>/);
+    expect(await refusal("toss", "{coins}")).to.equal("The input is no JSON: {coins}");
+  });
+});
