@@ -5,7 +5,7 @@ import { type Contestant, start } from "./contestant.ts";
 import { paid, sample } from "./load.ts";
 import { median } from "./median.ts";
 
-/** What the book costs a paid call. */
+/** What the book and the metrics cost a paid call. */
 export interface BooksRow {
   readonly title: string;
   readonly goal: string;
@@ -20,7 +20,7 @@ const ROUNDS = 12;
 const WARM_UP = 3;
 const CALLS = 1600;
 
-/** The same seller with its book and without, on a file, with a facilitator over loopback HTTP, in turns. */
+/** The same seller with its book and metrics, and without, on a file, with a facilitator over loopback HTTP, in turns. */
 export async function measureBooks(): Promise<readonly BooksRow[]> {
   process.stderr.write("books ");
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
@@ -51,7 +51,7 @@ export async function measureBooks(): Promise<readonly BooksRow[]> {
   }
   return [
     {
-      title: "paid call with the book, on a file, facilitator over loopback HTTP",
+      title: "paid call with the book and metrics, on a file, facilitator over loopback HTTP",
       goal: "≤ 1.05 of without",
       cpuMs: { on: median(costs.map(({ on }) => on)), off: median(costs.map(({ off }) => off)) },
       cpuRatio: median(costs.map(({ on, off }) => on / off)),

@@ -4,7 +4,6 @@ import { SIGNS } from "../../core/books/events.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import type { GroupRow } from "./groups.ts";
-import { isOwn } from "./json.ts";
 import { explorerOf, railOfToken } from "./rails.ts";
 
 /** What accountants import (RFC 4180): UTC times, what takes off is negative. */
@@ -30,25 +29,40 @@ const OPTIONS = {
   },
 } as const;
 
+/** What needs neither quotes nor an apostrophe. */
+const PLAIN = /^[0-9A-Za-z][\w.:/-]*$/;
+
+/** One cell. Most are plain: only the others cost what the library takes. */
+function toCell(text: string): string {
+  if (text === "" || PLAIN.test(text) || NEGATIVE.test(text)) return text;
+  return stringify([[text]], OPTIONS).slice(0, -"\r\n".length);
+}
+
 export function createCsv(rails: readonly RailManifest[], own: readonly string[]): SalesCsv {
+  const isOurs = new Set(own);
+  const currencyOf = remember((line: BookLine) => railOfToken(rails, line)?.symbol ?? "", toToken);
+  const decimalOf = remember(
+    ({ amount, decimals }: BookLine) => (decimals === null ? "" : toDecimal(BigInt(amount), decimals)),
+    ({ amount, decimals }) => `${amount} ${decimals}`,
+  );
   return {
     head: stringify([COLUMNS], { record_delimiter: "windows" }),
-    rows: (lines) => stringify(lines.map(toRow), OPTIONS),
+    rows: (lines) => lines.map((line) => `${toRow(line).map(toCell).join(",")}\r\n`).join(""),
   };
 
   /** In the order of the columns. */
   function toRow(line: BookLine): string[] {
-    const { network, asset, decimals, usd, transaction } = line;
+    const { network, asset, decimals, usd, payer, transaction } = line;
     const sign = SIGNS[line.kind] < 0 ? "-" : "";
     return [
       new Date(line.at).toISOString(),
       line.kind,
       line.service,
-      railOfToken(rails, line)?.symbol ?? "",
-      decimals === null ? "" : sign + toDecimal(BigInt(line.amount), decimals),
+      currencyOf(line),
+      decimals === null ? "" : sign + decimalOf(line),
       sign + line.amount,
       usd === null ? "" : sign + usd,
-      line.payer ?? "",
+      payer ?? "",
       line.receiver ?? "",
       transaction,
       explorerOf(rails, line) ?? "",
@@ -56,13 +70,27 @@ export function createCsv(rails: readonly RailManifest[], own: readonly string[]
       network,
       asset,
       line.door ?? "",
-      isOwn(line, own) ? "yes" : "",
+      payer !== null && isOurs.has(payer) ? "yes" : "",
       line.id,
       line.of ?? "",
       line.requestId ?? "",
       line.job ?? "",
     ];
   }
+}
+
+const toToken = ({ network, asset }: BookLine): string => `${network} ${asset}`;
+const MOST_REMEMBERED = 1000;
+
+/** Remembers answers by a key that few lines differ in. */
+function remember(answer: (line: BookLine) => string, keyOf: (line: BookLine) => string): (line: BookLine) => string {
+  const known = new Map<string, string>();
+  return (line) => {
+    const key = keyOf(line);
+    const text = known.get(key) ?? answer(line);
+    if (known.size < MOST_REMEMBERED) known.set(key, text);
+    return text;
+  };
 }
 
 /** The same for sums. */

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { Problem } from "../../api/problem.ts";
 import type { Books } from "../../core/books/books.ts";
-import { forgetBefore } from "../../core/books/keeping.ts";
+import { toForget } from "../../core/books/keeping.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
-import { openBooks } from "../../drivers/books/open-books.ts";
-import { NAMESPACE, storeFileOf } from "../../drivers/store/open-store.ts";
+import { storeFileOf } from "../../drivers/store/open-store.ts";
 import { createTreasury } from "../../drivers/treasury.ts";
 import type { Config } from "../config/config.ts";
+import { createBookAccess } from "../monitor/book-access.ts";
 
 /** Where a book is to be looked for. */
 export interface BookPlace {
@@ -41,23 +41,16 @@ export async function withBooks<T>(config: Config, place: BookPlace, work: (shop
   const file = storeFileOf(dataDir);
   const isRedis = config.redisUrl !== undefined && !isSandbox;
   if (!isRedis && !existsSync(file)) throw new Problem("bad-request", `There is no store in ${dataDir}: ${WHERE}`);
-  const books = await openBooks(
-    isRedis
-      ? {
-          redisUrl: config.redisUrl as string,
-          namespace: NAMESPACE,
-          file: join(dataDir, "book.sqlite"),
-          forgetBefore: () => forgetBefore(site.books, Date.now()),
-        }
-      : { file },
-  );
+  const from = { dataDir, redisUrl: isRedis ? config.redisUrl : undefined };
+  const access = createBookAccess(from, () => toForget(site.books, Date.now()));
   try {
+    const books = await access.open();
     await books.refresh();
     const own = [...(site.books?.own ?? []), ...(await ownAddresses(config, isSandbox ? sandboxDir : undefined))];
     const named = own.map((address) => (address.startsWith("0x") ? address.toLowerCase() : address));
     return await work({ books, site, own: [...new Set(named)], sandboxDir: isSandbox ? sandboxDir : undefined });
   } finally {
-    await books.close();
+    await access.close();
   }
 }
 

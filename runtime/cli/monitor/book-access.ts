@@ -1,28 +1,31 @@
 import { join } from "node:path";
 import type { Books } from "../../core/books/books.ts";
+import type { Forgotten } from "../../core/books/keeping.ts";
 import { openBooks } from "../../drivers/books/open-books.ts";
 import { NAMESPACE, storeFileOf } from "../../drivers/store/open-store.ts";
 import type { Config } from "../config/config.ts";
 
-/** The shop's book, opened at the first question. */
+/** A shop's book, opened at the first question. */
 export interface BookAccess {
   /** @throws Problem `unavailable`; the next call tries again. */
   open(): Promise<Books>;
   close(): Promise<void>;
 }
 
-/** @param forgetBefore lines that are older are taken out of a book that is kept in Redis: Unix milliseconds */
+/**
+ * Of the file in the data directory, or of Redis where it is configured: then the data directory has this machine's copy.
+ * @param forget what is taken out of that copy
+ */
 export function createBookAccess(
-  config: Pick<Config, "dataDir" | "redisUrl">,
-  forgetBefore?: () => number,
+  { dataDir, redisUrl }: Pick<Config, "dataDir" | "redisUrl">,
+  forget?: () => Forgotten,
 ): BookAccess {
-  const { dataDir, redisUrl } = config;
   let opened: Promise<Books> | undefined;
   const open = (): Promise<Books> =>
     openBooks(
       redisUrl === undefined
         ? { file: storeFileOf(dataDir) }
-        : { redisUrl, namespace: NAMESPACE, file: join(dataDir, "books.sqlite"), forgetBefore },
+        : { redisUrl, namespace: NAMESPACE, file: join(dataDir, "book.sqlite"), forget },
     );
   return {
     open() {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import closeWithGrace from "close-with-grace";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Log } from "../../api/capabilities.ts";
-import { forgetBefore } from "../../core/books/keeping.ts";
+import { toForget } from "../../core/books/keeping.ts";
 import type { CreateLimiter, Limiter } from "../../core/limiter.ts";
 import { createLog, type OpenLog } from "../../drivers/log.ts";
 import { openStore } from "../../drivers/store/open-store.ts";
@@ -95,7 +95,7 @@ export async function run(options: RunOptions): Promise<Running> {
   opening.defer(() => tracing.close());
   const monitor = await openMonitor({ config, store, log, sold: () => toSold(swap) });
   const shared = monitor.watchStore({ ...store, createLimiter: keepLimiters(store.createLimiter) });
-  const books = createBookAccess(config, () => forgetBefore(swap.current().set.site.books, clock.now()));
+  const books = createBookAccess(config, () => toForget(swap.current().set.site.books, clock.now()));
   opening.defer(() => books.close());
   const composeSet: ComposeSet = ({ set: next, digest, retired }, knownRails) => {
     log.conceal(secretsOf(config, next.site));

@@ -9,3 +9,17 @@ export const forgetBefore = (books: { readonly keep_days?: number } | undefined,
 
 /** Before when tallies are forgotten: minutes since the Unix epoch. */
 export const forgetTalliesBefore = (now: number): number => Math.floor((now - TALLY_DAYS * DAY_MS) / 60_000);
+
+/** What a book forgets. */
+export interface Forgotten {
+  /** Lines before: Unix milliseconds; 0 for none. */
+  readonly before: number;
+  /** Tallies before: minutes since the Unix epoch. */
+  readonly tallyMinute: number;
+}
+
+/** What a book forgets now. @param books of `_site.yaml` */
+export const toForget = (books: Parameters<typeof forgetBefore>[0], now: number): Forgotten => ({
+  before: forgetBefore(books, now),
+  tallyMinute: forgetTalliesBefore(now),
+});

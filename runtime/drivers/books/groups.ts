@@ -1,38 +1,43 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { BookGroup, Books, Grouping } from "../../core/books/books.ts";
-import { ATOMIC, toWhere } from "./filters.ts";
-import { GIGA } from "./tables.ts";
+import { packPayer, toFiltered } from "./filters.ts";
+import { ATOMIC, KINDS, NANO, unpackHex } from "./packing.ts";
+import { GIGA } from "./schema.ts";
 
-const GROUPS: Readonly<Record<Grouping, string>> = {
-  day: "date(at / 1000, 'unixepoch')",
-  service: "service",
-  payer: "coalesce(payer, '')",
-  all: "''",
+/** Lines are grouped by these, and the groups are named afterwards. */
+const GROUPS: Readonly<Record<Grouping, { readonly by: string; readonly name: string }>> = {
+  day: { by: "at / 86400000", name: "date(grouped * 86400, 'unixepoch')" },
+  service: { by: "0", name: "service" },
+  payer: { by: "payer", name: `coalesce(${unpackHex("grouped")}, '')` },
+  all: { by: "0", name: "''" },
 };
 
 /** Sums the lines themselves, one by one. */
 export const createGroups =
   (db: DatabaseSync): Books["groups"] =>
   (filter, { own, by }) => {
-    const { wheres, values } = toWhere(filter);
+    const { from, wheres, values } = toFiltered(filter);
     const isOwn = own.length === 0 ? "0" : `coalesce(payer IN (${own.map(() => "?").join(", ")}), 0)`;
     const statement = db.prepare(`
-      SELECT grouped AS "group", rail, network, asset, decimals, kind, is_own, count(*) AS count,
+      SELECT ${GROUPS[by].name} AS "group", rail, network, asset, decimals, kind, is_own, sum(count) AS count,
         sum(giga) AS giga, sum(rest) AS rest, sum(nano) AS nano
       FROM (
-        SELECT ${GROUPS[by]} AS grouped, rail, network, asset, decimals, kind, ${isOwn} AS is_own, ${ATOMIC},
-          coalesce(nano, 0) AS nano
-        FROM book JOIN book_terms ON book_terms.id = book.terms
-        ${wheres.length > 0 ? `WHERE ${wheres.join(" AND ")}` : ""}
-      ) GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1`);
+        SELECT ${GROUPS[by].by} AS grouped, terms, kind, ${isOwn} AS is_own, count(*) AS count,
+          sum(giga) AS giga, sum(rest) AS rest, sum(nano) AS nano
+        FROM (
+          SELECT l.at AS at, l.payer AS payer, terms, kind, ${ATOMIC}, ${NANO} FROM ${from}
+          ${wheres.length > 0 ? `WHERE ${wheres.join(" AND ")}` : ""}
+        ) GROUP BY 1, 2, 3, 4
+      ) AS lines JOIN book_terms ON book_terms.id = lines.terms GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1`);
     statement.setReadBigInts(true);
-    return statement.all(...own, ...values).map(toGroup);
+    return statement.all(...own.map(packPayer), ...values).map(toGroup);
   };
 
 function toGroup(row: object): BookGroup {
-  const { count, giga, rest, nano, decimals, is_own, ...names } = row as Record<string, bigint>;
+  const { count, giga, rest, nano, decimals, is_own, kind, ...names } = row as Record<string, bigint>;
   return {
-    ...(names as unknown as Pick<BookGroup, "group" | "rail" | "network" | "asset" | "kind">),
+    ...(names as unknown as Pick<BookGroup, "group" | "rail" | "network" | "asset">),
+    kind: KINDS[Number(kind)] as BookGroup["kind"],
     decimals: decimals === null ? null : Number(decimals),
     isOwn: is_own === 1n,
     count: Number(count),

@@ -1,9 +1,15 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import type { Books } from "../../core/books/books.ts";
+import { isBusy } from "../sqlite-errors.ts";
+import { prepareTables } from "./migration.ts";
 import { openProjection, type ProjectionOptions } from "./projection.ts";
-import { type BookQuestions, createBookQuestions } from "./questions.ts";
+import { createBookQuestions } from "./questions.ts";
+import { SHOWN } from "./schema.ts";
+import { createBookTables } from "./tables.ts";
+import { transact } from "./transactions.ts";
 
 export type OpenBooksOptions =
   | {
@@ -12,8 +18,9 @@ export type OpenBooksOptions =
     }
   | ProjectionOptions;
 
-/** How long a lock is waited for. */
-const BUSY_MS = 2000;
+/** How long the thread waits for a lock; whoever asks waits longer. */
+const BUSY_MS = 50;
+const PATIENCE_MS = 2000;
 
 /** Opens the shop's book for questions. @throws Problem `unavailable` when it cannot be opened, or is not there yet. */
 export async function openBooks(options: OpenBooksOptions): Promise<Books> {
@@ -23,16 +30,36 @@ export async function openBooks(options: OpenBooksOptions): Promise<Books> {
   }
   const { file } = options;
   if (!existsSync(file)) throw new Problem("unavailable", `There is no store ${file}`);
-  const db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
-  return { ...ask(db, file), refresh: async () => {}, close: async () => db.close() };
-}
-
-function ask(db: DatabaseSync, file: string): BookQuestions {
+  const db = new DatabaseSync(file, { timeout: BUSY_MS });
   try {
-    return createBookQuestions(db);
+    db.exec("PRAGMA synchronous = NORMAL"); // What a crash takes away is shown again.
+    await patiently(file, () => prepareTables(db));
+    const { show } = createBookTables(db);
+    const isBehind = db.prepare(`SELECT 1 FROM book_lines WHERE seq > ${SHOWN} LIMIT 1`);
+    const refresh = async (): Promise<void> => {
+      while (isBehind.get() && (await patiently(file, () => transact(db, show)))) await setImmediate();
+    };
+    return { ...createBookQuestions(db), refresh, close: async () => db.close() };
   } catch (cause) {
     db.close();
-    const reason = (cause as Error).message;
-    throw new Problem("unavailable", `${file} holds no book that can be read: ${reason}`, { cause });
+    throw cause instanceof Problem ? cause : unreadable(file, cause);
   }
 }
+
+/** Tries again while another process holds the lock. @throws Problem `unavailable`. */
+async function patiently<T>(file: string, work: () => T): Promise<T> {
+  const givenUp = performance.now() + PATIENCE_MS;
+  for (;;)
+    try {
+      return work();
+    } catch (cause) {
+      if (!isBusy(cause) || performance.now() > givenUp) throw unreadable(file, cause);
+      await setTimeout(BUSY_MS);
+    }
+}
+
+const unreadable = (file: string, cause: unknown): Problem =>
+  new Problem("unavailable", `The book in ${file} cannot be read: ${(cause as Error).message}`, {
+    cause,
+    retryAfter: 1,
+  });

@@ -5,9 +5,12 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import type { BookEvent, BookTally } from "../../core/books/events.ts";
+import type { Forgotten } from "../../core/books/keeping.ts";
 import { answered, createReconnection, PATIENCE_MS } from "../redis-client.ts";
+import { prepareTables } from "./migration.ts";
 import { bookStreamOf, nameKeyOf, tallyStreamOf } from "./streams.ts";
-import { BOOK_TABLES, createBookTables } from "./tables.ts";
+import { createBookTables } from "./tables.ts";
+import { transact } from "./transactions.ts";
 
 export interface ProjectionOptions {
   /** `redis://` or `rediss://`, with the credentials. */
@@ -16,8 +19,8 @@ export interface ProjectionOptions {
   readonly namespace: string;
   /** Where the tables are kept on this machine: they are made anew from the streams whenever they are lost. */
   readonly file: string;
-  /** Lines that are older are taken out: Unix milliseconds. */
-  readonly forgetBefore?: (() => number) | undefined;
+  /** What is taken out once an hour; left out: nothing. */
+  readonly forget?: (() => Forgotten) | undefined;
 }
 
 /** The tables of a book that is kept in Redis. */
@@ -32,6 +35,8 @@ const BUSY_MS = 5000;
 /** Entries of one step: some milliseconds of this thread. */
 const STEP = 1000;
 const START = "0-0";
+/** Between two times that old lines are taken out. */
+const TIDY_MS = 60 * 60_000;
 
 /**
  * Follows the streams of a book. Several processes of a machine may do so with one file: what each has taken in is written
@@ -39,7 +44,7 @@ const START = "0-0";
  * @throws Problem `unavailable` when Redis cannot be reached, or the file cannot be written.
  */
 export async function openProjection(options: ProjectionOptions): Promise<Projection> {
-  const { redisUrl, namespace, file, forgetBefore = () => 0 } = options;
+  const { redisUrl, namespace, file, forget } = options;
   const { createClient } = await import("@keyv/redis");
   const reconnection = createReconnection();
   const client = createClient({
@@ -49,6 +54,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   });
   client.on("error", () => {}); // Whoever asks for something is told.
   let refreshing: Promise<void> | undefined;
+  let tidiedAt = Number.NEGATIVE_INFINITY;
   try {
     await answered(client.connect());
   } catch (cause) {
@@ -81,13 +87,21 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   async function catchUp(): Promise<void> {
     try {
       await know();
-      await follow(bookStreamOf(namespace), (text) => tables.enter(JSON.parse(text) as BookEvent));
-      await follow(tallyStreamOf(namespace), (text) => tables.count(JSON.parse(text) as BookTally[]));
+      await follow(bookStreamOf(namespace), (texts) => tables.take(texts.map((text) => JSON.parse(text) as BookEvent)));
+      await follow(tallyStreamOf(namespace), (texts) =>
+        tables.count(texts.flatMap((text) => JSON.parse(text) as BookTally[])),
+      );
     } catch (cause) {
       throw cause instanceof Problem ? cause : unreachable(cause);
     }
-    const before = forgetBefore();
-    while (before > 0 && atOnce(() => tables.forget(before, Math.floor(before / 60_000)))) await setImmediate();
+    await tidy();
+  }
+
+  async function tidy(): Promise<void> {
+    if (!forget || performance.now() - tidiedAt < TIDY_MS) return;
+    const { before, tallyMinute } = forget();
+    while (transact(db, () => tables.forget(before, tallyMinute))) await setImmediate();
+    tidiedAt = performance.now();
   }
 
   /** A book has a name. Tables of another one are emptied: that Redis was replaced, or lost its data. */
@@ -95,40 +109,32 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
     await answered(client.set(nameKeyOf(namespace), randomUUID(), { condition: "NX" }));
     const name = await answered(client.get(nameKeyOf(namespace)));
     if (name === null || placeOf("name") === name) return;
-    atOnce(() => {
+    transact(db, () => {
       for (const table of TABLES) db.exec(`DELETE FROM ${table}`);
       writePlace.run("name", name);
     });
   }
 
-  async function follow(stream: string, take: (text: string) => void): Promise<void> {
+  async function follow(stream: string, take: (texts: readonly string[]) => void): Promise<void> {
     for (;;) {
       const place = placeOf(stream) ?? START;
       const found = await answered(client.xRange(stream, `(${place}`, "+", { COUNT: STEP }));
       const last = found.at(-1);
       if (!last) return;
-      atOnce(() => {
+      transact(db, () => {
         if ((placeOf(stream) ?? START) !== place) return; // Another process has taken them in.
-        for (const { message } of found) take(message.e ?? "null");
+        take(found.flatMap(({ message }) => message.e ?? []));
         writePlace.run(stream, last.id);
       });
     }
   }
-
-  function atOnce<T>(work: () => T): T {
-    db.exec("BEGIN IMMEDIATE");
-    try {
-      const value = work();
-      db.exec("COMMIT");
-      return value;
-    } catch (error) {
-      if (db.isTransaction) db.exec("ROLLBACK");
-      throw error;
-    }
-  }
 }
 
-const TABLES = ["book", "book_terms", "book_hours", "book_days", "book_buyers", "book_tallies", "book_place"];
+/** Rows of `book_terms` and `book_names` say nothing by themselves. */
+const TABLES = [
+  ...["book_lines", "book_ids", "book_keys", "book_times", "book_payers", "book_bought"],
+  ...["book_sums", "book_visits", "book_counts", "book_place"],
+];
 
 /** What a crash takes away is taken in again: nothing needs to be synced. */
 function openTables(file: string): DatabaseSync {
@@ -136,7 +142,8 @@ function openTables(file: string): DatabaseSync {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     closeSync(openSync(file, "a", 0o600));
     const db = new DatabaseSync(file, { timeout: BUSY_MS });
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${BOOK_TABLES}`);
+    db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    prepareTables(db);
     return db;
   } catch (cause) {
     throw new Problem("unavailable", `The book ${file} cannot be opened: ${(cause as Error).message}`, { cause });

@@ -1,9 +1,12 @@
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import type { BookSum, Books, Span, Split } from "../../core/books/books.ts";
-import { ATOMIC } from "./filters.ts";
-import { DAY_MS, GIGA, HOUR_MS } from "./tables.ts";
+import { packPayer } from "./filters.ts";
+import { ATOMIC, KINDS, NANO } from "./packing.ts";
+import { GIGA, MINUTE_MS, UNITS } from "./schema.ts";
+import { cutSpan, type SelectedSpans, selectSpans, unitsOf } from "./spans.ts";
 
 const SPLITS: readonly Split[] = ["service", "door", "rail"];
+const HOUR_MS = UNITS.hour * MINUTE_MS;
 
 /** Sums what was summed up by hours and days; own wallets' lines are summed one by one. */
 export function createSums(db: DatabaseSync): Books["sums"] {
@@ -11,19 +14,21 @@ export function createSums(db: DatabaseSync): Books["sums"] {
     const from = Math.floor(wanted.from / HOUR_MS) * HOUR_MS;
     const to = Math.ceil(wanted.to / HOUR_MS) * HOUR_MS;
     const bucket = bucketMs === undefined ? `${from}` : `at / ${bucketMs} * ${bucketMs}`;
-    const usesDays = bucketMs === undefined || bucketMs % DAY_MS === 0;
-    const all = sumOf(usesDays ? toDays({ from, to }) : toHours({ from, to }), { bucket, by });
+    const units = unitsOf([UNITS.day, UNITS.hour], bucketMs);
+    const spans = cutSpan({ from, to }, units.length > 0 ? units : [UNITS.hour]);
+    const all = sumOf(selectSpans("book_sums", "terms, kind, count, giga, rest, nano", spans), { bucket, by });
     if (own.length === 0) return all;
     const theirs = sumOf(toOwn({ from, to }, own), { bucket, by }).map((sum) => ({ ...sum, isOwn: true }));
     return [...takeOff(all, theirs), ...theirs];
   };
 
-  function sumOf({ sql, values }: Source, { bucket, by }: SumOptions): BookSum[] {
+  function sumOf({ sql, values }: SelectedSpans, { bucket, by }: SumOptions): BookSum[] {
     const columns = SPLITS.map((split) => `${by.includes(split) ? `coalesce(${split}, '')` : "''"} AS ${split}`);
     const statement = db.prepare(`
       SELECT ${bucket} AS at, ${columns.join(", ")}, network, asset, decimals, kind,
         sum(count) AS count, sum(giga) AS giga, sum(rest) AS rest, sum(nano) AS nano
-      FROM (${sql}) AS lines JOIN book_terms ON book_terms.id = lines.terms
+      FROM (SELECT ${bucket} AS at, terms, kind, sum(count) AS count, sum(giga) AS giga, sum(rest) AS rest,
+        sum(nano) AS nano FROM (${sql}) GROUP BY 1, 2, 3) AS lines JOIN book_terms ON book_terms.id = lines.terms
       GROUP BY 1, 2, 3, 4, network, asset, decimals, kind ORDER BY 1`);
     statement.setReadBigInts(true);
     return statement.all(...values).map(toSum);
@@ -36,41 +41,18 @@ interface SumOptions {
   readonly by: readonly Split[];
 }
 
-/** Rows of a time, terms, a kind and sums. */
-interface Source {
-  readonly sql: string;
-  readonly values: readonly SQLInputValue[];
-}
-
-const SUMS = "terms, kind, count, giga, rest, nano";
-
-const toHours = ({ from, to }: Span): Source => ({
-  sql: `SELECT hour * ${HOUR_MS} AS at, ${SUMS} FROM book_hours WHERE hour >= ? AND hour < ?`,
-  values: [from / HOUR_MS, to / HOUR_MS],
-});
-
-/** Whole days, and the hours before and after them. */
-function toDays({ from, to }: Span): Source {
-  const [first, last] = [Math.ceil(from / DAY_MS), Math.floor(to / DAY_MS)];
-  if (first >= last) return toHours({ from, to });
-  const [before, after] = [toHours({ from, to: first * DAY_MS }), toHours({ from: last * DAY_MS, to })];
-  const days = `SELECT day * ${DAY_MS} AS at, ${SUMS} FROM book_days WHERE day >= ? AND day < ?`;
-  return {
-    sql: [days, before.sql, after.sql].join(" UNION ALL "),
-    values: [first, last, ...before.values, ...after.values],
-  };
-}
-
-const toOwn = ({ from, to }: Span, own: readonly string[]): Source => ({
-  sql: `SELECT at, terms, kind, 1 AS count, ${ATOMIC}, coalesce(nano, 0) AS nano
-    FROM book WHERE at >= ? AND at < ? AND payer IN (${own.map(() => "?").join(", ")})`,
-  values: [from, to, ...own],
+const toOwn = ({ from, to }: Span, own: readonly string[]): SelectedSpans => ({
+  sql: `SELECT t.at AS at, terms, kind, 1 AS count, ${ATOMIC}, ${NANO}
+    FROM book_bought t JOIN book_lines l ON l.seq = t.seq WHERE t.at >= ? AND t.at < ?
+      AND t.payer IN (SELECT id FROM book_payers WHERE payer IN (${own.map(() => "?").join(", ")}))`,
+  values: [from, to, ...own.map(packPayer)],
 });
 
 function toSum(row: object): BookSum {
-  const { at, count, giga, rest, nano, decimals, ...names } = row as Record<string, bigint>;
+  const { at, count, giga, rest, nano, decimals, kind, ...names } = row as Record<string, bigint>;
   return {
-    ...(names as unknown as Pick<BookSum, "service" | "door" | "rail" | "network" | "asset" | "kind">),
+    ...(names as unknown as Pick<BookSum, "service" | "door" | "rail" | "network" | "asset">),
+    kind: KINDS[Number(kind)] as BookSum["kind"],
     at: Number(at),
     decimals: decimals === null ? null : Number(decimals),
     isOwn: false,

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Durability } from "../../core/store.ts";
-import { isBusy, isSqliteError } from "./sqlite-errors.ts";
+import { isBusy, isSqliteError } from "../sqlite-errors.ts";
 
 /** Writes that share transactions, so that one fsync serves all of them. */
 export interface Commits {

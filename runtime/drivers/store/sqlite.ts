@@ -4,10 +4,12 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import type { Durability, Tally } from "../../core/store.ts";
-import { BOOK_TABLES, createBookTables } from "../books/tables.ts";
+import { prepareTables } from "../books/migration.ts";
+import { createBookTables } from "../books/tables.ts";
+import { isBusy } from "../sqlite-errors.ts";
+import { createBookSweep } from "./book-sweep.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createCommits } from "./sqlite-commits.ts";
-import { isBusy } from "./sqlite-errors.ts";
 import { createUpkeep } from "./sqlite-upkeep.ts";
 
 export interface SqliteStoreOptions {
@@ -37,11 +39,11 @@ const PREPARE = `
   PRAGMA auto_vacuum = INCREMENTAL;
   PRAGMA journal_mode = WAL;
   PRAGMA wal_autocheckpoint = 10000;
+  PRAGMA cache_size = -8000;
   CREATE TABLE IF NOT EXISTS entries (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL, expires INTEGER
   ) STRICT;
-  CREATE INDEX IF NOT EXISTS entries_expires ON entries (expires) WHERE expires IS NOT NULL;
-  ${BOOK_TABLES}`;
+  CREATE INDEX IF NOT EXISTS entries_expires ON entries (expires) WHERE expires IS NOT NULL;`;
 
 /**
  * A Store in a file, through node:sqlite. Nothing that was acknowledged is lost, and writes that are asked for at the
@@ -55,6 +57,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   const book = createBookTables(db);
   const commits = createCommits(db, () => upkeep.note(entries.sweep()));
   const upkeep = createUpkeep({ db, run: (work) => commits.run("", work, "lazy"), everyMs: upkeepMs });
+  const sweep = createBookSweep({ step: () => commits.run("", book.show, "lazy") });
+  sweep.note(); // An earlier process may have left something.
   const expiresIn = (ttlMs: number | undefined): number | null =>
     ttlMs === undefined ? null : Math.ceil(now() + ttlMs);
 
@@ -95,10 +99,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
         entries.write(key, text, expiresIn(ttlMs));
         book.enter(event);
       };
+      sweep.note();
       return commits.run(key, enter, durability);
     },
     count: (tallies) => commits.run("", () => book.count(tallies), "lazy"),
-    forget: (before, tallyMinute) => commits.run("", () => book.forget(before, tallyMinute), "lazy"),
+    forget: (before, tallyMinute) => commits.run("", () => book.show() || book.forget(before, tallyMinute), "lazy"),
     async page(prefix, cursor) {
       const rows = await commits.read(undefined, () => entries.list(cursor ?? prefix, cursor === undefined));
       const keys = rows.filter((key) => key.startsWith(prefix));
@@ -108,6 +113,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
     ping: () => commits.run("", () => undefined),
     async close() {
       upkeep.close();
+      sweep.close();
       await commits.drain();
       db.close();
     },
@@ -169,6 +175,7 @@ async function openDatabase(file: string): Promise<DatabaseSync> {
       closeSync(openSync(file, "a", 0o600));
       db = new DatabaseSync(file, { timeout: BUSY_MS });
       db.exec(PREPARE);
+      prepareTables(db);
       makeShrinkable(db);
       return db;
     } catch (cause) {

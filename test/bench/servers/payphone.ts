@@ -1,4 +1,6 @@
 import type { AnyHandler, Log } from "../../../runtime/api/plugin.ts";
+import type { Config } from "../../../runtime/cli/config/config.ts";
+import { openMonitor } from "../../../runtime/cli/monitor/monitor.ts";
 import { createTallies } from "../../../runtime/core/books/tallies.ts";
 import { createSaleAnswers } from "../../../runtime/core/notes/answers.ts";
 import { createRefusals } from "../../../runtime/core/notes/refusals.ts";
@@ -11,6 +13,7 @@ import type { Rail } from "../../../runtime/core/x402/rails.ts";
 import type { Facilitator } from "../../../runtime/core/x402/x402.ts";
 import { createHttpFacilitator } from "../../../runtime/drivers/facilitator/http.ts";
 import { inCall } from "../../../runtime/drivers/store/cache-reads.ts";
+import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 import { openRedisStore } from "../../../runtime/drivers/store/redis.ts";
 import { openSqliteStore } from "../../../runtime/drivers/store/sqlite.ts";
 import { createApp } from "../../../runtime/server/app.ts";
@@ -31,14 +34,19 @@ const opened: Store =
     : place.startsWith("redis:")
       ? await openRedisStore({ url: place, namespace: "bench", log })
       : await openSqliteStore({ file: place });
+const sold = (): never => {
+  throw new Error("nobody scrapes it");
+};
+const config = { admin: { port: 1 } } as Config; // Nothing else of it is looked at before a scrape.
+const monitor = await openMonitor({ config, store: opened, log, sold });
 const store: Store =
   books === "books"
-    ? opened
+    ? monitor.watchStore(opened as OpenStore)
     : { ...opened, enter: (_, { key, value, ttlMs, durability }) => opened.set(key, value, ttlMs, durability) };
 const counters =
   books === "books"
     ? {
-        tallies: createTallies({ store, clock, log }),
+        tallies: monitor.watchTallies(createTallies({ store, clock, log })),
         refusals: createRefusals({ store, clock, log }),
         answers: createSaleAnswers({ store, clock, log }),
         inCall,

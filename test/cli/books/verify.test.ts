@@ -1,6 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { saleId } from "../../../runtime/core/books/events.ts";
+import { packHex, packId } from "../../../runtime/drivers/books/packing.ts";
+import { keyOf } from "../../../runtime/drivers/books/schema.ts";
 import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
 import { storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 import { type Ran, runPayphone } from "../../support/books/books-command.ts";
@@ -97,9 +99,11 @@ describe("payphone sales and books verify, with a server on chains", () => {
   it("say which sale the chain does not show, and which payment the book does not have", async () => {
     const [first] = await rows("--rail", "base");
     const { id } = first as Row;
-    change((db) => {
-      db.exec(`UPDATE book SET tx = '0x' || substr(tx, 3, 60) || 'abcd' WHERE id = '${id}'`);
-    });
+    const setTransaction = (db: DatabaseSync, transaction: string): void => {
+      db.prepare("UPDATE book_lines SET tx = ? WHERE id = ?").run(packHex(transaction), packId(id as string));
+      db.exec(`INSERT OR IGNORE INTO book_keys SELECT 0, ${keyOf("tx")}, seq FROM book_lines WHERE tx IS NOT NULL`);
+    };
+    change((db) => setTransaction(db, `${String((first as Row).transaction).slice(0, -4)}abcd`));
     const { out, code } = await verify("--rail", "base");
     const { missing, not_in_book: unbooked } = JSON.parse(out);
     expect(code).to.equal(1);
@@ -107,18 +111,22 @@ describe("payphone sales and books verify, with a server on chains", () => {
     expect(unbooked.map(({ transaction }: Row) => transaction)).to.include((first as Row).transaction);
     const twice = { ...first, transaction: (first as Row).transaction };
     change((db) => {
-      db.prepare("UPDATE book SET tx = ? WHERE id = ?").run(twice.transaction, id);
+      setTransaction(db, twice.transaction as string);
       const terms = { service: "roll", door: "rest", rail: "base", network: "eip155:8453", decimals: 6 } as const;
       const asset = sandbox.usdc.address;
-      createBookTables(db).enter({
-        ...{ kind: "sale", id: saleId("a second sale of one transfer"), at: Date.now(), ...terms, asset },
-        ...{ amount: "1000", usd: "0.001", payer: null, receiver: sandbox.env.BASE_PAYMENT_ADDRESS as string },
-        ...{ transaction: twice.transaction, requestId: null, job: null, set: null, times: null },
-      });
+      createBookTables(db).take([
+        {
+          ...{ kind: "sale", id: saleId("a second sale of one transfer"), at: Date.now(), ...terms, asset },
+          ...{ amount: "1000", usd: "0.001", payer: null, receiver: sandbox.env.BASE_PAYMENT_ADDRESS as string },
+          ...{ transaction: twice.transaction, requestId: null, job: null, set: null, times: null },
+        },
+      ]);
     });
     const again = await verify("--rail", "base");
     expect(JSON.parse(again.out).missing[0]).to.include({ booked: "2000", shown: "1000" });
-    change((db) => db.prepare("DELETE FROM book WHERE id = ?").run(saleId("a second sale of one transfer")));
+    change((db) =>
+      db.prepare("DELETE FROM book_lines WHERE id = ?").run(packId(saleId("a second sale of one transfer"))),
+    );
     expect((await verify()).code).to.equal(0);
   });
 

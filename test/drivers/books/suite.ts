@@ -189,6 +189,75 @@ export function testBooks(open: () => Promise<BookStage>): void {
     expect(stage.books.since(all()[4]!.seq, 9)).to.have.length(2);
   });
 
+  it("is exact above 2^53, for every reader", async () => {
+    const amounts = ["9007199254740991", "9007199254740992", "9007199254740993", `${10n ** 27n - 1n}`];
+    await enter(...amounts.map((amount) => toSale({ amount, usd: "90071992.54740993" })));
+    expect(all().map(({ amount, usd }) => [amount, usd])).to.deep.equal(
+      amounts.map((amount) => [amount, "90071992.54740993"]),
+    );
+    const total = amounts.reduce((sum, amount) => sum + BigInt(amount), 0n);
+    const nano = 4n * 90_071_992_547_409_930n;
+    expect(sum()[0]).to.include({ amount: total, nanoUsd: nano });
+    expect(stage.books.groups({}, { own: [], by: "all" })[0]).to.include({ amount: total, nanoUsd: nano });
+    expect(stage.books.buyers(1)[0]).to.include({ nanoUsd: nano });
+  });
+
+  it("puts a sale at midnight into the day that begins, and believes a clock that goes back", async () => {
+    const midnight = T + 12 * HOUR;
+    await enter(
+      toSale({ at: midnight }),
+      toSale({ at: midnight - 1, payer: "0xbb" }),
+      toSale({ at: midnight - 2 * HOUR }),
+    );
+    const days = stage.books.groups({}, { own: [], by: "day" }).map(({ group, count }) => [group, count]);
+    expect(days).to.deep.equal([
+      ["2026-05-01", 2],
+      ["2026-05-02", 1],
+    ]);
+    const summed = stage.books.sums({ from: T, to: midnight + 1 }, { own: [], by: [], bucketMs: 24 * HOUR });
+    expect(summed.map(({ at, count }) => [at, count])).to.deep.equal([
+      [midnight - 24 * HOUR, 2],
+      [midnight, 1],
+    ]);
+    expect(stage.books.countBuyers({ from: midnight - HOUR, to: midnight })).to.equal(1);
+    expect(stage.books.buyers(1)[0]).to.include({ firstAt: midnight - 2 * HOUR, lastAt: midnight });
+    const lines = stage.books.lines({ from: midnight - HOUR, to: midnight }, { limit: 9, order: "newest-first" });
+    expect(lines.map(({ payer }) => payer)).to.deep.equal(["0xbb"]);
+  });
+
+  it("takes a sale off once for its refund and once for its reversal, in whatever order they come", async () => {
+    const sale = toSale({ job: "job-r" });
+    const { network, asset, amount, payer } = sale;
+    const paid = { network, asset, amount, payer, transaction: "0xback", service: "roll", job: "job-r" };
+    const refund = { kind: "refund" as const, id: refundId("job-r"), at: T + 1, ...paid };
+    const lie = { kind: "reversal" as const, id: reversalId("reversal", sale.id), at: T + 2, sale: sale.id };
+    await enter(sale, refund, { ...refund, at: T + 3, transaction: "0xagain" }, lie, lie);
+    expect(all().map(({ kind, of }) => [kind, of])).to.deep.equal([
+      ["sale", null],
+      ["refund", sale.id],
+      ["reversal", sale.id],
+    ]);
+    expect(stage.books.buyers(1)[0]).to.include({ count: 0, nanoUsd: -1_000_000n });
+  });
+
+  it("finds the lines of one service among those of others, page by page and both ways", async () => {
+    const rare = [0, 1, 30, 31, 55].map((hours) => toSale({ at: T + hours * HOUR, service: "rare", rail: "polygon" }));
+    const others = Array.from({ length: 56 }, (_, hours) => toSale({ at: T + hours * HOUR }));
+    await enter(...others.slice(0, 30), ...rare, ...others.slice(30));
+    for (const filter of [{ service: "rare" }, { rail: "polygon", from: T }, { service: "rare", to: T + 90 * HOUR }])
+      for (const order of ["oldest-first", "newest-first"] as const) {
+        const seen: string[] = [];
+        for (let after: BookLine | undefined; ; ) {
+          const page = stage.books.lines(filter, { limit: 2, order, after });
+          seen.push(...page.map(({ id }) => id));
+          after = page.at(-1);
+          if (page.length < 2) break;
+        }
+        const ids = rare.map(({ id }) => id);
+        expect(seen).to.deep.equal(order === "oldest-first" ? ids : ids.toReversed());
+      }
+  });
+
   it("adds tallies up", async () => {
     const minute = T / 60_000;
     const one = { minute, service: "roll", door: "rest" as const, rail: "", what: "challenge", count: 3 };

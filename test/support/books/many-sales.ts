@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { type BookEvent, refundId, saleId } from "../../../runtime/core/books/events.ts";
+import { sha256 } from "../../../runtime/core/digest.ts";
 import { createBookTables } from "../../../runtime/drivers/books/tables.ts";
 import { openStore, storeFileOf } from "../../../runtime/drivers/store/open-store.ts";
 
@@ -8,6 +9,9 @@ const SERVICES = ["roll", "datetime", "price", "screen", "report"];
 const BATCH = 5000;
 
 const hex = (at: number, length: number): string => (at * 2654435761).toString(16).padStart(length, "0").slice(-length);
+
+const toUuid = (text: string): string =>
+  sha256(text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-4$3-8$4-$5");
 
 /** A sale of a year, and its refund where it has one: each time the same. */
 export function* makeSales(count: number, from = Date.UTC(2025, 0, 1)): Generator<BookEvent> {
@@ -24,8 +28,8 @@ export function* makeSales(count: number, from = Date.UTC(2025, 0, 1)): Generato
     yield {
       ...{ kind: "sale", id: saleId(`payment ${at}`), at: time, service, door: at % 3 === 0 ? "mcp" : "rest", ...paid },
       ...{ rail: isYen ? "polygon" : "base", decimals: isYen ? 18 : 6, usd: "0.005", payer },
-      ...{ receiver: `0x${"2".repeat(40)}`, transaction: `0x${hex(at, 24)}${hex(at + 1, 40)}` },
-      ...{ requestId: `00000000-0000-4000-8000-${hex(at, 12)}`, job, set: `set${Math.floor(at / 100_000)}` },
+      ...{ receiver: `0x${"2".repeat(40)}`, transaction: `0x${sha256(`transaction ${at}`)}` },
+      ...{ requestId: toUuid(`request ${at}`), job, set: `set${Math.floor(at / 100_000)}` },
       times: {
         begun: time - 300,
         reserved: time - 299,
@@ -37,7 +41,7 @@ export function* makeSales(count: number, from = Date.UTC(2025, 0, 1)): Generato
     if (job !== null && at % 100 === 0)
       yield {
         ...{ kind: "refund", id: refundId(job), at: time + 60_000, job, service, payer },
-        ...{ ...paid, transaction: `0x${hex(at + 7, 64)}` },
+        ...{ ...paid, transaction: `0x${sha256(`refund ${at}`)}` },
       };
   }
 }
@@ -46,15 +50,16 @@ export function* makeSales(count: number, from = Date.UTC(2025, 0, 1)): Generato
 export async function fillBook(dataDir: string, count: number, from?: number): Promise<void> {
   await (await openStore({ dataDir })).close();
   const db = new DatabaseSync(storeFileOf(dataDir));
+  db.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 10000; PRAGMA cache_size = -8000");
   const book = createBookTables(db);
-  let inside = 0;
-  for (const event of makeSales(count, from)) {
-    if (inside === 0) db.exec("BEGIN");
-    book.enter(event);
-    inside += 1;
-    if (inside === BATCH) db.exec("COMMIT");
-    if (inside === BATCH) inside = 0;
-  }
-  if (inside > 0) db.exec("COMMIT");
+  let batch: BookEvent[] = [];
+  const take = (): void => {
+    db.exec("BEGIN");
+    book.take(batch);
+    db.exec("COMMIT");
+    batch = [];
+  };
+  for (const event of makeSales(count, from)) if (batch.push(event) === BATCH) take();
+  take();
   db.close();
 }

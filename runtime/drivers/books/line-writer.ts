@@ -1,0 +1,110 @@
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { BookEvent, RefundEvent, ReversalEvent, SaleEvent } from "../../core/books/events.ts";
+import { KINDS, packAmount, packHex, packId, packUsd, packUuid } from "./packing.ts";
+import { keyOf, PARTS, SHOWN } from "./schema.ts";
+
+/** A line as it stands in `book_lines`, but for its number. */
+interface NewLine extends Taken {
+  readonly id: SQLInputValue;
+  readonly kind: number;
+  /** The number of its sale's line. */
+  readonly sale: number | null;
+  readonly at: number;
+  /** Milliseconds of its steps, as `schema.ts` says. */
+  readonly steps?: readonly (number | null)[] | undefined;
+}
+
+/** What later lines take over from their sale. */
+interface Taken {
+  readonly terms: number;
+  readonly amount: SQLInputValue;
+  readonly nano: SQLInputValue;
+  readonly payer: SQLInputValue;
+  readonly tx: SQLInputValue;
+  readonly request: SQLInputValue;
+  readonly job: SQLInputValue;
+}
+
+interface SoldLine extends Taken {
+  readonly seq: number;
+}
+
+/** What stays the same from sale to sale: the columns of `book_terms` from `service` on. */
+type Terms = readonly (string | number | null)[];
+
+const NO_STEPS = [null, null, null, null, null];
+/** JavaScript's numbers arrive as floating-point ones. */
+const whole = (value: string): string => `iif(typeof(${value}) = 'real', CAST(${value} AS INTEGER), ${value})`;
+
+/** Writes events as lines. A line whose id is there already is left out when it would be shown. */
+export function createLineWriter(db: DatabaseSync): (event: BookEvent) => void {
+  const insert = db.prepare(
+    `INSERT INTO book_lines (id, kind, sale, at, terms, amount, nano, payer, tx, request, job,
+       begun, reserved, verified, worked, recorded)
+     VALUES (?1, ?2, ?3, ?4, ?5, ${whole("?6")}, ${whole("?7")}, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
+  );
+  const findTerms = db.prepare("SELECT id FROM book_terms WHERE text = ?");
+  const addTerms = db.prepare(
+    `INSERT INTO book_terms (text, service, door, rail, network, asset, decimals, receiver, set_digest)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const sold = "SELECT l.seq AS seq, terms, amount, nano, payer, tx, request, job FROM";
+  const byId = db.prepare(`${sold} book_ids i JOIN book_lines l ON l.seq = i.seq WHERE i.id = ?1
+    UNION ALL ${sold} book_lines l WHERE l.seq > ${SHOWN} AND id = ?1 ORDER BY 1 LIMIT 1`);
+  const byJob = db.prepare(`${sold} ${PARTS} p CROSS JOIN book_keys k ON k.part = p.part AND k.key = ${keyOf("?1")}
+      CROSS JOIN book_lines l ON l.seq = k.seq AND job = ?1 AND kind = 0
+    UNION ALL ${sold} book_lines l WHERE l.seq > ${SHOWN} AND job = ?1 AND kind = 0 ORDER BY 1 LIMIT 1`);
+
+  return (event) => {
+    if (event.kind === "sale") enterSale(event);
+    else if (event.kind === "refund") enterRefund(event);
+    else enterReversal(event);
+  };
+
+  function enterSale(event: SaleEvent): void {
+    const { id, at, amount, usd, payer, transaction, requestId, service, door, rail, network, asset } = event;
+    write({
+      ...{ id: packId(id), kind: 0, sale: null, at, amount: packAmount(amount), nano: packUsd(usd) },
+      terms: termsOf([service, door, rail, network, asset, event.decimals, event.receiver, event.set]),
+      ...{ payer: packHex(payer), tx: packHex(transaction), request: packUuid(requestId), job: packUuid(event.job) },
+      steps: toSteps(event),
+    });
+  }
+
+  /** It has the terms of its sale; its own, as far as they are known, where the book has no such sale. */
+  function enterRefund({ id, kind, at, service, network, asset, amount, ...refund }: RefundEvent): void {
+    const [job, payer] = [packUuid(refund.job), packHex(refund.payer)];
+    const own = { id: packId(id), kind: KINDS.indexOf(kind), at, amount: packAmount(amount), job };
+    const tx = packHex(refund.transaction);
+    const line = byJob.get(job) as SoldLine | undefined;
+    if (line) write({ ...line, ...own, sale: line.seq, payer: line.payer ?? payer, tx });
+    else {
+      const terms = termsOf([service, null, network, network, asset, null, null, null]);
+      write({ ...own, sale: null, terms, nano: null, payer, tx, request: null });
+    }
+  }
+
+  /** One that has no sale says nothing: the settlement was never believed. */
+  function enterReversal({ id, kind, at, sale }: ReversalEvent): void {
+    const line = byId.get(packId(sale)) as SoldLine | undefined;
+    if (line) write({ ...line, id: packId(id), kind: KINDS.indexOf(kind), sale: line.seq, at });
+  }
+
+  function write({ id, kind, sale, at, terms, steps = NO_STEPS, ...line }: NewLine): void {
+    const { amount, nano, payer, tx, request, job } = line;
+    insert.run(id, kind, sale, at, terms, amount, nano, payer, tx, request, job, ...steps);
+  }
+
+  function termsOf(terms: Terms): number {
+    const text = JSON.stringify(terms);
+    const row = findTerms.get(text) as { id: number } | undefined;
+    return row?.id ?? Number(addTerms.run(text, ...terms).lastInsertRowid);
+  }
+}
+
+function toSteps({ at, times }: SaleEvent): readonly (number | null)[] | undefined {
+  if (times === null) return undefined;
+  const { begun, reserved, verified, worked, recorded } = times;
+  const after = (step: number | undefined): number | null => (step === undefined ? null : step - begun);
+  return [at - begun, after(reserved), after(verified), after(worked), after(recorded)];
+}

@@ -1,0 +1,73 @@
+/**
+ * The tables of a book. Each event is entered as one row of `book_lines`, in the transaction that it belongs to, and nothing
+ * more. What answers questions is filled from there some hundred lines at a time, up to the number that `book_place` names:
+ * `book_ids`, `book_keys` (transactions, request ids, jobs, and the numbers of sales that later lines are about),
+ * `book_times`, the payers and the sums. Lines behind that number are not shown yet.
+ *
+ * What stays the same from sale to sale is in `book_terms`, whose rows are never changed. Ids, hashes and addresses are bytes
+ * where they have the usual form (`packing.ts`). Steps of a sale are milliseconds: `begun` before `at`, the others after
+ * `begun`. Sums are by hour and by day; amounts of 18 decimals are too large for sums of 64 bits, so they are kept as two
+ * numbers, `giga` × 10⁹ + `rest`. `nano` is in thousand-millionths of a dollar. `unit` is in minutes.
+ */
+export const BOOK_TABLES = `
+  CREATE TABLE IF NOT EXISTS book_terms (
+    id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, service TEXT NOT NULL, door TEXT, rail TEXT NOT NULL,
+    network TEXT NOT NULL, asset TEXT NOT NULL, decimals INTEGER, receiver TEXT, set_digest TEXT
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS book_lines (
+    seq INTEGER PRIMARY KEY, id ANY NOT NULL, kind INTEGER NOT NULL, sale INTEGER, at INTEGER NOT NULL,
+    terms INTEGER NOT NULL, amount ANY NOT NULL, nano ANY, payer ANY, tx ANY, request ANY, job ANY,
+    begun INTEGER, reserved INTEGER, verified INTEGER, worked INTEGER, recorded INTEGER
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS book_ids (id ANY PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS book_keys (
+    part INTEGER, key ANY, seq INTEGER, PRIMARY KEY (part, key, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS book_times (at INTEGER, seq INTEGER, PRIMARY KEY (at, seq)) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS book_payers (
+    id INTEGER PRIMARY KEY, payer ANY NOT NULL UNIQUE, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
+    count INTEGER NOT NULL, nano INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS book_bought (
+    payer INTEGER, at INTEGER, seq INTEGER, PRIMARY KEY (payer, at, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS book_sums (
+    unit INTEGER NOT NULL, at INTEGER NOT NULL, terms INTEGER NOT NULL, kind INTEGER NOT NULL,
+    count INTEGER NOT NULL, giga INTEGER NOT NULL, rest INTEGER NOT NULL, nano INTEGER NOT NULL,
+    PRIMARY KEY (unit, at, terms, kind)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS book_visits (hour INTEGER PRIMARY KEY, payers BLOB NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS book_names (
+    id INTEGER PRIMARY KEY, service TEXT NOT NULL, door TEXT NOT NULL, rail TEXT NOT NULL, what TEXT NOT NULL,
+    UNIQUE (service, door, rail, what)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS book_counts (
+    unit INTEGER NOT NULL, at INTEGER NOT NULL, name INTEGER NOT NULL, count INTEGER NOT NULL,
+    PRIMARY KEY (unit, at, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS book_place (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`;
+
+/** SQL of a key of `book_keys`: the beginning of random bytes, and texts, which a buyer may choose, whole. */
+export const keyOf = (value: string): string => `iif(typeof(${value}) = 'blob', substr(${value}, 1, 8), ${value})`;
+
+/**
+ * Keys are random: in one tree, each new one would touch a page of its own. Those of so many lines (65,536) stand together
+ * instead, and whoever looks for one looks into each part.
+ */
+export const partOf = (seq: string): string => `${seq} >> 16`;
+
+/** SQL of a table of all parts, `part`. */
+export const PARTS = `(WITH RECURSIVE parts (part) AS (
+    SELECT ${partOf("(SELECT min(seq) FROM book_lines)")}
+    UNION ALL SELECT part + 1 FROM parts WHERE part < ${partOf("(SELECT max(seq) FROM book_lines)")}
+  ) SELECT part FROM parts)`;
+
+/** The number by which amounts are kept as two. */
+export const GIGA = 1_000_000_000n;
+/** Dollars are kept in thousand-millionths. */
+export const NANO_DECIMALS = 9;
+/** SQL of the number up to which lines are shown. */
+export const SHOWN = "coalesce((SELECT CAST(value AS INTEGER) FROM book_place WHERE name = 'shown'), 0)";
+export const MINUTE_MS = 60_000;
+/** The units of sums and counts, in minutes. */
+export const UNITS = { minute: 1, hour: 60, day: 1440 } as const;

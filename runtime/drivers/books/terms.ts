@@ -1,0 +1,20 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { BookLine } from "../../core/books/books.ts";
+
+/** What many lines share. */
+export type LineTerms = Readonly<
+  Pick<BookLine, "service" | "door" | "rail" | "network" | "asset" | "decimals" | "receiver" | "set">
+>;
+
+/** Reads rows of `book_terms`, which are never changed, each once. */
+export function createTermsReader(db: DatabaseSync): (id: number) => LineTerms {
+  const read = db.prepare(
+    'SELECT service, door, rail, network, asset, decimals, receiver, set_digest AS "set" FROM book_terms WHERE id = ?',
+  );
+  const known = new Map<number, LineTerms>();
+  return (id) => {
+    const terms = known.get(id) ?? (read.get(id) as unknown as LineTerms);
+    known.set(id, terms);
+    return terms;
+  };
+}
