@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { makeDirectory, removeDirectories } from "../core/set/served-directory.ts";
+import { removeDirectories } from "../core/set/served-directory.ts";
 import { sharedSandbox, type TestSandbox } from "../support/chains/chains.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "../support/chains/facilitator-proxy.ts";
 import { eventually } from "../support/eventually.ts";
-import { projectShop } from "../support/sellers/project-shop.ts";
+import { makeProjectShop } from "../support/sellers/project-shop.ts";
 import { createDataDir, type Seller, startSeller } from "../support/sellers/seller.ts";
 import { json, type PayingFetch, stockFetch } from "../support/sellers/stock-buyer.ts";
 
@@ -28,7 +28,7 @@ describe("a server that ends under load", () => {
 
   before(async () => {
     sandbox = await sharedSandbox();
-    dir = await makeDirectory(projectShop({ services: ["roll"], rails: ["base"] }));
+    dir = await makeProjectShop({ services: ["roll"], rails: ["base"] });
     proxy = await startFacilitatorProxy(sandbox.description.facilitator);
     await start();
     // The stock client makes the payments; they are sent later.

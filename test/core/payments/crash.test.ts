@@ -3,11 +3,11 @@ import { sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts"
 import { type FacilitatorProxy, startFacilitatorProxy } from "../../support/chains/facilitator-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
 import { withRedis } from "../../support/programs.ts";
-import { projectShop } from "../../support/sellers/project-shop.ts";
+import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockFetch } from "../../support/sellers/stock-buyer.ts";
 import { startRedis, type TestRedis } from "../../support/store/redis.ts";
-import { makeDirectory, removeDirectories } from "../set/served-directory.ts";
+import { removeDirectories } from "../set/served-directory.ts";
 
 const ROLL = { low: 1, high: 1_000_000_000 };
 
@@ -32,7 +32,7 @@ describe("a payment and a crash", () => {
 
   before(async () => {
     sandbox = await sharedSandbox();
-    dir = await makeDirectory(projectShop({ services: ["roll"], rails: ["base"] }));
+    dir = await makeProjectShop({ services: ["roll"], rails: ["base"] });
   });
   beforeEach(async () => {
     proxy = await startFacilitatorProxy(sandbox.description.facilitator);

@@ -6,10 +6,10 @@ import { run } from "../../cli/call/run.ts";
 import { rail, sharedSandbox, type TestSandbox } from "../../support/chains/chains.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "../../support/chains/facilitator-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
-import { projectShop } from "../../support/sellers/project-shop.ts";
+import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, receiptOf, stockClient } from "../../support/sellers/stock-buyer.ts";
-import { makeDirectory, removeDirectories } from "../set/served-directory.ts";
+import { removeDirectories } from "../set/served-directory.ts";
 
 const ROLL = { low: 1, high: 1_000_000_000 };
 
@@ -25,7 +25,7 @@ describe("an identifier of the official package and a crash", () => {
 
   before(async () => {
     sandbox = await sharedSandbox();
-    dir = await makeDirectory(projectShop({ services: ["roll"], rails: ["base", "solana"] }));
+    dir = await makeProjectShop({ services: ["roll"], rails: ["base", "solana"] });
     data = createDataDir();
     proxy = await startFacilitatorProxy(sandbox.description.facilitator);
     seller = await start();
