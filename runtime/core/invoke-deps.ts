@@ -26,8 +26,11 @@ export interface InvokeDeps {
   readonly jobs: Pick<Jobs, "reserve" | "begin">;
   readonly reservations: Reservations;
   readonly identifiers: Identifiers;
-  /** Puts a purchase on its payer's list. Never rejects: the payment itself fetches the answer as well. */
-  readonly noteBought: (purchase: VerifiedPurchase) => Promise<void>;
+  /**
+   * Takes a place on the payer's list, beside the record; what it gives puts the purchase there. That never rejects: the
+   * payment itself fetches the answer as well.
+   */
+  readonly placeBought: (purchase: VerifiedPurchase) => () => Promise<void>;
   readonly settler: Settler;
   readonly reconciler: Reconciler;
   readonly credits: Credits;

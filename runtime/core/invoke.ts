@@ -160,6 +160,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     if (late) return refuse(service, invocation, late);
     const record = toRecord(purchase, bought, { rail: railOf(rails, offer) as Rail, set: deps.setDigest });
     if (!(await deps.identifiers.bind(purchase))) throw inProgress();
+    const putOnList = deps.placeBought(purchase);
     const begun = await reservations.begin(key, record).catch((error: unknown) => {
       log.error("payment.begin-failed", { error });
       return undefined; // It may be on record all the same, and is settled by whoever finds it.
@@ -169,8 +170,9 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const recorded = withRecorded(record, clock.now());
     // What begins after the settlement begins only once the chain shows it.
     const mustConfirm = "output" in bought && !bought.job ? deps.mustConfirm(record.sold?.usd ?? "0") : true;
-    const [settlement] = await Promise.all([settler.settle(listed, offer, { mustConfirm }), deps.noteBought(purchase)]);
-    return answer(purchase, await reconciler.conclusionOf(key, recorded, settlement));
+    const settling = settler.settle(listed, offer, { mustConfirm });
+    const concluding = settling.then((settlement) => reconciler.conclusionOf(key, recorded, settlement));
+    return answer(purchase, (await Promise.all([concluding, putOnList()]))[0]);
   }
 
   /** The same payment again: the same call gets its answer once the money has moved; any other call gets nothing. */

@@ -155,7 +155,10 @@ export function createPayments(deps: PaymentsDeps): Payments {
     members: createMembers({ signIns, freeCalls, offers, rules }),
     rules,
     proofs: deps.proofs,
-    noteBought: (purchase) => purchases.note(purchase).catch(report("purchase.not-listed")),
+    placeBought: (purchase) => {
+      const put = purchases.place(purchase);
+      return () => put().catch(report("purchase.not-listed"));
+    },
     rails,
     offers,
     jobs,

@@ -28,6 +28,15 @@ describe("what a paid call asks of the store", () => {
     expect(new Set(durable.map(({ turn }) => turn)).size, "both in one transaction").to.equal(1);
   });
 
+  it("is written in five transactions, of which the answer waits for four", async () => {
+    const written = Map.groupBy(
+      (await buy()).filter(({ method }) => method !== "get"),
+      ({ turn }) => turn,
+    );
+    const words = [...written.values()].map((works) => [...new Set(works.map(({ word }) => word))].sort().join(" "));
+    expect(words).to.deep.equal(["lease", "in-flight", "bought open payment", "bought payment", "in-flight lease"]);
+  });
+
   it("is the same work however much the payer has bought before", async () => {
     const toLines = (some: NotedWork[]): string[] => some.map(({ method, word }) => `${method} ${word}`).sort();
     const bytesOf = (some: NotedWork[]): number => some.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -9,8 +9,11 @@ import type { Store } from "../store.ts";
 
 /** The list of what each account has bought. */
 export interface PurchaseList extends Purchases {
-  /** Puts a purchase on its payer's list. */
-  note(purchase: VerifiedPurchase): Promise<void>;
+  /**
+   * Takes a place on the payer's list at once, in the transaction of whatever is written beside it; what it gives puts the
+   * purchase there. A place that stays empty is not shown.
+   */
+  place(purchase: VerifiedPurchase): () => Promise<void>;
 }
 
 export interface PurchaseListDeps {
@@ -38,13 +41,16 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
   const entryKey = (account: string, day: number, at: number): string => `bought:${account}:${day}:${at}`;
 
   return {
-    async note({ payment, payer = payment.authorization.payer, offer, key, service }) {
-      if (payer === undefined) return;
+    place({ payment, payer = payment.authorization.payer, offer, key, service }) {
+      if (payer === undefined) return async () => {};
       const account = payerOf(payer, offer);
       const day = today();
-      const at = await store.incr(countKey(account, day), 1, ENTRY_MS, "lazy");
-      const entry: Entry = { key, service: service.manifest.id, at: clock.now() };
-      await store.set(entryKey(account, day, at), entry, ENTRY_MS, "lazy");
+      const counted = store.incr(countKey(account, day), 1, ENTRY_MS, "lazy");
+      counted.catch(() => {}); // Whoever puts the purchase there is told.
+      return async () => {
+        const entry: Entry = { key, service: service.manifest.id, at: clock.now() };
+        await store.set(entryKey(account, day, await counted), entry, ENTRY_MS, "lazy");
+      };
     },
     async list(accounts, limit) {
       const lists = await Promise.all(accounts.map((account) => newest(account, limit)));

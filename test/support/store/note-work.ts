@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Store } from "../../../runtime/core/store.ts";
 
 /** One thing that was asked of a store. */
@@ -18,15 +19,17 @@ const DURABILITY_AT: Readonly<Record<string, number>> = { set: 3, delete: 1, put
 /** What is asked while a call is on its way; the background goes on by other names. */
 const METHODS = ["get", "set", "delete", "putIfAbsent", "incr", "join", "leave", "enter"] as const;
 
-/** Lets everything that is asked of a store be noted from now on. */
+/**
+ * Lets everything that is asked of a store be noted from now on. What is written is there at the end of the turn, as a store
+ * on disk has it, which writes all of one turn in one transaction.
+ */
 export function noteWork(store: Store): NotedWork[] {
   const noted: NotedWork[] = [];
   let turn = 0;
   const methods = store as unknown as Record<string, (...args: unknown[]) => unknown>; // To replace them by their names.
   for (const method of METHODS) {
     const work = methods[method] as (...args: unknown[]) => unknown;
-    methods[method] = (...args) => {
-      setImmediate(() => (turn += 1));
+    methods[method] = async (...args) => {
       const entry = method === "enter" ? (args[1] as { key: string; value: unknown; durability?: string }) : undefined;
       const key = entry?.key ?? String(args[0]);
       const at = DURABILITY_AT[method];
@@ -34,6 +37,7 @@ export function noteWork(store: Store): NotedWork[] {
       const [word = ""] = key.split(":");
       const bytes = (JSON.stringify(entry?.value ?? args[1]) ?? "").length;
       noted.push({ method, word, bytes, isDurable: (durability ?? "durable") === "durable", turn });
+      if (method !== "get") await setImmediate().then(() => (turn += 1));
       return work(...args);
     };
   }
