@@ -49,7 +49,8 @@ export async function visit(
   options: BrowserContextOptions = DESKTOP,
   prepare: (page: Page) => Promise<void> = async () => {},
 ): Promise<Visit> {
-  const context = await browser.newContext(options);
+  // Where the machine has no language, Chromium reports one that is none.
+  const context = await browser.newContext({ locale: "en-US", ...options });
   const page = await context.newPage();
   const complaints: string[] = [];
   const { origin } = new URL(url);
