@@ -11,8 +11,8 @@ import { openWholeShop, type WholeShop } from "./support/whole-shop.ts";
 const KB = 1024;
 const ROLL = { low: 1, high: 6 };
 
-/** CPU time of this process, in milliseconds, for the best of a few runs. */
-async function cpuOf(run: () => unknown, runs = 3): Promise<number> {
+/** CPU time of this process, in milliseconds, for the best of some runs. */
+async function cpuOf(run: () => unknown, runs: number): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let at = 0; at < runs; at += 1) {
     const before = process.cpuUsage();
@@ -26,11 +26,9 @@ async function cpuOf(run: () => unknown, runs = 3): Promise<number> {
 describe("a hostile body of 64 KB", function () {
   this.timeout(120_000);
   let shop: WholeShop;
-  let parse: number;
+  const worst = JSON.stringify(toManyKeys(64 * KB));
   before(async () => {
     shop = await openWholeShop();
-    const worst = JSON.stringify(toManyKeys(64 * KB));
-    parse = await cpuOf(() => JSON.parse(worst), 20);
   });
   after(() => shop.close());
 
@@ -41,21 +39,28 @@ describe("a hostile body of 64 KB", function () {
     return response.status;
   };
 
+  /** What a request costs whose body is not read, and the most that reading one may cost beyond that. */
+  const measure = async (): Promise<{ unread: number; most: number }> => ({
+    unread: await cpuOf(() => post("/v1/roll", Buffer.alloc(64 * KB)), 20),
+    most: 5 * (await cpuOf(() => JSON.parse(worst), 20)),
+  });
+  type Measured = Awaited<ReturnType<typeof measure>>;
+
   /**
-   * What a request costs beyond one whose body is not read, if that is too much. The bound holds on any machine:
-   * JSON.parse of the worst JSON of 64 KB takes about 1 ms on a quiet one.
+   * What a request costs, if that is too much. The bound holds on any machine: JSON.parse of the worst JSON of 64 KB takes
+   * about 1 ms on a quiet one. What seems too dear is measured again together with the bound, because the machine may have
+   * become busy since.
    */
-  const explainCost = async (unread: number, send: () => Promise<number>): Promise<string | undefined> => {
-    const isCheap = (cost: number): boolean => cost - unread <= 5 * parse;
-    const cost = await cpuOf(send);
-    const again = isCheap(cost) ? cost : await cpuOf(send, 20);
-    return isCheap(again) ? undefined : `${again.toFixed(1)} ms`;
+  const explainCost = async (before: Measured, send: () => Promise<number>): Promise<string | undefined> => {
+    const isCheap = (cost: number, { unread, most }: Measured): boolean => cost - unread <= most;
+    for (const runs of [1, 4]) if (isCheap(await cpuOf(send, runs), before)) return undefined;
+    const again = await cpuOf(send, 20);
+    return isCheap(again, await measure()) ? undefined : `${again.toFixed(1)} ms`;
   };
-  const costOfUnread = (): Promise<number> => cpuOf(() => post("/v1/roll", Buffer.alloc(64 * KB)), 20);
 
   it("costs no service more than a few times what its JSON costs to parse, when its payment is junk", async () => {
     const dear: string[] = [];
-    const unread = await costOfUnread();
+    const before = await measure();
     for (const { manifest, path, routes, input } of shop.services) {
       if (routes[0]?.method !== "POST" || manifest.price === undefined) continue;
       const pay = await shop.toPayments(path);
@@ -63,7 +68,7 @@ describe("a hostile body of 64 KB", function () {
       for (const { title, input: hostile } of toHostileInputs(input.document, example, 63 * KB)) {
         const body = Buffer.from(JSON.stringify(hostile));
         const statuses = new Set<number>();
-        const cost = await explainCost(unread, async () => {
+        const cost = await explainCost(before, async () => {
           const status = await post(path, body, { "payment-signature": pay() });
           statuses.add(status);
           return status;
@@ -80,11 +85,11 @@ describe("a hostile body of 64 KB", function () {
     const service = shop.services.find(({ manifest }) => manifest.id === "attest_verify");
     const { path, input, manifest } = service as NonNullable<typeof service>;
     const dear: string[] = [];
-    const unread = await costOfUnread();
+    const before = await measure();
     const example = manifest.examples[0]?.input as object;
     for (const { title, input: hostile } of toHostileInputs(input.document, example, 60 * KB)) {
       const body = Buffer.from(JSON.stringify(hostile));
-      const cost = await explainCost(unread, () => post(path, body));
+      const cost = await explainCost(before, () => post(path, body));
       if (cost) dear.push(`${title}: ${cost}`);
     }
     expect(dear).to.deep.equal([]);
@@ -92,14 +97,14 @@ describe("a hostile body of 64 KB", function () {
 
   it("costs the MCP endpoint no more than that", async () => {
     const pay = await shop.toPayments("/v1/roll");
-    const unread = await costOfUnread();
+    const before = await measure();
     const dear: string[] = [];
     for (const { title, input } of toHostileInputs({}, ROLL, 60 * KB)) {
       const meta = { ...MODERN_META, "x402/payment": pay() };
       const params = { name: "roll", arguments: input, _meta: meta };
       const body = Buffer.from(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
       const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "roll" };
-      const cost = await explainCost(unread, () => post(PATHS.mcp, body, headers));
+      const cost = await explainCost(before, () => post(PATHS.mcp, body, headers));
       if (cost) dear.push(`${title}: ${cost}`);
     }
     expect(dear).to.deep.equal([]);

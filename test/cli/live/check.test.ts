@@ -3,16 +3,19 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
-import { ROOT, removeDirectories } from "../../core/set/served-directory.ts";
+import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { findFreePort } from "../../support/free-port.ts";
+import { projectShop } from "../../support/sellers/project-shop.ts";
 import { createDataDir, startSeller } from "../../support/sellers/seller.ts";
 
 describe("payphone serve --check", () => {
   const data = createDataDir();
   let port: number;
+  let dir: string;
   before(async () => {
     port = await findFreePort();
+    dir = await makeDirectory(projectShop({ services: ["roll"], rails: ["base", "solana", "polygon"] }));
   });
   after(async () => {
     data.remove();
@@ -35,7 +38,7 @@ describe("payphone serve --check", () => {
       ...changes,
     };
     const { promise, resolve } = Promise.withResolvers<{ code: number; said: string }>();
-    const args = [`${ROOT}/runtime/cli/payphone.js`, "serve", "--check", ...flags];
+    const args = [`${ROOT}/runtime/cli/payphone.js`, "serve", "--dir", dir, "--check", ...flags];
     execFile(process.execPath, args, { cwd: ROOT, env: settings, timeout: 100_000 }, (error, out, err) =>
       resolve({ code: Number(error?.code ?? 0), said: out + err }),
     );
@@ -81,7 +84,7 @@ describe("payphone serve --check", () => {
     expect(found["public address"]).to.match(/answers 200, but not from 127\.0\.0\.1:\d+: check the proxy/);
     other.close();
     const open = createDataDir();
-    const seller = await startSeller({ sandbox: await sharedSandbox(), dataDir: open.path, port });
+    const seller = await startSeller({ sandbox: await sharedSandbox(), dataDir: open.path, dir, port });
     expect((await check()).found["public address"]).to.match(/leads to a running server$/);
     expect(await seller.stop()).to.equal(0);
     open.remove();

@@ -47,7 +47,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
 /** The files of the plugin that has a handler. */
 const filesOf = (handler: string): string[] =>
-  globSync(`plugins/${handler.split(".")[0]}{.ts,/**/*.ts}`, { cwd: ROOT });
+  globSync(`plugins/${handler.split(".")[0]}{.ts,/**/*.{ts,json}}`, { cwd: ROOT });
 
 /** Adds the name of a schema, and those that the schema refers to. */
 function addSchemas(schema: unknown, names: Set<string>): void {

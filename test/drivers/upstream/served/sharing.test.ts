@@ -1,5 +1,7 @@
 import { expect } from "chai";
+import { makeDirectory, removeDirectories } from "../../../core/set/served-directory.ts";
 import { withRedis } from "../../../support/programs.ts";
+import { projectShop } from "../../../support/sellers/project-shop.ts";
 import { createDataDir } from "../../../support/sellers/seller.ts";
 import { startRedis } from "../../../support/store/redis.ts";
 import { openScene, priceOf, type Scene, type Shop } from "./support/scene.ts";
@@ -9,14 +11,19 @@ const ETH = { symbol: "ETH" };
 
 describe("what sources have said", () => {
   let scene: Scene;
+  let dir: string;
   before(async () => {
     scene = await openScene();
+    dir = await makeDirectory(projectShop({ services: ["price_token"], rails: ["base"] }));
   });
   afterEach(() => scene.clear());
-  after(() => scene?.close());
+  after(async () => {
+    await scene?.close();
+    await removeDirectories();
+  });
 
   it(`costs one question when ${BUYERS} buyers pay for the same price at once, and each of them pays`, async () => {
-    const shop = await scene.start();
+    const shop = await scene.start({ dir });
     const [asked, before] = [scene.source("coingecko").asked(), await received()];
     const answers = await shop.buyMany("price_token", ETH, BUYERS);
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(BUYERS).fill(200));
@@ -26,18 +33,21 @@ describe("what sources have said", () => {
 
   it("is known to a second process on the same SQLite file", async () => {
     const data = createDataDir();
-    const first = await scene.start({ dataDir: data.path });
-    await isShared(first, await scene.start({ dataDir: data.path, baseUrl: first.url }));
+    const first = await scene.start({ dir, dataDir: data.path });
+    await isShared(first, await scene.start({ dir, dataDir: data.path, baseUrl: first.url }));
     data.remove();
   });
 
   withRedis.it("is known to a second process on the same Redis", async () => {
     const redis = await startRedis();
-    const env = { REDIS_URL: redis.url };
-    const first = await scene.start({ env });
-    await isShared(first, await scene.start({ env, baseUrl: first.url }));
-    await scene.clear();
-    await redis.stop();
+    try {
+      const env = { REDIS_URL: redis.url };
+      const first = await scene.start({ dir, env });
+      await isShared(first, await scene.start({ dir, env, baseUrl: first.url }));
+      await scene.clear();
+    } finally {
+      await redis.stop();
+    }
   });
 
   async function isShared(first: Shop, second: Shop): Promise<void> {

@@ -36,6 +36,8 @@ export interface Start {
   readonly dataDir?: string;
   /** Of the first process, when this one stands beside it. */
   readonly baseUrl?: string;
+  /** Default: all of the project's services. */
+  readonly dir?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
