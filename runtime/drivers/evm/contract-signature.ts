@@ -1,25 +1,11 @@
 import type { Hex } from "../../api/capabilities.ts";
 import type { EvmClient } from "./client.ts";
+import { ERC1271_ABI, ERC1271_YES } from "./erc1271.ts";
 
 /** How long a wallet's contract may take to answer. */
 const CALL_MS = 5000;
 /** What a wallet's contract may use up on the node that is asked. */
 const CALL_GAS = 1_000_000n;
-
-/** ERC-1271, `isValidSignature`. */
-const ABI = [
-  {
-    type: "function",
-    name: "isValidSignature",
-    stateMutability: "view",
-    inputs: [
-      { name: "hash", type: "bytes32" },
-      { name: "signature", type: "bytes" },
-    ],
-    outputs: [{ name: "magicValue", type: "bytes4" }],
-  },
-] as const;
-const MAGIC = "0x1626ba7e";
 
 /**
  * Whether the contract at an address takes a signature over a hash as its own (ERC-1271).
@@ -31,9 +17,9 @@ export async function isContractSignature(
 ): Promise<boolean> {
   const { BaseError } = await import("viem");
   const args = [hash, signature] as const;
-  const call = { address, abi: ABI, functionName: "isValidSignature", args, gas: CALL_GAS } as const;
+  const call = { address, abi: ERC1271_ABI, functionName: "isValidSignature", args, gas: CALL_GAS } as const;
   return ask((chain) => chain.readContract(call), AbortSignal.timeout(CALL_MS)).then(
-    (answer) => answer === MAGIC,
+    (answer) => answer === ERC1271_YES,
     (error: unknown) => {
       if (error instanceof BaseError) return false; // The contract's answer: it reverts, or there is none.
       throw error;

@@ -2,6 +2,7 @@ import type { PublicClient } from "viem";
 import type { Hex } from "../../api/capabilities.ts";
 import type { Eip3009 } from "../../core/x402/eip3009.ts";
 import type { PaymentRequirements } from "../../core/x402/x402.ts";
+import { ERC1271_ABI, ERC1271_YES } from "../evm/erc1271.ts";
 import { toAuthorizationDigest } from "../evm/payer-proof.ts";
 import type { EvmCall } from "../evm/sender.ts";
 
@@ -23,20 +24,6 @@ export type TreasuryCall = Required<Pick<EvmCall, "to" | "data">>;
 
 /** The same address on every public EVM chain. */
 const MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11";
-/** What a wallet answers when it accepts a signature (ERC-1271). */
-const ERC1271_YES = "0x1626ba7e";
-const ERC1271_ABI = [
-  {
-    type: "function",
-    name: "isValidSignature",
-    stateMutability: "view",
-    inputs: [
-      { name: "hash", type: "bytes32" },
-      { name: "signature", type: "bytes" },
-    ],
-    outputs: [{ name: "", type: "bytes4" }],
-  },
-] as const;
 
 /** Reads a signature as ERC-6492 describes it, or leaves it as it is; undefined for one that is malformed. */
 export async function readSignature(signature: Hex): Promise<ReadSignature | undefined> {

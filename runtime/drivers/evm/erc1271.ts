@@ -1,0 +1,16 @@
+/** `isValidSignature` of a wallet that is a contract (ERC-1271). */
+export const ERC1271_ABI = [
+  {
+    type: "function",
+    name: "isValidSignature",
+    stateMutability: "view",
+    inputs: [
+      { name: "hash", type: "bytes32" },
+      { name: "signature", type: "bytes" },
+    ],
+    outputs: [{ name: "magicValue", type: "bytes4" }],
+  },
+] as const;
+
+/** What it answers to a signature that it accepts. */
+export const ERC1271_YES = "0x1626ba7e";

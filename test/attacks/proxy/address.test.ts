@@ -1,0 +1,115 @@
+import { expect } from "chai";
+import { createGuardedFetch } from "../../../runtime/drivers/http/guarded-fetch.ts";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
+import { siteOf } from "../../support/sellers/site-of.ts";
+import type { Asked } from "../../support/sources/scripted-source.ts";
+import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
+import { toManifest } from "./manifests.ts";
+
+const FETCH = `id: fetch
+title: fetch
+description: Fetches a page.
+route: POST /v1/fetch
+price: "0.002"
+proxy:
+  request: GET {url}
+  headers: { accept-language: en }
+input: { type: object, properties: { url: { type: string, format: uri } }, required: [url] }
+output: { type: object, properties: { ok: { type: boolean } }, required: [ok] }
+tags: []
+examples:
+  - input: { url: "https://pages.example.com/a" }
+`;
+const SHOT = toManifest("shot", "GET /shot", '  query: { page: "{text}" }\n')
+  .replace("{ type: string }", "{ type: string, format: uri }")
+  .replace("plain", "https://pages.example.com/a");
+const NESTED = toManifest("nested", "POST /shots", "  body: input\n")
+  .replace("{ text: { type: string } }, required: [text]", "{ pages: { type: array, items: { $ref: Page.json } } }")
+  .replace("text: plain", 'pages: [{ link: "https://pages.example.com/a" }]');
+const PAGE = {
+  type: "object",
+  properties: { link: { anyOf: [{ type: "string", format: "uri" }] }, more: { type: "array", items: { $ref: "#" } } },
+};
+
+describe("an address that a caller names", () => {
+  let shop: ProxyShop;
+  /** Names lead to the source, which counts as public only for what is asked by `pages.example.com`. */
+  const web = createGuardedFetch({
+    lookup: (hostname, _options, callback) =>
+      callback(
+        null,
+        hostname === "pages.example.com" ? [{ address: "127.0.0.1", family: 4 }] : [{ address: "10.0.0.1", family: 4 }],
+      ),
+    isAllowed: (address) => address === "127.0.0.1",
+  });
+  before(async () => {
+    shop = await openProxyShop({
+      files: (url) => ({
+        "manifests/_site.yaml": siteOf(`{ id: inner, title: The inside, url: "${url}", retries: 0 }`),
+        "manifests/fetch.yaml": FETCH,
+        "manifests/shot.yaml": SHOT,
+        "manifests/nested.yaml": NESTED,
+        "schemas/Page.json": JSON.stringify(PAGE),
+      }),
+      web,
+    });
+  });
+  after(async () => {
+    await shop.close();
+    await web.close();
+    await removeDirectories();
+  });
+  const buy = async (url: string): Promise<[number, Loose]> => {
+    const response = await shop.buy("/v1/fetch", { url });
+    return [response.status, (await response.json()) as Loose];
+  };
+
+  it("is fetched where it is public, with no credential and nothing of the caller", async () => {
+    shop.source.script('{"ok":true}');
+    const { port } = new URL(shop.source.url);
+    expect(await buy(`http://pages.example.com:${port}/a?b=c`)).to.deep.equal([200, { ok: true }]);
+    const { path, headers } = shop.source.asked.at(-1) as Asked;
+    expect(path).to.equal("/a?b=c");
+    expect(headers).to.include({ "accept-language": "en", accept: "application/json" });
+    expect(Object.keys(headers)).to.not.include.members(["authorization", "cookie", "payment-signature"]);
+  });
+
+  for (const inside of [
+    "http://127.0.0.1/",
+    "http://2130706433/",
+    "http://0x7f.1/",
+    "http://[::1]/",
+    "http://[::ffff:10.0.0.1]/",
+    "http://169.254.169.254/latest/meta-data",
+    "http://localhost/",
+    "http://db/",
+    "http://a.internal/",
+    "ftp://pages.example.com/",
+    "file:///etc/passwd",
+    "http://a:b@pages.example.com/",
+    "no address",
+  ])
+    it(`is refused unpaid, here and for an upstream: ${inside}`, async () => {
+      const [asked, paid] = [shop.source.asked.length, shop.rail.moved.size];
+      expect((await buy(inside))[0]).to.equal(422);
+      expect((await shop.buy("/v1/shot", { text: inside })).status).to.equal(422);
+      const deep = { pages: [{ link: "https://pages.example.com/a", more: [{ link: inside }] }] };
+      expect((await shop.buy("/v1/nested", deep)).status).to.equal(422);
+      expect([shop.source.asked.length, shop.rail.moved.size]).to.deep.equal([asked, paid]);
+    });
+
+  it("is not fetched when its name leads to the inside, and nothing is charged", async () => {
+    const paid = shop.rail.moved.size;
+    const [status, { code }] = await buy("http://rebind.example.com/");
+    expect([status, code, shop.rail.moved.size]).to.deep.equal([400, "bad-request", paid]);
+  });
+
+  it("is not followed to the inside", async () => {
+    shop.source.script({ status: 302, headers: { location: "http://10.0.0.1/latest" } });
+    const { port } = new URL(shop.source.url);
+    const paid = shop.rail.moved.size;
+    const [status] = await buy(`http://pages.example.com:${port}/a`);
+    expect([status, shop.rail.moved.size]).to.deep.equal([400, paid]);
+  });
+});
