@@ -3,10 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import type { LiveFinding } from "../../../runtime/cli/live/probe.ts";
-import { makeDirectory, ROOT, removeDirectories } from "../../core/set/served-directory.ts";
+import { ROOT, removeDirectories } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
 import { findFreePort } from "../../support/free-port.ts";
-import { projectShop } from "../../support/sellers/project-shop.ts";
+import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { createDataDir, startSeller } from "../../support/sellers/seller.ts";
 
 describe("payphone serve --check", () => {
@@ -15,7 +15,7 @@ describe("payphone serve --check", () => {
   let dir: string;
   before(async () => {
     port = await findFreePort();
-    dir = await makeDirectory(projectShop({ services: ["roll"], rails: ["base", "solana", "polygon"] }));
+    dir = await makeProjectShop({ services: ["roll"], rails: ["base", "solana", "polygon"] });
   });
   after(async () => {
     data.remove();

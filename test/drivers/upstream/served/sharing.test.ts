@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { makeDirectory, removeDirectories } from "../../../core/set/served-directory.ts";
+import { removeDirectories } from "../../../core/set/served-directory.ts";
 import { withRedis } from "../../../support/programs.ts";
-import { projectShop } from "../../../support/sellers/project-shop.ts";
+import { makeProjectShop } from "../../../support/sellers/project-shop.ts";
 import { createDataDir } from "../../../support/sellers/seller.ts";
 import { startRedis } from "../../../support/store/redis.ts";
 import { openScene, priceOf, type Scene, type Shop } from "./support/scene.ts";
@@ -14,7 +14,7 @@ describe("what sources have said", () => {
   let dir: string;
   before(async () => {
     scene = await openScene();
-    dir = await makeDirectory(projectShop({ services: ["price_token"], rails: ["base"] }));
+    dir = await makeProjectShop({ services: ["price_token"], rails: ["base"] });
   });
   afterEach(() => scene.clear());
   after(async () => {
