@@ -3,7 +3,7 @@ import { removeDirectories } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openProxyShop, type ProxyShop } from "../../support/sellers/proxy-shop.ts";
 import { siteOf } from "../../support/sellers/site-of.ts";
-import type { Line } from "../../support/sources/scripted-source.ts";
+import { breaks, type Line } from "../../support/sources/scripted-source.ts";
 import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
 
 const FILM = `id: film
@@ -45,6 +45,14 @@ const REEL = FILM.replaceAll("film", "reel")
   .replace("pick: /reel", "wrap: url")
   .replace("    seconds: 0.1", "    seconds: 0.1\n    result: GET /films/{/film/id}/result");
 
+/** Gives up after two seconds. */
+const CLIP = FILM.replaceAll("film", "clip")
+  .replaceAll("/clips", "/films")
+  .replaceAll("/clip/", "/film/")
+  .replaceAll("/film/{job", "/clip/{job")
+  .replace("pick: /clip", "pick: /film")
+  .replace("deadline_seconds: 20\n  attempts: 2", "deadline_seconds: 2\n  attempts: 1");
+
 const film = (parts: object, status = 200): Line => ({
   status,
   headers: { "content-type": "application/json" },
@@ -59,6 +67,7 @@ describe("an upstream that takes orders", () => {
         "manifests/_site.yaml": siteOf(`{ id: studio, title: The studio, url: "${url}", retries: 0 }`),
         "manifests/film.yaml": FILM,
         "manifests/reel.yaml": REEL,
+        "manifests/clip.yaml": CLIP,
       }),
     });
   });
@@ -111,6 +120,17 @@ describe("an upstream that takes orders", () => {
       async () => shop.refunds.length,
       (count) => count === 1,
     );
+  });
+
+  it("is paid back when it vanishes after it has taken the order, which is placed once", async () => {
+    shop.source.script(film({ id: "f-1" }), breaks);
+    await follow("/v1/clip", "FAILED");
+    await eventually(
+      async () => shop.refunds.length,
+      (count) => count === 1,
+    );
+    expect(paths().filter((path) => path.startsWith("POST"))).to.have.length(1);
+    expect(paths().length).to.be.greaterThan(1);
   });
 
   it("is not led elsewhere by the id that it gives", async () => {

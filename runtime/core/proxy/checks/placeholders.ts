@@ -161,8 +161,14 @@ function checkKept(draft: Draft, { cache, body }: ProxyManifest, { input, uses }
           ),
         ],
   );
-  const needed = body === "input" ? input.names : input.names.filter((name) => isTaken(name, uses));
-  const left = needed.filter((name) => !by.includes(name));
+  if (body === "input" && input.areOpen) {
+    const complaint = "the input takes fields that it does not name, and the request depends on them: leave by out";
+    return [...unknown, faultAtKey(draft, ["proxy", "cache", "by"], "bad-cache", complaint)];
+  }
+  const placed = uses.filter(({ placeholder }) => placeholder.source === "input").map(({ placeholder }) => placeholder);
+  const named = placed.map(({ name }) => (input.names.includes(name) ? name : (name.split(".")[0] ?? name)));
+  const needed = new Set(body === "input" ? [...input.names, ...named] : named);
+  const left = [...needed].filter((name) => !by.includes(name));
   if (left.length === 0) return unknown;
   const complaint = `the request depends on ${left.join(", ")}, too: another caller would get the wrong answer`;
   return [...unknown, faultAtKey(draft, ["proxy", "cache", "by"], "bad-cache", complaint)];
