@@ -85,7 +85,7 @@ const toAscii = (text: string): string =>
 
 /** Without characters beyond Latin-1: typographic quotes and dashes become plain ones, others are left out. */
 const toLatin = (text: string): string =>
-  text.replaceAll(/[^\0-\xff]|\u00A0/gu, (character) => TYPOGRAPHIC[character] ?? "");
+  text.replaceAll(/\p{Cc}/gu, " ").replaceAll(/[^\0-\xff]|\u00A0/gu, (character) => TYPOGRAPHIC[character] ?? "");
 
 /** A title: printable ASCII, at most 32 characters, cut between words. */
 export function toTitle(text: string, fallback: string): string {

@@ -22,9 +22,7 @@ const MOST_TOOLS = 40;
 export function toOfferTable(offers: readonly OfferRow[], what: string, how: readonly string[]): string {
   const rows = offers.map(({ name, call, tags, summary }) => [name, call, tags.join(","), shorten(summary, 60)]);
   const table = toColumns([["NAME", "CALL", "TAGS", "WHAT"], ...rows]);
-  return [`${what} offers ${offers.length}; nothing is imported unless it is named:`, "", ...table, "", ...how].join(
-    "\n",
-  );
+  return toText([`${what} offers ${offers.length}; nothing is imported unless it is named:`, "", ...table, "", ...how]);
 }
 
 /** What an import did, what it left out and why, and what to run next. */
@@ -36,7 +34,7 @@ export function toImportReport(applied: AppliedImport, isDryRun: boolean): strin
   const derived = services.filter(({ isDerived }) => isDerived).length;
   const isSame = fresh.length + changed.length === 0;
   const done = isDryRun ? "would be" : "were";
-  return [
+  return toText([
     services.length === 0
       ? "nothing was written"
       : isSame
@@ -61,7 +59,7 @@ export function toImportReport(applied: AppliedImport, isDryRun: boolean): strin
       ...(faults.length > 0 ? [`the shop had ${faults.length} faults before: see "payphone check"`] : []),
     ]),
     ...(isDryRun || services.length === 0 ? [] : toNext(applied)),
-  ].join("\n");
+  ]);
 }
 
 function listFiles(plans: readonly FilePlan[]): string[] {
@@ -109,6 +107,9 @@ function toNext({ services, upstreams }: AppliedImport): string[] {
 
 const toVariables = (entry: UpstreamEntry): string[] =>
   variablesOf(entry).map(({ name, what }) => `set ${name}, ${what} (in the environment or in .env)`);
+
+/** Lines for a terminal: what a source calls itself cannot move the cursor, or break a line. */
+const toText = (lines: readonly string[]): string => lines.map((line) => line.replaceAll(/\p{Cc}/gu, " ")).join("\n");
 
 /** For a POSIX shell. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,6 +1,7 @@
 import type { Tool } from "@modelcontextprotocol/client";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { createCompiler } from "../../../core/schema/validator.ts";
+import { isDeep } from "../depth.ts";
 import { findExample } from "../example-inputs.ts";
 import {
   type Imported,
@@ -69,6 +70,7 @@ interface ToolTerms {
 
 function readTool(tool: Tool, { id, upstream, price }: ToolTerms): Draft {
   const { name, description = "", inputSchema, outputSchema } = tool;
+  if (isDeep([inputSchema, outputSchema])) throw new Refused("its schema is nested too deeply");
   const input = toBook(inputSchema, upstream, `${name} input`);
   const output = outputSchema === undefined ? undefined : toBook(outputSchema, upstream, `${name} output`);
   const taken = toObjectSchema(input.convert(inputSchema, "input"), "input");

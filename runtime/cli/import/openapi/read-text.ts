@@ -3,6 +3,7 @@ import { sep } from "node:path";
 import { parseDocument } from "yaml";
 import { Problem } from "../../../api/problem.ts";
 import { readBounded } from "../../../drivers/http/bounded-body.ts";
+import { isDeep } from "../depth.ts";
 
 const MOST_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
@@ -66,16 +67,3 @@ function parseAny(text: string, location: string): unknown {
 
 const isNeither = (location: string, { message }: Error): Problem =>
   new Problem("bad-request", `${location} is neither JSON nor YAML: ${message.split("\n")[0]}`);
-
-const DEEPEST = 256;
-
-function isDeep(data: unknown): boolean {
-  const open: (readonly [value: unknown, depth: number])[] = [[data, 0]];
-  for (let next = open.pop(); next; next = open.pop()) {
-    const [value, depth] = next;
-    if (depth > DEEPEST) return true;
-    if (typeof value === "object" && value !== null)
-      for (const part of Object.values(value)) open.push([part, depth + 1]);
-  }
-  return false;
-}

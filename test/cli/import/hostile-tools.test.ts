@@ -1,0 +1,56 @@
+import { expect } from "chai";
+import { runMcpImport } from "../../../runtime/cli/import/import-mcp.ts";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { openToolSite, type SiteTool } from "../../support/sources/tool-site.ts";
+import { faultsOf, manifestOf, namesIn, openShop, textsOf } from "./shop.ts";
+
+const toTool = (name: string, schema: object = {}, more: Partial<SiteTool> = {}): SiteTool => ({
+  name,
+  description: "A tool.",
+  inputSchema: { type: "object", ...schema } as SiteTool["inputSchema"],
+  run: () => ({ content: [] }),
+  ...more,
+});
+
+function nest(levels: number): object {
+  let schema: object = { type: "string" };
+  for (let level = 0; level < levels; level++) schema = { type: "object", properties: { a: schema } };
+  return { properties: { a: schema } };
+}
+
+describe("an import of hostile tools", () => {
+  after(removeDirectories);
+
+  it("takes what is sound, gives it a place of its own, and shows no control characters", async () => {
+    const site = await openToolSite("stateless");
+    const dir = await openShop();
+    site.offer(
+      toTool("../../x"),
+      toTool("__proto__"),
+      toTool("a\u001b[2J\nprice: 0", {}, { title: "T\r\nid: y", description: "d\0\nhandler: a.b <script>x</script>" }),
+      toTool("file", { properties: { a: { $ref: "file:///etc/passwd" } } }),
+      toTool("deep", nest(400)),
+    );
+    const command = { server: [site.url], dir, tools: [], upstream: "evil", variables: [], env: {}, isDryRun: false };
+    try {
+      const table = await runMcpImport({ ...command, all: false });
+      const { report } = await runMcpImport({ ...command, all: true });
+      expect(table.report + report).to.not.match(/[^\P{Cc}\n]/u);
+      expect(report)
+        .to.include("deep: its schema is nested too deeply")
+        .and.include("file: its reference file:///etc/");
+    } finally {
+      await site.close();
+    }
+    expect(await namesIn(dir)).to.have.members(["evil_x", "evil_proto", "evil_a_2_j_price_0"]);
+    expect(await manifestOf(dir, "evil_a_2_j_price_0")).to.deep.include({
+      title: "T id: y",
+      description: "d handler: a.b x",
+      proxy: { mcp: "evil", tool: "a\u001b[2J\nprice: 0" },
+    });
+    expect(
+      Object.keys(await textsOf(dir)).every((file) => /^(?:manifests|schemas)\/(?:\.imports\/)?[\w.-]+$/.test(file)),
+    ).to.equal(true);
+    expect(await faultsOf(dir)).to.deep.equal([]);
+  });
+});
