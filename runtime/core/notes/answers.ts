@@ -33,51 +33,76 @@ export interface SaleAnswersDeps {
 }
 
 /** By sale: when it was answered; below zero where the buyer had gone. */
-type Sheet = Record<string, number>;
+type Answers = Record<string, number>;
 type Later = NonNullable<SaleAnswer["later"]>;
+
+/** The answers of this process to calls that began in one minute: one entry in the store, which grows. */
+interface Sheet {
+  readonly minute: number;
+  readonly answers: Map<string, number>;
+  /** Undefined until it is written. */
+  number?: number;
+  isChanged: boolean;
+}
 
 const EVERY_MS = 5000;
 const MINUTE_MS = 60_000;
 const KEEP_MS = 90 * 24 * 60 * MINUTE_MS;
 /** Far more than can be sold between two writes. */
 const MOST = 20_000;
+/** A sheet is written anew as it grows; one that has so many grows no more. */
+const FULL = 1000;
 const MOST_SHEETS = 1000;
 
-/** The sheets of calls that began in one minute are numbered. */
+/** The sheets of one minute are numbered. */
 const keyOf = (minute: number, sheet: number): string => `answers:${minute}:${sheet}`;
 const laterKey = (sale: string): string => `answers-later:${sale}`;
 
 export function createSaleAnswers({ store, clock, log, everyMs = EVERY_MS }: SaleAnswersDeps): SaleAnswers {
-  let first = new Map<number, Sheet>();
+  const sheets = new Set<Sheet>();
   let later = new Map<string, Later>();
   let noted = 0;
   let timer: NodeJS.Timeout | undefined;
-  /** The newest minute's next free sheet, as far as this process knows. */
-  let next = { minute: 0, sheet: 0 };
+  let writing: Promise<void> = Promise.resolve();
 
-  async function flush(): Promise<void> {
+  function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    const written = [...first];
+    writing = writing.then(write).catch((error: unknown) => log.warn("books.answers-lost", { error }));
+    return writing;
+  }
+
+  async function write(): Promise<void> {
     const fetched = [...later];
-    [first, later, noted] = [new Map(), new Map(), 0];
-    try {
-      for (const [minute, sheet] of written) await append(minute, sheet);
-      for (const [sale, { count, lastAt }] of fetched) {
-        const known = await store.get<Later>(laterKey(sale));
-        await store.set(laterKey(sale), { count: count + (known?.count ?? 0), lastAt }, KEEP_MS, "lazy");
-      }
-    } catch (error) {
-      log.warn("books.answers-lost", { error });
+    later = new Map();
+    noted = 0;
+    const current = Math.floor(clock.now() / MINUTE_MS);
+    for (const sheet of [...sheets]) {
+      if (sheet.isChanged) await writeSheet(sheet);
+      if ((sheet.minute < current || isFull(sheet)) && !sheet.isChanged) sheets.delete(sheet);
+    }
+    for (const [sale, { count, lastAt }] of fetched) {
+      const known = await store.get<Later>(laterKey(sale));
+      await store.set(laterKey(sale), { count: count + (known?.count ?? 0), lastAt }, KEEP_MS, "lazy");
     }
   }
 
-  async function append(minute: number, sheet: Sheet): Promise<void> {
-    for (let free = minute === next.minute ? next.sheet : 0; free < MOST_SHEETS; free += 1) {
-      if (!(await store.putIfAbsent(keyOf(minute, free), sheet, KEEP_MS, "lazy"))) continue;
-      if (minute >= next.minute) next = { minute, sheet: free + 1 };
-      return;
-    }
+  async function writeSheet(sheet: Sheet): Promise<void> {
+    const { minute, number } = sheet;
+    const answers: Answers = Object.fromEntries(sheet.answers);
+    sheet.isChanged = false;
+    if (number !== undefined) return store.set(keyOf(minute, number), answers, KEEP_MS, "lazy");
+    for (let free = 0; free < MOST_SHEETS && sheet.number === undefined; free += 1)
+      if (await store.putIfAbsent(keyOf(minute, free), answers, KEEP_MS, "lazy")) sheet.number = free;
+  }
+
+  function noteFirst(sale: string, minute: number, at: number): void {
+    let open: Sheet | undefined;
+    for (const sheet of sheets) if (sheet.minute === minute && !isFull(sheet)) open = sheet;
+    open ??= { minute, answers: new Map(), isChanged: true };
+    open.answers.set(sale, at);
+    open.isChanged = true;
+    sheets.add(open);
   }
 
   return {
@@ -86,18 +111,15 @@ export function createSaleAnswers({ store, clock, log, everyMs = EVERY_MS }: Sal
       noted += 1;
       const now = clock.now();
       if (way === "later") later.set(sale, { count: (later.get(sale)?.count ?? 0) + 1, lastAt: now });
-      else {
-        const minute = Math.floor(begun / MINUTE_MS);
-        const sheet = first.get(minute) ?? {};
-        sheet[sale] = way === "sent" ? now : -now;
-        first.set(minute, sheet);
-      }
+      else noteFirst(sale, Math.floor(begun / MINUTE_MS), way === "sent" ? now : -now);
       timer ??= setTimeout(() => void flush(), everyMs).unref();
     },
     flush,
     close: flush,
   };
 }
+
+const isFull = ({ answers }: Sheet): boolean => answers.size >= FULL;
 
 /** What became of a sale's answer; nothing of it is known after 90 days. @throws Problem `unavailable`. */
 export async function readSaleAnswer(
@@ -116,7 +138,7 @@ export async function readSaleAnswer(
 
 async function readFirst(store: Pick<Store, "get">, minute: number, sale: string): Promise<number | undefined> {
   for (let at = 0; at < MOST_SHEETS; at += 1) {
-    const sheet = await store.get<Sheet>(keyOf(minute, at));
+    const sheet = await store.get<Answers>(keyOf(minute, at));
     if (!sheet) return undefined;
     if (sheet[sale] !== undefined) return sheet[sale];
   }

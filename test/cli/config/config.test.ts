@@ -42,6 +42,8 @@ const HEX_KEY = "an EVM private key: An EVM private key is 0x and 64 hex digits;
 const HEX_RANGE = "an EVM private key: This EVM private key is outside the range of secp256k1";
 const BYTES_KEY = "a Solana key pair:";
 const LEVEL = "one of trace, debug, info, warn, error, fatal, silent";
+const LOGIN =
+  "ADMIN_LOGIN_HEADER and ADMIN_LOGIN_FROM belong together: a header is believed from the proxies that are named";
 const PROXIES =
   "the number of proxies in front (1 to 9), or their addresses: a comma-separated list of IPs, CIDR ranges, loopback, linklocal or uniquelocal";
 const HEADERS = 'headers: a JSON object like {"Authorization":"Bearer …"}, or lines like Authorization: Bearer …';
@@ -69,6 +71,16 @@ const FAULTY: readonly [env: Env, ...faults: string[]][] = [
   [{ TRUST_PROXY: "true" }, `TRUST_PROXY is "true", but must be ${PROXIES}`],
   [{ TRUST_PROXY: "10.0.0.0/33" }, `TRUST_PROXY is "10.0.0.0/33", but must be ${PROXIES}`],
   [{ TRUST_PROXY: "10.0.0.1,proxy" }, `TRUST_PROXY is "10.0.0.1,proxy", but must be ${PROXIES}`],
+  [{ ADMIN_LOGIN_HEADER: "x-forwarded-user" }, LOGIN],
+  [{ ADMIN_LOGIN_FROM: "10.0.0.5" }, LOGIN],
+  [
+    { ADMIN_LOGIN_HEADER: "Host", ADMIN_LOGIN_FROM: "10.0.0.5" },
+    'ADMIN_LOGIN_HEADER is "Host", but must be the name of a header, like x-forwarded-user',
+  ],
+  [
+    { ADMIN_LOGIN_HEADER: "x-forwarded-user", ADMIN_LOGIN_FROM: "loopback" },
+    'ADMIN_LOGIN_FROM is "loopback", but must be a comma-separated list of IP addresses and CIDR ranges',
+  ],
   [{ TREASURY_EVM_KEY: "0x1234" }, `TREASURY_EVM_KEY (not shown) must be ${HEX_KEY} this is 0x and 4 digits`],
   [{ TREASURY_EVM_KEY: "0".repeat(64) }, `TREASURY_EVM_KEY (not shown) must be ${HEX_RANGE}`],
   [{ BUYER_EVM_KEY: "f".repeat(64) }, `BUYER_EVM_KEY (not shown) must be ${HEX_RANGE}`],

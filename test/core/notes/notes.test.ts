@@ -53,6 +53,10 @@ describe("what is kept beside the book", () => {
     one.note("sale_1", begun, "sent");
     other.note("sale_2", begun, "gone");
     await Promise.all([one.flush(), other.flush()]);
+    one.note("sale_5", begun + 1, "sent");
+    await one.flush();
+    const kept = [...store.entries.keys()].filter((key) => key.startsWith("answers:"));
+    expect(kept, "an entry for a minute and a process").to.have.length(2);
     now += 5 * 60_000;
     for (const _ of [1, 2]) other.note("sale_2", now, "later");
     one.note("sale_3", begun, "sent");
@@ -62,6 +66,7 @@ describe("what is kept beside the book", () => {
     expect(await read("sale_1")).to.deep.equal({ sentAt: begun });
     expect(await read("sale_2")).to.deep.equal({ goneAt: begun, later: { count: 3, lastAt: now } });
     expect(await read("sale_3")).to.deep.equal({ sentAt: now });
+    expect(await read("sale_5")).to.deep.equal({ sentAt: begun });
     expect(await read("sale_4")).to.deep.equal({});
   });
 

@@ -63,7 +63,7 @@ ${toLines(lines, view)}`
 ${refusals && toRefusals(refusals)}
 <h2>To sell it nothing any more</h2>
 <p>Write its address into <code>_site.yaml</code>, and apply it:</p>
-<pre>deny: ["${payer}"]</pre>
+<pre>deny: [${JSON.stringify(payer)}]</pre>
 <pre>payphone apply</pre>`;
 }
 
