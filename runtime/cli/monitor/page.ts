@@ -47,6 +47,8 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   const readState = createStateReader(deps);
   const own = ownWallets(config);
   const history = createTallyHistory(Date.now);
+  if (config.admin.port !== undefined && config.redisUrl === undefined)
+    setTimeout(() => void warm(), WARM_AFTER_MS).unref();
   const countBuyers = createBuyerCount();
   const jobs = createJobDesk(store);
   const answerOf = (sale: BookLine): Promise<SaleAnswer> => readSaleAnswer(store, sale);
@@ -81,6 +83,14 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
     page("/jobs/:id", "Job", showJob, "/jobs"),
     ...pageFiles,
   ];
+
+  /** A server that closes meanwhile closes the book, and this ends. */
+  async function warm(): Promise<void> {
+    await access
+      .open()
+      .then(history.warm)
+      .catch(() => {});
+  }
 
   async function showBuyer(view: ShopView, { params }: AdminRequest): Promise<Html | undefined> {
     const payer = toBookName(params.payer ?? "");
@@ -143,6 +153,8 @@ const COUNTED = ["/", "/funnel", "/services"];
 const toBookName = (address: string): string => (/^0x/i.test(address) ? address.toLowerCase() : address);
 const NOBODY = { now: 0, before: 0 };
 const BUYERS_MS = 60_000;
+/** A server that has just begun has other things to do. */
+const WARM_AFTER_MS = 20_000;
 
 /** Counts the buyers of a span, which reads each line, at most once a minute. */
 function createBuyerCount(): (books: Books, span: Span) => number {

@@ -5,6 +5,8 @@ import type { Books, Span, TallySum } from "../../core/books/books.ts";
 export interface TallyHistory {
   /** @param span of whole hours */
   read(books: Pick<Books, "tallies">, span: Span): Promise<readonly TallySum[]>;
+  /** Reads what the longest look needs, so that nobody waits for it. */
+  warm(books: Pick<Books, "tallies">): Promise<void>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -13,6 +15,7 @@ const DAY_MS = 24 * HOUR_MS;
 const SETTLED_MS = 2 * 60_000;
 /** Twice the longest look, and a little. */
 const MOST_DAYS = 64;
+const WARM_DAYS = 61;
 /** Older tallies are forgotten. */
 const KEPT_MS = 91 * DAY_MS;
 
@@ -30,6 +33,10 @@ export function createTallyHistory(now: () => number): TallyHistory {
         at += isDay ? DAY_MS : HOUR_MS;
       }
       return merge(parts, from);
+    },
+    async warm(books) {
+      const today = Math.floor(now() / DAY_MS) * DAY_MS;
+      for (let ago = 1; ago <= WARM_DAYS; ago += 1) await readDay(books, today - ago * DAY_MS);
     },
   };
 

@@ -30,4 +30,14 @@ describe("the tallies of a long span", () => {
     expect((await history.read(books, span))[0]?.count).to.equal(2 * 30 * 24);
     expect(asked, "the hour that is not over").to.deep.equal([{ from: to - HOUR_MS, to }]);
   });
+
+  it("are there before the first look when they were read in advance", async () => {
+    const history = createTallyHistory(() => NOW);
+    await history.warm(books);
+    asked.length = 0;
+    const to = Math.ceil(NOW / HOUR_MS) * HOUR_MS;
+    for (const days of [30, 60])
+      await history.read(books, { from: to - days * 24 * HOUR_MS, to: to - (days - 30) * 24 * HOUR_MS });
+    expect(asked.length, "hours of days that are not whole").to.be.below(3 * 24);
+  });
 });
