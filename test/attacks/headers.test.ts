@@ -8,7 +8,8 @@ import { openShop, type Shop } from "../support/sellers/shop.ts";
 import { createMemoryStore } from "../support/store/memory-store.ts";
 
 const ROLL = { low: 1, high: 6 };
-const TIMES = 10_000;
+/** More of them in `npm run test:crash`. */
+const TIMES = process.env.CRASH_ROUNDS === undefined ? 3000 : 10_000;
 const AT_ONCE = 40;
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");

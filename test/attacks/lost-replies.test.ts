@@ -11,7 +11,8 @@ import { startRedis, type TestRedis } from "../support/store/redis.ts";
 import { type CommandFate, type RedisProxy, startRedisProxy } from "../support/store/redis-proxy.ts";
 
 const NAMESPACE = "test";
-const PAYMENTS = 100;
+/** Each command with each fate; twice in `npm run test:crash`. */
+const PAYMENTS = process.env.CRASH_ROUNDS === undefined ? 48 : 96;
 const LANES = 20;
 /** How long a lease outlives its call, and how long one answer of the store is waited for. */
 const LEASE_MS = 2000;

@@ -18,7 +18,7 @@ import type { Manifest, SiteManifest } from "../../core/set/manifest.ts";
 import { checkManifests } from "../../core/set/manifests.ts";
 import { checkHandler, explainPlugin, splitHandler } from "../../core/set/plugins.ts";
 import { checkSite } from "../../core/set/site.ts";
-import { createStructureChecks, TRUSTED } from "../../core/set/structure.ts";
+import { structureChecks, TRUSTED } from "../../core/set/structure.ts";
 import { checkAnchorRail, type NotingHost, noteCapabilities } from "./capabilities.ts";
 import { placeOf } from "./plugin-faults.ts";
 import { admitImports } from "./plugin-imports.ts";
@@ -54,7 +54,7 @@ export interface ManifestSet {
 export async function loadSet(dir: string, isKnown = false, home = dir): Promise<ManifestSet> {
   const root = await toRealPath(dir);
   const files = await readSet(root);
-  const check = isKnown ? TRUSTED : createStructureChecks();
+  const check = isKnown ? TRUSTED : structureChecks();
   const site = files.site && check.site(files.site);
   const manifests = files.manifests.map(check.manifest);
   const written = manifests.map(({ draft }) => draft);

@@ -3,6 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import manifestSchema from "../../../schemas/manifest.json" with { type: "json" };
 import siteSchema from "../../../schemas/site.json" with { type: "json" };
 import { isObject } from "../json.ts";
+import { once } from "../once.ts";
 import { OPTIONS } from "../schema/keywords.ts";
 import type { Path } from "../schema/nodes.ts";
 import { didYouMean } from "./did-you-mean.ts";
@@ -48,8 +49,8 @@ const trust = <Data>(source: SourceFile): Checked<Data> => ({ faults: [], draft:
 /** Accepts files that are known to have no faults, without checking. */
 export const TRUSTED: StructureChecks = { manifest: trust, site: trust };
 
-/** Checks against `schemas/manifest.json` and `schemas/site.json`. */
-export function createStructureChecks(): StructureChecks {
+/** Checks against `schemas/manifest.json` and `schemas/site.json`, which are compiled once: they never change. */
+export const structureChecks = once((): StructureChecks => {
   const formats = Object.entries(GRAMMARS).map(([name, { explain }]) => [name, (text: string) => !explain(text)]);
   // The two schemas are our own and a test validates them, so the meta-schema is not needed at the start.
   const ajv = new Ajv2020({ ...OPTIONS, validateSchema: false, meta: false, formats: Object.fromEntries(formats) });
@@ -62,7 +63,7 @@ export function createStructureChecks(): StructureChecks {
       return { faults: toFaults(source, errors), draft: { ...source, data: toSound(source.data, errors) } };
     };
   return { manifest: check(manifestSchema), site: check(siteSchema) };
-}
+});
 
 /** The data without the faulty keys. The cast holds because the schema has accepted the others. */
 function toSound<Data>(data: unknown, errors: readonly ErrorObject[]): Partial<Data> {

@@ -96,8 +96,10 @@ describe("a refund and a crash", () => {
     return step;
   }
 
+  /** `npm test` kills before each step and at the end; `npm run test:crash` after each step, too. */
   it("is made exactly once, wherever kill -9 has met it", async () => {
-    const waiting = [...STEPS.keys(), STEPS.length];
+    const every = [...STEPS.keys(), STEPS.length];
+    const waiting = process.env.CRASH_ROUNDS === undefined ? every.filter((at) => at % 2 === 0) : every;
     const lane = async (): Promise<void> => {
       for (let at = waiting.shift(); at !== undefined; at = waiting.shift())
         expect(await crashAt(at + 1)).to.equal(STEPS[at] ?? "the end");
