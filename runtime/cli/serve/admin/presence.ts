@@ -51,10 +51,10 @@ export function createPresenceBoard({ store, clock, log, describe }: PresenceDep
       timer = setInterval(tell, RENEW_MS).unref();
     },
     async list() {
-      await write(); // What it sells may have changed since it was told.
-      const found: Presence[] = [];
+      await write().catch(() => undefined); // What it sells may have changed. A full disk can still be read.
+      const found: Presence[] = [own()];
       for await (const name of store.keys(PREFIX)) {
-        const presence = await store.get<Presence>(name);
+        const presence = name === key ? undefined : await store.get<Presence>(name);
         if (presence) found.push(presence);
       }
       return found.sort((one, two) => one.since.localeCompare(two.since) || one.pid - two.pid);
