@@ -42,7 +42,10 @@ export async function withBooks<T>(config: Config, place: BookPlace, work: (shop
   const isRedis = config.redisUrl !== undefined && !isSandbox;
   if (!isRedis && !existsSync(file)) throw new Problem("bad-request", `There is no store in ${dataDir}: ${WHERE}`);
   const from = { dataDir, redisUrl: isRedis ? config.redisUrl : undefined };
-  const access = createBookAccess(from, () => toForget(site.books, Date.now()));
+  const access = createBookAccess(from, {
+    forget: () => toForget(site.books, Date.now()),
+    onProgress: (taken) => process.stderr.write(`Reading the book from Redis: ${taken} entries so far\n`),
+  });
   try {
     const books = await access.open();
     await books.refresh();

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Books } from "../../core/books/books.ts";
-import type { Forgotten } from "../../core/books/keeping.ts";
 import { openBooks } from "../../drivers/books/open-books.ts";
+import type { ProjectionOptions } from "../../drivers/books/projection.ts";
 import { NAMESPACE, storeFileOf } from "../../drivers/store/open-store.ts";
 import type { Config } from "../config/config.ts";
 
@@ -12,20 +12,22 @@ export interface BookAccess {
   close(): Promise<void>;
 }
 
+/** What is done with this machine's copy of a book. */
+export type CopyUpkeep = Pick<ProjectionOptions, "forget" | "onProgress">;
+
 /**
  * Of the file in the data directory, or of Redis where it is configured: then the data directory has this machine's copy.
- * @param forget what is taken out of that copy
  */
 export function createBookAccess(
   { dataDir, redisUrl }: Pick<Config, "dataDir" | "redisUrl">,
-  forget?: () => Forgotten,
+  upkeep: CopyUpkeep = {},
 ): BookAccess {
   let opened: Promise<Books> | undefined;
   const open = (): Promise<Books> =>
     openBooks(
       redisUrl === undefined
         ? { file: storeFileOf(dataDir) }
-        : { redisUrl, namespace: NAMESPACE, file: join(dataDir, "book.sqlite"), forget },
+        : { redisUrl, namespace: NAMESPACE, file: join(dataDir, "book.sqlite"), ...upkeep },
     );
   return {
     open() {

@@ -95,7 +95,10 @@ export async function run(options: RunOptions): Promise<Running> {
   opening.defer(() => tracing.close());
   const monitor = await openMonitor({ config, store, log, sold: () => toSold(swap) });
   const shared = monitor.watchStore({ ...store, createLimiter: keepLimiters(store.createLimiter) });
-  const books = createBookAccess(config, () => toForget(swap.current().set.site.books, clock.now()));
+  const books = createBookAccess(config, {
+    forget: () => toForget(swap.current().set.site.books, clock.now()),
+    onProgress: (taken) => log.info("books.catching-up", { taken }),
+  });
   opening.defer(() => books.close());
   const composeSet: ComposeSet = ({ set: next, digest, retired }, knownRails) => {
     log.conceal(secretsOf(config, next.site));

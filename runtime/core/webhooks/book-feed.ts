@@ -72,30 +72,29 @@ export function createBookFeed(deps: BookFeedDeps): BookFeed {
 
   async function feedAll(): Promise<void> {
     const books = await openBooks();
-    await books.refresh();
     for (const endpoint of listening) {
       const lease = isClosed ? undefined : await leases.claim(endpoint.id);
-      await feed(endpoint, books, lease !== undefined).finally(() => lease?.release());
+      if (lease) await feed(endpoint, books).finally(() => lease.release());
     }
   }
 
   async function feed(
     { id, events }: WebhookEndpoint,
-    books: Pick<Books, "since" | "find" | "lines">,
-    isOurs: boolean,
+    books: Pick<Books, "refresh" | "since" | "find" | "lines">,
   ): Promise<void> {
-    if (!isOurs) return;
+    await books.refresh(); // Now, because another process may have told of lines that this one had not seen.
     const known = await store.get<Cursor>(`webhook-cursor:${id}`);
     const cursor = known ?? newest(books);
     if (!known) await store.set(`webhook-cursor:${id}`, cursor);
     const lines = books.since(placeOf(cursor, books), PAGE);
-    const last = lines.at(-1);
-    if (!last || (await isFull(id))) return;
+    if (lines.length === 0 || (await isFull(id))) return;
     for (const line of lines) {
       const event = toBookEvent(line);
       if (events?.includes(event.type) ?? true) await outbox.publishTo(id, event);
+      // After each line: a process that dies lets the next one repeat one event, and no more.
+      const told: Cursor = { seq: line.seq, id: line.id };
+      await store.set(`webhook-cursor:${id}`, told, undefined, line === lines.at(-1) ? "durable" : "lazy");
     }
-    await store.set(`webhook-cursor:${id}`, { seq: last.seq, id: last.id } satisfies Cursor);
   }
 
   async function isFull(endpoint: string): Promise<boolean> {
@@ -111,9 +110,13 @@ function newest(books: Pick<Books, "lines">): Cursor {
   return line ? { seq: line.seq, id: line.id } : { seq: 0 };
 }
 
-/** Where a line stands in this machine's book, which may number its lines in another way than the last one's. */
+/**
+ * Where a line stands in this machine's book, which may number its lines in another way than the last one's. When the book
+ * has forgotten it, all that is left in the book is newer.
+ */
 function placeOf({ seq, id }: Cursor, books: Pick<Books, "find">): number {
-  return (id === undefined ? undefined : books.find(id).find((line) => line.id === id))?.seq ?? seq;
+  if (id === undefined) return seq;
+  return books.find(id).find((line) => line.id === id)?.seq ?? 0;
 }
 
 /** A line of the book as receivers are told of it. */

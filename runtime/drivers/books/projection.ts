@@ -21,6 +21,8 @@ export interface ProjectionOptions {
   readonly file: string;
   /** What is taken out once an hour; left out: nothing. */
   readonly forget?: (() => Forgotten) | undefined;
+  /** Told now and then how many events were taken in, while it catches up with very many. */
+  readonly onProgress?: ((taken: number) => void) | undefined;
 }
 
 /** The tables of a book that is kept in Redis. */
@@ -35,6 +37,8 @@ const BUSY_MS = 5000;
 /** Entries of one step: some milliseconds of this thread. */
 const STEP = 1000;
 const START = "0-0";
+/** Between two times that progress is told: some seconds. */
+const TOLD_STEPS = 100;
 /** Between two times that old lines are taken out. */
 const TIDY_MS = 60 * 60_000;
 
@@ -44,7 +48,7 @@ const TIDY_MS = 60 * 60_000;
  * @throws Problem `unavailable` when Redis cannot be reached, or the file cannot be written.
  */
 export async function openProjection(options: ProjectionOptions): Promise<Projection> {
-  const { redisUrl, namespace, file, forget } = options;
+  const { redisUrl, namespace, file, forget, onProgress } = options;
   const { createClient } = await import("@keyv/redis");
   const reconnection = createReconnection();
   const client = createClient({
@@ -116,7 +120,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   }
 
   async function follow(stream: string, take: (texts: readonly string[]) => void): Promise<void> {
-    for (;;) {
+    for (let steps = 1; ; steps += 1) {
       const place = placeOf(stream) ?? START;
       const found = await answered(client.xRange(stream, `(${place}`, "+", { COUNT: STEP }));
       const last = found.at(-1);
@@ -126,6 +130,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
         take(found.flatMap(({ message }) => message.e ?? []));
         writePlace.run(stream, last.id);
       });
+      if (steps % TOLD_STEPS === 0) onProgress?.(steps * STEP);
     }
   }
 }
