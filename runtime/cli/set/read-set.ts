@@ -84,6 +84,7 @@ async function readOne(dir: string, file: string, read: Read): Promise<Reading> 
   const refuse = (message: string): Reading => ({ faults: [toFileFault(file, "unexpected-file", message)] });
   try {
     const found = await stat(join(dir, file));
+    if (found.isDirectory()) return refuse("is a folder; a file is read here");
     if (!found.isFile()) return refuse("is no file that can be read: it may never end");
     if (found.size > MOST_BYTES) return refuse(`has ${found.size} bytes; ${MOST_BYTES} at most are read`);
     return read(file, await readFile(join(dir, file), "utf8"));
