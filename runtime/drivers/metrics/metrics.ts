@@ -43,10 +43,14 @@ export interface ShopState {
 const CALLS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const WAITS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 40];
 
+/** Gauges of prom-client's with the name of counters; those by type (`nodejs_active_handles` …) say the same. */
+const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
+
 /** @param readState asked at each scrape */
 export function createMetrics(readState: () => Promise<ShopState>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   const count = createCounts(registry);
   const show = createGauges(registry);
   return {

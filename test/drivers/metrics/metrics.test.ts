@@ -28,8 +28,7 @@ withProgram("prometheus").describe("what Prometheus reads", () => {
   after(() => stage.close());
 
   it("has names and units as promtool wants them", async () => {
-    const own = (await stage.metrics.scrape()).split("\n").filter((line) => /payphone_/.test(line));
-    expect(promtool(["check", "metrics"], `${own.join("\n")}\n`)).to.deep.equal({ code: 0, text: "" });
+    expect(promtool(["check", "metrics"], await stage.metrics.scrape())).to.deep.equal({ code: 0, text: "" });
   });
 
   it("shows no payer, and no series beyond those of the set", async () => {
