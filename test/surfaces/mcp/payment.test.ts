@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { toDoorRequest } from "../../support/door-request.ts";
+import { expectChallenge } from "./served/support/challenge.ts";
 import { BASE_URL, decode, encode, type Loose, openStall, type Stall, toPayment } from "./served/support/stall.ts";
 
 const VERSIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", ""];
@@ -15,43 +16,28 @@ describe("a paid tool", () => {
 
   const paidBy = (payment: unknown, options: object = {}) =>
     stall.call("roll", INPUT, { meta: { "x402/payment": payment }, ...options });
-  const isChallenge = ({ body, headers, status }: Awaited<ReturnType<Stall["call"]>>, error: string): Loose => {
-    expect(status).to.equal(200);
-    const { result } = body;
-    expect(result.isError).to.equal(true);
-    expect(result.structuredContent.x402Version).to.equal(2);
-    expect(result.structuredContent.error.split(":")[0]).to.equal(error.split(":")[0]);
-    expect(result.structuredContent.error).to.include(error);
-    expect(result.content).to.have.length(1);
-    expect(result.content[0].text).to.match(/This tool costs [\d.]+ USD a call; nothing was charged\. /);
-    expect(result.content[0].text).not.to.include("{");
-    const { extensions: _extensions, ...terms } = result.structuredContent;
-    expect(result._meta["x402/error"]).to.deep.include(terms);
-    expect(headers).not.to.have.property("payment-required");
-    return result;
-  };
 
   describe("without a payment", () => {
     it("is challenged in every form that payers read, in every version, and never with HTTP 402", async () => {
-      for (const version of VERSIONS) isChallenge(await stall.call("roll", INPUT, { version }), "Payment required");
+      for (const version of VERSIONS) expectChallenge(await stall.call("roll", INPUT, { version }), "Payment required");
       expect(stall.executions).to.equal(0);
     });
 
     it("tells a model in words what it costs, where it is paid and what the client needs", async () => {
-      const { content } = isChallenge(await stall.call("roll"), "Payment required");
+      const { content } = expectChallenge(await stall.call("roll"), "Payment required");
       expect(content[0].text).to.equal(
         "This tool costs 0.001 USD a call; nothing was charged. Your client has to pay with x402, in USDC on Base or USDC " +
           "on Solana: sign one of `accepts` in structuredContent, and repeat the identical call with the payment in " +
           '_meta["x402/payment"]. If it has no wallet, tell your user that a client which pays with x402 is needed.',
       );
-      const { content: refused } = isChallenge(await paidBy("!!!"), "invalid_payload");
+      const { content: refused } = expectChallenge(await paidBy("!!!"), "invalid_payload");
       expect(refused[0].text).to.match(
         /^The payment was not accepted \(invalid_payload: it is not base64 of a JSON object\)\. This tool costs 0.001 USD/,
       );
     });
 
     it("is challenged whatever its arguments are", async () => {
-      isChallenge(await stall.call("roll", { low: "x" }), "Payment required");
+      expectChallenge(await stall.call("roll", { low: "x" }), "Payment required");
     });
 
     it("names the endpoint as the resource, and the rails in dollars alone", async () => {
@@ -173,22 +159,23 @@ describe("a paid tool", () => {
 
   describe("with a payment that cannot be taken", () => {
     it("is challenged again, with the reason, when the payment makes no sense", async () => {
-      for (const payment of ["", "!!!", "e30=", {}, [], 5, true]) isChallenge(await paidBy(payment), "invalid_payload");
-      isChallenge(await paidBy(null), "Payment required");
+      for (const payment of ["", "!!!", "e30=", {}, [], 5, true])
+        expectChallenge(await paidBy(payment), "invalid_payload");
+      expectChallenge(await paidBy(null), "Payment required");
     });
 
     it("is challenged again when it is paid on a rail that this door does not take", async () => {
       const offer = { ...(await stall.pay("roll")).accepted, network: "eip155:137", amount: "100000000000000000" };
       offer.asset = "0xE7C3D8C9a439feDe00D2600032D5dB0Be71C3c29";
       const payment = toPayment(offer, 77, { url: "https://payphone.test/mcp" });
-      const { accepts } = isChallenge(await paidBy(payment), "unsupported_network").structuredContent;
+      const { accepts } = expectChallenge(await paidBy(payment), "unsupported_network").structuredContent;
       expect(accepts).to.have.length(2);
       expect(stall.rails.polygon.asked.verify).to.equal(0);
     });
 
     it("cannot be bought with a payment for another tool of the same price, or for another door", async () => {
-      isChallenge(await paidBy(await stall.pay("echo")), "no_matching_offer");
-      isChallenge(
+      expectChallenge(await paidBy(await stall.pay("echo")), "no_matching_offer");
+      expectChallenge(
         await paidBy(await stall.pay("roll", { resource: { url: "https://payphone.test/v1/roll" } as Loose })),
         "wrong_resource",
       );
@@ -196,108 +183,8 @@ describe("a paid tool", () => {
 
     it("is challenged again, with the facilitator's reason, when that says no", async () => {
       stall.rails.base.script.verify = () => ({ isValid: false, invalidReason: "insufficient_funds" });
-      isChallenge(await paidBy(await stall.pay("roll")), "insufficient_funds");
+      expectChallenge(await paidBy(await stall.pay("roll")), "insufficient_funds");
       expect(stall.executions).to.equal(0);
-    });
-  });
-
-  describe("that fails", () => {
-    const problemOf = ({ body, status }: Awaited<ReturnType<Stall["call"]>>): Loose => {
-      expect(status).to.equal(200);
-      expect(body.result.isError).to.equal(true);
-      expect(body.result, "no structuredContent that a client would hold to the schema").not.to.have.property(
-        "structuredContent",
-      );
-      return JSON.parse(body.result.content[0].text);
-    };
-
-    it("checks the arguments before anybody is asked or charged, and names every fault", async () => {
-      const payment = await stall.pay("roll");
-      const options = { meta: { "x402/payment": payment } };
-      const { detail } = problemOf(await stall.call("roll", { low: "x", count: 0 }, options));
-      expect(detail.map(({ loc }: Loose) => loc.join("."))).to.have.members(["body.low", "body.high", "body.count"]);
-      expect(problemOf(await stall.call("roll", { low: 6, high: 1 }, options)).detail[0].msg).to.match(/high must not/);
-      expect(stall.rails.base.asked).to.include({ verify: 0, settle: 0 });
-      expect((await stall.call("roll", INPUT, options)).body.result, "the payment is still good").not.to.have.property(
-        "isError",
-      );
-    });
-
-    it("is not charged when its handler fails, and says what went wrong", async () => {
-      stall.handler = () => {
-        throw new Problem("upstream-failed", "The dice fell off the table", { retryAfter: 7 });
-      };
-      const answer = await paidBy(await stall.pay("roll"));
-      expect(problemOf(answer)).to.deep.include({
-        code: "upstream-failed",
-        detail: "The dice fell off the table",
-        retry_after: 7,
-      });
-      expect(answer.calls[0]?.problem).to.be.instanceOf(Problem);
-      expect(stall.rails.base.asked.settle).to.equal(0);
-    });
-
-    it("keeps what it did not expect to itself, and gives it to the log", async () => {
-      stall.handler = () => {
-        throw new TypeError("a secret");
-      };
-      const answer = await paidBy(await stall.pay("roll"));
-      const problem = problemOf(answer);
-      expect(problem).to.include({ code: "internal" }).and.have.property("request_id");
-      expect(JSON.stringify(answer.body)).not.to.include("secret");
-      expect(String(answer.calls[0]?.problem?.options.cause)).to.include("a secret");
-    });
-
-    it("is never called unpaid while a settlement's outcome is unknown", async () => {
-      stall.rails.base.script.settle = () => {
-        throw new Problem("facilitator-unavailable");
-      };
-      const answer = await paidBy(await stall.pay("roll"));
-      expect(problemOf(answer)).to.include({ code: "settlement-unknown" });
-      expect(answer.headers).not.to.have.property("payment-required");
-    });
-
-    it("withholds the result when the settlement fails, and says why in the challenge and the receipt", async () => {
-      stall.handler = () => ({ value: 424242 });
-      stall.rails.base.script.settle = (_payment, { network }) => ({
-        success: false,
-        errorReason: "insufficient_funds",
-        transaction: "",
-        network,
-      });
-      const answer = await paidBy(await stall.pay("roll"));
-      const result = isChallenge(answer, "insufficient_funds");
-      expect(result._meta["x402/payment-response"]).to.include({ success: false, errorReason: "insufficient_funds" });
-      expect(decode(answer.headers["payment-response"])).to.include({ success: false });
-      expect(JSON.stringify(answer)).not.to.include("424242");
-    });
-
-    it("is never free while no rail in dollars is up", async () => {
-      const closed = await openStall({}, ["base", "solana"]);
-      const problem = problemOf(await closed.call("roll"));
-      expect(problem).to.include({ code: "unavailable" }).and.have.property("retry_after");
-      expect(closed.executions).to.equal(0);
-      closed.close();
-    });
-  });
-
-  describe("whose caller goes away", () => {
-    it("is stopped and not charged before the settlement, in every era", async () => {
-      for (const version of VERSIONS) {
-        const gone = new AbortController();
-        let aborted = false;
-        stall.handler = (_input, { signal }) => {
-          signal.addEventListener("abort", () => {
-            aborted = true;
-          });
-          gone.abort();
-          return new Promise(() => {});
-        };
-        const { body } = await paidBy(await stall.pay("roll"), { version, signal: gone.signal });
-        expect(JSON.parse(body.result.content[0].text)).to.include({ code: "unavailable" });
-        expect(aborted).to.equal(true);
-      }
-      expect(stall.rails.base.asked.settle).to.equal(0);
     });
   });
 

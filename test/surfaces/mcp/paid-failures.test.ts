@@ -1,0 +1,118 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { expectChallenge } from "./served/support/challenge.ts";
+import { decode, type Loose, openStall, type Stall } from "./served/support/stall.ts";
+
+const VERSIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", ""];
+const INPUT = { low: 1, high: 6 };
+
+describe("a paid tool", () => {
+  let stall: Stall;
+  beforeEach(async () => {
+    stall = await openStall();
+  });
+  afterEach(() => stall.close());
+
+  const paidBy = (payment: unknown, options: object = {}) =>
+    stall.call("roll", INPUT, { meta: { "x402/payment": payment }, ...options });
+
+  describe("that fails", () => {
+    const problemOf = ({ body, status }: Awaited<ReturnType<Stall["call"]>>): Loose => {
+      expect(status).to.equal(200);
+      expect(body.result.isError).to.equal(true);
+      expect(body.result, "no structuredContent that a client would hold to the schema").not.to.have.property(
+        "structuredContent",
+      );
+      return JSON.parse(body.result.content[0].text);
+    };
+
+    it("checks the arguments before anybody is asked or charged, and names every fault", async () => {
+      const payment = await stall.pay("roll");
+      const options = { meta: { "x402/payment": payment } };
+      const { detail } = problemOf(await stall.call("roll", { low: "x", count: 0 }, options));
+      expect(detail.map(({ loc }: Loose) => loc.join("."))).to.have.members(["body.low", "body.high", "body.count"]);
+      expect(problemOf(await stall.call("roll", { low: 6, high: 1 }, options)).detail[0].msg).to.match(/high must not/);
+      expect(stall.rails.base.asked).to.include({ verify: 0, settle: 0 });
+      expect((await stall.call("roll", INPUT, options)).body.result, "the payment is still good").not.to.have.property(
+        "isError",
+      );
+    });
+
+    it("is not charged when its handler fails, and says what went wrong", async () => {
+      stall.handler = () => {
+        throw new Problem("upstream-failed", "The dice fell off the table", { retryAfter: 7 });
+      };
+      const answer = await paidBy(await stall.pay("roll"));
+      expect(problemOf(answer)).to.deep.include({
+        code: "upstream-failed",
+        detail: "The dice fell off the table",
+        retry_after: 7,
+      });
+      expect(answer.calls[0]?.problem).to.be.instanceOf(Problem);
+      expect(stall.rails.base.asked.settle).to.equal(0);
+    });
+
+    it("keeps what it did not expect to itself, and gives it to the log", async () => {
+      stall.handler = () => {
+        throw new TypeError("a secret");
+      };
+      const answer = await paidBy(await stall.pay("roll"));
+      const problem = problemOf(answer);
+      expect(problem).to.include({ code: "internal" }).and.have.property("request_id");
+      expect(JSON.stringify(answer.body)).not.to.include("secret");
+      expect(String(answer.calls[0]?.problem?.options.cause)).to.include("a secret");
+    });
+
+    it("is never called unpaid while a settlement's outcome is unknown", async () => {
+      stall.rails.base.script.settle = () => {
+        throw new Problem("facilitator-unavailable");
+      };
+      const answer = await paidBy(await stall.pay("roll"));
+      expect(problemOf(answer)).to.include({ code: "settlement-unknown" });
+      expect(answer.headers).not.to.have.property("payment-required");
+    });
+
+    it("withholds the result when the settlement fails, and says why in the challenge and the receipt", async () => {
+      stall.handler = () => ({ value: 424242 });
+      stall.rails.base.script.settle = (_payment, { network }) => ({
+        success: false,
+        errorReason: "insufficient_funds",
+        transaction: "",
+        network,
+      });
+      const answer = await paidBy(await stall.pay("roll"));
+      const result = expectChallenge(answer, "insufficient_funds");
+      expect(result._meta["x402/payment-response"]).to.include({ success: false, errorReason: "insufficient_funds" });
+      expect(decode(answer.headers["payment-response"])).to.include({ success: false });
+      expect(JSON.stringify(answer)).not.to.include("424242");
+    });
+
+    it("is never free while no rail in dollars is up", async () => {
+      const closed = await openStall({}, ["base", "solana"]);
+      const problem = problemOf(await closed.call("roll"));
+      expect(problem).to.include({ code: "unavailable" }).and.have.property("retry_after");
+      expect(closed.executions).to.equal(0);
+      closed.close();
+    });
+  });
+
+  describe("whose caller goes away", () => {
+    it("is stopped and not charged before the settlement, in every era", async () => {
+      for (const version of VERSIONS) {
+        const gone = new AbortController();
+        let aborted = false;
+        stall.handler = (_input, { signal }) => {
+          signal.addEventListener("abort", () => {
+            aborted = true;
+          });
+          gone.abort();
+          return new Promise(() => {});
+        };
+        const { body } = await paidBy(await stall.pay("roll"), { version, signal: gone.signal });
+        expect(JSON.parse(body.result.content[0].text)).to.include({ code: "unavailable" });
+        expect(aborted).to.equal(true);
+      }
+      expect(stall.rails.base.asked.settle).to.equal(0);
+    });
+  });
+});
