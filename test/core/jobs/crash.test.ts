@@ -21,7 +21,7 @@ const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 0);
 /** How many writes there are at most from the record of a job to the end of its refund, each with a before and an after. */
 const POINTS = 44;
 /** The points of the short form are so far apart on each engine; those of the other one are between them. */
-const STRIDE = 10;
+const STRIDE = 20;
 const BEGIN = { SQLite: 0, Redis: STRIDE / 2 };
 const LANES = 2;
 const PRICE = 1000n;
