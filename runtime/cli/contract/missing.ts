@@ -1,13 +1,9 @@
-import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import type { Manifest, UpstreamManifest } from "../../core/set/manifest.ts";
-import { splitHandler } from "../../core/set/plugins.ts";
 import { createHttpTransport } from "../../drivers/upstream/transport.ts";
-import { loadRecordings, type RecordedExchange } from "../../sandbox/recordings/recordings.ts";
+import { loadRecordings } from "../../sandbox/recordings/recordings.ts";
 import { createNoting } from "../record/capture.ts";
-import { writeRecording } from "../record/files.ts";
+import { keepNew } from "../record/keep.ts";
 import { recordNew } from "../record/new.ts";
 import { type RecordOptions, type RecordRun, toSecrets } from "../record/record.ts";
 import { locate } from "../serve/locate.ts";
@@ -77,7 +73,7 @@ async function recordService(
   }
   const secrets = places.flatMap(toSecrets);
   for (const [upstream, noted] of noting.take())
-    lines.push(...(await write(set, manifest, { upstream, noted, secrets })));
+    lines.push(...(await keepNew(set.dir, manifest, { upstream, noted, secrets })));
   const hasFailed = lines.some((line) => line.includes(": not recorded: "));
   return { report: lines.join("\n") || "everything that it asks is recorded already", hasFailed };
 }
@@ -93,37 +89,4 @@ async function complaintOf(work: Promise<unknown>): Promise<string | undefined> 
     const { message, options } = Problem.from(error);
     return options.cause instanceof Error ? `${message} (${options.cause.message})` : message;
   }
-}
-
-interface Taken {
-  readonly upstream: string;
-  readonly noted: readonly RecordedExchange[];
-  /** No recording may hold one of them. */
-  readonly secrets: readonly string[];
-}
-
-/** Writes a new file, or adds to the one that is there. */
-async function write(
-  { dir }: ManifestSet,
-  manifest: Manifest,
-  { upstream, noted, secrets }: Taken,
-): Promise<readonly string[]> {
-  const { id } = manifest;
-  const tells = ({ content, ...exchange }: RecordedExchange): boolean =>
-    secrets.some((secret) => JSON.stringify(exchange).includes(secret) || content?.includes(secret));
-  if (noted.some(tells)) return [`${upstream} for ${id}: not recorded: it repeats a credential`];
-  const file = `${folderOf(manifest, dir)}recordings/${upstream}/${id}.json`;
-  const there = loadRecordings(dir).find((recording) => recording.file === file);
-  const exchanges = [...(there?.exchanges ?? []), ...noted];
-  const source = there?.source ?? `Recorded with inputs of ${id}.`;
-  await mkdir(dirname(join(dir, file)), { recursive: true });
-  const old = { file, upstream, source, exchanges: there?.exchanges ?? [] };
-  const written = await writeRecording(dir, old, exchanges);
-  return written.map((one) => `${one} written`);
-}
-
-/** A plugin with a folder keeps its recordings there. */
-function folderOf({ handler }: Manifest, dir: string): string {
-  const folder = handler === undefined ? "" : `plugins/${splitHandler(handler).plugin}/`;
-  return folder !== "" && existsSync(join(dir, folder)) ? folder : "";
 }

@@ -1,5 +1,3 @@
-import { mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import type { Cache, Call, HandlerParts } from "../../api/plugin.ts";
 import { Problem } from "../../api/problem.ts";
 import { handlerOf, type Manifest } from "../../core/set/manifest.ts";
@@ -12,10 +10,10 @@ import { createUpstream } from "../../drivers/upstream/upstream.ts";
 import { loadRecordings, type RecordedExchange } from "../../sandbox/recordings/recordings.ts";
 import { locate } from "../serve/locate.ts";
 import { toFaultProblem } from "../set/check.ts";
-import { loadSet, type ManifestSet } from "../set/load.ts";
+import { loadSet } from "../set/load.ts";
 import { createNoting } from "./capture.ts";
-import { writeRecording } from "./files.ts";
-import type { RecordOptions, RecordRun } from "./record.ts";
+import { keepNew } from "./keep.ts";
+import { type RecordOptions, type RecordRun, toSecrets } from "./record.ts";
 import { openNotingServers } from "./tools.ts";
 
 export interface NewRecordOptions extends Omit<RecordOptions, "check"> {
@@ -36,6 +34,7 @@ export async function recordNew({ dir, ids, env, services }: NewRecordOptions): 
   const http = createHttpTransport();
   const web = createGuardedFetch();
   const places = (set.site.upstreams ?? []).map((manifest) => ({ manifest, ...locate(manifest, env) }));
+  const secrets = places.flatMap(toSecrets);
   const recordings = loadRecordings(set.dir);
   const noting = createNoting({ recordings, places, live: http.send });
   const tools = openNotingServers({ set, env, recordings, log: silentLog });
@@ -74,7 +73,8 @@ export async function recordNew({ dir, ids, env, services }: NewRecordOptions): 
         if (complaint === undefined) kept.push(...called);
         noting.forget();
       }
-      lines.push(...(await write(set, manifest, [...[...noting.take().values()].flat(), ...kept])));
+      const noted = [...[...noting.take().values()].flat(), ...kept];
+      lines.push(...(await keepNew(set.dir, manifest, { upstream: sourceIdOf(manifest) ?? "", noted, secrets })));
     }
   } finally {
     await Promise.all([http.close(), web.close(), tools.close()]);
@@ -107,25 +107,6 @@ async function tryExample(run: HandlerParts<never, unknown>["run"], input: unkno
     const { message, options } = Problem.from(error);
     return options.cause instanceof Error ? `${message} (${options.cause.message})` : message;
   }
-}
-
-/** Writes a new file, or adds to the one that is there. */
-async function write(
-  { dir }: ManifestSet,
-  manifest: Manifest,
-  noted: readonly RecordedExchange[],
-): Promise<readonly string[]> {
-  if (noted.length === 0) return [];
-  const { id } = manifest;
-  const upstream = sourceIdOf(manifest) ?? "";
-  const file = `recordings/${upstream}/${id}.json`;
-  const there = loadRecordings(dir).find((recording) => recording.file === file);
-  const exchanges = [...(there?.exchanges ?? []), ...noted];
-  const source = there?.source ?? `Recorded with the examples of ${id}.`;
-  await mkdir(dirname(join(dir, file)), { recursive: true });
-  const old = { file, upstream, source, exchanges: there?.exchanges ?? [] };
-  const written = await writeRecording(dir, old, exchanges);
-  return written.map((one) => `${one} written`);
 }
 
 /** Nothing is kept: each example asks. */

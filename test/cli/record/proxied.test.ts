@@ -47,9 +47,12 @@ describe("payphone record, of a service without code", () => {
 
   it("records what its examples ask where no recording answers, and then asks nothing", async () => {
     await rm(join(dir, "recordings"), { recursive: true });
-    source.script(500, { headers: { "content-type": "image/png" }, body: PNG });
+    const type = { "content-type": "image/png" };
+    source.script({ headers: type, body: Buffer.from("\x89 key-of-the-studio") }, 500, { headers: type, body: PNG });
     const asked = source.asked.length;
     const isNew = () => recordNew({ dir, ids: [], env: { STUDIO_KEY: "key-of-the-studio" } });
+    expect(await isNew()).to.have.property("hasFailed", true);
+    expect(loadRecordings(dir)).to.deep.equal([]);
     const { report: failed, hasFailed } = await isNew();
     expect([failed, hasFailed]).to.deep.equal([
       "example 1 of draw: not recorded: The Studio answered with status 500",
@@ -63,7 +66,7 @@ describe("payphone record, of a service without code", () => {
     expect(exchange?.content).to.deep.equal(PNG);
     expect(exchange?.request).to.include({ method: "POST", path: "/v2/images" });
     expect((await isNew()).report).to.contain("recorded already");
-    expect(source.asked.length).to.equal(asked + 2);
+    expect(source.asked.length).to.equal(asked + 3);
     const shop = await openProxyShop({ files: dir, isRecorded: true });
     const response = await shop.buy("/v1/draw", { colour: "red" });
     expect(Buffer.from(await response.arrayBuffer())).to.deep.equal(PNG);

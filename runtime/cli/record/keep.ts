@@ -1,0 +1,42 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Manifest } from "../../core/set/manifest.ts";
+import { splitHandler } from "../../core/set/plugins.ts";
+import { loadRecordings, type RecordedExchange } from "../../sandbox/recordings/recordings.ts";
+import { writeRecording } from "./files.ts";
+
+/** What one service has asked one upstream. */
+export interface NewExchanges {
+  readonly upstream: string;
+  readonly noted: readonly RecordedExchange[];
+  /** No recording may hold one of them. */
+  readonly secrets: readonly string[];
+}
+
+/** Writes a new recording, or adds to the one that is there. @returns a line for each written file, or why there is none. */
+export async function keepNew(
+  dir: string,
+  manifest: Manifest,
+  { upstream, noted, secrets }: NewExchanges,
+): Promise<readonly string[]> {
+  if (noted.length === 0) return [];
+  const { id } = manifest;
+  const tells = ({ content, ...exchange }: RecordedExchange): boolean =>
+    secrets.some((secret) => JSON.stringify(exchange).includes(secret) || content?.includes(secret));
+  if (noted.some(tells)) return [`${upstream} for ${id}: not recorded: it repeats a credential`];
+  const file = `${folderOf(manifest, dir)}recordings/${upstream}/${id}.json`;
+  const there = loadRecordings(dir).find((recording) => recording.file === file);
+  const exchanges = [...(there?.exchanges ?? []), ...noted];
+  const source = there?.source ?? `Recorded with inputs of ${id}.`;
+  await mkdir(dirname(join(dir, file)), { recursive: true });
+  const old = { file, upstream, source, exchanges: there?.exchanges ?? [] };
+  const written = await writeRecording(dir, old, exchanges);
+  return written.map((one) => `${one} written`);
+}
+
+/** A plugin with a folder keeps its recordings there. */
+function folderOf({ handler }: Manifest, dir: string): string {
+  const folder = handler === undefined ? "" : `plugins/${splitHandler(handler).plugin}/`;
+  return folder !== "" && existsSync(join(dir, folder)) ? folder : "";
+}
