@@ -126,7 +126,7 @@ describe("an offer that was made", () => {
         .match(/^no_matching_offer: /);
     }
     expect(asked.filter((key) => key.startsWith("all"))).to.deep.equal([]);
-    expect(new Set(asked.filter((key) => key.startsWith("offers:"))).size).to.be.within(1, 64);
+    expect(new Set(asked.filter((key) => key.startsWith("offer:"))).size).to.be.within(1, 64);
   });
 
   it("has run out when the clock was put back, too", async () => {

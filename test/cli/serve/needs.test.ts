@@ -1,11 +1,9 @@
 import { execFile } from "node:child_process";
-import { cp, readFile } from "node:fs/promises";
 import { expect } from "chai";
-import { parse, stringify } from "yaml";
-import type { SiteManifest } from "../../../runtime/core/set/manifest.ts";
 import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { edit, type Files, makeDirectory, ROOT, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { sharedSandbox } from "../../support/chains/chains.ts";
+import { makeProjectShop } from "../../support/sellers/project-shop.ts";
 import { createDataDir, type Seller, startSeller } from "../../support/sellers/seller.ts";
 import { json, stockFetch } from "../../support/sellers/stock-buyer.ts";
 
@@ -131,24 +129,13 @@ describe("a server", () => {
   });
 
   describe("of a shop on Base and Solana that sells screening alone", () => {
-    /** The project's own service and its plugin, which could also anchor, where it is asked to investigate. */
-    async function onlyScreening(): Promise<string> {
-      const site = parse(await readFile(`${ROOT}/manifests/_site.yaml`, "utf8")) as SiteManifest;
-      const { refunds: _, rails, ...rest } = site;
-      const dir = await makeDirectory({
-        "manifests/_site.yaml": stringify({ ...rest, rails: rails.filter(({ id }) => id !== "polygon") }),
-        "manifests/screen.yaml": await readFile(`${ROOT}/manifests/screen.yaml`, "utf8"),
-      });
-      for (const folder of ["schemas", "plugins"])
-        await cp(`${ROOT}/${folder}`, `${dir}/${folder}`, { recursive: true });
-      return dir;
-    }
-
     it("asks for no key of the treasury, and sells without one", async () => {
       const sandbox = await sharedSandbox();
       const data = createDataDir();
       const env = { TREASURY_EVM_KEY: "", TREASURY_SOLANA_KEY: "" };
-      const seller = await startSeller({ sandbox, dataDir: data.path, dir: await onlyScreening(), env });
+      // Its plugin could also anchor, where it is asked to investigate.
+      const dir = await makeProjectShop({ services: ["screen"], rails: ["base", "solana"] });
+      const seller = await startSeller({ sandbox, dataDir: data.path, dir, env });
       const { services } = (await (await fetch(`${seller.url}/ready`)).json()) as ReadyReport;
       await seller.stop();
       data.remove();
