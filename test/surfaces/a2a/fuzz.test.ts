@@ -71,6 +71,10 @@ const message = fc.record(
   },
   { requiredKeys: ["parts"] },
 );
+/** What chance alone would seldom make: calls that succeed, and calls whose input is refused. */
+const calls = ['free {"low":1,"high":6}', 'free {"low":"one"}'].map((text) => ({
+  message: { messageId: "m", role: "user", parts: [{ text }] },
+}));
 const standard = fc.record({
   jsonrpc: fc.constantFrom("2.0", "2.0", "2.0", "1.0"),
   id,
@@ -84,6 +88,7 @@ const standard = fc.record({
       ),
     },
     { weight: 1, arbitrary: fc.jsonValue() },
+    { weight: 1, arbitrary: fc.constantFrom(...calls) },
   ),
 });
 
