@@ -5,7 +5,7 @@ import { appendPaymentIdentifierToExtensions, generatePaymentId } from "@x402/ex
 import { expect } from "chai";
 import { rail, type TestSandbox } from "../support/chains/chains.ts";
 import type { Seller } from "../support/sellers/seller.ts";
-import { sharedSeller } from "../support/sellers/shared-seller.ts";
+import { type SharedSeller, sharedSeller } from "../support/sellers/shared-seller.ts";
 import { json, receiptOf, stockClient } from "../support/sellers/stock-buyer.ts";
 import { CLIENTS } from "../surfaces/a2a/served/support/clients.ts";
 
@@ -93,14 +93,10 @@ const MATRIX: readonly (readonly [name: string, open: (url: string) => Promise<A
 describe("the matrix of clients:", () => {
   let sandbox: TestSandbox;
   let seller: Seller;
+  let received: SharedSeller["received"];
   before(async () => {
-    ({ sandbox, seller } = await sharedSeller());
+    ({ sandbox, seller, received } = await sharedSeller());
   });
-
-  const received = {
-    base: () => sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS!),
-    solana: async () => sandbox.solana.tokenBalance(sandbox.env.SOLANA_PAYMENT_ADDRESS!),
-  };
 
   for (const [name, open] of MATRIX)
     for (const id of ["base", "solana"] as const)

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { verifyMessage } from "viem";
 import { rail, type TestSandbox } from "../support/chains/chains.ts";
 import type { Seller } from "../support/sellers/seller.ts";
-import { sharedSeller } from "../support/sellers/shared-seller.ts";
+import { type SharedSeller, sharedSeller } from "../support/sellers/shared-seller.ts";
 import {
   json,
   type PayingFetch,
@@ -19,15 +19,11 @@ const HASHES = { input_hash: "a".repeat(64), output_hash: "B".repeat(64) };
 describe("a stock x402 buyer", () => {
   let sandbox: TestSandbox;
   let seller: Seller;
+  let received: SharedSeller["received"];
   before(async () => {
-    ({ sandbox, seller } = await sharedSeller());
+    ({ sandbox, seller, received } = await sharedSeller());
   });
 
-  const received = {
-    base: () => sandbox.usdc.balanceOf(sandbox.env.BASE_PAYMENT_ADDRESS!),
-    polygon: () => sandbox.jpyc.balanceOf(sandbox.env.POLYGON_PAYMENT_ADDRESS!),
-    solana: async () => sandbox.solana.tokenBalance(sandbox.env.SOLANA_PAYMENT_ADDRESS!),
-  };
   const prices = { base: 1000n, solana: 1000n, polygon: 10n ** 17n };
 
   for (const id of ["base", "solana", "polygon"] as const) {

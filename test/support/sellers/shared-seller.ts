@@ -6,6 +6,8 @@ import { createDataDir, type Seller, startSeller } from "./seller.ts";
 export interface SharedSeller {
   readonly sandbox: TestSandbox;
   readonly seller: Seller;
+  /** What it has received so far, by rail: atomic units. */
+  readonly received: Readonly<Record<"base" | "polygon" | "solana", () => Promise<bigint>>>;
 }
 
 /** One seller for all test files of this process: started at its first use, ended in order after the last test. */
@@ -24,5 +26,14 @@ async function open(): Promise<SharedSeller> {
     expect(await seller.stop()).to.equal(0);
     data.remove();
   });
-  return { sandbox, seller };
+  const { usdc, jpyc, solana, env } = sandbox;
+  return {
+    sandbox,
+    seller,
+    received: {
+      base: () => usdc.balanceOf(env.BASE_PAYMENT_ADDRESS!),
+      polygon: () => jpyc.balanceOf(env.POLYGON_PAYMENT_ADDRESS!),
+      solana: async () => solana.tokenBalance(env.SOLANA_PAYMENT_ADDRESS!),
+    },
+  };
 }
