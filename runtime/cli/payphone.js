@@ -24,7 +24,13 @@ function fail(...lines) {
 if (isNew(process.versions.node)) run();
 else startAgain();
 
+/** Whoever reads the output may stop early, as `| head` does. The command goes on: it may have paid for something. */
+function passOver(error) {
+  if (error.code !== "EPIPE") throw error;
+}
+
 function run() {
+  process.stdout.on("error", passOver);
   module.enableCompileCache?.(); // Stripping and compiling three hundred files is most of a cold start.
   // Node strips no types below node_modules: an installed payphone has no sources, but what was built from them.
   const main = existsSync(new URL("./main.ts", import.meta.url)) ? "./main.ts" : "../../dist/runtime/cli/main.js";

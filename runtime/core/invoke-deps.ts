@@ -4,7 +4,7 @@ import type { Credits } from "./payments/credits.ts";
 import type { Exposure } from "./payments/exposure.ts";
 import type { Identifiers } from "./payments/identifiers.ts";
 import type { Offers } from "./payments/offers.ts";
-import type { VerifiedPurchase } from "./payments/purchase.ts";
+import type { Selling, VerifiedPurchase } from "./payments/purchase.ts";
 import type { Reconciler } from "./payments/reconciler.ts";
 import type { PaymentRecord } from "./payments/record.ts";
 import type { Reservations } from "./payments/reservations.ts";
@@ -39,14 +39,14 @@ export interface InvokeDeps {
   readonly standing: Standing;
   readonly clock: Clock;
   readonly log: Log;
+  /** What the book says of a purchase's rail, worth and set. */
+  readonly termsOf: (purchase: VerifiedPurchase) => Selling;
   /** Whether a success of the facilitator counts only once the chain shows it: decided by what is paid: US dollars, decimal text. */
   readonly mustConfirm: (usd: string) => boolean;
   /** @throws Problem `facilitator-unavailable` while a network's facilitator is not believed. */
   readonly checkTrust: (network: string) => void;
   /** @throws Problem `unavailable` when a service that is paid first is known to fail now. */
   readonly checkReady: (service: Service) => void;
-  /** The digest of the set that sells, for the book. */
-  readonly setDigest?: string | undefined;
   readonly verifyMs?: number;
   /** Told of settled calls that named an exchange, each time before they are answered. */
   readonly onSettled?: ((record: PaymentRecord) => Promise<void>) | undefined;

@@ -158,7 +158,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { service, invocation, payment, key, offer, listed } = purchase;
     const late = explainTime(payment, clock.now());
     if (late) return refuse(service, invocation, late);
-    const record = toRecord(purchase, bought, { rail: railOf(rails, offer) as Rail, set: deps.setDigest });
+    const record = toRecord(purchase, bought, deps.termsOf(purchase));
     if (!(await deps.identifiers.bind(purchase))) throw inProgress();
     const putOnList = deps.placeBought(purchase);
     const begun = await reservations.begin(key, record).catch((error: unknown) => {

@@ -9,6 +9,7 @@ import { createExposure } from "./payments/exposure.ts";
 import { createIdentifiers } from "./payments/identifiers.ts";
 import { createOfferHistory } from "./payments/offer-history.ts";
 import { createOffers, type ExtensionsOf, type Offers } from "./payments/offers.ts";
+import { createUsdOf } from "./payments/purchase.ts";
 import { createRailMonitor, type RailMonitor } from "./payments/rail-monitor.ts";
 import { createReconciler, type ReconcilerDeps } from "./payments/reconciler.ts";
 import { createReservations, type Reservations } from "./payments/reservations.ts";
@@ -28,7 +29,7 @@ import { createMembers } from "./wallets/members.ts";
 import { createPurchaseList } from "./wallets/purchases.ts";
 import type { SignIns } from "./wallets/sign-in.ts";
 import type { Proofs } from "./x402/proofs.ts";
-import type { Rail, RailStatus } from "./x402/rails.ts";
+import { type Rail, type RailStatus, railOf } from "./x402/rails.ts";
 
 /** Everything that has to do with money, put together. */
 export interface Payments {
@@ -150,7 +151,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const confirmAbove = toAtomic(confirmFrom, PRICE_DECIMALS);
   const purchases = createPurchaseList({ store, clock });
   const freeCalls = createFreeCalls({ store, clock, mostPerDay });
-  const rules = createHouseRules({ site, services, store, clock, log });
+  const usdOf = createUsdOf(rails, site);
+  const rules = createHouseRules({ site, services, usdOf, store, clock, log });
   const invoke = createInvoke({
     members: createMembers({ signIns, freeCalls, offers, rules }),
     rules,
@@ -171,11 +173,15 @@ export function createPayments(deps: PaymentsDeps): Payments {
     standing: createStanding(store),
     clock,
     log,
+    termsOf: (purchase) => ({
+      rail: railOf(rails, purchase.offer) as Rail,
+      usd: usdOf(purchase),
+      set: deps.setDigest,
+    }),
     mustConfirm: (usd) => toAtomic(usd, PRICE_DECIMALS) >= confirmAbove,
     checkTrust: trust.check,
     checkReady: deps.checkReady ?? (() => {}),
     onSettled,
-    setDigest: deps.setDigest,
     ...patience,
   });
   const { counters } = deps;

@@ -83,6 +83,12 @@ describe("the launcher", () => {
     expect(generated.err).to.match(report);
   });
 
+  it("ends quietly when nobody reads its output to the end", () => {
+    const script = `"$0" "$1" call --help | :; echo "\${PIPESTATUS[0]}" >&2`;
+    const ended = spawnSync("bash", ["-c", script, NEW, join(ROOT, LAUNCHER)], { encoding: "utf8" });
+    expect(ended.stderr).to.equal("0\n");
+  });
+
   it("says how to renew the types of the directory that was checked", async () => {
     const dir = await makeDirectory(TOSS);
     expect(launch(NEW, ROOT, "types", "--check", "--dir", dir)).to.deep.equal({

@@ -128,6 +128,17 @@ describe("the admin listener", () => {
         .and.to.include('type="password"');
     });
 
+    it("lets who signs in by the form arrive at the page that was asked for", async () => {
+      const { url = "" } = await start(0);
+      const asked = `${url}/buyers/0xA?days=7&token=wrong&q=${encodeURIComponent('">&a')}`;
+      const page = await (await fetch(asked, { headers: { accept: "text/html" } })).text();
+      const kept = [...page.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)];
+      expect(kept.map(([, name, value]) => [name, value])).to.deep.equal([
+        ["days", "7"],
+        ["q", "&quot;&gt;&amp;a"],
+      ]);
+    });
+
     describe("with ADMIN_LOGIN_HEADER", () => {
       const login = (from: string): LoginHeader => ({ name: "x-forwarded-user", from: [from] });
       const statusOf = async (

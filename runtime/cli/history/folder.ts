@@ -5,6 +5,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { sha256 } from "../../core/digest.ts";
 import { importedBy } from "../set/plugin-versions.ts";
+import { isIgnored } from "../set/read-set.ts";
 
 /** All files that make a set what it is, as they were at one moment. */
 export interface SetFolder {
@@ -12,11 +13,13 @@ export interface SetFolder {
   readonly digest: string;
   /** By path relative to the shop's folder, with `/`. */
   readonly files: ReadonlyMap<string, Buffer>;
-  /** The digest of each file, by path. */
+  /** The digest of each file, by path; a word for what is no file where one is read. */
   readonly digests: ReadonlyMap<string, string>;
 }
 
 const PLACES = ["manifests", "plugins", "schemas"];
+/** The places in which every entry is read as a file, and is a fault where it is none. */
+const READ = ["manifests", "schemas"];
 const DIGITS = 16;
 const MOST_BYTES = 256_000_000;
 
@@ -31,6 +34,7 @@ export function readFolder(given: string): SetFolder {
   refuseMuch(dir, names);
   const files = new Map(names.map((name) => [name, readFileSync(join(dir, name))]));
   const digests = new Map([...files].map(([name, content]) => [name, sha256(content)]));
+  for (const name of READ.flatMap((place) => listNoFiles(dir, place))) digests.set(name, "no file");
   return { digest: sha256(JSON.stringify([...digests])).slice(0, DIGITS), files, digests };
 }
 
@@ -73,6 +77,13 @@ function listFiles(dir: string, place: string): readonly string[] {
     if (entry.isDirectory()) return entry.name === "node_modules" ? [] : listFiles(dir, name);
     return entry.isFile() || (entry.isSymbolicLink() && isFile(join(dir, name))) ? [name] : [];
   });
+}
+
+/** What stands among the files of a place and is none, such as a folder or a pipe: its set is another one, and has a fault. */
+function listNoFiles(dir: string, place: string): readonly string[] {
+  if (!existsSync(join(dir, place))) return [];
+  const names = readdirSync(join(dir, place)).filter((name) => !isIgnored(name));
+  return names.map((name) => `${place}/${name}`).filter((name) => !isFile(join(dir, name)));
 }
 
 /** A link may lead nowhere. */

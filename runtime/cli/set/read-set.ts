@@ -22,6 +22,9 @@ const MOST_BYTES = 4_000_000;
 const OWN_SCHEMAS = ["manifest.json", "recording.json", "site.json"];
 const IGNORED = /^\.|\.md$|^generated$/;
 
+/** Whether an entry of `manifests/` or `schemas/` is passed over. */
+export const isIgnored = (name: string): boolean => IGNORED.test(name);
+
 /** Reads `manifests/*.yaml` and `schemas/*.json`. */
 export async function readSet(dir: string): Promise<Files> {
   const [manifests, schemas] = await Promise.all([
@@ -66,7 +69,7 @@ interface Folder {
 }
 
 async function readFolder(dir: string, folder: string, extension: string, read: Read): Promise<Folder> {
-  const all = (await list(join(dir, folder))).filter((name) => !IGNORED.test(name));
+  const all = (await list(join(dir, folder))).filter((name) => !isIgnored(name));
   const names = all.filter((name) => name.endsWith(extension));
   const faults = all
     .filter((name) => !names.includes(name))

@@ -3,7 +3,7 @@ import { saleId, toBookPayer } from "../books/events.ts";
 import type { CallCourse, CallSteps, Invocation } from "../call.ts";
 import { digestOf } from "../digest.ts";
 import type { Service } from "../service.ts";
-import { toDecimal } from "../set/price.ts";
+import { priceOf, type Tariff } from "../set/price.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
 import { type Payment, toPayload } from "../x402/read-payment.ts";
 import type { PaymentPayload, PaymentRequirements } from "../x402/x402.ts";
@@ -44,11 +44,25 @@ export const toVerified = (purchase: VerifiedPurchase): VerifiedPurchase => {
 /** What a payment is put on record for: an answer, work that is to be done afterwards, or an accepted job. */
 export type Bought = Pick<PaymentRecord, "output" | "owed" | "job">;
 
-/** What sells: the rail that takes the payment, and the digest of the set. */
+/** What sells: the rail that takes the payment, what the payment is worth, and the digest of the set. */
 export interface Selling {
   readonly rail: Pick<Rail, "manifest">;
+  /** US dollars, decimal text. */
+  readonly usd: string;
   readonly set: string | undefined;
 }
+
+/** What a purchase's payment is worth: US dollars, decimal text. */
+export type UsdOf = (purchase: Pick<Purchase, "service" | "offer">) => string;
+
+/** Judges by the offer that is paid, which may be of before the price was changed. */
+export const createUsdOf =
+  (rails: readonly Rail[], tariff: Tariff): UsdOf =>
+  ({ service, offer }) => {
+    const rail = railOf(rails, offer)?.manifest;
+    const { price: known = "0" } = service.manifest;
+    return (rail && priceOf(rail, BigInt(offer.amount), { ...tariff, known })) ?? known;
+  };
 
 /** The record of a purchase, before its settlement. */
 export function toRecord(purchase: VerifiedPurchase, bought: Bought, selling: Selling): PaymentRecord {
@@ -69,11 +83,9 @@ export function toRecord(purchase: VerifiedPurchase, bought: Bought, selling: Se
   };
 }
 
-function toSold({ service, invocation, offer }: Purchase, { rail, set }: Selling): SoldAs {
-  const { id, decimals, currency } = rail.manifest;
+function toSold({ invocation }: Purchase, { rail, usd, set }: Selling): SoldAs {
+  const { id, decimals } = rail.manifest;
   const { door = "rest", id: requestId, course } = invocation;
-  // A dollar is what it says; in other currencies the price may have changed since the offer was made.
-  const usd = currency === "usd" ? toDecimal(BigInt(offer.amount), decimals) : (service.manifest.price ?? "0");
   return {
     door,
     requestId,

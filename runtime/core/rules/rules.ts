@@ -1,7 +1,7 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem, type ProblemCode } from "../../api/problem.ts";
 import type { Outcome } from "../call.ts";
-import type { VerifiedPurchase } from "../payments/purchase.ts";
+import type { UsdOf, VerifiedPurchase } from "../payments/purchase.ts";
 import type { Service } from "../service.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 import type { Store } from "../store.ts";
@@ -23,6 +23,7 @@ export interface HouseRules {
 export interface HouseRulesDeps {
   readonly site: Pick<SiteManifest, "deny" | "allow" | "screen" | "limits">;
   readonly services: readonly Service[];
+  readonly usdOf: UsdOf;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -31,7 +32,7 @@ export interface HouseRulesDeps {
 /** Failures after which the money has moved, or may have. */
 const MAY_BE_CHARGED: readonly ProblemCode[] = ["settlement-unknown", "paid-not-delivered"];
 
-export function createHouseRules({ site, services, store, clock, log }: HouseRulesDeps): HouseRules {
+export function createHouseRules({ site, services, usdOf, store, clock, log }: HouseRulesDeps): HouseRules {
   const guests = createGuests(site);
   const { screen, limits } = site;
   const service = services.find(({ manifest }) => manifest.id === screen?.service);
@@ -44,7 +45,7 @@ export function createHouseRules({ site, services, store, clock, log }: HouseRul
       const wallets = walletsOf(purchase);
       await check(wallets, invocation.signal, service.manifest.id);
       // Buyers whom the facilitator does not name share one budget.
-      const giveBack = await payerLimits?.take(wallets[0] ?? purchase.offer.network, service.manifest.price ?? "0");
+      const giveBack = await payerLimits?.take(wallets[0] ?? purchase.offer.network, usdOf(purchase));
       let mayBeCharged = true;
       try {
         const outcome = await buy();

@@ -62,3 +62,17 @@ export function amountOn(
   const tier = Object.keys(tiers).find((key) => toAtomic(key, 18) === usd);
   return tier === undefined ? undefined : toAtomic(tiers[tier] as string, decimals);
 }
+
+/**
+ * The price in dollars that an amount on a rail stands for: the opposite of `amountOn`. Of several prices with that amount
+ * `known` is told; undefined where no tier has it.
+ */
+export function priceOf(
+  rail: Pick<RailManifest, "currency" | "decimals">,
+  amount: bigint,
+  { known, ...tariff }: Tariff & { readonly known: string },
+): string | undefined {
+  if (rail.currency === "usd") return toDecimal(amount, rail.decimals);
+  const prices = [known, ...Object.keys(tiersOf(tariff, rail.currency) ?? {})];
+  return prices.find((price) => amountOn(rail, price, tariff) === amount);
+}

@@ -38,12 +38,12 @@ export function createTokenGate({ token, login, clock, log }: AdminGateOptions):
     const { headers, method } = request;
     if (!isOwnName(headers.host)) return misdirected();
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
-    if (bearer !== undefined) return isSame(bearer, token) ? undefined : refuse(request, true);
+    if (bearer !== undefined) return isSame(bearer, token) ? undefined : refuse(request, url, true);
     const given = url.searchParams.get("token");
     if (given !== null && (method === "GET" || method === "HEAD"))
-      return isSame(given, token) ? enter(url) : refuse(request, true);
+      return isSame(given, token) ? enter(url) : refuse(request, url, true);
     if (isLoggedIn(request) || hasSession(headers.cookie)) return undefined;
-    return refuse(request, false);
+    return refuse(request, url, false);
   };
 
   /** The same page without the token in its address, which histories and logs keep. */
@@ -69,11 +69,11 @@ export function createTokenGate({ token, login, clock, log }: AdminGateOptions):
     });
   }
 
-  function refuse({ headers, socket }: IncomingMessage, isWrong: boolean): Reply {
+  function refuse({ headers, socket }: IncomingMessage, url: URL, isWrong: boolean): Reply {
     if (isWrong) tell(socket.remoteAddress);
     const isPage = headers.accept?.includes("text/html") === true;
     const [type, body] = isPage
-      ? ["text/html; charset=utf-8", toSignInPage(isWrong)]
+      ? ["text/html; charset=utf-8", toSignInPage(isWrong, url.searchParams)]
       : ["text/plain; charset=utf-8", `${HOW}\n`];
     const shared = ["WWW-Authenticate", "Bearer", "Cache-Control", "no-store"];
     const policy = isPage ? ["Content-Security-Policy", SIGN_IN_POLICY] : [];

@@ -17,8 +17,11 @@ export const SIGN_IN_POLICY: string = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Asks for the token. @param isWrong whether one was given already */
-export const toSignInPage = (isWrong: boolean): string =>
+/**
+ * Asks for the token. @param isWrong whether one was given already
+ * @param query of the page that was asked for, which the form carries on: a form replaces the query of its address
+ */
+export const toSignInPage = (isWrong: boolean, query: URLSearchParams): string =>
   html`<!doctype html>
 <html lang="en">
 <head>
@@ -32,6 +35,7 @@ export const toSignInPage = (isWrong: boolean): string =>
 <body>
 <h1>The books</h1>
 <form>
+${[...query].filter(([name]) => name !== "token").map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${isWrong && html`<p role="alert"><strong>That is not the token.</strong></p>`}
 <label for="token">The token, which <code>payphone status --token</code> prints</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>

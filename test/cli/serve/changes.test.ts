@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, rmdir } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -120,6 +120,17 @@ describe("a shop that is changed under fire", function () {
     expect([code, said]).to.deep.equal([2, said]);
     expect(said).to.match(/^manifests\/toss\.yaml:6:10 .*no plugin/m);
     expect(await asked()).to.equal("20000");
+  });
+
+  it("reports a folder that is named like a manifest, though no file has changed", async () => {
+    await writeFiles(dir, { ...priced("0.02"), "plugins/toss.ts": TOSS["plugins/toss.ts"] as string });
+    await mkdir(join(dir, "manifests/more.yaml"));
+    for (const args of [["apply"], ["diff"]]) {
+      const { code, said } = await type(...args);
+      expect([code, said]).to.deep.equal([2, said]);
+      expect(said).to.match(/^manifests\/more\.yaml:1:1 .*is a folder/m);
+    }
+    await rmdir(join(dir, "manifests/more.yaml"));
   });
 
   it("sells the folder on SIGHUP, too", async () => {

@@ -165,5 +165,30 @@ describe("a shop's house rules", () => {
       shop.clock.advance(24 * 3_600_000);
       expect((await buy(ALICE, "/v1/echo")).status).to.equal(200);
     });
+
+    it("count what is paid: an offer of before the price was changed counts as it was made", async () => {
+      await open({ price: "0.001", limits: { per_payer: { usd_per_day: "0.01" } } });
+      const cheap = await Promise.all([1, 2].map(() => shop.pay("/v1/roll", { from: ALICE })));
+      await shop.restart({ price: "0.009" });
+      for (const payment of cheap)
+        expect((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status).to.equal(200);
+      const dear = await Promise.all([1, 2].map(() => shop.pay("/v1/roll", { from: MALLORY })));
+      await shop.restart({ price: "0.001" });
+      const statuses: number[] = [];
+      for (const payment of dear)
+        statuses.push((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status);
+      expect(statuses).to.deep.equal([200, 429]);
+    });
+
+    it("count a tier of another currency as the dollars that it stands for", async () => {
+      const rail = createScriptedRail({ currency: "jpy", network: "eip155:137", decimals: 18 });
+      await open({ rail, price: "0.002", limits: { per_payer: { usd_per_day: "0.003" } } });
+      const early = await Promise.all([1, 2].map(() => shop.pay("/v1/roll", { from: ALICE })));
+      await shop.restart({ price: "0.001" });
+      const statuses: number[] = [];
+      for (const payment of early)
+        statuses.push((await shop.post("/v1/roll", ROLL, { "payment-signature": payment })).status);
+      expect(statuses).to.deep.equal([200, 429]);
+    });
   });
 });

@@ -11,7 +11,7 @@ export const toSite = (rails: readonly ScriptedRail[]): SiteManifest => ({
   catalog_version: "2.0",
   contact: { name: "payphone", url: "https://example.com" },
   rails: rails.map(({ manifest }) => manifest),
-  yen_tiers: { "0.001": "0.1" },
+  yen_tiers: { "0.001": "0.1", "0.002": "0.2" },
   limits: {
     offer_seconds: 300,
     deadline_seconds: 20,
