@@ -1,4 +1,5 @@
 import type { BookEvent, BookTally } from "./books/events.ts";
+import type { FeeEvent } from "./books/fees.ts";
 
 /**
  * What a write must survive. `durable` (the default): a crash of the machine. `lazy`: a crash of the process, without an
@@ -29,7 +30,7 @@ export interface Store {
    * Enters an event in the shop's book, and writes an entry with it: both or neither. An event whose id is in the book
    * already is not entered again, and the entry is written all the same.
    */
-  enter(event: BookEvent, entry: EntryWrite): Promise<void>;
+  enter(event: BookEvent | FeeEvent, entry: EntryWrite): Promise<void>;
   /** Adds to the tallies of the book. A crash may lose what was added last. */
   count(tallies: readonly BookTally[]): Promise<void>;
   /** Every live key that begins with `prefix`, unordered. For start-up and slow background work. */

@@ -34,7 +34,8 @@ export function createAnchor(options: AnchorOptions): Anchor {
 
   async function toBase(hash: string, signal: AbortSignal): Promise<ChainAnchor & { readonly sentAt: number }> {
     const to = await treasury.evmAddress();
-    const inclusion = await evmSender.send({ to, data: `0x${hash}` as Hex }, signal);
+    const spentFor = { purpose: "anchor", about: hash } as const;
+    const inclusion = await evmSender.send({ to, data: `0x${hash}` as Hex, spentFor }, signal);
     if (inclusion.status !== "success") throw new Problem("upstream-failed", "The transaction on Base was reverted");
     return { ...toAnchor(inclusion.hash, explorers.base), sentAt: inclusion.sentAt };
   }
@@ -44,7 +45,10 @@ export function createAnchor(options: AnchorOptions): Anchor {
     const signer = { address: treasury.solanaAddress, isSigner: true, isWritable: false };
     const memo = { program: MEMO_PROGRAM, accounts: [signer], data: Buffer.from(hash, "utf8") };
     try {
-      const { signature } = await solanaSender.send([memo], AbortSignal.any([signal, AbortSignal.timeout(solanaMs)]));
+      const { signature } = await solanaSender.send([memo], AbortSignal.any([signal, AbortSignal.timeout(solanaMs)]), {
+        purpose: "anchor",
+        about: hash,
+      });
       return toAnchor(signature, explorers.solana);
     } catch (error) {
       log.warn("anchor.solana-failed", { hash, error });

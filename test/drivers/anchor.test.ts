@@ -32,6 +32,7 @@ describe("an anchor", () => {
   let solana: SvmChain;
   let toBase: RpcProxy;
   let evmSender: EvmSender;
+  let store: ReturnType<typeof createMemoryStore>;
 
   before(async () => {
     [base, solana] = await Promise.all([startEvmChain({ chainId: 8453 }), startSvmChain()]);
@@ -51,16 +52,16 @@ describe("an anchor", () => {
 
   function open({ solanaMs = 45_000, includeMs = 45_000 } = {}) {
     const client = createEvmClient({ url: toBase.url, chainId: 8453, retries: 0 });
-    const shared = { treasury, clock: Date, log: silentLog, pollMs: 25 };
+    store = createMemoryStore();
+    const shared = { treasury, store, clock: Date, log: silentLog, pollMs: 25 };
     evmSender = createEvmSender({
       ...shared,
       client,
-      store: createMemoryStore(),
       feeCapWei: 10n ** 16n,
       includeMs,
     });
     const svm = createSolanaClient({ url: solana.url, network: solana.network });
-    const solanaSender = createSolanaSender({ ...shared, client: svm });
+    const solanaSender = createSolanaSender({ ...shared, client: svm, network: solana.network });
     const explorers = { base: "https://basescan.org/tx/{tx}", solana: "https://solscan.io/tx/{tx}" };
     return createAnchor({ client, evmSender, solanaSender, treasury, explorers, log: silentLog, solanaMs });
   }
@@ -81,6 +82,16 @@ describe("an anchor", () => {
     const onSolana = await node.getTransaction(receipt.solana!.tx, { maxSupportedTransactionVersion: 0 });
     const logs = onSolana?.meta?.logMessages?.join("\n");
     expect(logs).to.include(hash).and.to.include(treasury.solanaAddress);
+
+    const spent = { kind: "fee", purpose: "anchor", about: hash, isReverted: false };
+    const cost = 10n ** 18n - BigInt((await base.rpc("eth_getBalance", [from, "latest"])) as string);
+    expect(store.fees?.get(receipt.base.tx)).to.include({ ...spent, symbol: "ETH", decimals: 18, amount: `${cost}` });
+    expect(store.fees?.get(receipt.solana!.tx)).to.include({
+      ...spent,
+      symbol: "SOL",
+      decimals: 9,
+      amount: `${onSolana?.meta?.fee}`,
+    });
   });
 
   it("is whole without Solana, which is null when it fails or takes too long", async () => {

@@ -1,21 +1,25 @@
 import { stringify } from "csv-stringify/sync";
 import type { BookLine } from "../../core/books/books.ts";
 import { SIGNS } from "../../core/books/events.ts";
+import type { BookFee } from "../../core/books/fees.ts";
+import { feeId } from "../../core/books/fees.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
+import { feeOfLine } from "./fees.ts";
 import type { GroupRow } from "./groups.ts";
 import { explorerOf, railOfToken } from "./rails.ts";
 
 /** What accountants import (RFC 4180): UTC times, what takes off is negative. */
 export interface SalesCsv {
   readonly head: string;
-  rows(lines: readonly BookLine[]): string;
+  /** @param fees of these lines. @param lone fees that belong to no line, oldest first; those of one moment come first */
+  rows(lines: readonly BookLine[], fees: ReadonlyMap<string, BookFee>, lone: readonly BookFee[]): string;
 }
 
 const COLUMNS = [
   ...["time_utc", "kind", "service", "currency", "amount", "amount_atomic", "price_usd", "counterparty", "receiver"],
   ...["transaction", "transaction_url", "rail", "network", "asset", "door", "own_wallet"],
-  ...["id", "sale_id", "request_id", "job_id"],
+  ...["id", "sale_id", "request_id", "job_id", "fee", "fee_atomic", "fee_currency", "fee_for"],
 ];
 /** A number may begin with a minus; every other cell that a spreadsheet could run is given an apostrophe. */
 const NEGATIVE = /^-\d+(?:\.\d+)?$/;
@@ -47,7 +51,18 @@ export function createCsv(rails: readonly RailManifest[], own: readonly string[]
   );
   return {
     head: stringify([COLUMNS], { record_delimiter: "windows" }),
-    rows: (lines) => lines.map((line) => `${toRow(line).map(toCell).join(",")}\r\n`).join(""),
+    rows(lines, fees, lone) {
+      let seen = 0;
+      const texts = lines.map((line) => {
+        const first = seen;
+        while (seen < lone.length && (lone[seen] as BookFee).at <= line.at) seen += 1;
+        return toText([
+          ...lone.slice(first, seen).map(toFeeRow),
+          [...toRow(line), ...toFeeCells(feeOfLine(fees, line))],
+        ]);
+      });
+      return texts.join("") + toText(lone.slice(seen).map(toFeeRow));
+    },
   };
 
   /** In the order of the columns. */
@@ -77,6 +92,23 @@ export function createCsv(rails: readonly RailManifest[], own: readonly string[]
       line.job ?? "",
     ];
   }
+
+  /** A fee that belongs to no line: nothing was received or paid back by it. */
+  function toFeeRow(fee: BookFee): string[] {
+    const { at, transaction, network } = fee;
+    const place = [transaction, explorerOf(rails, fee) ?? "", "", network];
+    const head = [new Date(at).toISOString(), "fee", ...Array.from({ length: 7 }, () => ""), ...place, "", "", ""];
+    return [...head, feeId(fee), "", "", "", ...toFeeCells(fee)];
+  }
+}
+
+const toText = (rows: readonly (readonly string[])[]): string =>
+  rows.map((cells) => `${cells.map(toCell).join(",")}\r\n`).join("");
+
+function toFeeCells(fee: BookFee | undefined): string[] {
+  if (!fee) return ["", "", "", ""];
+  const { amount, decimals, symbol, purpose, isReverted } = fee;
+  return [toDecimal(BigInt(amount), decimals), amount, symbol, isReverted ? `${purpose} (reverted)` : purpose];
 }
 
 const toToken = ({ network, asset }: BookLine): string => `${network} ${asset}`;

@@ -1,7 +1,8 @@
 import type { BookLine } from "../../core/books/books.ts";
+import type { BookFee } from "../../core/books/fees.ts";
 
 /** One line of `payphone sales --json`. Amounts have no sign: what `kind` says takes them off, or not. */
-export function toSaleJson(line: BookLine, own: readonly string[]): string {
+export function toSaleJson(line: BookLine, own: readonly string[], fee?: BookFee): string {
   const { id, kind, of, at, service, door, rail, network, asset, decimals, amount, usd, payer, receiver } = line;
   return JSON.stringify({
     id,
@@ -23,8 +24,12 @@ export function toSaleJson(line: BookLine, own: readonly string[]): string {
     job_id: line.job,
     set: line.set,
     ...(isOwn(line, own) && { own: true }),
+    ...(fee && { fee: toFeeJson(fee) }),
   });
 }
+
+/** What the treasury paid for a transaction, in the chain's own coin: `amount` is atomic, as text. */
+export const toFeeJson = ({ amount, decimals, symbol }: BookFee): object => ({ amount, decimals, currency: symbol });
 
 /** Whether the seller has paid itself: that is no revenue. */
 export const isOwn = ({ payer }: Pick<BookLine, "payer">, own: readonly string[]): boolean =>

@@ -2,6 +2,7 @@ import type { BookLine, Grouping, LineFilter } from "../../core/books/books.ts";
 import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
 import { createCsv, createGroupCsv } from "./csv.ts";
+import { createLoneFees, feeOfLine, feesOfLines, toFeeSummary } from "./fees.ts";
 import { toGroupRows } from "./groups.ts";
 import { toSaleJson } from "./json.ts";
 import { type BookPlace, type LentBook, withBooks } from "./place.ts";
@@ -40,15 +41,17 @@ function printGroups({ books, site, own }: LentBook, { filter, format, group }: 
 
 function printNewest({ books, site, own }: LentBook, { filter }: SalesCommand, { out }: Terminal): void {
   const lines = books.lines(filter, { limit: MOST_SHOWN, order: "newest-first" });
+  const network = site.rails.find(({ id }) => id === filter.rail)?.network;
+  const spent = toFeeSummary(books, filter, network).join("\n");
   if (lines.length === 0) {
-    out(NOTHING);
+    out([NOTHING, spent].join("\n").trimEnd());
     return;
   }
   const sums = sumUp(books, filter, { own, by: "all" });
   const count = sums.reduce((total, sum) => total + sum.count, 0);
   out(toLineTable(lines, site.rails, own));
   if (count > lines.length) out(`… and ${count - lines.length} older lines: --csv and --json have all`);
-  out(toSummary(sums));
+  out([toSummary(sums), spent].join("\n").trimEnd());
 }
 
 const NOTHING = "nothing was sold";
@@ -59,10 +62,15 @@ async function printAll(
   { signal }: Terminal,
 ): Promise<void> {
   const csv = createCsv(site.rails, own);
-  const toText =
-    format === "csv"
-      ? csv.rows
-      : (page: readonly BookLine[]) => page.map((line) => `${toSaleJson(line, own)}\n`).join("");
+  const loneFees = createLoneFees(books, filter);
+  function toText(page: readonly BookLine[]): string {
+    const fees = feesOfLines(books, page);
+    if (format === "csv") {
+      const isLast = page.length < PAGE;
+      return csv.rows(page, fees, loneFees(isLast ? Number.POSITIVE_INFINITY : (page.at(-1) as BookLine).at));
+    }
+    return page.map((line) => `${toSaleJson(line, own, feeOfLine(fees, line))}\n`).join("");
+  }
   if (format === "csv") await write(csv.head);
   for (let after: BookLine | undefined; ; ) {
     const page = books.lines(filter, { limit: PAGE, order: "oldest-first", after });

@@ -4,7 +4,8 @@ import { printable } from "../call/text.ts";
 import { toColumns } from "../columns.ts";
 import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
-import { isOwn } from "./json.ts";
+import { feeOfLine, feesOfLines, toFeeText } from "./fees.ts";
+import { isOwn, toFeeJson } from "./json.ts";
 import { type BookPlace, withBooks } from "./place.ts";
 import { explorerOf } from "./rails.ts";
 import { toAmountText } from "./text.ts";
@@ -35,11 +36,13 @@ export function showSale(config: Config, command: ShowCommand, { out, err }: Ter
     for (const lines of lives.values()) {
       const steps = toSteps(lines);
       const [line] = lines as [BookLine];
+      const fees = feesOfLines(books, lines);
+      const paid = lines.map((each) => feeOfLine(fees, each)).filter((fee) => fee !== undefined);
       if (command.json) {
         const { times: _, seq: __, at, requestId, job, of, ...rest } = line;
         const life = steps.map((step) => ({ ...step, at: new Date(step.at).toISOString() }));
         const facts = { ...rest, sale_id: of, at: new Date(at).toISOString(), request_id: requestId, job_id: job };
-        out(JSON.stringify({ ...facts, own: isOwn(line, own), life }));
+        out(JSON.stringify({ ...facts, own: isOwn(line, own), fees: paid.map(toFeeJson), life }));
         continue;
       }
       const facts: readonly (readonly [string, string | null | undefined])[] = [
@@ -49,6 +52,7 @@ export function showSale(config: Config, command: ShowCommand, { out, err }: Ter
         ["payer", line.payer],
         ["receiver", line.receiver],
         ["transaction", line.transaction],
+        ["fee", paid.map((fee) => `${toFeeText(fee)} for the ${fee.purpose}`).join(", ")],
         ["explorer", explorerOf(site.rails, line)],
         ["request id", line.requestId],
         ["job", line.job],

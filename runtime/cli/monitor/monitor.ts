@@ -1,4 +1,3 @@
-import type { BookEvent } from "../../core/books/events.ts";
 import type { Tallies } from "../../core/books/tallies.ts";
 import type { MetricCounts } from "../../drivers/metrics/metrics.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
@@ -59,7 +58,7 @@ function watchStore(store: OpenStore, count: MetricCounts): OpenStore {
   };
 }
 
-function countEvent(event: BookEvent, count: MetricCounts): void {
+function countEvent(event: Parameters<OpenStore["enter"]>[0], count: MetricCounts): void {
   if (event.kind === "refund") count.refund(event.service);
   if (event.kind !== "sale") return;
   const { service, rail, usd, at, times } = event;

@@ -143,7 +143,7 @@ export function createDrivers({ config, site, store, clock, log }: DriverDeps): 
     if (!chain) return closedAnchor(absent("base"));
     if (client && !config.treasury.solanaKey) return closedAnchor(missingKey("Solana"));
     const explorers = { base: base.explorer, solana: solana?.explorer ?? "" };
-    const solanaSender = client && createSolanaSender({ client, treasury, clock, log });
+    const solanaSender = client && createSolanaSender({ client, network: solana.network, store, treasury, clock, log });
     return createAnchor({ client: chain.client, evmSender: chain.sender, solanaSender, treasury, explorers, log });
   }
 

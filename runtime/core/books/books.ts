@@ -1,4 +1,5 @@
 import type { BookEvent, BookTally, Door, SaleTimes } from "./events.ts";
+import type { BookFee, FeeSum } from "./fees.ts";
 
 /** One line of the book. A refund, a reversal and a restoration have the terms of their sale, as far as it is known. */
 export interface BookLine {
@@ -137,5 +138,11 @@ export interface Books {
   countBuyers(span: Span): number;
   /** What was counted in whole minutes, by service, door, rail and what; in buckets of `bucketMs`, a whole number of minutes. */
   tallies(span: Span, options?: { readonly service?: string; readonly bucketMs?: number }): readonly TallySum[];
+  /** What the treasury has paid for these transactions; most transactions are a facilitator's, and are left out. */
+  fees(transactions: readonly string[]): readonly BookFee[];
+  /** Fees that belong to no line of the book: of what was reverted, of anchors. Oldest first, in any span. */
+  loneFees(span: Span, page: { readonly limit: number; readonly after?: BookFee | undefined }): readonly BookFee[];
+  /** Sums of fees. Milliseconds for whole hours (UTC); reads each fee of any other span. */
+  feeSums(span: Span): readonly FeeSum[];
   close(): Promise<void>;
 }

@@ -13,24 +13,24 @@ export const sayTestMoney = <Described extends { readonly description?: string }
   description: TEST_MONEY + (what.description ?? ""),
 });
 
-/** Networks of which everybody knows whether their money is worth something, by CAIP-2 name. */
-const KNOWN: Readonly<Record<string, { readonly name: string; readonly isTest: boolean }>> = {
+/** Networks of which everybody knows whether their money is worth something, by CAIP-2 name. Fees are paid in ETH, or the coin. */
+const KNOWN: Readonly<Record<string, { readonly name: string; readonly isTest: boolean; readonly coin?: string }>> = {
   "eip155:1": { name: "Ethereum", isTest: false },
   "eip155:10": { name: "OP Mainnet", isTest: false },
-  "eip155:56": { name: "BNB Smart Chain", isTest: false },
-  "eip155:137": { name: "Polygon", isTest: false },
+  "eip155:56": { name: "BNB Smart Chain", isTest: false, coin: "BNB" },
+  "eip155:137": { name: "Polygon", isTest: false, coin: "POL" },
   "eip155:8453": { name: "Base", isTest: false },
   "eip155:42161": { name: "Arbitrum One", isTest: false },
-  "eip155:43114": { name: "Avalanche", isTest: false },
-  "eip155:43113": { name: "Avalanche Fuji", isTest: true },
-  "eip155:80002": { name: "Polygon Amoy", isTest: true },
+  "eip155:43114": { name: "Avalanche", isTest: false, coin: "AVAX" },
+  "eip155:43113": { name: "Avalanche Fuji", isTest: true, coin: "AVAX" },
+  "eip155:80002": { name: "Polygon Amoy", isTest: true, coin: "POL" },
   "eip155:84532": { name: "Base Sepolia", isTest: true },
   "eip155:421614": { name: "Arbitrum Sepolia", isTest: true },
   "eip155:11155111": { name: "Sepolia", isTest: true },
   "eip155:11155420": { name: "OP Sepolia", isTest: true },
-  "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp": { name: "Solana", isTest: false },
-  "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1": { name: "Solana devnet", isTest: true },
-  "solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z": { name: "Solana testnet", isTest: true },
+  "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp": { name: "Solana", isTest: false, coin: "SOL" },
+  "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1": { name: "Solana devnet", isTest: true, coin: "SOL" },
+  "solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z": { name: "Solana testnet", isTest: true, coin: "SOL" },
 };
 
 /** A sentence where a rail says of a well-known network what is not so. */
@@ -44,3 +44,13 @@ export function explainTestnet({
     ? `${known.name} is a test network, whose money is worth nothing: say "testnet: true"`
     : `${known.name} is no test network, its money is real: leave "testnet" out`;
 }
+
+/** The coin in which a network takes its fees; `coins` where nobody here knows its name. @param network CAIP-2 */
+export function coinOf(network: string): { readonly symbol: string; readonly decimals: number } {
+  const known = KNOWN[network];
+  const decimals = network.startsWith("solana:") ? 9 : 18;
+  return { symbol: known ? (known.coin ?? "ETH") : "coins", decimals };
+}
+
+/** A network's name for people; its CAIP-2 name where it is not well known. */
+export const networkNameOf = (network: string): string => KNOWN[network]?.name ?? network;

@@ -32,17 +32,23 @@ export function createForgetting(db: DatabaseSync): Forget {
     `DELETE FROM book_payers WHERE last_at < ? AND NOT EXISTS (SELECT 1 FROM book_bought WHERE payer = book_payers.id)
        AND payer NOT IN (SELECT payer FROM book_lines WHERE seq > ${SHOWN} AND payer IS NOT NULL)`,
   );
+  const fees = db.prepare(
+    `DELETE FROM book_fees WHERE (tx, network) IN (SELECT tx, network FROM book_fees WHERE at < ? LIMIT ${MOST})`,
+  );
+  const feeSums = db.prepare("DELETE FROM book_fee_sums WHERE unit = ? AND at < ?");
   const counts = db.prepare("DELETE FROM book_counts WHERE unit = ? AND at < ?");
 
   return (before, tallyMinute) => {
     for (const unit of Object.values(UNITS)) counts.run(unit, Math.floor(tallyMinute / unit));
     if (before <= 0) return false;
     const minute = Math.floor(before / MINUTE_MS);
-    for (const unit of [UNITS.hour, UNITS.day]) sums.run(unit, Math.floor(minute / unit));
+    for (const unit of [UNITS.hour, UNITS.day])
+      for (const table of [sums, feeSums]) table.run(unit, Math.floor(minute / unit));
+    const feesLeft = fees.run(before).changes === MOST;
     visits.run(Math.floor(minute / UNITS.hour));
     const found = old.all(before) as unknown as readonly { readonly seq: number }[];
     for (const { seq } of found) for (const statement of [...keys, ...line]) statement.run(seq);
     if (found.length < MOST) payers.run(before); // While lines are left, they name their payers.
-    return found.length === MOST;
+    return found.length === MOST || feesLeft;
   };
 }

@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import type { BookEvent, BookTally } from "../../core/books/events.ts";
+import type { FeeEvent } from "../../core/books/fees.ts";
 import type { Forgotten } from "../../core/books/keeping.ts";
 import { answered, createReconnection, PATIENCE_MS } from "../redis-client.ts";
 import { prepareTables } from "./migration.ts";
@@ -91,7 +92,9 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   async function catchUp(): Promise<void> {
     try {
       await know();
-      await follow(bookStreamOf(namespace), (texts) => tables.take(texts.map((text) => JSON.parse(text) as BookEvent)));
+      await follow(bookStreamOf(namespace), (texts) =>
+        tables.take(texts.map((text) => JSON.parse(text) as BookEvent | FeeEvent)),
+      );
       await follow(tallyStreamOf(namespace), (texts) =>
         tables.count(texts.flatMap((text) => JSON.parse(text) as BookTally[])),
       );
@@ -138,7 +141,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
 /** Rows of `book_terms` and `book_names` say nothing by themselves. */
 const TABLES = [
   ...["book_lines", "book_ids", "book_keys", "book_times", "book_payers", "book_bought"],
-  ...["book_sums", "book_visits", "book_counts", "book_place"],
+  ...["book_sums", "book_visits", "book_counts", "book_place", "book_fees", "book_fee_sums"],
 ];
 
 /** What a crash takes away is taken in again: nothing needs to be synced. */

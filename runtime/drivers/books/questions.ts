@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Books, BuyerSum, TallySum } from "../../core/books/books.ts";
+import { createFeeQuestions } from "./fees.ts";
 import { createGroups } from "./groups.ts";
 import { createLineQuestions } from "./lines.ts";
 import { unpackHex } from "./packing.ts";
@@ -22,6 +23,7 @@ export function createBookQuestions(db: DatabaseSync): BookQuestions {
 
   return {
     ...createLineQuestions(db),
+    ...createFeeQuestions(db),
     sums: createSums(db),
     groups: createGroups(db),
     buyers: (limit) => buyers.all(limit).map(toBuyer),

@@ -1,3 +1,6 @@
+/** SQL of the fees whose transactions no line of the book names. */
+export const LONE = "(reverted = 1 OR purpose NOT IN ('settlement', 'refund'))";
+
 /**
  * The tables of a book. Each event is entered as one row of `book_lines`, in the transaction that it belongs to, and nothing
  * more. What answers questions is filled from there some hundred lines at a time, up to the number that `book_place` names:
@@ -7,7 +10,8 @@
  * What stays the same from sale to sale is in `book_terms`, whose rows are never changed. Ids, hashes and addresses are bytes
  * where they have the usual form (`packing.ts`). Steps of a sale are milliseconds: `begun` before `at`, the others after
  * `begun`. Sums are by hour and by day; amounts of 18 decimals are too large for sums of 64 bits, so they are kept as two
- * numbers, `giga` × 10⁹ + `rest`. `nano` is in thousand-millionths of a dollar. `unit` is in minutes.
+ * numbers, `giga` × 10⁹ + `rest`. `nano` is in thousand-millionths of a dollar. `unit` is in minutes. Fees of the treasury's
+ * transactions are no lines: they are written where they are entered.
  */
 export const BOOK_TABLES = `
   CREATE TABLE IF NOT EXISTS book_terms (
@@ -44,6 +48,17 @@ export const BOOK_TABLES = `
   CREATE TABLE IF NOT EXISTS book_counts (
     unit INTEGER NOT NULL, at INTEGER NOT NULL, name INTEGER NOT NULL, count INTEGER NOT NULL,
     PRIMARY KEY (unit, at, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS book_fees (
+    tx ANY NOT NULL, network TEXT NOT NULL, at INTEGER NOT NULL, amount ANY NOT NULL, symbol TEXT NOT NULL,
+    decimals INTEGER NOT NULL, purpose TEXT NOT NULL, about TEXT, reverted INTEGER NOT NULL, PRIMARY KEY (tx, network)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS book_fees_at ON book_fees (at);
+  CREATE INDEX IF NOT EXISTS book_fees_lone ON book_fees (at) WHERE ${LONE};
+  CREATE TABLE IF NOT EXISTS book_fee_sums (
+    unit INTEGER, at INTEGER, network TEXT, symbol TEXT, decimals INTEGER, purpose TEXT, reverted INTEGER,
+    count INTEGER NOT NULL, giga INTEGER NOT NULL, rest INTEGER NOT NULL,
+    PRIMARY KEY (unit, at, network, symbol, decimals, purpose, reverted)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS book_place (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`;
 

@@ -1,25 +1,29 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { BookEvent, BookTally } from "../../core/books/events.ts";
+import type { FeeEvent } from "../../core/books/fees.ts";
+import { createFeeWriter } from "./fees.ts";
 import { createForgetting, type Forget } from "./forgetting.ts";
 import { createLineWriter } from "./line-writer.ts";
+import { UNITS } from "./schema.ts";
 import { createShowing } from "./showing.ts";
-import { createTallyWriter } from "./tally-writer.ts";
 import { wholly } from "./transactions.ts";
 
 /** Takes events into the tables. To be called inside a transaction. */
 export interface BookTables {
-  /** Enters an event: one small row, which is shown later. */
-  enter(event: BookEvent): void;
+  /** Enters an event: one small row, which is shown later. A fee can be seen at once. */
+  enter(event: BookEvent | FeeEvent): void;
   /** Shows some of what was entered, each id once. @returns whether there may be more */
   show(): boolean;
   /** Enters and shows events. All or none. */
-  take(events: readonly BookEvent[]): void;
+  take(events: readonly (BookEvent | FeeEvent)[]): void;
   count(tallies: readonly BookTally[]): void;
   readonly forget: Forget;
 }
 
 export function createBookTables(db: DatabaseSync): BookTables {
-  const enter = createLineWriter(db);
+  const enterLine = createLineWriter(db);
+  const enterFee = createFeeWriter(db);
+  const enter: BookTables["enter"] = (event) => (event.kind === "fee" ? enterFee(event) : enterLine(event));
   const show = createShowing(db);
   const count = createTallyWriter(db);
   return {
@@ -32,5 +36,22 @@ export function createBookTables(db: DatabaseSync): BookTables {
       }),
     count: (tallies) => wholly(db, () => count(tallies)),
     forget: createForgetting(db),
+  };
+}
+
+/** Adds tallies up, by minute, hour and day. */
+function createTallyWriter(db: DatabaseSync): (tallies: readonly BookTally[]) => void {
+  const find = db.prepare("SELECT id FROM book_names WHERE service = ? AND door = ? AND rail = ? AND what = ?");
+  const name = db.prepare("INSERT INTO book_names (service, door, rail, what) VALUES (?, ?, ?, ?)");
+  const add = db.prepare(
+    "INSERT INTO book_counts VALUES (?, ?, ?, ?) ON CONFLICT (unit, at, name) DO UPDATE SET count = count + excluded.count",
+  );
+  return (tallies) => {
+    for (const { minute, service, door, rail, what, count } of tallies) {
+      const names = [service, door, rail, what] as const;
+      const known = find.get(...names) as { id: number } | undefined;
+      const id = known?.id ?? name.run(...names).lastInsertRowid;
+      for (const unit of Object.values(UNITS)) add.run(unit, Math.floor(minute / unit), id, count);
+    }
   };
 }

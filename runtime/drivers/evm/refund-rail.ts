@@ -35,7 +35,8 @@ export function createEvmRefundRail({ manifest, client, sender, treasury }: EvmR
   const submitted = new Map<Hex, EvmSubmission>();
 
   async function submit(signed: Eip3009, signal: AbortSignal): Promise<EvmSubmission> {
-    const submission = await sender.submit({ to: asset, data: await toCall(signed) }, signal);
+    const spentFor = { purpose: "refund" } as const;
+    const submission = await sender.submit({ to: asset, data: await toCall(signed), spentFor }, signal);
     submitted.set(signed.authorization.nonce, submission);
     return submission;
   }

@@ -1,10 +1,13 @@
 import type { Hex } from "../../api/capabilities.ts";
+import type { FeeEvent, SpentFor } from "../../core/books/fees.ts";
 import type { Store } from "../../core/store.ts";
 
 /** One signed transaction for one nonce. */
 export interface SignedBytes {
   readonly hash: Hex;
   readonly raw: Hex;
+  /** Left out in journals of earlier versions. */
+  readonly spentFor?: SpentFor;
 }
 
 /**
@@ -23,6 +26,9 @@ export interface Journal {
   /** The nonce that was claimed for a call, if any was. */
   recall(call: string): Promise<number | undefined>;
   forget(call: string): Promise<void>;
+  /** Enters in the shop's book what the transaction of a nonce has cost, once. */
+  enterFee(nonce: number, fee: FeeEvent): Promise<void>;
+  hasFee(nonce: number): Promise<boolean>;
 }
 
 /** Identifies a chain by its id and the hash of its first block. */
@@ -48,9 +54,11 @@ const KEEP_MS = 24 * 60 * 60 * 1000;
 export function createJournal(store: Store, { chainId, genesis }: ChainName, address: Hex): Journal {
   const place = `${chainId}:${genesis.slice(2, 18)}:${address.slice(2).toLowerCase()}`;
   const keyOf = (nonce: number, attempt: number): string => `evm-tx:${place}:${nonce}:${attempt}`;
+  const feeKeyOf = (nonce: number): string => `evm-fee:${place}:${nonce}`;
   const callKeyOf = (call: string): string => `evm-call:${place}:${call}`;
   return {
-    claim: (nonce, attempt, { hash, raw }) => store.putIfAbsent(keyOf(nonce, attempt), { hash, raw }, KEEP_MS),
+    claim: (nonce, attempt, { hash, raw, spentFor }) =>
+      store.putIfAbsent(keyOf(nonce, attempt), { hash, raw, spentFor }, KEEP_MS),
     async read(nonce) {
       const attempts: SignedBytes[] = [];
       for (;;) {
@@ -69,5 +77,7 @@ export function createJournal(store: Store, { chainId, genesis }: ChainName, add
       return (await store.get<SignedBytes>(keyOf(nonce, 0)))?.hash === hash ? nonce : undefined;
     },
     forget: (call) => store.delete(callKeyOf(call)),
+    enterFee: (nonce, fee) => store.enter(fee, { key: feeKeyOf(nonce), value: 1, ttlMs: KEEP_MS, durability: "lazy" }),
+    hasFee: async (nonce) => (await store.get(feeKeyOf(nonce))) !== undefined,
   };
 }

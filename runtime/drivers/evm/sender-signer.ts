@@ -1,5 +1,6 @@
 import type { LocalAccount, TransactionReceipt } from "viem";
 import type { Hex } from "../../api/capabilities.ts";
+import type { SpentFor } from "../../core/books/fees.ts";
 import type { Fees } from "./sender-fees.ts";
 import type { SignedBytes } from "./sender-journal.ts";
 
@@ -10,6 +11,8 @@ export interface Payload {
   /** Wei. */
   readonly value: bigint;
   readonly gas: bigint;
+  /** Why it is sent, for the book. */
+  readonly spentFor: SpentFor;
 }
 
 /** A payload signed with a nonce and fees. */
@@ -21,7 +24,7 @@ export interface SignedAttempt extends SignedBytes {
 /** A transaction that is in the chain. `reverted`: it used gas and changed nothing. */
 export interface EvmInclusion extends Pick<TransactionReceipt, "blockNumber" | "status" | "logs"> {
   readonly hash: Hex;
-  /** What its gas cost; a rollup's data fee is not included. */
+  /** What it cost: its gas, and on rollups that name it (OP Stack) the data fee. */
   readonly feeWei: bigint;
   /** Unix milliseconds of the first broadcast. */
   readonly sentAt: number;
@@ -44,14 +47,16 @@ export async function createSigner(account: LocalAccount, chainId: number): Prom
   return {
     address,
     async sign(payload, nonce, fees) {
-      const raw = await account.signTransaction({ type: "eip1559", chainId, nonce, ...payload, ...fees });
-      return { hash: keccak256(raw), raw, payload, fees };
+      const { spentFor, ...terms } = payload;
+      const raw = await account.signTransaction({ type: "eip1559", chainId, nonce, ...terms, ...fees });
+      return { hash: keccak256(raw), raw, spentFor, payload, fees };
     },
-    read({ hash, raw }) {
+    read({ hash, raw, spentFor = { purpose: "other" } }) {
       const signed = parseTransaction(raw as `0x02${string}`);
       const { to, data = "0x", value = 0n, gas = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = signed;
-      return { hash, raw, payload: { to: to!, data, value, gas }, fees: { maxFeePerGas, maxPriorityFeePerGas } };
+      const payload = { to: to!, data, value, gas, spentFor };
+      return { hash, raw, payload, fees: { maxFeePerGas, maxPriorityFeePerGas } };
     },
-    nothing: () => ({ to: address, data: "0x", value: 0n, gas: 21_000n }),
+    nothing: () => ({ to: address, data: "0x", value: 0n, gas: 21_000n, spentFor: { purpose: "other" } }),
   };
 }

@@ -5,6 +5,7 @@ import { broadcast, type ChainView, findReceipt, readView } from "./sender-chain
 import { toRaisedFees } from "./sender-fees.ts";
 import type { Journal } from "./sender-journal.ts";
 import type { EvmInclusion, Payload, SignedAttempt, Signer } from "./sender-signer.ts";
+import { feeOf, type Spending } from "./sender-spending.ts";
 
 /** A transaction with a claimed nonce that is not final yet. Its payload never changes; its fees may rise. */
 export interface PendingTransaction {
@@ -43,6 +44,7 @@ export interface WatchDeps extends WatchTimes {
   readonly confirmations: number;
   readonly clock: Clock;
   readonly log: Log;
+  readonly spending: Spending;
 }
 
 /** Watches every pending transaction until it is final, whether or not a caller still waits for it. */
@@ -155,9 +157,10 @@ export function createTransactionWatch(deps: WatchDeps): TransactionWatch {
     const depth = block > receipt.blockNumber ? block - receipt.blockNumber + 1n : 1n;
     if (depth < confirmations) return;
     pending.includedAt = now;
-    const { transactionHash: hash, blockNumber, status, logs, gasUsed, effectiveGasPrice } = receipt;
-    const feeWei = gasUsed * effectiveGasPrice;
-    pending.outcome.resolve({ hash, blockNumber, status, logs, feeWei, sentAt: pending.sentAt });
+    const { transactionHash: hash, blockNumber, status, logs } = receipt;
+    // First: whoever hears of the block finds the fee in the book.
+    await deps.spending.enter(pending.nonce, receipt, pending.payload.spentFor);
+    pending.outcome.resolve({ hash, blockNumber, status, logs, feeWei: feeOf(receipt), sentAt: pending.sentAt });
   }
 
   /** Another process raised the fee, or the node lags behind; after `stuckMs`, a foreign transaction has used the nonce. */

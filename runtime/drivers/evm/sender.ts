@@ -1,6 +1,7 @@
 import PQueue from "p-queue";
 import type { Clock, Hex, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import type { SpentFor } from "../../core/books/fees.ts";
 import { untilAborted } from "../../core/deadline.ts";
 import type { Store } from "../../core/store.ts";
 import type { TreasuryAccounts } from "../treasury.ts";
@@ -9,6 +10,7 @@ import { broadcast, type ChainView, outOfFunds, readView } from "./sender-chain.
 import { type Market, toFees } from "./sender-fees.ts";
 import { createJournal, type Journal, type SignedBytes } from "./sender-journal.ts";
 import { createSigner, type EvmInclusion, type Payload, type Signer } from "./sender-signer.ts";
+import { createSpending } from "./sender-spending.ts";
 import {
   createTransactionWatch,
   type PendingTransaction,
@@ -28,6 +30,8 @@ export interface EvmCall {
   readonly gas?: bigint;
   /** Identifies the call, so that `find` knows it in all processes that share the store. */
   readonly id?: string;
+  /** Why it is sent, for the book. */
+  readonly spentFor?: SpentFor;
 }
 
 /** A transaction that was signed, put in the journal and broadcast. It is watched whether or not a caller waits for it. */
@@ -91,13 +95,16 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
     const journal = createJournal(store, { chainId: client.chainId, genesis }, signer.address);
     const { mined } = await readView(client, signer.address);
     const times = { pollMs, rebroadcastMs, stuckMs };
-    const watch = createTransactionWatch({ client, signer, journal, feeCapWei, confirmations, clock, log, ...times });
+    const spending = createSpending({ client, journal, clock, log });
+    const terms = { client, signer, journal, feeCapWei, confirmations, clock, log, spending };
+    const watch = createTransactionWatch({ ...terms, ...times });
     try {
       for (next = mined; await watch.adopt(next); next++);
     } catch (error) {
       watch.close();
       throw error;
     }
+    void spending.recover(mined);
     return { signer, journal, watch };
   }
 
@@ -119,7 +126,8 @@ export function createEvmSender(options: EvmSenderOptions): EvmSender {
     const signal = AbortSignal.any([callers, closing.signal]);
     const opened = await whenOpen(signal);
     const gas = call.gas ?? (await estimate(client, opened.signer.address, call, signal));
-    const payload = { to: call.to, data: call.data ?? "0x", value: call.value ?? 0n, gas };
+    const { to, data = "0x", value = 0n, spentFor = { purpose: "other" } } = call;
+    const payload: Payload = { to, data, value, gas, spentFor };
     const pending = await queue.add(() => launch(opened, payload, call.id, signal));
     return toSubmission(opened, pending, call.id);
   }

@@ -34,6 +34,8 @@ export interface LocalSignerOptions {
   /** Tokens that are known to be contracts, lower case. */
   readonly assets: ReadonlySet<string>;
   readonly terms: GasTerms;
+  /** CAIP-2. */
+  readonly network: string;
   /** Identifies the authorization: it is broadcast once. */
   readonly authorization: string;
   readonly confirmationMs: number;
@@ -153,7 +155,8 @@ async function write(options: LocalSignerOptions, written: ContractWrite): Promi
     const gas = await chain.estimateGas({ account: address, ...call, ...fees });
     if (gas > mostGas) throw new RangeError(`This payment would take ${gas} gas to settle, more than ${mostGas}`);
     const limit = (gas * 6n) / 5n < mostGas ? (gas * 6n) / 5n : mostGas;
-    trace.submission = await sender.submit({ ...call, gas: limit, id: authorization }, signal);
+    const spentFor = { purpose: "settlement", about: `${options.network}:${authorization}` } as const;
+    trace.submission = await sender.submit({ ...call, gas: limit, id: authorization, spentFor }, signal);
     watchPlace(trace.submission, place, options);
     return trace.submission.hash;
   } catch (error) {

@@ -1,6 +1,8 @@
 import type { SignatureStatus, VersionedTransaction } from "@solana/web3.js";
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { type SpentFor, toFee } from "../../core/books/fees.ts";
+import type { Store } from "../../core/store.ts";
 import { delay } from "../http/retry.ts";
 import type { TreasuryAccounts } from "../treasury.ts";
 import type { SolanaClient } from "./client.ts";
@@ -26,13 +28,18 @@ export interface SolanaSender {
   /**
    * Sends the instructions as one transaction, paid and signed by the treasury, and waits until it is confirmed. After a
    * failure other than `unavailable` it may still land, once.
+   * @param spentFor why it is sent, for the book
    * @throws Problem `upstream-failed`, or `unavailable` when the treasury cannot pay; the signal's reason.
    */
-  send(instructions: readonly SolanaInstruction[], signal: AbortSignal): Promise<SolanaInclusion>;
+  send(instructions: readonly SolanaInstruction[], signal: AbortSignal, spentFor?: SpentFor): Promise<SolanaInclusion>;
 }
 
 export interface SolanaSenderOptions {
   readonly client: SolanaClient;
+  /** CAIP-2. */
+  readonly network: string;
+  /** Where the shop's book is kept. */
+  readonly store: Pick<Store, "enter">;
   readonly treasury: Pick<TreasuryAccounts, "solanaAddress" | "signSolana">;
   readonly clock: Clock;
   readonly log: Log;
@@ -47,7 +54,11 @@ export function createSolanaSender(options: SolanaSenderOptions): SolanaSender {
   const { client, clock, log, pollMs = 500, resendMs = 2000, attempts = 3 } = options;
 
   /** Sends one signed transaction until it is confirmed, or until its blockhash has expired without it: undefined. */
-  async function deliver({ transaction, signature, lastHeight }: Signed, signal: AbortSignal): Promise<Delivery> {
+  async function deliver(
+    { transaction, signature, lastHeight }: Signed,
+    signal: AbortSignal,
+    spentFor: SpentFor,
+  ): Promise<Delivery> {
     const raw = transaction.serialize();
     const sentAt = clock.now();
     let next = sentAt;
@@ -66,6 +77,7 @@ export function createSolanaSender(options: SolanaSenderOptions): SolanaSender {
         .ask((chain) => chain.getSignatureStatuses([signature], { searchTransactionHistory: isExpired }), signal)
         .catch(ignore(signal));
       const status = found?.value[0];
+      if (status?.err || (status && isConfirmed(status))) await enterFee(options, { signature, status, spentFor });
       if (status && isConfirmed(status)) return { signature, slot: status.slot, sentAt };
       if (found && !status && isExpired && found.context.slot >= seenAt) return undefined;
       await delay(pollMs, signal);
@@ -73,11 +85,11 @@ export function createSolanaSender(options: SolanaSenderOptions): SolanaSender {
   }
 
   return {
-    async send(instructions, signal) {
+    async send(instructions, signal, spentFor = { purpose: "other" }) {
       for (let attempt = 1; attempt <= attempts; attempt++) {
         const signed = await sign(options, instructions, signal);
         await rehearse(options, signed.transaction, signal);
-        const delivery = await deliver(signed, signal);
+        const delivery = await deliver(signed, signal, spentFor);
         if (delivery) return delivery;
         log.warn("solana.expired", { signature: signed.signature, attempt });
       }
@@ -114,6 +126,32 @@ interface Signed {
 const COMPUTE_UNITS = 100_000;
 /** … and what is offered for each, in millionths of a lamport. */
 const UNIT_PRICE = 20_000;
+
+/** Lamports: of the one signature, and what is offered beside. */
+const FEE = 5000n + (BigInt(COMPUTE_UNITS) * BigInt(UNIT_PRICE)) / 1_000_000n;
+const PATIENCE_MS = 2000;
+/** So long the store knows that a fee was entered. */
+const ENTERED_MS = 24 * 60 * 60_000;
+
+interface Landed {
+  readonly signature: string;
+  readonly status: SignatureStatus;
+  readonly spentFor: SpentFor;
+}
+
+/** Enters in the book what a transaction has cost, which a failed one does as well. Never rejects. */
+async function enterFee(options: SolanaSenderOptions, { signature, status, spentFor }: Landed): Promise<void> {
+  const { client, network, store, clock, log } = options;
+  const version = { commitment: "confirmed", maxSupportedTransactionVersion: 0 } as const;
+  const patience = AbortSignal.timeout(PATIENCE_MS);
+  const found = await client.ask((chain) => chain.getTransaction(signature, version), patience).catch(() => null);
+  const cost = found?.meta ? BigInt(found.meta.fee) : FEE; // A node may show the transaction a little later.
+  const spent = { transaction: signature, network, at: clock.now(), cost, isReverted: status.err !== null };
+  const entry = { key: `solana-fee:${signature}`, value: 1, ttlMs: ENTERED_MS, durability: "lazy" } as const;
+  await store
+    .enter(toFee({ ...spent, ...spentFor }), entry)
+    .catch((error: unknown) => log.warn("solana.fee-unentered", { signature, error }));
+}
 
 /** Signs with a fresh blockhash: from here on the transaction can land once, until that has expired. */
 async function sign(

@@ -1,6 +1,6 @@
 import { Keyv } from "keyv";
 import { Problem } from "../../api/problem.ts";
-import type { BookEvent, BookTally } from "../../core/books/events.ts";
+import type { BookTally } from "../../core/books/events.ts";
 import type { CreateLimiter } from "../../core/limiter.ts";
 import type { Durability, Store, Tally } from "../../core/store.ts";
 import { createMemoryLimiter } from "../memory-limiter.ts";
@@ -29,6 +29,8 @@ export interface TextAdapter {
   delete(key: string): Promise<boolean>;
 }
 
+type Entered = Parameters<Store["enter"]>[0];
+
 /** What Keyv cannot do. Keys and texts are checked already. */
 export interface Atomics {
   putIfAbsent(key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<boolean>;
@@ -37,7 +39,7 @@ export interface Atomics {
   join(key: string, member: string, weight: number, ttlMs: number): Promise<Tally>;
   leave(key: string, member: string): Promise<void>;
   /** Writes a text and enters an event, both or neither; an event that is there already is not entered again. */
-  enter(event: BookEvent, key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<void>;
+  enter(event: Entered, key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<void>;
   count(tallies: readonly BookTally[]): Promise<void>;
   forget(before: number, tallyMinute: number): Promise<boolean>;
   /** One page of the keys that begin with `prefix`, from `cursor` on; without `next`, it was the last. */

@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { stringify } from "yaml";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
-import { toSale } from "../../drivers/books/suite.ts";
+import { toSale, toSpent } from "../../drivers/books/suite.ts";
 import { type Ran, runPayphone } from "../../support/books/books-command.ts";
 import { fillBook } from "../../support/books/many-sales.ts";
 import { site } from "../../support/chains/chains.ts";
 
 const YEAR = Date.UTC(2025, 0, 1);
+const HOUR = 3_600_000;
 const OWN = `0x${"Ab".repeat(20)}`;
 const SALES = 5000;
 
@@ -31,6 +32,13 @@ describe("payphone sales", () => {
     const refund = { kind: "refund" as const, id: "refund_1", at: YEAR + 3, job: "job", service: "roll" };
     for (const event of [evil, own, job, { ...refund, network, asset, amount, payer, transaction: "0xback" }])
       await store.enter(event, { key: "key", value: 1 });
+    const base = { network: job.network, at: YEAR + 2, cost: 2_100_000_000_000n };
+    const fees = [
+      toSpent(job.transaction, base),
+      toSpent("0xback", { ...base, purpose: "refund", cost: 5n }),
+      toSpent("0xlost", { ...base, at: YEAR + HOUR, isReverted: true }),
+    ];
+    for (const fee of fees) await store.enter(fee, { key: "key", value: 1 });
     await store.close();
   });
   after(() => rmSync(shop, { recursive: true }));
@@ -52,6 +60,34 @@ describe("payphone sales", () => {
     const { out } = await run("small", "--sandbox");
     expect(out).to.include("(own)");
     expect(out).to.include("2 sales, 1 refund: $0.001 revenue. Left out: 1 sale to your own wallets ($59).");
+  });
+
+  it("tells what the treasury paid to the chain, of sales, refunds and what came to nothing", async () => {
+    const rows = (await run("small", "--csv")).out.trimEnd().split("\r\n");
+    const ends = rows.map((row) => row.split(",").slice(-4));
+    expect(ends).to.deep.equal([
+      ["fee", "fee_atomic", "fee_currency", "fee_for"],
+      ["", "", "", ""],
+      ["", "", "", ""],
+      ["0.0000021", "2100000000000", "ETH", "settlement"],
+      ["0.000000000000000005", "5", "ETH", "refund"],
+      ["0.0000021", "2100000000000", "ETH", "settlement (reverted)"],
+    ]);
+    expect(rows.at(-1)).to.match(
+      /^2025-01-01T01:00:00\.000Z,fee,,,,,,,,0xlost,https:\/\/basescan\.org\/tx\/0xlost,,eip155:8453,/,
+    );
+    expect(new Set(rows.map((row) => row.replaceAll(/"[^"]*(""[^"]*)*"/g, "").split(",").length)).size).to.equal(1);
+    const { out } = await run("small");
+    expect(out).to.match(
+      /^Fees paid by the treasury on Base: 0\.000004200000000005 ETH \(3 transactions, 1 of them reverted\)\.$/m,
+    );
+    expect((await run("small", "--service", "roll")).out, "fees are of no service").not.to.include("Fees paid");
+    expect((await run("small", "--csv", "--service", "roll")).out).not.to.include("Z,fee,");
+    const [, , job] = (await run("small", "--json")).out.split("\n").map((line) => line && JSON.parse(line));
+    expect(job.fee).to.deep.equal({ amount: "2100000000000", decimals: 18, currency: "ETH" });
+    expect((await run("small", "show", job.id)).out).to.match(
+      /^fee +0\.0000021 ETH for the settlement, 0\.000000000000000005 ETH for the refund$/m,
+    );
   });
 
   it("--json prints one object a line, of any number of lines, and those that are asked for", async () => {

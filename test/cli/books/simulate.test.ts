@@ -27,7 +27,15 @@ describe("payphone simulate", () => {
     expect(sold).to.be.greaterThan(0);
     const sales = await run("sales", "--json");
     expect(sales.err).to.equal("The sandbox's book: play money.\n");
-    expect(sales.out.trim().split("\n")).to.have.length(sold);
+    const lines = sales.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines).to.have.length(sold);
+    for (const { rail, fee } of lines) expect(fee?.currency, rail).to.equal(rail === "polygon" ? "POL" : undefined);
+    expect((await run("sales")).out).to.match(
+      /^Fees paid by the treasury on Polygon: 0\.\d+ POL \(\d+ transactions?\)\.$/m,
+    );
     const verified = await run("books", "verify");
     expect(verified.code, verified.out + verified.err).to.equal(0);
   });

@@ -1,5 +1,7 @@
 import { request } from "node:http";
 import { expect } from "chai";
+import { toFee } from "../../../runtime/core/books/fees.ts";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
 import { edit, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
@@ -91,6 +93,22 @@ describe("the seller's pages", () => {
       200,
     );
     expect(await read(`/buyers/${bought.payer}`)).to.include("Why it was refused");
+  });
+
+  it("show what the treasury paid to a chain, in its coin, and of which sale", async () => {
+    expect(await read("/"), "a facilitator pays").not.to.include("Fees that the treasury paid");
+    const store = await openStore({ dataDir: shop.dataDir });
+    const spent = { network: "eip155:8453", at: Date.now(), purpose: "settlement", isReverted: false } as const;
+    for (const fee of [
+      toFee({ ...spent, transaction, cost: 10n ** 14n }),
+      toFee({ ...spent, transaction: `0x${"0".repeat(64)}`, cost: 10n ** 13n, isReverted: true }),
+    ])
+      await store.enter(fee, { key: fee.id, value: 1 });
+    await store.close();
+    const cells = ["Base", "0.00011 ETH", "0.00001 ETH", "2", "1", "0 ETH"].map((cell) => `<td>${cell}</td>`).join("");
+    for (const path of ["/", "/?days=30"]) expect(await read(path), path).to.include(cells);
+    const [, id] = /href="(\/sales\/sale_[0-9a-f]+)"/.exec(await read(`/sales?q=${transaction}`)) ?? [];
+    expect(await read(id as string)).to.include("<dt>Fee</dt><dd>0.0001 ETH, paid by the treasury</dd>");
   });
 
   it("are small", async () => {

@@ -136,6 +136,7 @@ describe("a book whose tables have their first form", () => {
       [0, 4],
       [3_600_000, 2],
     ]);
+    expect(books.feeSums({ from: 0, to: T + 1 }), "nobody knew of fees then").to.deep.equal([]);
     await Promise.all([books.close(), other.close()]);
   });
 });

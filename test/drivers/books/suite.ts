@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { BookLine, BookSum, Books } from "../../../runtime/core/books/books.ts";
 import { refundId, reversalId, type SaleEvent, saleId } from "../../../runtime/core/books/events.ts";
+import { type FeeEvent, toFee } from "../../../runtime/core/books/fees.ts";
 import type { OpenStore } from "../../../runtime/drivers/store/keyv.ts";
 
 /** A store, and its book as somebody else reads it. */
@@ -39,6 +40,12 @@ export function toSale(change: Partial<SaleEvent> = {}): SaleEvent {
     ...change,
   };
 }
+
+/** What a transaction has cost. */
+export const toSpent = (transaction: string, change: Partial<Parameters<typeof toFee>[0]> = {}): FeeEvent =>
+  toFee({ ...SPENT, transaction, ...change });
+
+const SPENT = { network: "eip155:137", at: T, cost: 21_000n, purpose: "settlement", isReverted: false } as const;
 
 /** The promises of a book, whichever store it stands in. */
 export function testBooks(open: () => Promise<BookStage>): void {
@@ -256,6 +263,41 @@ export function testBooks(open: () => Promise<BookStage>): void {
         const ids = rare.map(({ id }) => id);
         expect(seen).to.deep.equal(order === "oldest-first" ? ids : ids.toReversed());
       }
+  });
+
+  it("enters what a transaction of the treasury has cost once, and sums it to the atom", async () => {
+    const [sold, lost, anchor] = [`0x${"a1".repeat(32)}`, `0x${"b2".repeat(32)}`, "5VERv8NMvzbJMEkV8xnrLk"];
+    const huge = 10n ** 20n + 7n;
+    const solana = { network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", cost: 7000n, purpose: "anchor" } as const;
+    const fees = [
+      toSpent(sold, { about: "eip155:137:key" }),
+      toSpent(sold, { cost: 1n }),
+      toSpent(lost, { cost: huge, isReverted: true, at: T + HOUR }),
+      toSpent(anchor, { ...solana, at: T + 2 * HOUR }),
+    ];
+    for (const fee of fees) await stage.store.enter(fee, { key: `fee:${fee.transaction}`, value: fee.amount });
+    await stage.books.refresh();
+    const { books } = stage;
+    expect(await stage.store.get(`fee:${sold}`), "the entry is written all the same").to.equal("1");
+    const { kind: _, id: __, ...first } = fees[0] as FeeEvent;
+    expect(first).to.include({ amount: "21000", symbol: "POL", decimals: 18, about: "eip155:137:key" });
+    expect(books.fees([sold, "0xno"])).to.deep.equal([first]);
+    expect(all(), "fees are no lines").to.have.length(0);
+    const day = { from: T, to: T + 24 * HOUR };
+    const [lone] = books.loneFees(day, { limit: 1 });
+    expect([lone?.transaction, lone?.amount, lone?.isReverted]).to.deep.equal([lost, `${huge}`, true]);
+    expect(books.loneFees(day, { limit: 9, after: lone }).map(({ transaction }) => transaction)).to.deep.equal([
+      anchor,
+    ]);
+    const sum = (span: { from: number; to: number }): unknown[] =>
+      books.feeSums(span).map(({ symbol, count, amount, isReverted }) => [symbol, count, amount, isReverted]);
+    const both = [
+      ["POL", 1, 21_000n, false],
+      ["POL", 1, huge, true],
+    ];
+    expect(sum(day)).to.deep.equal([...both, ["SOL", 1, 7000n, false]]);
+    expect(sum({ from: T, to: T + HOUR + 1 }), "part of an hour").to.deep.equal(both);
+    expect(sum({ from: T + 3 * HOUR, to: T + 4 * HOUR })).to.deep.equal([]);
   });
 
   it("adds tallies up", async () => {

@@ -18,7 +18,7 @@ describe("the EVM sender", () => {
     stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" && lost++ < 6 ? "lose" : "pass"));
     const { hash } = await open({ stuckMs: 10_000 }).send({ to: NOBODY, data: text(1) }, never);
     expect((await history()).map((sent) => sent.hash)).to.deep.equal([hash]);
-    expect(stage.store.entries.size, "signed forms").to.equal(1);
+    expect([...stage.store.entries.keys()].filter((key) => key.startsWith("evm-tx:"))).to.have.length(1);
   });
 
   it("takes up after a crash what was signed and not broadcast, and leaves no gap", async () => {

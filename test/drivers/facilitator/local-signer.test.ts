@@ -89,7 +89,7 @@ describe("the signer of a settlement", () => {
   const read = (deployment?: Deployment) =>
     readGasTerms(chain, { payer: PAYER, treasury: TREASURY, deployment }, sender, never);
   const open = async (deployment?: Deployment) => {
-    const fixed = { confirmationMs: 1000, signal: never, trace, authorization: "once" };
+    const fixed = { confirmationMs: 1000, signal: never, trace, authorization: "once", network: "eip155:8453" };
     return createLocalSigner({
       ...fixed,
       ...{ chain, sender, budget, quota, address: TREASURY, assets: new Set([TOKEN]), terms: await read(deployment) },

@@ -14,6 +14,7 @@ import { createTreasury } from "../../../runtime/drivers/treasury.ts";
 import { type SvmChain, startSvmChain } from "../../../runtime/sandbox/svm/chain.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/chains/rpc-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
+import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const never = new AbortController().signal;
 const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
@@ -29,6 +30,7 @@ describe("a Solana chain", () => {
   let proxy: RpcProxy;
   let treasury: ReturnType<typeof createTreasury>;
   let node: Connection;
+  const store = createMemoryStore();
 
   before(async () => {
     chain = await startSvmChain();
@@ -59,6 +61,8 @@ describe("a Solana chain", () => {
   const send = (text: string, signal = never, options: Partial<SolanaSenderOptions> = {}) =>
     createSolanaSender({
       client: open(),
+      network: chain.network,
+      store,
       treasury,
       clock: Date as Clock,
       log: silentLog,
@@ -197,7 +201,14 @@ describe("a Solana chain", () => {
 
     it("refuses what cannot succeed, and sends nothing", async () => {
       const client = open();
-      const sender = createSolanaSender({ client, treasury, clock: Date as Clock, log: silentLog });
+      const sender = createSolanaSender({
+        client,
+        network: chain.network,
+        store,
+        treasury,
+        clock: Date as Clock,
+        log: silentLog,
+      });
       const broken: SolanaInstruction = { program: MEMO, accounts: [], data: Buffer.from([0xff]) };
       expect(await thrown(sender.send([broken], never))).to.include({
         code: "upstream-failed",

@@ -1,4 +1,5 @@
 import type { BookEvent, BookTally } from "../../../runtime/core/books/events.ts";
+import type { FeeEvent } from "../../../runtime/core/books/fees.ts";
 import type { Store } from "../../../runtime/core/store.ts";
 
 /** What the store holds, for tests to look at. */
@@ -6,6 +7,8 @@ export interface MemoryBook {
   readonly entries: Map<string, unknown>;
   /** The events of the book, by id. */
   readonly events?: Map<string, BookEvent>;
+  /** Fees, by their transactions. */
+  readonly fees?: Map<string, FeeEvent>;
   readonly tallies?: BookTally[];
 }
 
@@ -28,14 +31,18 @@ export function createMemoryStore(now: () => number = Date.now): Store & MemoryB
   const joined = new Map<string, Set<string>>();
   const toMemberKey = (key: string, member: string): string => `${key}\0${member}`;
   const events = new Map<string, BookEvent>();
+  const fees = new Map<string, FeeEvent>();
   const tallies: BookTally[] = [];
   return {
     entries: held,
     events,
+    fees,
     tallies,
     async enter(event, { key, value, ttlMs }) {
       write(key, value, ttlMs);
-      if (!events.has(event.id)) events.set(event.id, event);
+      if (event.kind === "fee") {
+        if (!fees.has(event.transaction)) fees.set(event.transaction, event);
+      } else if (!events.has(event.id)) events.set(event.id, event);
     },
     count: async (more) => void tallies.push(...more),
     get: async <T>(key: string) => {

@@ -1,5 +1,6 @@
 import type { BookLine } from "../../../core/books/books.ts";
 import type { SaleAnswer } from "../../../core/notes/answers.ts";
+import { toDecimal } from "../../../core/set/price.ts";
 import { type Html, type HtmlPart, html } from "../html.ts";
 import { toTime, toUsdText } from "./figures.ts";
 import { type Moment, toTimeLine } from "./life.ts";
@@ -72,22 +73,27 @@ const AFTERWARDS = {
   restoration: "The chain shows the settlement after all: it counts again",
 } as const;
 
+/** A reversal names the transaction of its sale, and has moved nothing. */
+const hasMoved = ({ kind }: BookLine): boolean => kind === "sale" || kind === "refund";
+
 /** Longer than anything that is no nonsense. */
 const LONGEST = 200;
 
 const toCodeText = (text: string): Html =>
   html`<code>${text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}</code>`;
 
-function factsOf(line: BookLine, { rails, own, services, isSandbox }: ShopView): readonly [string, HtmlPart][] {
+function factsOf(line: BookLine, { books, rails, own, services, isSandbox }: ShopView): readonly [string, HtmlPart][] {
   const isJob = services.some(({ id, job }) => id === line.service && job !== undefined);
   const explorer = isSandbox ? undefined : rails.find(({ id }) => id === line.rail)?.explorer;
   const transaction: HtmlPart =
     explorer && line.transaction !== "" && line.transaction.length <= LONGEST
       ? html`<a href="${explorer.replace("{tx}", encodeURIComponent(line.transaction))}" rel="noreferrer">${toCodeText(line.transaction)}</a>`
       : toCodeText(line.transaction);
+  const fee = hasMoved(line) && books.fees([line.transaction]).find(({ network }) => network === line.network);
   const facts: readonly [string, HtmlPart | null][] = [
     ["Id", toCodeText(line.id)],
     ["Amount", toCoins(line, rails)],
+    ["Fee", fee && `${toDecimal(BigInt(fee.amount), fee.decimals)} ${fee.symbol}, paid by the treasury`],
     ["Paid by", toPayer(line.payer, own)],
     ["Received at", line.receiver && toCodeText(line.receiver)],
     ["Rail", `${line.rail} (${line.network.slice(0, LONGEST)})`],
@@ -97,5 +103,5 @@ function factsOf(line: BookLine, { rails, own, services, isSandbox }: ShopView):
     [isJob ? "Job" : "Work", line.job && (isJob ? toJobLink(line.job) : toCodeText(line.job))],
     ["Set", line.set && toCodeText(line.set)],
   ];
-  return facts.filter((fact): fact is [string, HtmlPart] => fact[1] !== null && fact[1] !== "");
+  return facts.filter((fact): fact is [string, HtmlPart] => fact[1] !== null && fact[1] !== false && fact[1] !== "");
 }

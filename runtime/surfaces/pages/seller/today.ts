@@ -1,4 +1,5 @@
 import { type Html, html } from "../html.ts";
+import { toFeesPaid } from "./fees-paid.ts";
 import { countsOf, sumOf, toCount, toEarned, toUsd } from "./figures.ts";
 import { toLive, toLooks } from "./frame.ts";
 import { toRevenue } from "./revenue.ts";
@@ -43,7 +44,8 @@ ${now.own > 0 && html`<p class="quiet">${toCount(now.own)} payments of your own 
 ${toRevenue(view)}
 <h2>What sold best</h2>
 ${toLive("_best", toServiceTable(view, look.query.startsWith("month=") ? ALL : BEST))}
-<p><a href="/services?${look.query}">All services</a></p>`;
+<p><a href="/services?${look.query}">All services</a></p>
+${toLive("_fees", toFeesPaid(view))}`;
 }
 
 const EMPTY = html`<div class="empty"><p><strong>Nothing was sold yet.</strong> Be your own first buyer:

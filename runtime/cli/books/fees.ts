@@ -1,0 +1,71 @@
+import type { BookLine, Books, LineFilter } from "../../core/books/books.ts";
+import type { BookFee, FeeSum } from "../../core/books/fees.ts";
+import { networkNameOf } from "../../core/rails/networks.ts";
+import { toDecimal } from "../../core/set/price.ts";
+
+/** `0.00012 POL`. */
+export const toFeeText = ({ amount, decimals, symbol }: BookFee): string =>
+  `${toDecimal(BigInt(amount), decimals)} ${symbol}`;
+
+/** Fees by the network and transaction of the lines that have moved money by them. */
+export function feesOfLines(books: Books, lines: readonly BookLine[]): ReadonlyMap<string, BookFee> {
+  const moved = lines.filter(hasMoved).map(({ transaction }) => transaction);
+  return new Map(books.fees([...new Set(moved)]).map((fee) => [keyOf(fee), fee]));
+}
+
+/** The fee of a line: a reversal has the transaction of its sale, and has cost nothing more. */
+export const feeOfLine = (fees: ReadonlyMap<string, BookFee>, line: BookLine): BookFee | undefined =>
+  hasMoved(line) ? fees.get(keyOf(line)) : undefined;
+
+const hasMoved = ({ kind }: BookLine): boolean => kind === "sale" || kind === "refund";
+const keyOf = ({ network, transaction }: Pick<BookLine, "network" | "transaction">): string =>
+  `${network} ${transaction}`;
+
+const PAGE = 500;
+/** The end of time. */
+const FOREVER = 8.64e15;
+
+const toSpan = ({ from = 0, to = FOREVER }: LineFilter): { readonly from: number; readonly to: number } => ({
+  from,
+  to,
+});
+
+/** Fees belong to no service and payer; of a rail, they are its network's. */
+const isOfAll = ({ service, payer }: LineFilter): boolean => (service ?? payer) === undefined;
+
+/** Gives fees that belong to no line, oldest first: each time those before a moment that were not given yet. */
+export function createLoneFees(books: Books, filter: LineFilter): (before: number) => readonly BookFee[] {
+  let read: BookFee[] = [];
+  let last: BookFee | undefined;
+  let isOver = !isOfAll(filter) || filter.rail !== undefined;
+  return (before) => {
+    const due: BookFee[] = [];
+    for (;;) {
+      if (read.length === 0 && !isOver) {
+        read = [...books.loneFees(toSpan(filter), { limit: PAGE, after: last })];
+        last = read.at(-1) ?? last;
+        isOver = read.length < PAGE;
+      }
+      const count = read.findIndex(({ at }) => at >= before);
+      due.push(...read.splice(0, count < 0 ? read.length : count));
+      if (read.length > 0 || isOver) return due;
+    }
+  };
+}
+
+/** What the treasury has paid in the span of a filter, network by network, in a sentence each. */
+export function toFeeSummary(books: Books, filter: LineFilter, network: string | undefined): readonly string[] {
+  if (!isOfAll(filter)) return [];
+  const sums = books.feeSums(toSpan(filter)).filter((sum) => (network ?? sum.network) === sum.network);
+  return [...Map.groupBy(sums, ({ network: of }) => of).values()].map(toSentence);
+}
+
+function toSentence(sums: readonly FeeSum[]): string {
+  const { network, symbol, decimals } = sums[0] as FeeSum;
+  const count = (some: readonly FeeSum[]): number => some.reduce((total, sum) => total + sum.count, 0);
+  const amount = sums.reduce((total, sum) => total + sum.amount, 0n);
+  const reverted = count(sums.filter(({ isReverted }) => isReverted));
+  const lost = reverted > 0 ? `, ${reverted} of them reverted` : "";
+  const transactions = `${count(sums)} transaction${count(sums) === 1 ? "" : "s"}`;
+  return `Fees paid by the treasury on ${networkNameOf(network)}: ${toDecimal(amount, decimals)} ${symbol} (${transactions}${lost}).`;
+}

@@ -1,0 +1,65 @@
+import type { TransactionReceipt } from "viem";
+import type { Clock, Hex, Log } from "../../api/capabilities.ts";
+import { type SpentFor, toFee } from "../../core/books/fees.ts";
+import type { EvmClient } from "./client.ts";
+import { findReceipt } from "./sender-chain.ts";
+import type { Journal } from "./sender-journal.ts";
+
+/** Keeps in the shop's book what the account's transactions have cost. */
+export interface Spending {
+  /** Enters the fee of a transaction that is in a block. Never rejects: `recover` of a later process tries again. */
+  enter(nonce: number, receipt: TransactionReceipt, spentFor: SpentFor): Promise<void>;
+  /** Looks below a nonce for what earlier processes have signed, and have not entered. Never rejects. */
+  recover(below: number): Promise<void>;
+}
+
+export interface SpendingDeps {
+  readonly client: EvmClient;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Nonces that are looked at together: far more than are ever in flight. */
+const BATCH = 32;
+
+export function createSpending({ client, journal, clock, log }: SpendingDeps): Spending {
+  const network = `eip155:${client.chainId}`;
+  const warn = (error: unknown): void => log.warn("evm.fee-unentered", { chain: client.name, error });
+
+  async function enter(nonce: number, receipt: TransactionReceipt, spentFor: SpentFor): Promise<void> {
+    const { transactionHash: transaction, status } = receipt;
+    const spent = { transaction, network, at: clock.now(), cost: feeOf(receipt), isReverted: status === "reverted" };
+    await journal.enterFee(nonce, toFee({ ...spent, ...spentFor })).catch(warn);
+  }
+
+  /** @returns whether the nonce was signed for, and its fee was missing */
+  async function recoverOne(nonce: number): Promise<boolean> {
+    if (await journal.hasFee(nonce)) return false;
+    const attempts = await journal.read(nonce);
+    const hashes = attempts.map(({ hash }): Hex => hash).reverse();
+    const receipt = hashes.length > 0 ? await findReceipt(client, hashes) : undefined;
+    if (receipt) await enter(nonce, receipt, attempts[0]?.spentFor ?? { purpose: "other" });
+    return receipt !== undefined;
+  }
+
+  return {
+    enter,
+    async recover(below) {
+      try {
+        for (let last = below; last > 0; last -= BATCH) {
+          const nonces = Array.from({ length: Math.min(BATCH, last) }, (_, before) => last - 1 - before);
+          if (!(await Promise.all(nonces.map(recoverOne))).includes(true)) return;
+        }
+      } catch (error) {
+        warn(error);
+      }
+    },
+  };
+}
+
+/** Wei: gas, and the data fee of rollups whose receipts name it (`l1Fee` of the OP Stack's). */
+export function feeOf(receipt: TransactionReceipt): bigint {
+  const { l1Fee } = receipt as { readonly l1Fee?: bigint | string | null }; // viem leaves unknown members as they came.
+  return receipt.gasUsed * receipt.effectiveGasPrice + BigInt(l1Fee ?? 0);
+}

@@ -1,0 +1,41 @@
+import type { Span } from "../../../core/books/books.ts";
+import type { FeeSum } from "../../../core/books/fees.ts";
+import { networkNameOf } from "../../../core/rails/networks.ts";
+import { toDecimal } from "../../../core/set/price.ts";
+import { type Html, html } from "../html.ts";
+import { toCount } from "./figures.ts";
+import { toFigureTable } from "./frame.ts";
+import type { ShopView } from "./view.ts";
+
+/** What the treasury has paid to chains, against the same span before; nothing where it pays none. */
+export function toFeesPaid({ books, look }: ShopView): Html | false {
+  const [now, before] = [sumsOf(look.span), sumsOf(look.before)];
+  const networks = [...new Set([...now.keys(), ...before.keys()])];
+  if (networks.length === 0) return false;
+  const rows = networks.map((network) => {
+    const [sums, then] = [now.get(network) ?? [], before.get(network) ?? []];
+    const reverted = sums.filter(({ isReverted }) => isReverted);
+    const coins = toCoins(sums, then);
+    const [count, lost] = [countOf(sums), countOf(reverted)].map(toCount);
+    return [networkNameOf(network), coins(sums), coins(reverted), count, lost, coins(then)];
+  });
+  const heads = ["Chain", "Paid", "Of it for nothing", "Transactions", "Reverted", `Paid ${look.beforeWords}`];
+  return html`<h2>Fees that the treasury paid</h2>
+${toFigureTable(`For settlements, refunds and anchors ${look.words}, in each chain's own coin`, heads, rows)}`;
+
+  function sumsOf(span: Span): ReadonlyMap<string, readonly FeeSum[]> {
+    return Map.groupBy(books.feeSums(span), ({ network }) => network);
+  }
+}
+
+const countOf = (sums: readonly FeeSum[]): number => sums.reduce((all, { count }) => all + count, 0);
+
+/** @param known sums of the chain, in whichever span there are any */
+function toCoins(...known: readonly (readonly FeeSum[])[]): (sums: readonly FeeSum[]) => string {
+  const { symbol, decimals } = known.flat()[0] as FeeSum;
+  return (sums) =>
+    `${toDecimal(
+      sums.reduce((all, { amount }) => all + amount, 0n),
+      decimals,
+    )} ${symbol}`;
+}
