@@ -15,6 +15,7 @@ import type { Service } from "./service.ts";
 import type { Members } from "./wallets/members.ts";
 import type { Proofs } from "./x402/proofs.ts";
 import type { Rail } from "./x402/rails.ts";
+import type { PaymentRequirements } from "./x402/x402.ts";
 
 /** What `invoke` works with. */
 export interface InvokeDeps {
@@ -43,8 +44,8 @@ export interface InvokeDeps {
   readonly termsOf: (purchase: VerifiedPurchase) => Selling;
   /** Whether a success of the facilitator counts only once the chain shows it: decided by what is paid: US dollars, decimal text. */
   readonly mustConfirm: (usd: string) => boolean;
-  /** @throws Problem `facilitator-unavailable` while a network's facilitator is not believed. */
-  readonly checkTrust: (network: string) => void;
+  /** @throws Problem `facilitator-unavailable` while none of the facilitators is believed that could settle an offer. */
+  readonly checkTrust: (offer: PaymentRequirements) => void;
   /** @throws Problem `unavailable` when a service that is paid first is known to fail now. */
   readonly checkReady: (service: Service) => void;
   readonly verifyMs?: number;

@@ -97,7 +97,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { facilitator, provePayer } = railOf(rails, offer) as Rail;
     const named = await deps.identifiers.recall(purchase, { provePayer, finish });
     if (named) return named;
-    deps.checkTrust(offer.network);
+    deps.checkTrust(offer);
     const payload = toPayload(payment, offer, invocation.resource);
     const listed = { ...payload, ...offers.describe(service, invocation.resource) };
     const verdict = await facilitator.verify(listed, offer, verifyDeadline());

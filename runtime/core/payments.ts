@@ -1,4 +1,5 @@
 import type { Clock, Log } from "../api/capabilities.ts";
+import { Problem } from "../api/problem.ts";
 import { createInvoke, type Invoke } from "./invoke.ts";
 import type { InvokeDeps } from "./invoke-deps.ts";
 import type { Jobs } from "./jobs/jobs.ts";
@@ -16,7 +17,8 @@ import { createReservations, type Reservations } from "./payments/reservations.t
 import { createSaleOf } from "./payments/sale-of.ts";
 import { createSettler, type SettlerDeps } from "./payments/settlement.ts";
 import { createStanding } from "./payments/standing.ts";
-import { createFacilitatorTrust } from "./payments/trust.ts";
+import { createFacilitatorTrust, type FacilitatorTrust } from "./payments/trust.ts";
+import { facilitatorsOf } from "./rails/facilitators.ts";
 import { createRefunds, type Refunds } from "./refunds/refunds.ts";
 import { createHouseRules } from "./rules/rules.ts";
 import type { Service } from "./service.ts";
@@ -79,6 +81,8 @@ export interface PaymentsDeps {
   readonly setDigest?: string | undefined;
   /** Told of settled calls that named an exchange between peers. */
   readonly onSettled?: InvokeDeps["onSettled"];
+  /** Whom to believe; left out: the store's own. */
+  readonly trust?: FacilitatorTrust | undefined;
   /** How long facilitators and chains may take. */
   readonly patience?: Pick<InvokeDeps, "verifyMs"> &
     Pick<SettlerDeps, "settleMs" | "silenceMs" | "confirmMs"> &
@@ -106,8 +110,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
     declareSignIn: deps.signIns?.declare,
     proofs: deps.proofs,
   });
-  const networks = [...new Set(rails.map(({ manifest }) => manifest.network))];
-  const trust = createFacilitatorTrust({ networks, store, clock, log, onChange: () => monitor.refresh() });
+  const manifests = rails.map(({ manifest }) => manifest);
+  const { trust = createFacilitatorTrust({ site: { ...site, rails: manifests }, store, clock, log }) } = deps;
   const monitor = createRailMonitor({
     rails,
     known: deps.knownRails,
@@ -140,10 +144,12 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const records = createJobRecords({ store, clock });
   const refunds = deps.refunds ?? createRefunds({ store, clock, log, screenRecipient: async () => "clear" });
   const credits = createCredits({ services, reservations, records, refunds, clock, log });
-  const onClaim: ReconcilerDeps["onClaim"] = (key, { payment, receipt }, isTrue) => {
-    const { network } = payment.accepted;
-    if (isTrue) trust.restore(network, key);
-    else trust.withdraw(network, key, receipt?.transaction ?? "");
+  const onClaim: ReconcilerDeps["onClaim"] = (key, { payment }, { isTrue, by, transaction, at }) => {
+    const claim = { payment: key, transaction };
+    if (isTrue) return trust.restore(claim);
+    const rail = railOf(rails, payment.accepted)?.manifest;
+    const facilitator = by ?? (rail && facilitatorsOf(rail, site)[0]);
+    if (rail && facilitator) trust.withdraw({ ...claim, facilitator, network: rail.network, claimedAt: at });
   };
   const beginJob = jobs.begin;
   const reconciler = createReconciler({ reservations, settler, credits, clock, log, beginJob, onClaim, ...patience });
@@ -179,7 +185,11 @@ export function createPayments(deps: PaymentsDeps): Payments {
       set: deps.setDigest,
     }),
     mustConfirm: (usd) => toAtomic(usd, PRICE_DECIMALS) >= confirmAbove,
-    checkTrust: trust.check,
+    checkTrust(offer) {
+      const rail = railOf(rails, offer)?.manifest;
+      const reason = rail && trust.reasonAgainstAll(rail);
+      if (reason) throw new Problem("facilitator-unavailable", `${reason}; nothing was charged`, { retryAfter: 60 });
+    },
     checkReady: deps.checkReady ?? (() => {}),
     onSettled,
     ...patience,

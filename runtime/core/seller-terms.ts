@@ -25,6 +25,7 @@ export interface WebhookManifest {
     | "refund"
     | "refund.manual"
     | "rail.down"
+    | "facilitator.distrusted"
     | "job.failed"
   )[];
 }

@@ -37,6 +37,15 @@ Examples:
   curl -H "Authorization: Bearer $(payphone status --token)" http://127.0.0.1:$ADMIN_PORT/status
 `;
 
+const TRUST_HELP = `
+A facilitator that reports a settlement which the chain does not show is passed over for a day. What it has reported until
+now is forgiven; the next false report counts again. "payphone status" says who is passed over, and why.
+
+Examples:
+  payphone trust first
+  payphone trust in-process
+`;
+
 interface Flags {
   readonly dir?: string;
   readonly json?: boolean;
@@ -52,7 +61,7 @@ const toSteps = (text: string): number => {
 const print = (value: unknown, text: () => string, json = false): void =>
   console.log(json ? JSON.stringify(value, null, 2) : text());
 
-/** What the operator of a running shop says: `diff`, `apply`, `rollback`, `history` and `status`. */
+/** What the operator of a running shop says: `diff`, `apply`, `rollback`, `history`, `trust` and `status`. */
 export function addOperateCommands(program: Command): void {
   addDiff(program);
   addApply(program);
@@ -74,6 +83,15 @@ export function addOperateCommands(program: Command): void {
       const { readHistory, toHistoryText } = await import("../operate/changes.ts");
       const entries = await readHistory(loadConfig());
       print(entries, () => toHistoryText(entries), json);
+    });
+  program
+    .command("trust")
+    .description("believe a facilitator again that has reported a false settlement")
+    .argument("<facilitator>", "its id in _site.yaml, or remote, or in-process")
+    .addHelpText("after", TRUST_HELP)
+    .action(async (facilitator: string) => {
+      const { toTrustText, trustAgain } = await import("../operate/trust.ts");
+      console.log(toTrustText(facilitator, await trustAgain(loadConfig(), facilitator)));
     });
   program
     .command("status")

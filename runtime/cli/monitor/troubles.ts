@@ -16,6 +16,10 @@ export function findTroubles({ refunds, treasury }: ShopState, report: ReadyRepo
       what: `Nothing can be paid on the rail ${id}: ${reason ?? "it is down"}`,
       mend: "payphone serve --check",
     })),
+    ...(report.distrusted ?? []).map(({ facilitator, reason }) => ({
+      what: `${reason}: it is passed over`,
+      mend: `payphone trust ${facilitator}`,
+    })),
     ...(refunds && refunds.manual > 0
       ? [{ what: `${refunds.manual} refunds wait to be paid by hand`, mend: "payphone refunds" }]
       : []),

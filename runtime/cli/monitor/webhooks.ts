@@ -20,6 +20,7 @@ export interface WebhooksDeps {
   /** Left out: nobody is told. */
   readonly openBooks?: (() => Promise<Books>) | undefined;
   readonly railStatuses: TroublesDeps["railStatuses"];
+  readonly distrusted: TroublesDeps["distrusted"];
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -28,7 +29,8 @@ export interface WebhooksDeps {
 const NONE: Webhooks = { jobFailed: async () => {}, start: () => {}, close: async () => {} };
 
 /** Where the site has no webhooks, nothing is done. */
-export function openWebhooks({ site, config, openBooks, railStatuses, store, clock, log }: WebhooksDeps): Webhooks {
+export function openWebhooks(deps: WebhooksDeps): Webhooks {
+  const { site, config, openBooks, railStatuses, distrusted, store, clock, log } = deps;
   const { webhooks: endpoints = [] } = site;
   if (endpoints.length === 0 || !openBooks) return NONE;
   const targets = new Map(
@@ -41,7 +43,7 @@ export function openWebhooks({ site, config, openBooks, railStatuses, store, clo
   const outbox = createOutbox({ endpoints, post, store, clock, log });
   const feed = createBookFeed({ endpoints, openBooks, outbox, deliveries: createDeliveries(store), store, log });
   const refunds = createRefundRecords(store);
-  const troubles = createTroubles({ outbox, railStatuses, refunds, store, clock, log });
+  const troubles = createTroubles({ outbox, railStatuses, distrusted, refunds, store, clock, log });
   return {
     jobFailed: troubles.jobFailed,
     start() {

@@ -26,6 +26,7 @@ export function toStatusText(reports: readonly StatusReport[]): string {
     "",
     `state    ${ready.status}`,
     ...toRailLines(ready.rails),
+    ...(ready.distrusted ?? []).map(({ facilitator, reason }) => `warning  ${reason}: payphone trust ${facilitator}`),
     ...(lines.length > 0 ? [`jobs     ${lines.join(", ")}`] : []),
     ...toDownLines("source", ready.upstreams),
     ...toDownLines("service", ready.services),

@@ -71,6 +71,7 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
         .filter((service) => service.manifest.price !== undefined && payments.offers.of(service).length === 0)
         .map(({ manifest }) => manifest.id),
     ready,
+    pardon: outside.trust.pardon,
     prepare: payments.prepare,
     takeOver: payments.sweep,
     async drain() {
@@ -107,7 +108,7 @@ interface Till {
 
 async function openTill(options: ComposeOptions, outside: Outside, handlers: LoadedPlugins["handlers"]): Promise<Till> {
   const { set, config, baseUrl, store, clock, log } = options;
-  const { drivers, sources } = outside;
+  const { drivers, sources, trust } = outside;
   const { site, schemas, compile } = set;
   const { trace } = options;
   const rails = trace ? traceRails(drivers.rails, trace) : drivers.rails;
@@ -115,7 +116,8 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const refundRail = canScreen ? drivers.refundRail : undefined; // Otherwise by hand.
   const { createLimiter } = store;
   const railStatuses = (): ReadonlyMap<string, RailStatus> => payments.rails.statuses();
-  const webhooks = openWebhooks({ site, config, openBooks: options.books?.open, railStatuses, store, clock, log });
+  const watched = { railStatuses, distrusted: trust.distrusted };
+  const webhooks = openWebhooks({ site, config, openBooks: options.books?.open, ...watched, store, clock, log });
   const told = { onFailed: webhooks.jobFailed };
   const engine = createJobEngine({ site, config, baseUrl, refundRail, store, createLimiter, clock, log, ...told });
   const { statusOf } = engine;
@@ -140,7 +142,7 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const tallies = options.monitor?.watchTallies(kept.counters.tallies) ?? kept.counters.tallies;
   const bookkeeping = { ...kept, counters: { ...kept.counters, tallies } };
   const counted = { counters: bookkeeping.counters, setDigest: options.digest };
-  const sold = { site, services: all, rails, knownRails, jobs, refunds, checkReady };
+  const sold = { site, services: all, rails, knownRails, jobs, refunds, checkReady, trust };
   const paid = createPayments({ ...sold, store, clock, log, trace, ...hooks, ...counted });
   const payments = trace ? { ...paid, invoke: traceInvoke(paid.invoke, trace) } : paid;
   const addressWatch = createAddressWatch({ rails: drivers.watched, isKnown: payments.isKnown, log });
@@ -168,8 +170,8 @@ interface Parts {
 
 function readinessOf({ store, notes = [] }: ComposeOptions, { outside, till }: Parts): Promise<ReadyReport> {
   const { services, payments, addressWatch } = till;
-  const { drivers, sources } = outside;
-  return toReadiness({ services, payments, configured: drivers.rails, store, sources, addressWatch, notes });
+  const { drivers, sources, trust } = outside;
+  return toReadiness({ services, payments, configured: drivers.rails, store, sources, addressWatch, trust, notes });
 }
 
 function toListener(

@@ -1,6 +1,7 @@
 import type { RequestListener } from "node:http";
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { QueuedJob } from "../../core/jobs/queue.ts";
+import type { FacilitatorTrust } from "../../core/payments/trust.ts";
 import type { Service } from "../../core/service.ts";
 import type { Manifest } from "../../core/set/manifest.ts";
 import type { TraceStep } from "../../core/trace.ts";
@@ -69,6 +70,8 @@ export interface Composition {
   unsellable(): readonly string[];
   /** What `GET /ready` answers. */
   ready(): Promise<ReadyReport>;
+  /** Believes a facilitator again: see `FacilitatorTrust`. */
+  readonly pardon: FacilitatorTrust["pardon"];
   /** Asks the rails whether they are up, and puts the offers on record: calls can be served from then on. */
   prepare(): Promise<void>;
   /** Prepares, unless that is done, and resumes what an earlier process left unfinished. */

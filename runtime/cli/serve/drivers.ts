@@ -1,5 +1,6 @@
 import type { Anchor, Clock, Evm, Log, Treasury } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import type { FacilitatorTrust } from "../../core/payments/trust.ts";
 import type { RefundRail } from "../../core/refunds/rail.ts";
 import { isEvm, type RailManifest, type SiteManifest } from "../../core/set/manifest.ts";
 import { toAtomic } from "../../core/set/price.ts";
@@ -33,6 +34,8 @@ export interface DriverDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
+  /** Which facilitators are believed; left out: each is. */
+  readonly trust?: Pick<FacilitatorTrust, "reasonAgainst"> | undefined;
 }
 
 /** The outside world behind its interfaces. Nothing is connected before its first use. */
@@ -52,9 +55,9 @@ export interface Drivers {
 }
 
 /** @throws Problem `bad-request` when the configuration lacks what the site needs, as `missingForServe` says. */
-export function createDrivers({ config, site, store, clock, log }: DriverDeps): Drivers {
+export function createDrivers({ config, site, store, clock, log, trust }: DriverDeps): Drivers {
   const treasury = createTreasury(config.treasury);
-  const facilitators = openFacilitators({ config, site, log });
+  const facilitators = openFacilitators({ config, site, log, trust });
   /** One for each network, whatever the number of its rails: the treasury's transactions stand in one line. */
   const evmChains = new Map(
     [...Map.groupBy(site.rails.filter(isEvm), ({ network }) => network)].map(([network, rails]) => [

@@ -1,5 +1,6 @@
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import type { FacilitatorTrust } from "../../core/payments/trust.ts";
 import { facilitatorsOf, IN_PROCESS, REMOTE } from "../../core/rails/facilitators.ts";
 import type { RailManifest, SiteManifest } from "../../core/set/manifest.ts";
 import type { Facilitator, SettlementReader } from "../../core/x402/x402.ts";
@@ -14,6 +15,8 @@ export interface FacilitatorDeps {
   readonly config: Config;
   readonly site: SiteManifest;
   readonly log: Log;
+  /** Left out: each is believed. */
+  readonly trust?: Pick<FacilitatorTrust, "reasonAgainst"> | undefined;
 }
 
 /** What one rail adds to the facilitators that it names. */
@@ -30,7 +33,7 @@ export interface Facilitators {
   close(): Promise<void>;
 }
 
-export function openFacilitators({ config, site, log }: FacilitatorDeps): Facilitators {
+export function openFacilitators({ config, site, log, trust }: FacilitatorDeps): Facilitators {
   const opened = new Map<string, HttpFacilitator>();
   const members = new Map<string, FacilitatorMember>();
 
@@ -53,7 +56,9 @@ export function openFacilitators({ config, site, log }: FacilitatorDeps): Facili
       const [only = REMOTE, ...others] = names;
       if (others.length > 0) {
         const { settlements } = parts;
-        return createFailover({ members: names.map((name) => toMember(name, rail, parts)), settlements, log });
+        const members = names.map((name) => toMember(name, rail, parts));
+        const isTrusted = (name: string, network: string): boolean => !trust?.reasonAgainst(name, network);
+        return createFailover({ members, settlements, isTrusted, log });
       }
       return only === IN_PROCESS && parts.openLocal ? parts.openLocal() : openHttp(only);
     },

@@ -1,4 +1,5 @@
 import { createReportShelf, type ReportShelf } from "../../core/jobs/reports.ts";
+import { createFacilitatorTrust, type FacilitatorTrust } from "../../core/payments/trust.ts";
 import { withOneFacilitator } from "../../core/rails/facilitators.ts";
 import { keysOf } from "../../core/upstream/keys.ts";
 import { createPurchaseList } from "../../core/wallets/purchases.ts";
@@ -14,6 +15,8 @@ export interface Outside {
   readonly drivers: Drivers;
   readonly sources: Sources;
   readonly reports: ReportShelf;
+  /** Which facilitators are believed. */
+  readonly trust: FacilitatorTrust;
   close(): Promise<void>;
 }
 
@@ -21,7 +24,8 @@ export interface Outside {
 export function openOutside(options: ComposeOptions): Outside {
   const { set, config, baseUrl, store, clock, log, sandbox, monitor, trace } = options;
   const site = sandbox ? withOneFacilitator(set.site) : set.site;
-  const drivers = createDrivers({ config, site, store, clock, log });
+  const trust = createFacilitatorTrust({ site, store, clock, log });
+  const drivers = createDrivers({ config, site, store, clock, log, trust });
   const sources = openSources({
     set: withRetiredSources(set, options.retired),
     config,
@@ -39,6 +43,7 @@ export function openOutside(options: ComposeOptions): Outside {
     drivers,
     sources,
     reports,
+    trust,
     async close() {
       await sources.close();
       await drivers.close();

@@ -1,3 +1,4 @@
+import type { FacilitatorTrust } from "../../core/payments/trust.ts";
 import type { Payments } from "../../core/payments.ts";
 import type { Service } from "../../core/service.ts";
 import type { Rail } from "../../core/x402/rails.ts";
@@ -13,6 +14,7 @@ export interface ReadinessDeps {
   readonly store: OpenStore;
   readonly sources: Pick<Sources, "upstreams" | "explain">;
   readonly addressWatch: Pick<AddressWatch, "warnings">;
+  readonly trust: Pick<FacilitatorTrust, "distrusted">;
   /** Further warnings. */
   readonly notes: readonly string[];
 }
@@ -28,6 +30,7 @@ export async function toReadiness({
   store,
   sources,
   addressWatch,
+  trust,
   notes,
 }: ReadinessDeps): Promise<ReadyReport> {
   const outage = await store.ping().then(
@@ -49,6 +52,7 @@ export async function toReadiness({
   });
   const losses = await Promise.all(configured.map(({ facilitator }) => facilitator.warnings?.().catch(() => []) ?? []));
   const warnings = [...notes, ...store.warnings(), ...addressWatch.warnings(), ...losses.flat()];
+  const distrusted = trust.distrusted().map((one) => ({ ...one, since: new Date(one.since).toISOString() }));
   const isDegraded = [...rails, ...upstreams, ...all].some(({ state }) => state === "down");
   const isDead = outage !== undefined || rails.every(({ state }) => state === "down");
   return {
@@ -58,6 +62,7 @@ export async function toReadiness({
     rails,
     upstreams,
     services: all,
+    ...(distrusted.length > 0 && { distrusted }),
     ...(warnings.length > 0 && { warnings }),
   };
 }

@@ -16,7 +16,7 @@ export interface RailMonitorDeps {
   readonly rails: readonly Rail[];
   /** Earlier statuses by id; a rail without one counts as down until it is asked. */
   readonly known?: ReadonlyMap<string, RailStatus> | undefined;
-  readonly trust: Pick<FacilitatorTrust, "reasonAgainst" | "refresh">;
+  readonly trust: Pick<FacilitatorTrust, "reasonAgainstAll" | "refresh" | "watch">;
   /** Called before a change is visible; a rejection leaves the rails as they were, to be tried again. */
   readonly onChange: (statuses: ReadonlyMap<string, RailStatus>) => Promise<void>;
   readonly onError: (error: unknown) => void;
@@ -28,6 +28,8 @@ const ASK_MS = 3000;
 const RETRY_MS = 1000;
 /** Between two rounds while all rails are up. */
 const REFRESH_MS = 300_000;
+/** Between two looks at whom the other processes believe. */
+const TRUST_MS = 10_000;
 
 const UNASKED: RailStatus = { state: "down", reason: "The facilitator has not answered yet" };
 
@@ -44,6 +46,9 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
     if (!closed) timer = setTimeout(() => void round(), 0);
   };
   for (const { facilitator } of rails) facilitator.watch?.(refresh);
+  trust.watch(refresh);
+  /** What another process has found out, or an operator has said there. */
+  const listening = setInterval(() => void trust.refresh().catch(onError), TRUST_MS).unref();
 
   return {
     statuses: () => statuses,
@@ -52,6 +57,7 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
     close() {
       closed = true;
       clearTimeout(timer);
+      clearInterval(listening);
     },
   };
 
@@ -77,7 +83,7 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
    */
   async function ask({ manifest, facilitator }: Rail): Promise<RailStatus> {
     const known = statuses.get(manifest.id);
-    const reason = trust.reasonAgainst(manifest.network);
+    const reason = trust.reasonAgainstAll(manifest);
     if (reason) return { state: "down", reason };
     try {
       const kinds = await facilitator.supported(AbortSignal.timeout(ASK_MS));

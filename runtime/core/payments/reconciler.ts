@@ -35,14 +35,26 @@ export interface ReconcilerDeps {
   readonly log: Log;
   /** Lets a job begin whose payment is settled; may be asked more than once. */
   readonly beginJob: Jobs["begin"];
-  /** Told of a facilitator that reports a settlement which the chain does not show, and when the chain shows it after all. */
-  readonly onClaim: (key: string, record: PaymentRecord, isTrue: boolean) => void;
+  /** Told of a settlement that a facilitator has reported and the chain does not show, and when the chain shows one after all. */
+  readonly onClaim: (key: string, record: PaymentRecord, judged: JudgedClaim) => void;
   readonly firstMs?: number;
   readonly sweepMs?: number;
   /** After how long a settlement that stands on the facilitator's word is looked up. */
   readonly confirmAfterMs?: number;
   /** How long after a reported settlement the chain must show it. */
   readonly claimMs?: number;
+}
+
+/** A settlement that a facilitator has reported, held against the chain. */
+export interface JudgedClaim {
+  /** Whether the chain shows that the payment has moved. */
+  readonly isTrue: boolean;
+  /** The reported transaction; of a true one, what the chain shows. */
+  readonly transaction: string;
+  /** Which facilitator has reported it, where a rail has several. */
+  readonly by: string | undefined;
+  /** Unix milliseconds. */
+  readonly at: number;
 }
 
 /** An authorization must be valid for at least this long when it is settled (x402 `exact` on EVM). */
@@ -63,8 +75,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     longestMs: LONGEST_WAIT_MS,
     sweepMs,
   });
-  /** Since when the chain lacks what a facilitator has reported, by payment: Unix milliseconds. */
-  const claims = new Map<string, number>();
+  /** What facilitators have reported and the chain lacks, by payment. */
+  const claims = new Map<string, Omit<JudgedClaim, "isTrue">>();
 
   return {
     conclude,
@@ -103,7 +115,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     hold(key, record, settlement);
     if (state === "unknown") return { ...record, state: "settling" };
     const settledAt = state === "settled" && { settledAt: clock.now() };
-    const next: PaymentRecord = { ...record, state, receipt, isFinal, ...settledAt };
+    const reportedBy = settlement.by !== undefined && !isFinal && { reportedBy: settlement.by };
+    const next: PaymentRecord = { ...record, state, receipt, isFinal, ...settledAt, ...reportedBy };
     if (state === "settled" && !(await letBegin(next))) return { ...record, state: "settling" };
     const written = reservations
       .update(key, next, keepMs)
@@ -120,15 +133,17 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   }
 
   /** Holds what a facilitator has reported against what the chain shows. */
-  function hold(key: string, record: PaymentRecord, { state, isFinal, isClaimed }: Settlement): void {
-    if (isClaimed) claims.set(key, claims.get(key) ?? record.settledAt ?? clock.now());
-    const since = claims.get(key);
-    if (since === undefined) return;
+  function hold(key: string, record: PaymentRecord, { state, isFinal, isClaimed, receipt, by }: Settlement): void {
+    const { settledAt, receipt: reported = receipt, reportedBy = by } = record;
+    const made = { transaction: reported.transaction, by: reportedBy, at: settledAt ?? clock.now() };
+    if (isClaimed && !claims.has(key)) claims.set(key, made);
+    const claim = claims.get(key);
+    if (claim === undefined) return;
     if (state === "settled" && isFinal) {
       claims.delete(key);
-      onClaim(key, record, true);
-    } else if (state === "rejected" || clock.now() - since >= claimMs) {
-      onClaim(key, record, false);
+      onClaim(key, record, { ...claim, transaction: receipt.transaction, isTrue: true });
+    } else if (state === "rejected" || clock.now() - claim.at >= claimMs) {
+      onClaim(key, record, { ...claim, isTrue: false });
       if (record.state === "settled") doubt(key, true);
     }
   }

@@ -25,6 +25,8 @@ export interface PaymentRecord {
   readonly validBefore?: number;
   /** The facilitator's newest answer. */
   readonly receipt?: SettleResponse;
+  /** Which facilitator has reported the settlement, where the chain had not shown it yet and a rail has several. */
+  readonly reportedBy?: string;
   /** Whether the chain itself has shown this state: nothing is left to be looked up. */
   readonly isFinal?: boolean;
   /** When the settlement was known: Unix milliseconds. */

@@ -1,7 +1,7 @@
 import type { Log } from "../../api/capabilities.ts";
 import { createDeadline, pause } from "../deadline.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
-import type { PaymentPayload, PaymentRequirements, SettleResponse } from "../x402/x402.ts";
+import type { PaymentPayload, PaymentRequirements, SettleAnswer, SettleResponse } from "../x402/x402.ts";
 
 /** How a settlement ended, as far as it can be known. */
 export interface Settlement {
@@ -12,6 +12,8 @@ export interface Settlement {
   readonly isFinal: boolean;
   /** The facilitator says that the money has moved, and the chain, which could be read, does not show it. */
   readonly isClaimed?: boolean | undefined;
+  /** Which facilitator says so, where a rail has several. */
+  readonly by?: string | undefined;
   /** Whether the chain could be read. */
   readonly isReadable?: boolean;
 }
@@ -69,13 +71,16 @@ export function createSettler(deps: SettlerDeps): Settler {
     async settle(payment, offer, { isAgain = false, mustConfirm }) {
       const answer = await ask(payment, offer, isAgain);
       if ("state" in answer) return answer;
-      if (answer.success && fits(answer, offer))
-        return mustConfirm ? confirm(payment, offer, answer) : { state: "settled", receipt: answer, isFinal: false };
-      const { errorReason: reason, transaction } = answer;
+      const { by, ...receipt } = answer;
+      if (receipt.success && fits(receipt, offer)) {
+        const settlement = mustConfirm ? await confirm(payment, offer, receipt) : settledOnWord(receipt);
+        return { ...settlement, by };
+      }
+      const { errorReason: reason, transaction } = receipt;
       if (!isAgain) log.warn("settlement.doubtful", { network: offer.network, reason, transaction });
-      const seen = await look(payment, offer, answer);
-      const isRefused = !isAgain && seen.state === "unknown" && seen.isReadable && isRefusal(answer);
-      return isRefused ? { state: "rejected", receipt: answer, isFinal: false } : seen;
+      const seen = await look(payment, offer, receipt);
+      const isRefused = !isAgain && seen.state === "unknown" && seen.isReadable && isRefusal(receipt);
+      return isRefused ? { state: "rejected", receipt, isFinal: false } : seen;
     },
     look: (payment, offer) => look(payment, offer, failure(offer, "settlement_unknown")),
   };
@@ -85,15 +90,14 @@ export function createSettler(deps: SettlerDeps): Settler {
     payment: PaymentPayload,
     offer: PaymentRequirements,
     isAgain: boolean,
-  ): Promise<SettleResponse | Settlement> {
+  ): Promise<SettleAnswer | Settlement> {
     const rail = railOf(rails, offer);
     if (!rail) return failure(offer, "rail_not_configured");
     const answered = new AbortController();
-    const answer = rail.facilitator
-      .settle(payment, offer, settleDeadline(), { isAgain })
-      .then(toReceipt, (error: unknown) =>
-        failure(offer, "settlement_unknown", error instanceof Error ? error.message : String(error)),
-      );
+    const answer = rail.facilitator.settle(payment, offer, settleDeadline(), { isAgain }).then(
+      (said) => ({ ...toReceipt(said), by: nameIn(rail, said.by) }),
+      (error: unknown) => failure(offer, "settlement_unknown", error instanceof Error ? error.message : String(error)),
+    );
     const seen = watchChain(payment, offer, answered.signal);
     return Promise.race([answer, seen]).finally(() => answered.abort(ANSWERED));
   }
@@ -155,6 +159,12 @@ export function createSettler(deps: SettlerDeps): Settler {
     log.warn("settlement.unreadable", { network, error });
   }
 }
+
+const settledOnWord = (receipt: SettleResponse): Settlement => ({ state: "settled", receipt, isFinal: false });
+
+/** Only the rail's own names count: what a facilitator says of itself does not. */
+const nameIn = ({ facilitator }: Rail, name: string | undefined): string | undefined =>
+  facilitator.members?.find((member) => member.name === name)?.name;
 
 /** A success that names another network, no transaction, or another amount proves nothing. */
 const fits = (answer: SettleResponse, offer: PaymentRequirements): boolean =>

@@ -1,88 +1,182 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { facilitatorsOf } from "../rails/facilitators.ts";
+import type { RailManifest, SiteManifest } from "../set/manifest.ts";
 import type { Store } from "../store.ts";
+import type { Distrust } from "../x402/rails.ts";
 
 /**
- * Which networks' facilitators are believed. One that reports a settlement which its chain does not show is not, until the
- * chain shows it after all or a day has passed. Kept in the store for all processes.
+ * Which facilitators are believed, each on each of its networks. One that reports a settlement which the chain does not show
+ * is not, until the chain shows that settlement after all, the operator says so, or a day has passed. Kept in the store for
+ * all processes.
  */
 export interface FacilitatorTrust {
-  /** Why a network's facilitator is not believed: a sentence; undefined while it is. Reads what is in memory. */
-  reasonAgainst(network: string): string | undefined;
-  /** @throws Problem `facilitator-unavailable` while the network's facilitator is not believed. */
-  check(network: string): void;
-  /** The chain does not show a settlement that was reported for this payment. */
-  withdraw(network: string, payment: string, transaction: string): void;
-  /** The chain shows it after all. */
-  restore(network: string, payment: string): void;
+  /** Why a facilitator is not believed: a sentence; undefined while it is. Reads what is in memory. */
+  reasonAgainst(facilitator: string, network: string): string | undefined;
+  /** The reason against the first facilitator of a rail, where none of them is believed. Reads what is in memory. */
+  reasonAgainstAll(rail: RailManifest): string | undefined;
+  /** Those that are not believed now. */
+  distrusted(): readonly Distrust[];
+  /** The chain does not show a settlement that was reported. */
+  withdraw(claim: ReportedSettlement): void;
+  /** The chain shows the payment after all, by this transaction: what another facilitator has settled proves nothing. */
+  restore(claim: Pick<ReportedSettlement, "payment" | "transaction">): void;
+  /**
+   * Believes a facilitator again on all networks, whatever it has reported until now. @returns how many networks it is
+   * believed on again. @throws Problem `bad-request` for one that no rail has, `unavailable`.
+   */
+  pardon(facilitator: string): Promise<number>;
   /** Reads the store. @throws Problem `unavailable`. */
   refresh(): Promise<void>;
+  /** Calls the listener after every change. */
+  watch(listener: () => void): void;
 }
 
-interface Doubt {
+/** A settlement that a facilitator has reported. */
+export interface ReportedSettlement {
+  readonly facilitator: string;
+  /** CAIP-2. */
+  readonly network: string;
   /** The payment's key. */
   readonly payment: string;
   readonly transaction: string;
+  /** When it was reported: Unix milliseconds. */
+  readonly claimedAt: number;
+}
+
+/** What is on record of a facilitator: a doubt, or since when it is forgiven. */
+type Entry = { readonly doubt: Doubt } | { readonly pardonedAt: number };
+
+interface Doubt extends Pick<ReportedSettlement, "payment" | "transaction"> {
   /** Unix milliseconds. */
   readonly at: number;
 }
 
 export interface FacilitatorTrustDeps {
-  readonly networks: readonly string[];
+  readonly site: Pick<SiteManifest, "rails" | "facilitators">;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called after every change. */
-  readonly onChange: () => void;
 }
 
 const DOUBT_MS = 24 * 60 * 60_000;
-const keyOf = (network: string): string => `untrusted:${network}`;
+/** Longer than a settlement that the chain does not show is looked for. */
+const PARDON_MS = 2 * DOUBT_MS;
 
-export function createFacilitatorTrust({
-  networks,
-  store,
-  clock,
-  log,
-  onChange,
-}: FacilitatorTrustDeps): FacilitatorTrust {
-  const doubts = new Map<string, Doubt>();
+export function createFacilitatorTrust({ site, store, clock, log }: FacilitatorTrustDeps): FacilitatorTrust {
+  const parties = partiesOf(site);
+  const entries = new Map<string, Entry>();
+  const listeners: (() => void)[] = [];
+  /** What memory knows better than the store, until it is written. */
+  const unwritten = new Set<string>();
   const report = (error: unknown): void => log.error("facilitator.trust-not-kept", { error });
 
-  const reasonAgainst = (network: string): string | undefined => {
-    const doubt = doubts.get(network);
-    if (!doubt || clock.now() - doubt.at >= DOUBT_MS) return undefined;
-    const { transaction, at } = doubt;
-    return `The facilitator reported the settlement ${transaction} at ${new Date(at).toISOString()}, and the chain does not show it`;
+  const doubtOf = (facilitator: string, network: string): Doubt | undefined => {
+    const entry = entries.get(keyOf(facilitator, network));
+    return entry && "doubt" in entry && clock.now() - entry.doubt.at < DOUBT_MS ? entry.doubt : undefined;
+  };
+  const reasonAgainst = (facilitator: string, network: string): string | undefined => {
+    const doubt = doubtOf(facilitator, network);
+    return doubt && explain(facilitator, doubt);
+  };
+  const change = (key: string, entry: Entry | undefined): void => {
+    if (entry) entries.set(key, entry);
+    else entries.delete(key);
+    for (const listener of listeners) listener();
+  };
+
+  /** Where nobody else settles, what the chain shows is its own, also under another transaction's name. */
+  const isAlone = (network: string): boolean => parties.filter((party) => party.network === network).length === 1;
+  const write = (key: string, work: () => Promise<void>): void => {
+    unwritten.add(key);
+    work()
+      .catch(report)
+      .finally(() => unwritten.delete(key));
   };
 
   return {
     reasonAgainst,
-    check(network) {
-      const reason = reasonAgainst(network);
-      if (reason) throw new Problem("facilitator-unavailable", `${reason}; nothing was charged`, { retryAfter: 60 });
+    reasonAgainstAll(rail) {
+      const reasons = facilitatorsOf(rail, site).map((one) => reasonAgainst(one, rail.network));
+      return reasons.includes(undefined) ? undefined : reasons[0];
     },
-    withdraw(network, payment, transaction) {
-      if (reasonAgainst(network)) return;
-      const doubt: Doubt = { payment, transaction, at: clock.now() };
-      doubts.set(network, doubt);
-      log.error("facilitator.false-settlement", { network, payment, transaction });
-      store.set(keyOf(network), doubt, DOUBT_MS).catch(report);
-      onChange();
+    distrusted: () =>
+      parties.flatMap(({ facilitator, network }) => {
+        const doubt = doubtOf(facilitator, network);
+        return doubt ? [{ facilitator, network, reason: explain(facilitator, doubt), since: doubt.at }] : [];
+      }),
+    withdraw({ facilitator, network, payment, transaction, claimedAt }) {
+      const key = keyOf(facilitator, network);
+      if (doubtOf(facilitator, network)) return;
+      const isPardoned = (entry: Entry | undefined): boolean =>
+        entry !== undefined && "pardonedAt" in entry && claimedAt <= entry.pardonedAt;
+      if (isPardoned(entries.get(key))) return;
+      const entry: Entry = { doubt: { payment, transaction, at: clock.now() } };
+      log.error("facilitator.false-settlement", { facilitator, network, payment, transaction });
+      change(key, entry);
+      write(key, async () => {
+        const known = await store.get<Entry>(key);
+        if (isPardoned(known))
+          change(key, known); // By another process, a moment ago.
+        else await store.set(key, entry, DOUBT_MS);
+      });
     },
-    restore(network, payment) {
-      if (doubts.get(network)?.payment !== payment) return;
-      doubts.delete(network);
-      log.warn("facilitator.settlement-found", { network, payment });
-      store.delete(keyOf(network)).catch(report);
-      onChange();
-    },
-    async refresh() {
-      for (const network of networks) {
-        const doubt = await store.get<Doubt>(keyOf(network));
-        if (doubt) doubts.set(network, doubt);
-        else doubts.delete(network);
+    restore({ payment, transaction }) {
+      for (const { facilitator, network } of parties) {
+        const key = keyOf(facilitator, network);
+        const entry = entries.get(key);
+        if (!entry || !("doubt" in entry)) continue;
+        const isOwn = entry.doubt.transaction === transaction || isAlone(network);
+        if (entry.doubt.payment !== payment || !isOwn) continue;
+        log.warn("facilitator.settlement-found", { facilitator, network, payment });
+        change(key, undefined);
+        write(key, () => store.delete(key));
       }
     },
+    async pardon(facilitator) {
+      const own = parties.filter((party) => party.facilitator === facilitator);
+      if (own.length === 0) throw new Problem("bad-request", toUnknown(facilitator, parties));
+      const doubted = own.filter(({ network }) => doubtOf(facilitator, network));
+      for (const { network } of own) {
+        const key = keyOf(facilitator, network);
+        const entry: Entry = { pardonedAt: clock.now() };
+        await store.set(key, entry, PARDON_MS);
+        change(key, entry);
+      }
+      if (doubted.length > 0) log.warn("facilitator.pardoned", { facilitator });
+      return doubted.length;
+    },
+    async refresh() {
+      for (const { facilitator, network } of parties) {
+        const key = keyOf(facilitator, network);
+        const found = await store.get<Entry>(key);
+        if (unwritten.has(key)) continue;
+        if (JSON.stringify(found) !== JSON.stringify(entries.get(key))) change(key, found);
+      }
+    },
+    watch: (listener) => void listeners.push(listener),
   };
+}
+
+interface Party {
+  readonly facilitator: string;
+  readonly network: string;
+}
+
+/** Every facilitator on every network on which it settles. */
+function partiesOf(site: FacilitatorTrustDeps["site"]): readonly Party[] {
+  const all = site.rails.flatMap((rail) =>
+    facilitatorsOf(rail, site).map((facilitator) => ({ facilitator, network: rail.network })),
+  );
+  return [...new Map(all.map((party) => [keyOf(party.facilitator, party.network), party])).values()];
+}
+
+const keyOf = (facilitator: string, network: string): string => `untrusted:${network}:${facilitator}`;
+
+const explain = (facilitator: string, { transaction, at }: Doubt): string =>
+  `The facilitator ${facilitator} reported the settlement ${transaction} at ${new Date(at).toISOString()}, and the chain does not show it`;
+
+function toUnknown(facilitator: string, parties: readonly Party[]): string {
+  const names = [...new Set(parties.map((party) => party.facilitator))].join(", ");
+  return `No rail is settled by a facilitator ${facilitator}; there are: ${names}`;
 }

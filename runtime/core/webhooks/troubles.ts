@@ -2,7 +2,7 @@ import type { Clock, Log } from "../../api/capabilities.ts";
 import type { FailedJob } from "../jobs/jobs.ts";
 import type { RefundRecords } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
-import type { RailStatus } from "../x402/rails.ts";
+import type { Distrust, RailStatus } from "../x402/rails.ts";
 import type { WebhookEvent } from "./events.ts";
 import type { Outbox } from "./outbox.ts";
 
@@ -19,6 +19,8 @@ export interface TroublesDeps {
   readonly outbox: Pick<Outbox, "publish">;
   /** By id. */
   readonly railStatuses: () => ReadonlyMap<string, RailStatus>;
+  /** The facilitators that are not believed now. */
+  readonly distrusted: () => readonly Distrust[];
   readonly refunds: Pick<RefundRecords, "list">;
   readonly store: Store;
   readonly clock: Clock;
@@ -35,7 +37,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const TOLD_MS = 90 * 24 * HOUR_MS;
 
 export function createTroubles(deps: TroublesDeps): Troubles {
-  const { outbox, railStatuses, refunds, store, clock, log, everyMs = EVERY_MS } = deps;
+  const { outbox, railStatuses, distrusted, refunds, store, clock, log, everyMs = EVERY_MS } = deps;
   /** Since when rails are down: Unix milliseconds. */
   const downSince = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
@@ -54,7 +56,7 @@ export function createTroubles(deps: TroublesDeps): Troubles {
   };
 
   function look(): void {
-    working = Promise.all([lookAtRails(), lookAtRefunds()])
+    working = Promise.all([lookAtRails(), lookAtFacilitators(), lookAtRefunds()])
       .catch((error: unknown) => log.warn("webhook.look-failed", { error }))
       .then(() => {
         if (!isClosed) timer = setTimeout(look, everyMs).unref();
@@ -73,6 +75,15 @@ export function createTroubles(deps: TroublesDeps): Troubles {
       if (now - since < DOWN_MS) continue;
       const data = { rail, reason: status.reason, since: new Date(since).toISOString() };
       await tellOnce({ id: `rail.down_${rail}_${Math.floor(now / HOUR_MS)}`, type: "rail.down", at: now, data });
+    }
+  }
+
+  /** Each is told at once, and again after it was pardoned and has lied again. */
+  async function lookAtFacilitators(): Promise<void> {
+    for (const { facilitator, network, reason, since } of distrusted()) {
+      const data = { facilitator, network, reason, since: new Date(since).toISOString() };
+      const id = `facilitator.distrusted_${facilitator}_${network}_${since}`;
+      await tellOnce({ id, type: "facilitator.distrusted", at: since, data });
     }
   }
 

@@ -34,3 +34,14 @@ export type RailStatus =
       readonly extra: Readonly<Record<string, unknown>>;
     }
   | { readonly state: "down"; readonly reason: string };
+
+/** A facilitator that is not believed. */
+export interface Distrust {
+  readonly facilitator: string;
+  /** CAIP-2. */
+  readonly network: string;
+  /** A sentence. */
+  readonly reason: string;
+  /** Unix milliseconds. */
+  readonly since: number;
+}

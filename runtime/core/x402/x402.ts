@@ -72,6 +72,12 @@ export interface SupportedKind {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
+/** What a facilitator says of a settlement. */
+export interface SettleAnswer extends SettleResponse {
+  /** Which one has said it, where several are asked in turn: a name of `members`. */
+  readonly by?: string | undefined;
+}
+
 /** Whoever can check a payment and carry it to the chain: over HTTP, or in this process. Drivers implement it. */
 export interface Facilitator {
   /** What it takes. @throws Problem `facilitator-unavailable` when it cannot be asked, `unavailable` when nothing can be paid there. */
@@ -87,7 +93,7 @@ export interface Facilitator {
     offer: PaymentRequirements,
     signal: AbortSignal,
     options?: { readonly isAgain?: boolean },
-  ): Promise<SettleResponse>;
+  ): Promise<SettleAnswer>;
   /** Sentences for the operator about what it has lost. @throws Problem `unavailable`. */
   warnings?(): Promise<readonly string[]>;
   /** Calls the listener when what it supports may have changed. */

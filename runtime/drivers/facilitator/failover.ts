@@ -15,6 +15,8 @@ export interface FailoverOptions {
   readonly members: readonly FacilitatorMember[];
   readonly settlements: Pick<SettlementReader, "find">;
   readonly log: Log;
+  /** Whether a facilitator is believed on a network; left out: each is. */
+  readonly isTrusted?: (name: string, network: string) => boolean;
   /** How long one that is not the last may take, for a verdict and for a settlement. */
   readonly verifyMs?: number;
   readonly settleMs?: number;
@@ -35,6 +37,7 @@ const UNSENT = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UN
  */
 export function createFailover(options: FailoverOptions): Facilitator {
   const { members, settlements, log, verifyMs = 4000, settleMs = 12_000, lookMs = 8000 } = options;
+  const { isTrusted = () => true } = options;
 
   return {
     members,
@@ -42,7 +45,8 @@ export function createFailover(options: FailoverOptions): Facilitator {
       const answers = await Promise.allSettled(members.map((member) => member.supported(signal)));
       const known = members.flatMap((member, at) => {
         const answer = answers[at];
-        return answer?.status === "fulfilled" ? [{ member, kinds: answer.value }] : [];
+        if (answer?.status !== "fulfilled") return [];
+        return [{ member, kinds: answer.value.filter(({ network }) => isTrusted(member.name, network)) }];
       });
       if (known.length === 0) throw toOutage(answers);
       return [...known].sort(byState).flatMap(({ kinds }) => kinds);
@@ -69,7 +73,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
         const tried = await attempt(member, ({ settle }) => settle(payment, offer, bound(), { isAgain }));
         if ("answer" in tried) {
           const proves = tried.answer.success || !isSent || isAgain;
-          return proves ? tried.answer : lookLonger(payment, offer, signal);
+          return proves ? { ...tried.answer, by: member.name } : lookLonger(payment, offer, signal);
         }
         failure = tried.failure;
         if (signal.aborted) break;
@@ -92,13 +96,17 @@ export function createFailover(options: FailoverOptions): Facilitator {
   };
 
   /**
-   * Whom to ask, in this order: those that are up before those that are not. Where an offer names who pays the fees, nobody
-   * else can settle it. All but the last have only so much time.
+   * Whom to ask, in this order: those that are up before those that are not; never one that is not believed. Where an offer
+   * names who pays the fees, nobody else can settle it. All but the last have only so much time.
+   * @throws Problem `facilitator-unavailable` when nobody is left.
    */
   function candidates({ network, extra }: PaymentRequirements, signal: AbortSignal, ms: number): readonly Candidate[] {
     const { feePayer } = extra;
     const able = typeof feePayer === "string" ? members.filter((one) => one.paysFees(network, feePayer)) : members;
-    const sorted = (able.length > 0 ? able : members).map((member) => ({ member })).sort(byState);
+    const asked = (able.length > 0 ? able : members).filter(({ name }) => isTrusted(name, network));
+    const sorted = asked.map((member) => ({ member })).sort(byState);
+    if (sorted.length === 0)
+      throw new Problem("facilitator-unavailable", "No facilitator that could settle this payment is believed");
     return sorted.map(({ member }, at) => {
       const isLast = at === sorted.length - 1;
       return { member, bound: () => (isLast ? signal : AbortSignal.any([signal, AbortSignal.timeout(ms)])) };

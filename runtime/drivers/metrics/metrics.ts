@@ -30,6 +30,8 @@ export interface MetricCounts {
 /** How a shop stands now. What cannot be read is left out. */
 export interface ShopState {
   readonly rails: readonly { readonly rail: string; readonly isUp: boolean }[];
+  /** Those that are not believed now. */
+  readonly distrusted: readonly { readonly facilitator: string; readonly network: string }[];
   readonly upstreams: readonly { readonly upstream: string; readonly isUp: boolean }[];
   /** Jobs in line or at work, in all processes. */
   readonly jobs: readonly { readonly service: string; readonly inLine: number }[];
@@ -121,6 +123,10 @@ function createGauges(registry: Registry): (state: ShopState) => void {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Gauge<Label> =>
     new Gauge({ name: `payphone_${name}`, help, labelNames, registers });
   const rails = gauge("rail_up", "Whether a rail can be paid on now.", ["rail"]);
+  const distrusted = gauge("facilitator_distrusted", "Facilitators that are not believed and passed over.", [
+    "facilitator",
+    "network",
+  ]);
   const upstreams = gauge("upstream_up", "Whether an upstream is asked now.", ["upstream"]);
   const jobs = gauge("jobs", "Jobs in line or at work, in all processes.", ["service", "state"]);
   const refunds = gauge("refunds_pending", "Refunds that are owed: `manual` ones wait for somebody.", ["state"]);
@@ -128,8 +134,9 @@ function createGauges(registry: Registry): (state: ShopState) => void {
   const least = gauge("treasury_native_least", "So many coins the treasury should have.", ["network"]);
 
   return (state) => {
-    for (const each of [rails, upstreams, jobs, refunds, balance, least]) each.reset();
+    for (const each of [rails, distrusted, upstreams, jobs, refunds, balance, least]) each.reset();
     for (const { rail, isUp } of state.rails) rails.set({ rail }, Number(isUp));
+    for (const { facilitator, network } of state.distrusted) distrusted.set({ facilitator, network }, 1);
     for (const { upstream, isUp } of state.upstreams) upstreams.set({ upstream }, Number(isUp));
     for (const { service, inLine } of state.jobs) jobs.set({ service, state: "in_line" }, inLine);
     if (state.refunds) {

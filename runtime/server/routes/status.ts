@@ -17,6 +17,14 @@ export interface ReadyReport {
   /** The sources of services. `down`: paused after repeated failures, or not configured. */
   readonly upstreams: readonly { readonly id: string; readonly state: "up" | "down"; readonly reason?: string }[];
   readonly services: readonly { readonly id: string; readonly state: "up" | "down"; readonly reason?: string }[];
+  /** Facilitators that are not believed and passed over; left out when there are none. */
+  readonly distrusted?: readonly {
+    readonly facilitator: string;
+    readonly network: string;
+    readonly reason: string;
+    /** ISO 8601. */
+    readonly since: string;
+  }[];
   /** Sentences for the operator about what is up but needs attention; left out when there are none. */
   readonly warnings?: readonly string[];
 }

@@ -21,7 +21,7 @@ describe("a rail", () => {
   const create = (parts: Partial<RailMonitorDeps> = {}): RailMonitor =>
     createRailMonitor({
       rails: [rail],
-      trust: { reasonAgainst: () => undefined, refresh: async () => {} },
+      trust: { reasonAgainstAll: () => undefined, watch: () => {}, refresh: async () => {} },
       onChange: async () => {},
       onError: () => {},
       ...parts,
@@ -63,7 +63,7 @@ describe("a rail", () => {
   });
 
   it("is down while its facilitator is not believed, and is not even asked about", async () => {
-    const doubted = create({ trust: { reasonAgainst: () => "It lied", refresh: async () => {} } });
+    const doubted = create({ trust: { reasonAgainstAll: () => "It lied", watch: () => {}, refresh: async () => {} } });
     const before = rail.asked.supported;
     await doubted.start();
     expect(doubted.statuses().get("base")).to.deep.equal({ state: "down", reason: "It lied" });
@@ -146,7 +146,9 @@ describe("a rail", () => {
 
     it("is not asked about again by a round that was under way at the end", async () => {
       const answered = Promise.withResolvers<void>();
-      const slow = create({ trust: { reasonAgainst: () => undefined, refresh: () => answered.promise } });
+      const slow = create({
+        trust: { reasonAgainstAll: () => undefined, watch: () => {}, refresh: () => answered.promise },
+      });
       const round = slow.start();
       slow.close();
       answered.resolve();

@@ -2,12 +2,16 @@ import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { createFacilitatorTrust, type FacilitatorTrust } from "../../../runtime/core/payments/trust.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
+import { eventually } from "../../support/eventually.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
 const BASE = "eip155:8453";
 const POLYGON = "eip155:137";
 const NOW = 1_800_000_000_000;
 const DAY = 24 * 60 * 60_000;
+const base = createScriptedRail({ facilitator: ["first", "second"] }).manifest;
+const polygon = createScriptedRail({ id: "polygon", network: POLYGON, facilitator: "first" }).manifest;
 
 describe("the trust in a facilitator", () => {
   let now: number;
@@ -15,60 +19,111 @@ describe("the trust in a facilitator", () => {
   let store: ReturnType<typeof createMemoryStore>;
   let trust: FacilitatorTrust;
   const clock = { now: () => now };
-  const create = (): FacilitatorTrust =>
-    createFacilitatorTrust({
-      ...{ networks: [BASE, POLYGON], store, clock, log: silentLog },
-      onChange: () => {
-        changes += 1;
-      },
+  const create = (): FacilitatorTrust => {
+    const made = createFacilitatorTrust({ site: { rails: [base, polygon] }, store, clock, log: silentLog });
+    made.watch(() => {
+      changes += 1;
     });
+    return made;
+  };
   beforeEach(() => {
     [now, changes] = [NOW, 0];
     store = createMemoryStore(clock.now);
     trust = create();
   });
+  const lie = (facilitator: string, transaction: string, claimedAt = now, network = BASE): void =>
+    trust.withdraw({ facilitator, network, payment: `of ${transaction}`, transaction, claimedAt });
 
-  it("is withdrawn from one network, with the transaction that is not there", () => {
-    expect(() => trust.check(BASE)).not.to.throw();
-    trust.withdraw(BASE, "k", "0xfe");
+  it("is withdrawn from one on one network, with the transaction that is not there", () => {
+    expect(trust.distrusted()).to.deep.equal([]);
+    lie("first", "0xfe");
     const reason =
-      "The facilitator reported the settlement 0xfe at 2027-01-15T08:00:00.000Z, and the chain does not show it";
-    expect(trust.reasonAgainst(BASE)).to.equal(reason);
-    expect(() => trust.check(BASE))
-      .to.throw(Problem, `${reason}; nothing was charged`)
-      .with.deep.property("options", { retryAfter: 60 });
-    expect(trust.reasonAgainst(POLYGON)).to.equal(undefined);
+      "The facilitator first reported the settlement 0xfe at 2027-01-15T08:00:00.000Z, and the chain does not show it";
+    expect(trust.reasonAgainst("first", BASE)).to.equal(reason);
+    expect(trust.reasonAgainst("second", BASE)).to.equal(undefined);
+    expect(trust.reasonAgainst("first", POLYGON)).to.equal(undefined);
+    expect(trust.distrusted()).to.deep.equal([{ facilitator: "first", network: BASE, reason, since: NOW }]);
     expect(changes).to.equal(1);
   });
 
+  it("takes a rail down once none of its facilitators is believed", () => {
+    lie("first", "0x1");
+    expect(trust.reasonAgainstAll(base)).to.equal(undefined);
+    lie("second", "0x2");
+    expect(trust.reasonAgainstAll(base)).to.match(/^The facilitator first reported the settlement 0x1 /);
+    expect(trust.reasonAgainstAll(polygon)).to.equal(undefined);
+    lie("first", "0x3", now, POLYGON);
+    expect(trust.reasonAgainstAll(polygon)).to.match(/settlement 0x3 /);
+  });
+
   it("is withdrawn once: the first doubt is the one that counts", () => {
-    trust.withdraw(BASE, "one", "0x1");
-    trust.withdraw(BASE, "two", "0x2");
-    expect(trust.reasonAgainst(BASE)).to.match(/settlement 0x1 /);
+    lie("first", "0x1");
+    lie("first", "0x2");
+    expect(trust.reasonAgainst("first", BASE)).to.match(/settlement 0x1 /);
     expect(changes).to.equal(1);
   });
 
   it("comes back after a day", () => {
-    trust.withdraw(BASE, "k", "0xfe");
+    lie("first", "0xfe");
     now += DAY - 1;
-    expect(trust.reasonAgainst(BASE)).to.be.a("string");
+    expect(trust.reasonAgainst("first", BASE)).to.be.a("string");
     now += 1;
-    expect(trust.reasonAgainst(BASE)).to.equal(undefined);
+    expect([trust.reasonAgainst("first", BASE), trust.distrusted()]).to.deep.equal([undefined, []]);
   });
 
-  it("comes back, in all processes, when the chain shows that payment after all, and no other", async () => {
+  it("comes back, in all processes, when the chain shows that transaction after all, and no other", async () => {
     const other = create();
-    trust.withdraw(BASE, "k", "0xfe");
+    lie("first", "0xfe");
+    await eventually(async () => {
+      await other.refresh();
+      return other.reasonAgainst("first", BASE) !== undefined;
+    });
+    trust.restore({ payment: "of another", transaction: "0xfe" });
+    trust.restore({ payment: "of 0xfe", transaction: "0xab" }); // Somebody else has settled it.
+    expect(trust.reasonAgainst("first", BASE)).to.be.a("string");
+    trust.restore({ payment: "of 0xfe", transaction: "0xfe" });
+    expect(trust.reasonAgainst("first", BASE)).to.equal(undefined);
+    await eventually(async () => {
+      await other.refresh();
+      return other.reasonAgainst("first", BASE) === undefined;
+    });
+    lie("first", "0xfd", now, POLYGON);
+    trust.restore({ payment: "of 0xfd", transaction: "0xab" }); // Nobody else settles there.
+    expect(trust.reasonAgainst("first", POLYGON)).to.equal(undefined);
+  });
+
+  it("comes back when the operator says so, for what was reported until then, in all processes", async () => {
+    const other = create();
+    lie("first", "0x1");
+    lie("first", "0x2", now, POLYGON);
+    lie("second", "0x3");
+    now += 1000;
+    expect(await trust.pardon("first")).to.equal(2);
+    expect(await trust.pardon("first")).to.equal(0);
     await other.refresh();
-    expect(other.reasonAgainst(BASE)).to.be.a("string");
-    trust.restore(BASE, "another");
-    trust.restore(POLYGON, "k");
-    expect(trust.reasonAgainst(BASE)).to.be.a("string");
-    trust.restore(BASE, "k");
-    expect([trust.reasonAgainst(BASE), changes]).to.deep.equal([undefined, 2]);
-    trust.restore(BASE, "k");
-    expect(changes).to.equal(2);
-    await other.refresh();
-    expect(other.reasonAgainst(BASE)).to.equal(undefined);
+    for (const one of [trust, other]) {
+      one.withdraw({ facilitator: "first", network: BASE, payment: "k", transaction: "0x4", claimedAt: NOW });
+      expect(one.reasonAgainst("first", BASE), "the same lie, looked at again").to.equal(undefined);
+      expect(one.reasonAgainst("second", BASE)).to.be.a("string");
+    }
+    now += 1;
+    lie("first", "0x5");
+    expect(trust.reasonAgainst("first", BASE)).to.match(/settlement 0x5 /);
+    const refusal = await trust.pardon("third").catch((error: unknown) => error);
+    expect(refusal)
+      .to.be.instanceOf(Problem)
+      .with.property("message", "No rail is settled by a facilitator third; there are: first, second");
+  });
+
+  it("is not withdrawn again by a process that has not heard of the pardon yet", async () => {
+    const late = create();
+    lie("first", "0x1");
+    await trust.refresh();
+    now += 1000;
+    await trust.pardon("first");
+    late.withdraw({ facilitator: "first", network: BASE, payment: "k", transaction: "0x1", claimedAt: NOW });
+    await eventually(() => late.reasonAgainst("first", BASE) === undefined);
+    await trust.refresh();
+    expect(trust.reasonAgainst("first", BASE)).to.equal(undefined);
   });
 });

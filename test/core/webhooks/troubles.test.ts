@@ -3,7 +3,7 @@ import { createRefundRecords } from "../../../runtime/core/refunds/records.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import type { WebhookEvent } from "../../../runtime/core/webhooks/events.ts";
 import { createTroubles, type Troubles } from "../../../runtime/core/webhooks/troubles.ts";
-import type { RailStatus } from "../../../runtime/core/x402/rails.ts";
+import type { Distrust, RailStatus } from "../../../runtime/core/x402/rails.ts";
 import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
@@ -14,6 +14,7 @@ describe("troubles that receivers are told of", () => {
   let store: ReturnType<typeof createMemoryStore>;
   let statuses: Map<string, RailStatus>;
   let told: WebhookEvent[];
+  let distrusted: Distrust[];
   let fails: boolean;
   let troubles: Troubles;
   beforeEach(() => {
@@ -21,6 +22,7 @@ describe("troubles that receivers are told of", () => {
     store = createMemoryStore(Date.now);
     statuses = new Map([["base", { state: "up", extra: {} }]]);
     told = [];
+    distrusted = [];
     fails = false;
     troubles = open();
   });
@@ -35,7 +37,8 @@ describe("troubles that receivers are told of", () => {
     };
     const refunds = createRefundRecords(store);
     const clock = { now: () => Date.now() };
-    return createTroubles({ outbox: { publish }, railStatuses: () => statuses, refunds, store, clock, log: silentLog });
+    const watched = { railStatuses: () => statuses, distrusted: () => distrusted };
+    return createTroubles({ outbox: { publish }, ...watched, refunds, store, clock, log: silentLog });
   };
   const types = (): string[] => told.map(({ type }) => type);
 
@@ -50,6 +53,19 @@ describe("troubles that receivers are told of", () => {
     await time.pass(3 * 3_600_000);
     expect(types().length, "one each hour").to.be.within(3, 4);
     expect(new Set(told.map(({ id }) => id)).size).to.equal(told.length);
+  });
+
+  it("are a facilitator that is not believed, at once, and again after it was pardoned and has lied again", async () => {
+    const doubt = { facilitator: "first", network: "eip155:8453", reason: "it lied", since: Date.now() };
+    distrusted = [doubt];
+    troubles.start();
+    await time.pass(60_000);
+    expect(types()).to.deep.equal(["facilitator.distrusted"]);
+    const since = new Date(doubt.since).toISOString();
+    expect(told[0]?.data).to.deep.equal({ ...doubt, since });
+    distrusted = [{ ...doubt, since: Date.now() }];
+    await time.pass(10_000);
+    expect(types()).to.deep.equal(["facilitator.distrusted", "facilitator.distrusted"]);
   });
 
   it("are no rail that comes back at once", async () => {

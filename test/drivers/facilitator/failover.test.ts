@@ -98,13 +98,13 @@ describe("several facilitators", () => {
     Object.assign(members[0] ?? {}, { facilitator: { ...mute, settle: mute.verify } });
     expect(await failover.verify(PAYMENT, OFFER, new AbortController().signal)).to.deep.equal({ isValid: true });
     members[0]?.noteAnswer();
-    expect(await settle()).to.deep.equal(SETTLED);
+    expect(await settle()).to.deep.equal({ ...SETTLED, by: "two" });
     expect(asked).to.deep.equal(["two verify", "chain", "two settle"]);
   });
 
   it("settle with the next one when the first cannot be reached", async () => {
     const { settle, asked } = open({ one: { settle: unsent }, two: {} });
-    expect(await settle()).to.deep.equal(SETTLED);
+    expect(await settle()).to.deep.equal({ ...SETTLED, by: "two" });
     expect(asked, "nothing was sent, so the chain is not asked").to.deep.equal(["one settle", "two settle"]);
   });
 
@@ -116,7 +116,7 @@ describe("several facilitators", () => {
 
   it("settle with the next one once the chain shows that the first has not", async () => {
     const { settle, asked } = open({ one: { settle: lost }, two: {} }, [{ state: "open" }]);
-    expect(await settle()).to.deep.equal(SETTLED);
+    expect(await settle()).to.deep.equal({ ...SETTLED, by: "two" });
     expect(asked).to.deep.equal(["one settle", "chain", "two settle"]);
   });
 
@@ -155,7 +155,7 @@ describe("several facilitators", () => {
       two: { supported: kind("B") },
     });
     await failover.supported(new AbortController().signal);
-    expect(await settle({ ...OFFER, extra: { feePayer: "B" } })).to.deep.equal(SETTLED);
+    expect(await settle({ ...OFFER, extra: { feePayer: "B" } })).to.deep.equal({ ...SETTLED, by: "two" });
     expect(await settle({ ...OFFER, extra: { feePayer: "A" } }).catch(codeOf)).to.equal("facilitator-unavailable");
     expect(asked).to.deep.equal(["two settle", "one settle"]);
   });

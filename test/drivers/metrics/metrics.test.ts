@@ -61,6 +61,7 @@ withProgram("prometheus").describe("what Prometheus reads", () => {
     const text = await stage.metrics.scrape();
     expect(text).to.include('payphone_revenue_usd_total{service="roll",rail="base"} 0.003');
     expect(text).to.include('payphone_rail_up{rail="solana"} 0');
+    expect(text).to.include('payphone_facilitator_distrusted{facilitator="first",network="eip155:8453"} 1');
     stage.state = { ...stage.state, rails: [{ rail: "base", isUp: true }] };
     expect(await stage.metrics.scrape()).not.to.include('rail="solana"} 0\n');
   });
@@ -72,4 +73,4 @@ withProgram("prometheus").describe("what Prometheus reads", () => {
   });
 });
 
-const KNOWN = ["service", "door", "rail", "outcome", "upstream", "network", "state", "le"];
+const KNOWN = ["facilitator", "service", "door", "rail", "outcome", "upstream", "network", "state", "le"];

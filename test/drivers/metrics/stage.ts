@@ -31,6 +31,7 @@ const STATE: ShopState = {
     { rail: "base", isUp: true },
     { rail: "solana", isUp: false },
   ],
+  distrusted: [{ facilitator: "first", network: "eip155:8453" }],
   upstreams: [{ upstream: "coingecko", isUp: true }],
   jobs: [{ service: "investigate", inLine: 2 }],
   refunds: { pending: 0, manual: 1 },

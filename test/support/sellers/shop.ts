@@ -46,6 +46,7 @@ export interface ShopOptions {
   /** Sold as the service `screen`: whether a wallet is under sanctions. */
   readonly screen?: (wallet: string) => boolean;
   readonly log?: Log;
+  readonly trust?: PaymentsDeps["trust"];
   readonly patience?: PaymentsDeps["patience"];
   readonly counters?: PaymentsDeps["counters"];
 }
@@ -138,7 +139,7 @@ const createTestClock = (): TestClock => {
 
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const { rail = createScriptedRail(), clock = createTestClock(), store = createMemoryStore(clock.now) } = options;
-  const { others = [], extensionsOf, log = silentLog, patience = {}, counters } = options;
+  const { others = [], extensionsOf, log = silentLog, patience = {}, counters, trust } = options;
   const rails = [rail, ...others];
   const state = { executions: 0, handler: undefined as Roll | undefined, ready: options.ready };
   const seconds = (): number => Math.floor(clock.now() / 1000);
@@ -246,7 +247,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     const base = baseUrl ?? url;
     const networks = rails.map((one) => one.manifest.network);
     const signIns = createSignIns({ baseUrl: base, networks, prove: createWalletProof(new Map()), store, clock });
-    const terms = { site: place, services, rails, store, clock, log, extensionsOf, signIns, patience, counters };
+    const terms = { site: place, services, rails, store, clock, log, extensionsOf, signIns, patience, counters, trust };
     const payments = createPayments(terms);
     await payments.start();
     const { invoke, offers } = payments;

@@ -59,6 +59,11 @@ export function toAdminRoutes(parts: AdminParts): readonly AdminRoute[] {
       const { by, to, steps } = await readOrder(request);
       return changes.rollback(to ?? steps, by);
     }),
+    local("POST", "/trust", async (request) => {
+      const { facilitator } = await readOrder(request);
+      if (facilitator === undefined) throw new Problem("bad-request", "facilitator is missing");
+      return { pardoned: await parts.swap.current().composition.pardon(facilitator) };
+    }),
   ];
 }
 
@@ -69,15 +74,19 @@ interface Order {
   readonly steps: number;
   /** The digest of the set to go back to, instead. */
   readonly to: string | undefined;
+  /** The facilitator that is believed again. */
+  readonly facilitator: string | undefined;
 }
 
 async function readOrder(request: AdminRequest): Promise<Order> {
   const order = parse(await request.body());
   if (!isObject(order) || typeof order.by !== "string") throw new Problem("bad-request", "The order names nobody");
-  const { by, steps = 1, to } = order;
+  const { by, steps = 1, to, facilitator } = order;
   if (!Number.isInteger(steps) || (steps as number) < 1) throw new Problem("bad-request", "steps is a whole number");
   if (to !== undefined && typeof to !== "string") throw new Problem("bad-request", "to is the digest of a set");
-  return { by: by.slice(0, 80), steps: steps as number, to };
+  if (facilitator !== undefined && typeof facilitator !== "string")
+    throw new Problem("bad-request", "facilitator is a name");
+  return { by: by.slice(0, 80), steps: steps as number, to, facilitator };
 }
 
 function parse(text: string): unknown {

@@ -1,0 +1,120 @@
+import { expect } from "chai";
+import { createFacilitatorTrust, type FacilitatorTrust } from "../../runtime/core/payments/trust.ts";
+import { silentLog } from "../../runtime/core/silent-log.ts";
+import type { Facilitator, SettleResponse } from "../../runtime/core/x402/x402.ts";
+import { createFailover } from "../../runtime/drivers/facilitator/failover.ts";
+import { createMember, type FacilitatorMember } from "../../runtime/drivers/facilitator/member.ts";
+import { createScriptedRail, move } from "../support/chains/scripted-rail.ts";
+import { eventually } from "../support/eventually.ts";
+import { openShop, type Shop } from "../support/sellers/shop.ts";
+import { createMemoryStore } from "../support/store/memory-store.ts";
+
+const ROLL = { low: 1, high: 6 };
+const FALSE = `0x${"fe".repeat(32)}`;
+const BASE = "eip155:8453";
+
+/** Everything that waits for a chain or a facilitator does so briefly. */
+const patience = { silenceMs: 20, confirmMs: 100, confirmAfterMs: 10, claimMs: 0 };
+
+describe("a facilitator that lies, beside one that does not", () => {
+  const rail = createScriptedRail({ facilitator: ["first", "second"] });
+  const asked: string[] = [];
+  let lies: boolean;
+  let trust: FacilitatorTrust;
+  let shop: Shop;
+  let members: FacilitatorMember[];
+
+  const open = async (price = "0.001"): Promise<void> => {
+    asked.length = 0;
+    lies = true;
+    const clock = { now: Date.now };
+    const store = createMemoryStore(clock.now);
+    trust = createFacilitatorTrust({ site: { rails: [rail.manifest] }, store, clock, log: silentLog });
+    const toMember = (name: string, settle: Facilitator["settle"]): FacilitatorMember =>
+      createMember({ name, facilitator: { ...rail.facilitator, settle }, log: silentLog });
+    members = [
+      toMember("first", async (payment, offer): Promise<SettleResponse> => {
+        asked.push("first");
+        // A liar may also say that it is another one.
+        return lies
+          ? { ...{ by: "second" }, success: true, transaction: FALSE, network: BASE }
+          : move(rail, payment, offer);
+      }),
+      toMember("second", async (payment, offer) => {
+        asked.push("second");
+        return move(rail, payment, offer);
+      }),
+    ];
+    const isTrusted = (name: string, network: string): boolean => !trust.reasonAgainst(name, network);
+    const facilitator = createFailover({ members, settlements: rail.settlements, isTrusted, log: silentLog });
+    shop = await openShop({ rail: { ...rail, facilitator }, store, trust, patience, price });
+  };
+  afterEach(async () => {
+    await shop.close();
+    for (const member of members) member.close();
+    rail.moved.clear();
+  });
+  const found = (): Promise<unknown> => eventually(() => trust.distrusted().length > 0);
+
+  it("is passed over after one cheap call, and the rail stays up: the other one settles from then on", async () => {
+    await open();
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    await found();
+    expect(trust.distrusted()).to.have.length(1);
+    expect(trust.distrusted()[0]).to.include({ facilitator: "first", network: BASE });
+    asked.length = 0;
+    for (let time = 0; time < 3; time += 1) {
+      const sold = await shop.buy("/v1/roll", ROLL);
+      expect([sold.status, shop.receipt(sold).success]).to.deep.equal([200, true]);
+    }
+    expect(asked).to.deep.equal(["second", "second", "second"]);
+    expect(rail.moved.size).to.equal(3);
+  });
+
+  it("does not cost a buyer of a dear answer a second charge: the other one settles the same payment, once", async () => {
+    await open("1");
+    const payment = await shop.pay("/v1/roll");
+    const doubtful = await shop.post("/v1/roll", ROLL, { "payment-signature": payment });
+    expect([doubtful.status, ((await doubtful.json()) as { code: string }).code]).to.deep.equal([
+      503,
+      "settlement-unknown",
+    ]);
+    const settled = async (): Promise<boolean> => (await shop.retry("/v1/roll", ROLL, payment)).status === 200;
+    await eventually(settled);
+    const { nonce } = (
+      JSON.parse(Buffer.from(payment, "base64").toString()) as { payload: { authorization: { nonce: string } } }
+    ).payload.authorization;
+    expect([...rail.moved.keys()]).to.deep.equal([nonce]);
+    expect(asked.filter((name) => name === "second")).to.have.length(1);
+    expect(
+      trust.distrusted().map(({ facilitator }) => facilitator),
+      "the liar stays one",
+    ).to.deep.equal(["first"]);
+  });
+
+  it("is believed again once the operator says so, and passed over again when it lies again", async () => {
+    await open();
+    await shop.buy("/v1/roll", ROLL);
+    await found();
+    lies = false;
+    expect(await trust.pardon("first")).to.equal(1);
+    asked.length = 0;
+    expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
+    expect(asked).to.deep.equal(["first"]);
+    lies = true;
+    await shop.buy("/v1/roll", ROLL);
+    await found();
+    expect(trust.distrusted()[0]?.facilitator).to.equal("first");
+  });
+
+  it("takes the rail down when nobody is left", async () => {
+    await open();
+    rail.script.find = () => ({ state: "open" });
+    await shop.buy("/v1/roll", ROLL);
+    await found();
+    await shop.buy("/v1/roll", ROLL); // The chain does not show what the other one settles either.
+    await eventually(async () => (await shop.post("/v1/roll", {})).status === 503);
+    expect(trust.distrusted().map(({ facilitator }) => facilitator)).to.deep.equal(["first", "second"]);
+    delete rail.script.find;
+  });
+});
