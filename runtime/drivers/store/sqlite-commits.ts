@@ -1,18 +1,20 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Durability } from "../../core/store.ts";
 import { isBusy, isSqliteError } from "../sqlite-errors.ts";
+import type { Syncs } from "./sqlite-sync.ts";
 
-/** Writes that share transactions, so that one fsync serves all of them. */
+/** Writes that share transactions, and syncs of the disk. */
 export interface Commits {
   /**
-   * Runs `work` inside a transaction, after everything that was asked for before, and fulfils once that is on disk.
-   * When the disk or the lock refuses, all works of the transaction are rolled back and reject; a TypeError that `work`
-   * throws before it has written anything is its own alone.
+   * Runs `work` inside a transaction, after everything that was asked for before, and fulfils once that is as durable as
+   * was asked for; others see it a moment before. When the disk or the lock refuses, all works of the transaction are
+   * rolled back and reject; a TypeError that `work` throws before it has written anything is its own alone. When the disk
+   * refuses the sync, the durable ones reject, and may be there all the same.
    */
   run<T>(key: string, work: () => T, durability?: Durability): Promise<T>;
   /** Reads at once, or in its turn where something is still to be run for the key (without one: anything at all). */
   read<T>(key: string | undefined, work: () => T): Promise<T>;
-  /** Fulfils when nothing is left to be run. */
+  /** Fulfils when nothing is left to be run or synced. */
   drain(): Promise<void>;
 }
 
@@ -24,20 +26,21 @@ interface Task {
   readonly reject: (error: unknown) => void;
 }
 
-type Answer = () => void;
+/** What a task came to in its transaction. */
+type Ran = { readonly task: Task } & ({ readonly value: unknown } | { readonly error: unknown });
 
 /** How long another process may hold the lock. */
 const PATIENCE_MS = 2000;
-/** A transaction blocks the event loop: about a millisecond of work, and one fsync. */
+/** A transaction blocks the event loop, and other processes: about a millisecond. */
 const MOST_TASKS = 256;
 
 /** @param sweep is run in each transaction, last. */
-export function createCommits(db: DatabaseSync, sweep: () => void): Commits {
+export function createCommits(db: DatabaseSync, syncs: Pick<Syncs, "sync">, sweep: () => void): Commits {
   let waiting: Task[] = [];
   let keys = new Set<string>();
   let isScheduled = false;
   let busySince: number | undefined;
-  let synced: "NORMAL" | "FULL" | undefined;
+  let unsettled = 0;
   const onIdle: (() => void)[] = [];
 
   const schedule = (delayMs?: number): void => {
@@ -46,43 +49,53 @@ export function createCommits(db: DatabaseSync, sweep: () => void): Commits {
     else setTimeout(commit, delayMs);
   };
 
-  /** In a write-ahead log, FULL syncs it at each commit; NORMAL leaves that to the next FULL one. */
-  function sync(mode: "NORMAL" | "FULL"): void {
-    if (mode !== synced) db.exec(`PRAGMA synchronous = ${mode}`);
-    synced = mode;
-  }
-
   /** Whatever arrives in one turn of the event loop is committed together at its end. */
   function commit(): void {
     isScheduled = false;
     const tasks = waiting.slice(0, MOST_TASKS);
     try {
-      sync(tasks.every(({ durability }) => durability === "lazy") ? "NORMAL" : "FULL");
-      finish(tasks.length, runAll(db, tasks, sweep));
+      finish(runAll(db, tasks, sweep));
     } catch (error) {
       if (isBusy(error)) tryAgain(error);
-      else finish(tasks.length, toRejections(tasks, error));
+      else finish(tasks.map((task) => ({ task, error })));
     }
   }
 
   function tryAgain(error: unknown): void {
     busySince ??= performance.now();
-    if (performance.now() - busySince > PATIENCE_MS) finish(waiting.length, toRejections(waiting, error));
-    else schedule(5 + Math.random() * 20);
+    if (performance.now() - busySince > PATIENCE_MS) finish(waiting.map((task) => ({ task, error })));
+    else schedule(1 + Math.random() * 4);
   }
 
-  function finish(count: number, answers: readonly Answer[]): void {
+  function finish(ran: readonly Ran[]): void {
     busySince = undefined;
-    waiting = waiting.slice(count);
+    waiting = waiting.slice(ran.length);
     keys = new Set(waiting.map(({ key }) => key));
-    for (const answer of answers) answer();
+    const { true: durable, false: told } = Object.groupBy(ran, awaitsSync);
+    if (durable) void syncThenTell(durable);
+    told?.forEach(tell);
     if (waiting.length > 0) schedule();
-    else for (const idle of onIdle.splice(0)) idle();
+  }
+
+  async function syncThenTell(ran: readonly Ran[]): Promise<void> {
+    const failed = await syncs.sync().then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    for (const one of ran) tell(failed ? { task: one.task, ...failed } : one);
+  }
+
+  function tell(one: Ran): void {
+    if ("value" in one) one.task.resolve(one.value);
+    else one.task.reject(one.error);
+    unsettled -= 1;
+    if (unsettled === 0) for (const idle of onIdle.splice(0)) idle();
   }
 
   function run<T>(key: string, work: () => T, durability: Durability = "durable"): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     waiting.push({ key, durability, work, resolve: resolve as Task["resolve"], reject });
+    unsettled += 1;
     keys.add(key);
     if (!isScheduled) schedule();
     return promise;
@@ -98,29 +111,28 @@ export function createCommits(db: DatabaseSync, sweep: () => void): Commits {
       }
       return run(key ?? "", work, "lazy");
     },
-    drain: () => (waiting.length === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
+    drain: () => (unsettled === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
   };
 }
 
-const toRejections = (tasks: readonly Task[], error: unknown): Answer[] =>
-  tasks.map((task) => () => task.reject(error));
+const awaitsSync = (one: Ran): "true" | "false" =>
+  "value" in one && one.task.durability === "durable" ? "true" : "false";
 
-/** Runs all tasks in one transaction. @returns what to tell each, now that it is on disk. */
-function runAll(db: DatabaseSync, tasks: readonly Task[], sweep: () => void): Answer[] {
+/** Runs all tasks in one transaction. */
+function runAll(db: DatabaseSync, tasks: readonly Task[], sweep: () => void): Ran[] {
   db.exec("BEGIN IMMEDIATE");
   try {
-    const answers = tasks.map(({ work, resolve, reject }) => {
+    const ran = tasks.map((task): Ran => {
       try {
-        const value = work();
-        return () => resolve(value);
+        return { task, value: task.work() };
       } catch (error) {
         if (isSqliteError(error)) throw error;
-        return () => reject(error);
+        return { task, error };
       }
     });
     sweep();
     db.exec("COMMIT");
-    return answers;
+    return ran;
   } catch (error) {
     // SQLite has rolled back by itself where the disk was full.
     if (db.isTransaction) db.exec("ROLLBACK");

@@ -10,6 +10,7 @@ import { isBusy } from "../sqlite-errors.ts";
 import { createBookSweep } from "./book-sweep.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createCommits } from "./sqlite-commits.ts";
+import { createSyncs, type LogFile, openLogFile, type Syncs } from "./sqlite-sync.ts";
 import { createUpkeep } from "./sqlite-upkeep.ts";
 
 export interface SqliteStoreOptions {
@@ -21,8 +22,10 @@ export interface SqliteStoreOptions {
   readonly upkeepMs?: number;
 }
 
-/** How long the event loop waits for a lock; afterwards the transaction is tried again later. */
+/** How long opening waits for a lock. From then on the event loop waits for none: a transaction is tried again later. */
 const BUSY_MS = 20;
+/** What a process that dies leaves unsynced is synced by another one before its leases lapse. */
+const FOREIGN_SYNC_MS = 1000;
 /** A file of an earlier version is rewritten once, so that it can shrink; a larger one would keep the start waiting. */
 const MOST_REWRITTEN_PAGES = 25_000;
 const OPEN_PATIENCE_MS = 2000;
@@ -46,16 +49,18 @@ const PREPARE = `
   CREATE INDEX IF NOT EXISTS entries_expires ON entries (expires) WHERE expires IS NOT NULL;`;
 
 /**
- * A Store in a file, through node:sqlite. Nothing that was acknowledged is lost, and writes that are asked for at the
- * same time share a transaction and its fsync.
+ * A Store in a file, through node:sqlite. Nothing that was acknowledged is lost. Writes that are asked for at the same time
+ * share a transaction, and the durable ones a sync of the log, which blocks nobody: not the event loop, and no process.
  * @throws Problem `unavailable` when the file cannot be opened.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenStore> {
   const { file, now = Date.now, upkeepMs = 1000 } = options;
-  const db = await openDatabase(file);
+  const { db, log } = await openDatabase(file);
   const entries = createEntries(db, now);
   const book = createBookTables(db);
-  const commits = createCommits(db, () => upkeep.note(entries.sweep()));
+  const syncs = createSyncs(log);
+  const foreign = syncForeign(db, syncs);
+  const commits = createCommits(db, syncs, () => upkeep.note(entries.sweep()));
   const upkeep = createUpkeep({ db, run: (work) => commits.run("", work, "lazy"), everyMs: upkeepMs });
   const sweep = createBookSweep({ step: () => commits.run("", book.show, "lazy") });
   sweep.note(); // An earlier process may have left something.
@@ -115,6 +120,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
       upkeep.close();
       sweep.close();
       await commits.drain();
+      clearInterval(foreign);
+      syncs.close();
       db.close();
     },
   });
@@ -166,7 +173,26 @@ function createEntries(db: DatabaseSync, now: () => number) {
   };
 }
 
-async function openDatabase(file: string): Promise<DatabaseSync> {
+/** Syncs what other processes have committed, whether they live to sync it or not. */
+function syncForeign(db: DatabaseSync, syncs: Syncs): NodeJS.Timeout {
+  const version = db.prepare("PRAGMA data_version");
+  const read = (): unknown => {
+    try {
+      return version.get()?.data_version;
+    } catch {
+      return undefined; // Another process holds the lock, and writes.
+    }
+  };
+  let known = read();
+  const look = (): void => {
+    const now = read();
+    if (now !== known) void syncs.sync().catch(() => {}); // Whoever waits for a sync of their own is told.
+    known = now;
+  };
+  return setInterval(look, FOREIGN_SYNC_MS).unref();
+}
+
+async function openDatabase(file: string): Promise<{ readonly db: DatabaseSync; readonly log: LogFile }> {
   const givenUp = performance.now() + OPEN_PATIENCE_MS;
   for (;;) {
     let db: DatabaseSync | undefined;
@@ -177,7 +203,10 @@ async function openDatabase(file: string): Promise<DatabaseSync> {
       db.exec(PREPARE);
       prepareTables(db);
       makeShrinkable(db);
-      return db;
+      db.exec("PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 0");
+      const log = openLogFile(file, db);
+      await log.sync(); // An earlier process may have ended before its own.
+      return { db, log };
     } catch (cause) {
       db?.close();
       if (!isBusy(cause) || performance.now() > givenUp) {

@@ -51,22 +51,50 @@ describe("writes that share transactions", () => {
         db.isTransaction = statement.startsWith("BEGIN");
       },
     };
-    commits = createCommits(db as unknown as DatabaseSync, () => {
+    const sync = async (): Promise<void> => void did.push("sync");
+    commits = createCommits(db as unknown as DatabaseSync, { sync }, () => {
       sweeps += 1;
     });
   });
   afterEach(() => time.thaw());
   const begun = (): number => did.filter((statement) => statement.startsWith("BEGIN")).length;
 
-  it("are synced to the disk unless all of them may be lost, and say so once", async () => {
-    await Promise.all([commits.run("a", () => 1, "lazy"), commits.run("b", () => 2, "durable")]);
-    await commits.run("a", () => 1);
+  it("are told when the disk has them, after the commit; those that may be lost, at once", async () => {
+    const { promise: synced, resolve: sync } = Promise.withResolvers<void>();
+    commits = createCommits(db as unknown as DatabaseSync, { sync: () => synced }, () => {});
+    const told: string[] = [];
+    const durable = commits.run("a", () => 1).then(() => told.push("durable"));
+    await commits.run("b", () => 2, "lazy");
+    expect(await commits.read("a", () => "seen")).to.equal("seen");
+    expect([did, told]).to.deep.equal([["BEGIN IMMEDIATE", "COMMIT"], []]);
+    let isDrained = false;
+    const drained = commits.drain().then(() => {
+      isDrained = true;
+    });
+    await time.pass(1);
+    expect(isDrained).to.equal(false);
+    sync();
+    await Promise.all([durable, drained]);
+    expect(told).to.deep.equal(["durable"]);
+  });
+
+  it("share one sync, which those that may be lost do without", async () => {
+    await Promise.all([commits.run("a", () => 1), commits.run("b", () => 2, "lazy"), commits.run("c", () => 3)]);
     await commits.run("a", () => 1, "lazy");
-    expect(did.filter((statement) => statement.startsWith("PRAGMA"))).to.deep.equal([
-      "PRAGMA synchronous = FULL",
-      "PRAGMA synchronous = NORMAL",
-    ]);
+    const alone = commits.run("a", () => {
+      throw new TypeError("nothing written");
+    });
+    await thrown(alone);
+    expect(did.filter((statement) => statement === "sync")).to.have.lengthOf(1);
     expect([begun(), sweeps]).to.deep.equal([3, 3]);
+  });
+
+  it("are rejected when the disk refuses the sync, but for those that may be lost", async () => {
+    const fault = new Error("EIO");
+    commits = createCommits(db as unknown as DatabaseSync, { sync: () => Promise.reject(fault) }, () => {});
+    const works = [commits.run("a", () => 1), commits.run("b", () => 2, "lazy"), commits.run("c", () => 3)];
+    expect(await Promise.all(works.map(thrown))).to.deep.equal([fault, { value: 2 }, fault]);
+    await commits.drain();
   });
 
   it("are at most 256 in each", async () => {
