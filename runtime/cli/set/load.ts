@@ -22,7 +22,7 @@ import { structureChecks, TRUSTED } from "../../core/set/structure.ts";
 import { checkAnchorRail, type NotingHost, noteCapabilities } from "./capabilities.ts";
 import { placeOf } from "./plugin-faults.ts";
 import { admitImports } from "./plugin-imports.ts";
-import { noteFailure, versionedUrl } from "./plugin-versions.ts";
+import { noteFailure, readOnce, versionedUrl } from "./plugin-versions.ts";
 import { checkProxyExamples } from "./proxy-examples.ts";
 import { readSet } from "./read-set.ts";
 
@@ -120,7 +120,9 @@ export async function loadPlugins(set: ManifestSet, lent: Lent): Promise<LoadedP
     ({ data }) => splitHandler(data.handler as string).plugin,
   );
   if (users.size > 0) admitImports(set.dir, set.home);
-  const plugins = await Promise.all([...users].map(([name, drafts]) => loadPlugin(name, drafts, set, lent)));
+  const plugins = await readOnce(() =>
+    Promise.all([...users].map(([name, drafts]) => loadPlugin(name, drafts, set, lent))),
+  );
   return {
     handlers: new Map(plugins.flatMap(({ handlers }) => [...handlers])),
     capabilities: new Set(plugins.flatMap(({ capabilities }) => [...capabilities])),

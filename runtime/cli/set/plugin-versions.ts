@@ -15,6 +15,7 @@ export function versionedUrl(file: string, { root, home }: PluginPlace): string 
   const key = `${home} ${relative(root, file)}?v=${version}`;
   const url = imported.get(key) ?? `${pathToFileURL(file).href}?v=${version}`;
   imported.set(key, url);
+  reading?.urls.add(url);
   const failures = failed.get(url);
   return failures === undefined ? url : `${url}.${failures}`;
 }
@@ -33,6 +34,21 @@ export function noteFailure(url: string): void {
   failed.set(plain, (failed.get(plain) ?? 0) + 1);
 }
 
+/**
+ * Reads each file of plugins once while they are loaded, although a file decides the versions of all that import it. What a
+ * file changes meanwhile is imported anew next time.
+ */
+export async function readOnce<T>(load: () => Promise<T>): Promise<T> {
+  const own: Reading = { pieces: new Map(), folders: new Map(), urls: new Set() };
+  reading = own; // Of two loads at once, the earlier one may use what the later one reads, and never the other way round.
+  try {
+    return await load();
+  } finally {
+    if (reading === own) reading = undefined;
+    if (hasChanged(own)) for (const url of own.urls) noteFailure(url);
+  }
+}
+
 /** How many modules of plugins this process has imported. None can be unloaded. */
 export const countModules = (): number => imported.size;
 
@@ -45,33 +61,61 @@ const SPECIFIER = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*["']((?:\.{1,2}\/|#)[^"
 const CODE = /\.[cm]?[jt]s$/;
 const DIGITS = 16;
 
+/** A file as it was read. */
+interface Piece {
+  readonly digest: string;
+  /** The files that it imports of its own directory. */
+  readonly imports: readonly string[];
+}
+
+/** What a load of plugins has read, and the modules that it has named after that. */
+interface Reading {
+  /** By path. */
+  readonly pieces: Map<string, Piece>;
+  readonly folders: Map<string, readonly string[]>;
+  readonly urls: Set<string>;
+}
+let reading: Reading | undefined;
+
 /** The files that these files of plugins import of their own shop, themselves included. */
 export function importedBy(files: readonly string[]): readonly string[] {
-  const known = new Map<string, string>();
-  for (const file of files) closureOf(file, known);
-  return [...known.keys()];
+  return [...closureOf(files, new Map())];
 }
 
 function versionOf(file: string, root: string): string {
   const hash = createHash("sha256");
-  const files = closureOf(file);
-  for (const name of new Set([...files.keys(), ...dataBeside(files.keys())].sort()))
-    hash.update(JSON.stringify(relative(root, name))).update(files.get(name) ?? read(name));
+  const pieces = reading?.pieces ?? new Map<string, Piece>();
+  const files = closureOf([file], pieces);
+  for (const name of new Set([...files, ...dataBeside(files)].sort()))
+    hash.update(JSON.stringify([relative(root, name), remember(pieces, name, readPiece).digest]));
   return hash.digest("hex").slice(0, DIGITS);
 }
 
-/** The texts of a file and of everything that it imports of its own directory, by path. */
-function closureOf(file: string, known: Map<string, string> = new Map()): ReadonlyMap<string, string> {
-  if (known.has(file)) return known;
-  const text = read(file);
-  known.set(file, text);
-  if (!CODE.test(file)) return known;
-  for (const [, specifier = ""] of text.matchAll(SPECIFIER)) {
-    const target = locate(file, specifier);
-    if (target !== undefined) closureOf(target, known);
-  }
+/** The files and everything that they import of their own directory. */
+function closureOf(files: readonly string[], pieces: Map<string, Piece>, known = new Set<string>()): Set<string> {
+  for (const file of files)
+    if (!known.has(file)) closureOf(remember(pieces, file, readPiece).imports, pieces, known.add(file));
   return known;
 }
+
+function readPiece(file: string): Piece {
+  const text = read(file);
+  const specifiers = CODE.test(file) ? [...text.matchAll(SPECIFIER)].map(([, specifier = ""]) => specifier) : [];
+  return {
+    digest: createHash("sha256").update(text).digest("base64"),
+    imports: specifiers.flatMap((specifier) => locate(file, specifier) ?? []),
+  };
+}
+
+function remember<Value>(known: Map<string, Value>, path: string, make: (path: string) => Value): Value {
+  const value = known.get(path) ?? make(path);
+  known.set(path, value);
+  return value;
+}
+
+const hasChanged = ({ pieces, folders }: Reading): boolean =>
+  [...pieces].some(([file, { digest }]) => readPiece(file).digest !== digest) ||
+  [...folders].some(([folder, names]) => listData(folder).join() !== names.join());
 
 function locate(file: string, specifier: string): string | undefined {
   if (specifier.startsWith(".")) return join(dirname(file), specifier);
@@ -85,14 +129,15 @@ function locate(file: string, specifier: string): string | undefined {
 }
 
 /** What is no code in the folders of plugins that the files belong to: tables and texts that they may read. */
-function dataBeside(files: Iterable<string>): readonly string[] {
+function dataBeside(files: ReadonlySet<string>): readonly string[] {
   const folders = new Set([...files].flatMap((file) => /^.*\/plugins\/[^/]+(?=\/)/.exec(toSlashes(file))?.[0] ?? []));
-  return [...folders].flatMap((folder) =>
-    readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && !CODE.test(entry.name))
-      .map((entry) => join(entry.parentPath, entry.name)),
-  );
+  return [...folders].flatMap((folder) => remember(reading?.folders ?? new Map(), folder, listData));
 }
+
+const listData = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !CODE.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
 
 const toSlashes = (path: string): string => path.replaceAll(sep, "/");
 

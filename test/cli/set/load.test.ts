@@ -8,7 +8,14 @@ import { checkDir, toIdleLent } from "../../../runtime/cli/set/check.ts";
 import { type Lent, loadPlugins, loadSet } from "../../../runtime/cli/set/load.ts";
 import { bindServices, type Service } from "../../../runtime/core/service.ts";
 import { toFaultLine } from "../../../runtime/core/set/faults.ts";
-import { edit, type Files, makeDirectory, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
+import {
+  edit,
+  type Files,
+  makeDirectory,
+  removeDirectories,
+  TOSS,
+  writeFiles,
+} from "../../core/set/served-directory.ts";
 import { toCall } from "../../support/sellers/call.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -35,6 +42,19 @@ const withPlugin = (setup: string): Files => ({
   ...TOSS,
   "plugins/toss.ts": `import { definePlugin } from "#plugin";\nexport default definePlugin("toss", ${setup});\n`,
 });
+
+const world = globalThis as { isTossChanging?: boolean };
+const HEADS = `export const side = "heads";\n`;
+/** Changes a file of its own before it imports it. */
+const CHANGING = `import { writeFileSync } from "node:fs";
+import { definePlugin } from "#plugin";
+export default definePlugin("toss", async () => {
+  if (globalThis.isTossChanging)
+    writeFileSync(new URL("side.ts", import.meta.url), 'export const side = "tails";');
+  const { side } = await import("./side.ts");
+  return { toss: () => side };
+});
+`;
 
 describe("a directory of services", () => {
   after(removeDirectories);
@@ -123,6 +143,17 @@ describe("a plugin that is loaded", () => {
     const dir = await makeDirectory(withPlugin("({ clock }) => ({ toss: () => clock })"));
     await openServices(dir, { host });
     expect(opened).to.deep.equal(["clock"]);
+  });
+
+  it("is imported anew when one of its files was another one while plugins were loaded", async () => {
+    const { "plugins/toss.ts": _, ...rest } = TOSS;
+    const dir = await makeDirectory({ ...rest, "plugins/toss/index.ts": CHANGING, "plugins/toss/side.ts": HEADS });
+    const load = async (): Promise<unknown> => run((await openServices(dir))[0] as Service, {});
+    world.isTossChanging = true;
+    expect(await load()).to.equal("tails");
+    world.isTossChanging = false;
+    await writeFiles(dir, { "plugins/toss/side.ts": HEADS });
+    expect(await load()).to.equal("heads");
   });
 
   it("finds the packages of its own directory, and the contract that comes with payphone", async () => {
