@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { withBrowser } from "../../../support/programs.ts";
 import type { SandboxServer } from "../../../support/sellers/sandbox-server.ts";
 import { sharedSandboxServer } from "../../../support/sellers/shared-sandbox-server.ts";
-import { DESKTOP, sharedBrowser, type Visit, visit } from "./support/browser.ts";
+import { DESKTOP, type Prepare, sharedBrowser, type Visit, visit } from "./support/browser.ts";
 import { findFaint } from "./support/contrast.ts";
 
 const STATUS = "**/v1/ledger/report/*";
@@ -19,6 +19,8 @@ const RUNNING = {
 const FAILED = { ...RUNNING, status: "FAILED", eta_seconds: null, step: null, error: "the node is gone" };
 const TRANSACTION = `0x${"7".repeat(64)}`;
 
+const withClock: Prepare = (page) => page.clock.install();
+
 /** A body of a status, or a status code of an answer without one. */
 type Answer = object | number;
 
@@ -32,9 +34,8 @@ withBrowser.describe("a job that was bought in the explorer", () => {
     browser = await sharedBrowser();
     server = await sharedSandboxServer();
   });
-  after(async () => {});
   beforeEach(async () => {
-    open = await visit(browser, `${server.url}/docs/ledger_report`, { ...DESKTOP, colorScheme: "light" });
+    open = await visit(browser, `${server.url}/docs/ledger_report`, DESKTOP, withClock);
     page = open.page;
   });
   afterEach(async () => {
@@ -54,7 +55,6 @@ withBrowser.describe("a job that was bought in the explorer", () => {
   /** Answers the page's questions in the seller's place, one after the other and then with the last; counts them. */
   async function script(...answers: readonly Answer[]): Promise<() => number> {
     let asked = 0;
-    await page.clock.install();
     await page.route(STATUS, (route) => {
       const answer = answers[Math.min(asked, answers.length - 1)];
       asked += 1;

@@ -5,6 +5,7 @@ import { findChromium } from "../../../../support/chromium.ts";
 const ARGUMENTS = [
   "--no-sandbox",
   "--disable-gpu",
+  "--in-process-gpu",
   "--disable-quic",
   "--no-first-run",
   "--disable-background-networking",
@@ -39,19 +40,22 @@ async function launch(): Promise<Browser> {
   return chromium.launch({ ...(await found.open()), args: ARGUMENTS });
 }
 
-/**
- * Opens an address in a context of its own.
- * @param prepare runs before the page's own scripts do.
- */
+/** What is done with a new page before the page's own scripts run, and lasts as long as the page. */
+export type Prepare = (page: Page) => Promise<void>;
+
+/** Pages that nobody uses, by how they were made. A new one takes Chromium two processes, which is more than most tests take. */
+const idle = new Map<Prepare, Map<string, Page[]>>();
+const PLAIN: Prepare = async () => {};
+
+/** Opens an address where nothing is left of earlier visits but the browser's cache. */
 export async function visit(
   browser: Browser,
   url: string,
   options: BrowserContextOptions = DESKTOP,
-  prepare: (page: Page) => Promise<void> = async () => {},
+  prepare: Prepare = PLAIN,
 ): Promise<Visit> {
-  // Where the machine has no language, Chromium reports one that is none.
-  const context = await browser.newContext({ locale: "en-US", ...options });
-  const page = await context.newPage();
+  const kept = keptFor(options, prepare);
+  const page = kept.pop() ?? (await openPage(browser, options, prepare));
   const complaints: string[] = [];
   const { origin } = new URL(url);
   page.on("pageerror", (error) => complaints.push(String(error)));
@@ -61,7 +65,47 @@ export async function visit(
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
       complaints.push(message.text());
   });
-  await prepare(page);
   await page.goto(url);
-  return { page, complaints, close: () => context.close() };
+  const close = async (): Promise<void> => {
+    await clear(page, origin, options);
+    kept.push(page);
+  };
+  return { page, complaints, close };
+}
+
+function keptFor(options: BrowserContextOptions, prepare: Prepare): Page[] {
+  const key = JSON.stringify(options);
+  const prepared = idle.get(prepare) ?? new Map<string, Page[]>();
+  const kept = prepared.get(key) ?? [];
+  idle.set(prepare, prepared.set(key, kept));
+  return kept;
+}
+
+/** A page in a context of its own. */
+async function openPage(browser: Browser, options: BrowserContextOptions, prepare: Prepare): Promise<Page> {
+  // Where the machine has no language, Chromium reports one that is none.
+  const context = await browser.newContext({ locale: "en-US", ...options });
+  const page = await context.newPage();
+  await prepare(page);
+  return page;
+}
+
+/** Leaves the page's address, and forgets what a test has set and what the address has kept. */
+async function clear(
+  page: Page,
+  origin: string,
+  { viewport, permissions = [], colorScheme = "light" }: BrowserContextOptions,
+): Promise<void> {
+  const context = page.context();
+  for (const event of ["pageerror", "request", "console"]) page.removeAllListeners(event as "request");
+  await page.unrouteAll();
+  await page.goto("about:blank");
+  if (viewport) await page.setViewportSize(viewport);
+  await page.emulateMedia({ media: null, colorScheme });
+  const session = await context.newCDPSession(page);
+  await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });
+  await session.detach();
+  await context.clearCookies();
+  await context.clearPermissions();
+  await context.grantPermissions([...permissions]);
 }

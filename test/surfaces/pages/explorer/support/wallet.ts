@@ -1,13 +1,14 @@
 import type { Page } from "playwright-core";
 import { privateKeyToAccount } from "viem/accounts";
+import type { Prepare } from "./browser.ts";
 
 type Hex = `0x${string}`;
 
 /** What a wallet was asked, in order. */
 export interface FakeWallet {
   readonly asked: { readonly method: string; readonly params: readonly unknown[] }[];
-  /** Puts the wallet into a page, before the page's own scripts run. */
-  into(page: Page): Promise<void>;
+  /** Puts the wallet into a page, before the page's own scripts run; in its place stands, later on, the wallet made last. */
+  readonly into: Prepare;
 }
 
 export interface FakeWalletOptions {
@@ -26,7 +27,7 @@ export function createFakeWallet({ key, chainId, name, declines = false }: FakeW
   const asked: FakeWallet["asked"] = [];
   let chain = chainId;
 
-  async function answer(method: string, params: readonly unknown[]): Promise<unknown> {
+  ask = async (method: string, params) => {
     asked.push({ method, params });
     if (method === "eth_requestAccounts") return [account.address];
     if (method === "eth_chainId") return `0x${chain.toString(16)}`;
@@ -40,33 +41,38 @@ export function createFakeWallet({ key, chainId, name, declines = false }: FakeW
     const { domain, types, primaryType, message } = JSON.parse(String(params[1]));
     if (domain.chainId !== chain) throw new Error(`the wallet is on chain ${chain}, not ${domain.chainId}`);
     return account.signTypedData({ domain, types, primaryType, message });
-  }
-
-  return {
-    asked,
-    async into(page) {
-      await page.exposeFunction("askWallet", answer);
-      await page.addInitScript((announced) => {
-        const world = globalThis as unknown as {
-          askWallet(method: string, params: unknown[]): Promise<{ refused?: number }>;
-          ethereum: object;
-          addEventListener(type: string, listener: () => void): void;
-          dispatchEvent(event: Event): void;
-        };
-        const provider = {
-          async request({ method, params = [] }: { method: string; params?: unknown[] }): Promise<unknown> {
-            const answer = await world.askWallet(method, params);
-            if (answer?.refused) throw { code: answer.refused, message: "User rejected the request." };
-            return answer;
-          },
-        };
-        if (announced === undefined) world.ethereum = provider;
-        else {
-          const detail = { info: { uuid: "1", name: announced, icon: "data:,", rdns: "test" }, provider };
-          const announce = () => world.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
-          world.addEventListener("eip6963:requestProvider", announce);
-        }
-      }, name);
-    },
   };
+  const into = INTO.get(name) ?? ((page) => install(page, name));
+  INTO.set(name, into);
+  return { asked, into };
+}
+
+/** What the wallet made last does when it is asked. */
+let ask: (method: string, params: readonly unknown[]) => Promise<unknown>;
+/** By the name that is announced: a page that was prepared once can be used again. */
+const INTO = new Map<string | undefined, Prepare>();
+
+async function install(page: Page, name: string | undefined): Promise<void> {
+  await page.exposeFunction("askWallet", (method: string, params: readonly unknown[]) => ask(method, params));
+  await page.addInitScript((announced) => {
+    const world = globalThis as unknown as {
+      askWallet(method: string, params: unknown[]): Promise<{ refused?: number }>;
+      ethereum: object;
+      addEventListener(type: string, listener: () => void): void;
+      dispatchEvent(event: Event): void;
+    };
+    const provider = {
+      async request({ method, params = [] }: { method: string; params?: unknown[] }): Promise<unknown> {
+        const answer = await world.askWallet(method, params);
+        if (answer?.refused) throw { code: answer.refused, message: "User rejected the request." };
+        return answer;
+      },
+    };
+    if (announced === undefined) world.ethereum = provider;
+    else {
+      const detail = { info: { uuid: "1", name: announced, icon: "data:,", rdns: "test" }, provider };
+      const announce = () => world.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+      world.addEventListener("eip6963:requestProvider", announce);
+    }
+  }, name);
 }
