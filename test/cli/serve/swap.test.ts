@@ -39,6 +39,8 @@ export default definePlugin("toss", () => ({
 }));
 `;
 const { "plugins/toss.ts": _, ...REST } = TOSS;
+/** Collecting takes a tenth of a second of a processor. */
+const COLLECT_MS = 1000;
 const SHOP: Files = edit(
   {
     ...REST,
@@ -130,10 +132,11 @@ describe("a set that is swapped for another one", () => {
     }
     await change(SHOP);
     const collect = openCollect();
-    await eventually(() => {
+    const isFree = (): boolean => {
       collect();
       return earlier.every((ref) => ref.deref() === undefined);
-    });
+    };
+    await eventually(isFree, Boolean, COLLECT_MS); // The signal that bounds a settlement holds them for 44 seconds.
   });
 
   it("changes nothing when a plugin of the new set has a fault", async () => {
