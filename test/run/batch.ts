@@ -50,7 +50,7 @@ export function runBatch(files: readonly string[]): Promise<Outcome> {
 /** A process that ended badly without a failing test counts as one failure. */
 function toOutcome(output: string, end: string, code: number | null): Outcome {
   const [tree = "", closing] = output.split(MARK);
-  if (closing === undefined) return { passed: 0, failed: 1, pending: {}, tree, failures: `  ${end}\n` };
+  if (closing === undefined) return { passed: 0, failed: 1, pending: {}, times: [], tree, failures: `  ${end}\n` };
   const [line = "", ...failures] = closing.split("\n");
   const counts = JSON.parse(line) as Counts; // Our own reporter wrote it.
   if (code === 0 || counts.failed > 0) return { ...counts, tree, failures: failures.join("\n") };

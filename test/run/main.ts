@@ -1,16 +1,22 @@
 /**
  * Runs the tests, in two processes more than there are processors, because many of them wait:
  * `npm test` all of them, `npm test -- <text>…` the files whose path includes a text, `npm run test:unit` the quick ones.
+ * `--times` says where the time went.
  */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { type Outcome, runBatch } from "./batch.ts";
 import { isUnit, testFiles, toBatches } from "./files.ts";
 import { installPrograms, missingPrograms } from "./programs.ts";
+import { type Span, toTimes } from "./times.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { unit: { type: "boolean" }, jobs: { type: "string", default: String(availableParallelism() + 2) } },
+  options: {
+    unit: { type: "boolean" },
+    times: { type: "boolean" },
+    jobs: { type: "string", default: String(availableParallelism() + 2) },
+  },
 });
 const started = performance.now();
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -18,14 +24,17 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 if (!values.unit) installPrograms(say);
 const files = testFiles(positionals).filter((file) => !values.unit || isUnit(file));
 const batches = toBatches(files);
-const outcomes: Outcome[] = [];
+const outcomes: (Outcome & Span)[] = [];
+const elapsed = (): number => (performance.now() - started) / 1000;
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+if (values.times) for (const line of toTimes(outcomes, availableParallelism())) say(line);
 process.exitCode = summarize();
 
 async function work(): Promise<void> {
   for (let batch = batches.shift(); batch; batch = batches.shift()) {
+    const begun = elapsed();
     const outcome = await runBatch(batch);
-    outcomes.push(outcome);
+    outcomes.push({ ...outcome, files: batch, begun, ended: elapsed() });
     say(outcome.tree);
   }
 }
@@ -42,7 +51,7 @@ function summarize(): number {
     for (const [suite, tests] of leftOut) say(`  ${suite}: ${tests}`);
     if (process.env.CI) say("CI leaves nothing out: this is a failure.");
   }
-  const seconds = Math.round((performance.now() - started) / 1000);
+  const seconds = Math.round(elapsed());
   say(`\n  ${passed} passing (${Math.floor(seconds / 60)}m ${seconds % 60}s)`);
   if (pending > 0) say(`  ${pending} pending`);
   if (failed > 0) say(`  ${failed} failing`);

@@ -1,4 +1,6 @@
+import { relative } from "node:path";
 import Mocha from "mocha";
+import { since, type Time, usage } from "./usage.ts";
 
 /** What one process of mocha's counted. */
 export interface Counts {
@@ -6,6 +8,8 @@ export interface Counts {
   readonly failed: number;
   /** The number of tests that were left out, by suite. */
   readonly pending: Readonly<Record<string, number>>;
+  /** What each file took, loading aside. */
+  readonly times: readonly Time[];
 }
 
 /** Begins the line, after the tree of tests, that holds the counts as JSON. Failures follow it. */
@@ -14,6 +18,8 @@ export const MARK = "\n@payphone-tests ";
 /** mocha's `spec`, with the counts in a form that programs can read. mocha wants a class. */
 export default class Reporter extends Mocha.reporters.Spec {
   readonly #pending: Record<string, number> = {};
+  readonly #times: Time[] = [{ what: "loading files", ...usage() }];
+  #before = usage();
 
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
@@ -21,11 +27,20 @@ export default class Reporter extends Mocha.reporters.Spec {
       const suite = parent?.titlePath().join(", ") ?? "";
       this.#pending[suite] = (this.#pending[suite] ?? 0) + 1;
     });
+    runner.on("suite end", ({ parent, file = "" }) => {
+      if (parent?.root) this.#note(relative("", file));
+    });
+  }
+
+  #note(what: string): void {
+    this.#times.push({ what, ...since(this.#before) });
+    this.#before = usage();
   }
 
   override epilogue(): void {
     const { passes, failures } = this.stats;
-    const counts: Counts = { passed: passes, failed: failures, pending: this.#pending };
+    this.#note("closing what files share");
+    const counts: Counts = { passed: passes, failed: failures, pending: this.#pending, times: this.#times };
     process.stdout.write(`${MARK}${JSON.stringify(counts)}\n`);
     if (failures > 0) Mocha.reporters.Base.list(this.failures);
   }
