@@ -8,7 +8,8 @@ import { shopOption } from "./directory.ts";
 
 const SIMULATE_HELP = `
 Start the sandbox first (payphone sandbox, or npm start), and look at its book or its pages meanwhile. Of ten buyers six
-pay, one sends each payment again, one leaves before the answer, one looks only, and one has no money.
+pay, one sends each payment again, one leaves before the answer, one looks only, and one has no money. They come over
+REST, MCP and A2A in turn.
 
 Examples:
   payphone simulate

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PaymentRequired } from "@x402/core/types";
-import type { Manifest, RailManifest } from "../../core/set/manifest.ts";
+import type { Door } from "../../core/books/events.ts";
+import type { RailManifest } from "../../core/set/manifest.ts";
 import { openPayer } from "../call/buyer-payer.ts";
 import { toOffers } from "../call/offers.ts";
+import { type Answer, openDoor, type Visit, type Ware } from "./doors.ts";
 import type { Purse } from "./purses.ts";
 
 /** What a simulated buyer does with a challenge. */
@@ -13,16 +14,24 @@ export const HABITS: readonly Habit[] = [
   ...(["pays", "replays", "pays", "leaves", "pays", "has no money", "pays", "looks", "pays", "pays"] as const),
 ];
 
+/** The doors through which buyers come, in turn. */
+const DOORS: readonly Door[] = ["rest", "mcp", "a2a"];
+
+/** Each habit comes through each door. @param at the buyer's place in the line */
+export const doorOf = (at: number): Door => DOORS[(at + Math.floor(at / HABITS.length)) % DOORS.length] as Door;
+
 export interface Buyer {
   readonly habit: Habit;
+  readonly door: Door;
   readonly purse: Purse;
 }
 
-/** A service that can be bought, and an input for it. */
-export interface Ware {
-  readonly manifest: Manifest;
-  readonly path: string;
-  readonly input: unknown;
+/** What a buyer knows of its own purchases. */
+export interface Bought {
+  /** Payments that were answered with what they had bought, each once. */
+  served: number;
+  /** Payments whose answer the buyer did not wait for, or did not get: each of them may have been charged. */
+  open: number;
 }
 
 export interface BuyerDeps {
@@ -41,56 +50,55 @@ const PATIENCE_MS = 60_000;
 /** Somebody who leaves does so within this time after having paid. */
 const LEAVES_MS = 60;
 const RETRY_MS = 1000;
+const NEVER = new AbortController().signal;
 
 /** Buys again and again, as its habit is, until the signal ends it. A call in flight is finished. */
-export async function trade({ habit, purse }: Buyer, deps: BuyerDeps): Promise<void> {
+export async function trade({ habit, door, purse }: Buyer, deps: BuyerDeps): Promise<Bought> {
   const { url, wares, rails, note, signal, pauseMs } = deps;
+  const bought: Bought = { served: 0, open: 0 };
+  const shop = openDoor(door, url);
   for (;;) {
     await sleep(Math.random() * 2 * pauseMs, undefined, { signal }).catch(() => {});
-    if (signal.aborted) return;
+    if (signal.aborted) break;
     await visit().catch((error: unknown) => note(`failed: ${(error as Error).name}`));
   }
+  await shop.close();
+  return bought;
 
   async function visit(): Promise<void> {
-    const ware = pick(wares);
-    const unpaid = await send(ware);
-    if (unpaid.status !== 402) return note(`unpaid: ${unpaid.status}`);
-    const challenge = (await unpaid.json()) as PaymentRequired;
+    const visited = await shop.visit(pick(wares));
+    if (!visited.challenge) return note(`unpaid: ${visited.what}`);
     if (habit === "looks") return note("looked");
-    const { offers } = toOffers(challenge, rails);
+    const { offers } = toOffers(visited.challenge, rails);
     if (offers.length === 0) return note("no offer");
     const wallet = { origin: "sandbox" as const, key: () => purse.key, rpc: () => undefined };
-    const payment = await (await openPayer(wallet, pick(offers))).sign(challenge);
-    if (habit === "leaves") return leave(ware, payment);
-    const { status } = await insist(ware, payment);
-    note(status === 200 ? "paid and served" : `refused: ${status}`);
-    for (let again = 0; habit === "replays" && status === 200 && again < 2; again += 1)
-      note(`sent again: ${(await insist(ware, payment)).status}`);
+    const payment = await (await openPayer(wallet, pick(offers))).sign(visited.challenge);
+    if (habit === "leaves") return leave(visited, payment);
+    const { outcome, what } = await insist(visited, payment);
+    note(outcome === "served" ? "paid and served" : `refused: ${what}`);
+    if (outcome === "served") bought.served += 1;
+    if (outcome === "later") bought.open += 1;
+    for (let again = 0; habit === "replays" && outcome === "served" && again < 2; again += 1)
+      note(`sent again: ${(await insist(visited, payment)).outcome}`);
   }
 
-  async function leave(ware: Ware, payment: string): Promise<void> {
+  async function leave(visited: Visit, payment: string): Promise<void> {
     const gone = AbortSignal.timeout(Math.ceil(Math.random() * LEAVES_MS));
-    const response = await send(ware, payment, gone).catch(() => undefined);
-    note(response ? `left too late: ${response.status}` : "left");
+    const answer = await visited.pay(payment, gone).catch(() => undefined);
+    note(answer ? `left too late: ${answer.outcome}` : "left");
+    if (answer?.outcome === "served") bought.served += 1;
+    else if (answer?.outcome !== "refused") bought.open += 1;
   }
 
-  /** Repeats the same payment, as the answers tell. */
-  async function insist(ware: Ware, payment: string): Promise<Response> {
+  /** Repeats the same payment, as the answers tell; without an answer, it may have been charged. */
+  async function insist(visited: Visit, payment: string): Promise<Answer> {
     for (const givenUp = performance.now() + PATIENCE_MS; ; ) {
-      const response = await send(ware, payment);
-      await response.arrayBuffer();
-      if (![409, 429, 503].includes(response.status) || performance.now() > givenUp) return response;
+      const answer = await visited
+        .pay(payment, NEVER)
+        .catch((error: unknown): Answer => ({ outcome: "later", what: (error as Error).name }));
+      if (answer.outcome !== "later" || performance.now() > givenUp) return answer;
       await sleep(RETRY_MS);
     }
-  }
-
-  function send({ path, input }: Ware, payment?: string, gone?: AbortSignal): Promise<Response> {
-    return fetch(url + path, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...(payment !== undefined && { "payment-signature": payment }) },
-      body: JSON.stringify(input),
-      signal: AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ...(gone ? [gone] : [])]),
-    });
   }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { BookLine } from "../../core/books/books.ts";
+import type { BookLine, TallySum } from "../../core/books/books.ts";
+import type { Door } from "../../core/books/events.ts";
 import { SIGNS } from "../../core/books/events.ts";
 import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
@@ -7,6 +8,14 @@ import { openChains } from "../books/chains.ts";
 import { withBooks } from "../books/place.ts";
 import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
+import type { Bought } from "./buyers.ts";
+
+/** A simulated buyer, and what it knows of its own purchases. */
+export interface SimulatedClient extends Bought {
+  readonly door: Door;
+  /** Lower case. */
+  readonly address: string;
+}
 
 export interface SimulatedTrade {
   readonly dir: string;
@@ -14,29 +23,37 @@ export interface SimulatedTrade {
   readonly rails: readonly RailManifest[];
   /** Unix milliseconds. */
   readonly from: number;
-  /** The simulated buyers' addresses. */
-  readonly payers: readonly string[];
+  readonly clients: readonly SimulatedClient[];
 }
 
 /** A payment that was left open is settled, or given up, within so many looks. */
 const LOOKS = 10;
 const PAUSE_MS = 3000;
 const DAY_MS = 24 * 60 * 60_000;
+const MINUTE_MS = 60_000;
 const PAGE = 2000;
+const DOORS: readonly Door[] = ["rest", "mcp", "a2a"];
 
-/** Says, rail by rail, what the buyers' payments were to the chain, and what they are in the book: they must be the same. */
+/**
+ * Says, rail by rail, what the buyers' payments were to the chain, and what they are in the book, and door by door how many
+ * sales the book has and how many the buyers count: they must be the same.
+ */
 export async function compare(config: Config, trade: SimulatedTrade, { out }: Terminal): Promise<boolean> {
-  const { dir, url, rails, from, payers } = trade;
-  const theirs = new Set(payers.map((payer) => payer.toLowerCase()));
+  const { dir, url, rails, from, clients } = trade;
+  const theirs = new Set(clients.map(({ address }) => address));
   for (let looks = 1; ; looks += 1) {
-    const rows = await withBooks(config, { dir, sandbox: true }, async ({ books, sandboxDir }) => {
+    const { rows, doors } = await withBooks(config, { dir, sandbox: true }, async ({ books, sandboxDir }) => {
       const chainOf = await openChains({ config, sandboxDir, url });
       const lines = readLines((after) => books.lines({ from }, { limit: PAGE, order: "oldest-first", after })).filter(
         ({ payer, kind }) => theirs.has(payer ?? "") && kind !== "refund",
       );
-      return Promise.all(rails.map((rail) => compareRail(rail, { chainOf, lines, from, theirs })));
+      const tallies = books.tallies({ from: Math.floor(from / MINUTE_MS) * MINUTE_MS, to: Date.now() + MINUTE_MS });
+      return {
+        rows: await Promise.all(rails.map((rail) => compareRail(rail, { chainOf, lines, from, theirs }))),
+        doors: DOORS.map((door) => compareDoor(door, { clients, lines, tallies })),
+      };
     });
-    const isSame = rows.every(({ booked, shown }) => booked === shown);
+    const isSame = rows.every(({ booked, shown }) => booked === shown) && doors.every(({ isRight }) => isRight);
     if (!isSame && looks < LOOKS) {
       await sleep(PAUSE_MS);
       continue;
@@ -45,7 +62,15 @@ export async function compare(config: Config, trade: SimulatedTrade, { out }: Te
       const amount = (atomic: bigint): string => `${toDecimal(atomic, rail.decimals)} ${rail.symbol}`;
       out(`${rail.id}: ${sales} sales, ${amount(booked)} in the book, ${amount(shown)} on the chain`);
     }
-    out(isSame ? "The book and the chains agree to the atom." : "The book and the chains do NOT agree.");
+    for (const { door, sales, served, open, counted } of doors)
+      out(
+        `${door}: ${sales} sales in the book, ${served} answers had and ${open} not waited for, ${counted} in the funnel`,
+      );
+    out(
+      isSame
+        ? "The book and the chains agree to the atom, and the buyers with both."
+        : "The book, the chains and the buyers do NOT agree.",
+    );
     return isSame;
   }
 }
@@ -65,6 +90,30 @@ async function compareRail(rail: RailManifest, { chainOf, lines, from, theirs }:
   const booked = ours.reduce((sum, { kind, amount }) => sum + BigInt(amount) * BigInt(SIGNS[kind]), 0n);
   const sales = ours.reduce((sum, { kind }) => sum + SIGNS[kind], 0);
   return { rail, booked, sales, shown: paid.reduce((sum, { amount }) => sum + amount, 0n) };
+}
+
+interface DoorTerms {
+  readonly clients: readonly SimulatedClient[];
+  readonly lines: readonly BookLine[];
+  readonly tallies: readonly TallySum[];
+}
+
+/** Who waited for the answers has as many as it paid for; of the others each may have been charged once, or not at all. */
+function compareDoor(door: Door, { clients, lines, tallies }: DoorTerms) {
+  const here = clients.filter((client) => client.door === door);
+  const sums = here.map(({ address, served, open }) => {
+    const theirs = lines.filter((line) => line.payer === address);
+    const sales = theirs.reduce((sum, { kind }) => sum + SIGNS[kind], 0);
+    const isRight = sales >= served && sales <= served + open && theirs.every((line) => line.door === door);
+    return { sales, served, open, isRight };
+  });
+  const sum = (name: "sales" | "served" | "open"): number => sums.reduce((total, each) => total + each[name], 0);
+  const counted = tallies.filter((tally) => tally.door === door && tally.what === "result");
+  return {
+    ...{ door, sales: sum("sales"), served: sum("served"), open: sum("open") },
+    counted: counted.reduce((total, { count }) => total + count, 0),
+    isRight: sums.every(({ isRight }) => isRight),
+  };
 }
 
 function readLines(read: (after: BookLine | undefined) => readonly BookLine[]): BookLine[] {

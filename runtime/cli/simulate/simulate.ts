@@ -7,7 +7,8 @@ import { describeSandbox } from "../books/chains.ts";
 import type { Config } from "../config/config.ts";
 import { loadSet } from "../set/load.ts";
 import type { Terminal } from "../terminal.ts";
-import { type Buyer, HABITS, trade, type Ware } from "./buyers.ts";
+import { type Buyer, doorOf, HABITS, trade } from "./buyers.ts";
+import type { Ware } from "./doors.ts";
 import { fund, fundableRails, makePurses } from "./purses.ts";
 import { compare } from "./report.ts";
 
@@ -28,8 +29,9 @@ const SETTLE_MS = 8000;
 const DEAREST_USD = "0.05";
 
 /**
- * Lets buyers trade with a running sandbox: stock x402 clients with wallets of their own, some of them without money, some
- * leaving, some sending a payment twice. @returns whether what they paid, the chains and the book agree in the end.
+ * Lets buyers trade with a running sandbox over REST, MCP and A2A: stock x402 clients with wallets of their own, some of them
+ * without money, some leaving, some sending a payment again. @returns whether what they paid and got, the chains and the book
+ * agree in the end.
  * @throws Problem `unavailable` when no sandbox runs there, `bad-request` when it sells nothing that can be bought so.
  */
 export async function simulate(config: Config, command: SimulateCommand, terminal: Terminal): Promise<boolean> {
@@ -44,7 +46,10 @@ export async function simulate(config: Config, command: SimulateCommand, termina
     );
   const from = Date.now();
   const purses = await makePurses(count);
-  const buyers = purses.map((purse, at): Buyer => ({ purse, habit: HABITS[at % HABITS.length] as Buyer["habit"] }));
+  const buyers = purses.map((purse, at): Buyer => {
+    const habit = HABITS[at % HABITS.length] as Buyer["habit"];
+    return { purse, habit, door: doorOf(at) };
+  });
   const rich = buyers.filter(({ habit }) => habit !== "has no money").map(({ purse }) => purse);
   for (const rail of rails) await fund(rich, rail, sandbox);
   terminal.err(`${count} buyers, ${wares.length} services, ${rails.map(({ title }) => title).join(" and ")}`);
@@ -54,11 +59,12 @@ export async function simulate(config: Config, command: SimulateCommand, termina
   const signal = AbortSignal.any([terminal.signal, AbortSignal.timeout(minutes * 60_000)]);
   const telling = setInterval(() => terminal.err(toProgress(from, counts)), TELL_MS);
   const deps = { url, wares, rails, note, signal, pauseMs: pause * 1000 };
-  await Promise.all(buyers.map((buyer) => trade(buyer, deps)));
+  const bought = await Promise.all(buyers.map(async (buyer) => ({ ...buyer, ...(await trade(buyer, deps)) })));
   clearInterval(telling);
   terminal.err(toProgress(from, counts));
   await sleep(SETTLE_MS);
-  return compare(config, { dir, url, rails, from, payers: purses.map(({ address }) => address) }, terminal);
+  const clients = bought.map(({ purse, ...each }) => ({ ...each, address: purse.address.toLowerCase() }));
+  return compare(config, { dir, url, rails, from, clients }, terminal);
 }
 
 /** What can be bought with a POST of its example; none of a job, which takes too long. */

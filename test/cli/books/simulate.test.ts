@@ -18,13 +18,20 @@ describe("payphone simulate", () => {
     runPayphone(args, { PAYPHONE_DATA_DIR: data.path, PAYPHONE_URL: sandbox.url });
 
   it("lets buyers trade, shows how far it is, and ends with book and chains that agree", async () => {
-    const { out, err, code } = await run("simulate", "--buyers", "10", "--minutes", "0.1", "--pause", "1");
+    const { out, err, code } = await run("simulate", "--buyers", "10", "--minutes", "0.2", "--pause", "1");
     expect(code, out + err).to.equal(0);
     expect(err).to.match(/^10 buyers, \d+ services, USDC on Base and JPYC on Polygon$/m);
     expect(err).to.match(/^\d+ s: .*paid and served \d+/m);
-    expect(out).to.match(/^The book and the chains agree to the atom\.$/m);
-    const sold = [...out.matchAll(/: (\d+) sales/g)].reduce((sum, [, count]) => sum + Number(count), 0);
+    expect(out).to.match(/^The book and the chains agree to the atom, and the buyers with both\.$/m);
+    const sold = [...out.matchAll(/^\w+: (\d+) sales, /gm)].reduce((sum, [, count]) => sum + Number(count), 0);
     expect(sold).to.be.greaterThan(0);
+    for (const door of ["rest", "mcp", "a2a"]) {
+      const [, ...counts] =
+        new RegExp(`^${door}: (\\d+) sales .*, (\\d+) answers had .*, (\\d+) in the funnel$`, "m").exec(out) ?? [];
+      const [inBook = 0, served = 0, inFunnel = 0] = counts.map(Number);
+      expect(served, `${door}: ${out}${err}`).to.be.greaterThan(0);
+      expect(inFunnel, `${door}: nobody else buys here`).to.equal(inBook);
+    }
     const sales = await run("sales", "--json");
     expect(sales.err).to.equal("The sandbox's book: play money.\n");
     const lines = sales.out

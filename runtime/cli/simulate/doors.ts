@@ -1,0 +1,166 @@
+import { randomUUID } from "node:crypto";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { decodePaymentSignatureHeader } from "@x402/core/http";
+import { parsePaymentRequired } from "@x402/core/schemas";
+import type { PaymentRequired } from "@x402/core/types";
+import type { Door } from "../../core/books/events.ts";
+import { PATHS } from "../../core/paths.ts";
+import type { Manifest } from "../../core/set/manifest.ts";
+import { ask, field, textField } from "../call/http.ts";
+import { challengeIn, secondsToRetry, type ToolResult, transactionIn } from "../mcp-proxy/results.ts";
+
+/** A service that can be bought, and an input for it. */
+export interface Ware {
+  readonly manifest: Manifest;
+  readonly path: string;
+  readonly input: unknown;
+}
+
+/** What came of a payment. `later`: the same payment is to be sent again. */
+export interface Answer {
+  readonly outcome: "served" | "later" | "refused";
+  /** Where it was refused: in a word. */
+  readonly what: string;
+}
+
+/** One call, from the question for the price on. */
+export interface Visit {
+  /** Undefined where no payment was asked for. */
+  readonly challenge: PaymentRequired | undefined;
+  /** What came instead, in a word. */
+  readonly what: string;
+  /** Sends a payment, made as the header PAYMENT-SIGNATURE; the same one as often as it is wanted. */
+  pay(payment: string, signal: AbortSignal): Promise<Answer>;
+}
+
+/** A way into the shop, as one buyer uses it. */
+export interface ShopDoor {
+  /** @throws when no answer came. */
+  visit(ware: Ware): Promise<Visit>;
+  close(): Promise<void>;
+}
+
+const NEVER = new AbortController().signal;
+const ANSWER_MS = 60_000;
+const INFO = { name: "payphone-simulate", version: "1" };
+
+/** Opens a door. @param url the seller's base URL, without a trailing slash */
+export function openDoor(door: Door, url: string): ShopDoor {
+  return { rest: openRest, mcp: openMcp, a2a: openA2a }[door](url);
+}
+
+const PASSING: readonly number[] = [408, 409, 425, 429, 503];
+
+function openRest(url: string): ShopDoor {
+  return {
+    async visit({ path, input }) {
+      const request = { method: "POST", url: url + path, body: JSON.stringify(input) };
+      const unpaid = await ask(request, { signal: NEVER });
+      const parsed = unpaid.status === 402 ? parsePaymentRequired(unpaid.json) : undefined;
+      return {
+        challenge: parsed?.success ? (parsed.data as PaymentRequired) : undefined,
+        what: `${unpaid.status}`,
+        async pay(payment, signal) {
+          const { status } = await ask(request, { signal, headers: { "payment-signature": payment } });
+          const outcome = status === 200 ? "served" : PASSING.includes(status) ? "later" : "refused";
+          return { outcome, what: `${status}` };
+        },
+      };
+    },
+    close: async () => {},
+  };
+}
+
+/** With the official client, which pays in `_meta` (x402 v2, transport MCP). */
+function openMcp(url: string): ShopDoor {
+  let opened: Promise<Client> | undefined;
+  async function connect(): Promise<Client> {
+    const client = new Client(INFO, { versionNegotiation: { mode: "auto" } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url + PATHS.mcp)));
+    return client;
+  }
+
+  async function call(params: object, signal: AbortSignal): Promise<ToolResult> {
+    opened ??= connect();
+    try {
+      const asked = { method: "tools/call", params } as { method: "tools/call"; params: { name: string } };
+      return (await (await opened).request(asked, { signal, timeout: ANSWER_MS })) as unknown as ToolResult;
+    } catch (error) {
+      if (!signal.aborted) opened = undefined;
+      throw error;
+    }
+  }
+
+  return {
+    async visit({ manifest: { id }, input }) {
+      const tool = { name: id, arguments: input };
+      const unpaid = await call(tool, NEVER);
+      return {
+        challenge: challengeIn(unpaid),
+        what: codeOf(unpaid),
+        async pay(payment, signal) {
+          const paid = { ...tool, _meta: { "x402/payment": decodePaymentSignatureHeader(payment) } };
+          const result = await call(paid, signal);
+          if (result.isError !== true && transactionIn(result) !== undefined) return { outcome: "served", what: "" };
+          return { outcome: secondsToRetry(result) === undefined ? "refused" : "later", what: codeOf(result) };
+        },
+      };
+    },
+    close: async () => (await opened?.catch(() => undefined))?.close(),
+  };
+}
+
+const codeOf = ({ structuredContent }: ToolResult): string =>
+  textField(structuredContent, "code") ?? textField(structuredContent, "error") ?? "no result";
+
+const STATES: Readonly<Record<string, Answer["outcome"]>> = {
+  completed: "served",
+  working: "later",
+  submitted: "later",
+};
+
+/** A task by itself for each purchase, in the words of A2A 0.3 with the x402 extension. */
+function openA2a(url: string): ShopDoor {
+  async function rpc(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const { status, json } = await ask({ method: "POST", url: url + PATHS.a2a, body }, { signal });
+    const result = field(json, "result");
+    if (result === undefined) throw new Error(`A2A ${status}: ${textField(field(json, "error"), "message") ?? ""}`);
+    return result;
+  }
+
+  const send = (message: object, signal: AbortSignal): Promise<unknown> => {
+    const known = { kind: "message", messageId: randomUUID(), role: "user", parts: [] };
+    return rpc("message/send", { message: { ...known, ...message } }, signal);
+  };
+
+  return {
+    async visit({ manifest: { id: skill }, input }) {
+      const begin = (): Promise<unknown> => send({ parts: [{ kind: "data", data: { skill, input } }] }, NEVER);
+      let task = await begin();
+      let state = stateOf(task);
+      const asked = parsePaymentRequired(field(metadataOf(task), "x402.payment.required"));
+      async function proceed(payment: string, signal: AbortSignal): Promise<unknown> {
+        if (STATES[state] === "later") return rpc("tasks/get", { id: textField(task, "id") }, signal);
+        if (state !== "input-required") task = await begin(); // A task takes one payment.
+        const payload = decodePaymentSignatureHeader(payment);
+        const metadata = { "x402.payment.status": "payment-submitted", "x402.payment.payload": payload };
+        const of = { taskId: textField(task, "id"), contextId: textField(task, "contextId") };
+        return send({ ...of, metadata }, signal);
+      }
+      return {
+        challenge: asked.success ? (asked.data as PaymentRequired) : undefined,
+        what: state,
+        async pay(payment, signal) {
+          task = await proceed(payment, signal);
+          state = stateOf(task);
+          return { outcome: STATES[state] ?? "refused", what: state };
+        },
+      };
+    },
+    close: async () => {},
+  };
+}
+
+const stateOf = (task: unknown): string => textField(field(task, "status"), "state") ?? "no task";
+const metadataOf = (task: unknown): unknown => field(field(field(task, "status"), "message"), "metadata");
