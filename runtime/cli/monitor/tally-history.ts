@@ -1,7 +1,10 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Books, Span, TallySum } from "../../core/books/books.ts";
 
-/** Sums of tallies over long spans, hour by hour, so that the shop sells in between; what is over is read once. */
+/**
+ * Sums of tallies over long spans, a day at a time and the hours before and after them, so that the shop sells in between; what
+ * is over is read once.
+ */
 export interface TallyHistory {
   /** @param span of whole hours */
   read(books: Pick<Books, "tallies">, span: Span): Promise<readonly TallySum[]>;
@@ -43,11 +46,9 @@ export function createTallyHistory(now: () => number): TallyHistory {
   async function readDay(books: Pick<Books, "tallies">, at: number): Promise<readonly TallySum[]> {
     const kept = known.get(`d:${at}`);
     if (kept) return kept;
-    const hours: (readonly TallySum[])[] = [];
-    for (let hour = at; hour < at + DAY_MS; hour += HOUR_MS) hours.push(await readHour(books, hour));
-    const day = merge(hours, at);
+    await turn();
+    const day = books.tallies({ from: at, to: at + DAY_MS });
     keep(`d:${at}`, at + DAY_MS, day);
-    if (known.has(`d:${at}`)) for (let hour = at; hour < at + DAY_MS; hour += HOUR_MS) known.delete(`h:${hour}`);
     return day;
   }
 

@@ -110,8 +110,12 @@ function openMcp(url: string): ShopDoor {
   };
 }
 
-const codeOf = ({ structuredContent }: ToolResult): string =>
-  textField(structuredContent, "code") ?? textField(structuredContent, "error") ?? "no result";
+/** The code of a problem, or the beginning of why a payment was refused. */
+function codeOf({ structuredContent }: ToolResult): string {
+  const [code = "no result"] =
+    (textField(structuredContent, "code") ?? textField(structuredContent, "error"))?.split(":") ?? [];
+  return code;
+}
 
 const STATES: Readonly<Record<string, Answer["outcome"]>> = {
   completed: "served",

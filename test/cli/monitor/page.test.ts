@@ -100,15 +100,15 @@ describe("the seller's pages", () => {
     const store = await openStore({ dataDir: shop.dataDir });
     const spent = { network: "eip155:8453", at: Date.now(), purpose: "settlement", isReverted: false } as const;
     for (const fee of [
-      toFee({ ...spent, transaction, cost: 10n ** 14n }),
+      toFee({ ...spent, transaction, cost: 10n ** 14n + 1n }),
       toFee({ ...spent, transaction: `0x${"0".repeat(64)}`, cost: 10n ** 13n, isReverted: true }),
     ])
       await store.enter(fee, { key: fee.id, value: 1 });
     await store.close();
-    const cells = ["Base", "0.00011 ETH", "0.00001 ETH", "2", "1", "0 ETH"].map((cell) => `<td>${cell}</td>`).join("");
+    const cells = ["Base", "0.00011 ETH", "2", "1", "0.00001 ETH", "0 ETH"].map((cell) => `<td>${cell}</td>`).join("");
     for (const path of ["/", "/?days=30"]) expect(await read(path), path).to.include(cells);
     const [, id] = /href="(\/sales\/sale_[0-9a-f]+)"/.exec(await read(`/sales?q=${transaction}`)) ?? [];
-    expect(await read(id as string)).to.include("<dt>Fee</dt><dd>0.0001 ETH, paid by the treasury</dd>");
+    expect(await read(id as string)).to.include("<dt>Fee</dt><dd>0.000100000000000001 ETH, paid by the treasury</dd>");
   });
 
   it("are small", async () => {

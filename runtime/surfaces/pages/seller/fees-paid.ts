@@ -17,9 +17,9 @@ export function toFeesPaid({ books, look }: ShopView): Html | false {
     const reverted = sums.filter(({ isReverted }) => isReverted);
     const coins = toCoins(sums, then);
     const [count, lost] = [countOf(sums), countOf(reverted)].map(toCount);
-    return [networkNameOf(network), coins(sums), coins(reverted), count, lost, coins(then)];
+    return [networkNameOf(network), coins(sums), count, lost, coins(reverted), coins(then)];
   });
-  const heads = ["Chain", "Paid", "Of it for nothing", "Transactions", "Reverted", `Paid ${look.beforeWords}`];
+  const heads = ["Chain", "Paid", "Transactions", "Reverted", "Paid for those", `Paid ${look.beforeWords}`];
   return html`<h2>Fees that the treasury paid</h2>
 ${toFigureTable(`For settlements, refunds and anchors ${look.words}, in each chain's own coin`, heads, rows)}`;
 
@@ -33,9 +33,14 @@ const countOf = (sums: readonly FeeSum[]): number => sums.reduce((all, { count }
 /** @param known sums of the chain, in whichever span there are any */
 function toCoins(...known: readonly (readonly FeeSum[])[]): (sums: readonly FeeSum[]) => string {
   const { symbol, decimals } = known.flat()[0] as FeeSum;
-  return (sums) =>
-    `${toDecimal(
-      sums.reduce((all, { amount }) => all + amount, 0n),
-      decimals,
-    )} ${symbol}`;
+  return (sums) => {
+    const amount = sums.reduce((all, sum) => all + sum.amount, 0n);
+    return `${toDecimal(round(amount), decimals)} ${symbol}`;
+  };
+}
+
+/** To six digits: `payphone sales --csv` has all of them. */
+function round(amount: bigint): bigint {
+  const scale = 10n ** BigInt(Math.max(0, amount.toString().length - 6));
+  return ((amount + scale / 2n) / scale) * scale;
 }

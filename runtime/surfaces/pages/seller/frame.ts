@@ -102,9 +102,18 @@ export function toFigureTable(
 <caption>${caption}</caption>
 <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody>
-${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>
+${rows.map((row) => html`<tr>${row.map(toCell)}</tr>\n`)}</tbody>
 </table></div>`;
 }
+
+/** What is longer is a sentence, which may be broken into lines. */
+const LONGEST_NAME = 24;
+
+/** Only the last column has sentences. */
+const toCell = (cell: HtmlPart, at: number, row: readonly HtmlPart[]): Html =>
+  html`<td${at === row.length - 1 && isLong(cell) && html` class="prose"`}>${cell}</td>`;
+
+const isLong = (cell: HtmlPart): boolean => typeof cell === "string" && cell.length > LONGEST_NAME;
 
 /** A line over time, with its figures in a table for those who cannot see it. */
 export interface Chart {
