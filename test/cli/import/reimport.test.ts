@@ -1,5 +1,7 @@
+import fs from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect } from "chai";
 import { removeDirectories } from "../../core/set/served-directory.ts";
@@ -112,5 +114,68 @@ describe("an import that cannot be done", () => {
       server.closeAllConnections();
     }
     expect(await refusal(importAll(await openShop(), `${origin}/openapi.yaml`))).to.include("cannot be fetched");
+  });
+});
+
+describe("an import that is killed", () => {
+  const { rename } = fs.promises;
+  const setRename = (replacement: typeof rename): void => {
+    fs.promises.rename = replacement;
+    syncBuiltinESMExports();
+  };
+  after(() => {
+    setRename(rename);
+    return removeDirectories();
+  });
+
+  /** Imports until so many files have taken their places; whether there was one more. */
+  async function importUntil(dir: string, document: string, most: number): Promise<boolean> {
+    const { promise: isKilled, resolve } = Promise.withResolvers<true>();
+    let count = 0;
+    setRename(async (from, to) => {
+      if (count === most) return new Promise<never>(() => resolve(true)); // Nothing runs any more, as after a kill.
+      count += 1;
+      await rename(from, to);
+    });
+    const whole = importAll(dir, document).then(() => false);
+    const isCut = await Promise.race([isKilled, whole]);
+    setRename(rename);
+    return isCut;
+  }
+
+  /** What is left of drafts belongs to this process, which still runs. */
+  const filesOf = async (dir: string): Promise<object> =>
+    Object.fromEntries(Object.entries(await textsOf(dir)).filter(([file]) => !file.endsWith(".import")));
+
+  it("leaves a sound shop wherever it was, and the next one completes it", async () => {
+    const old = fixture("rates.yaml");
+    const changed = (await readFile(old, "utf8"))
+      .replace("listCurrencies", "allCurrencies")
+      .replace("summary: Rates of a day", "summary: Rates of one day")
+      .replace("base: { type: string }", "base: { type: string, minLength: 3 }");
+    const whole = await openShop({ "rates.yaml": changed });
+    await importAll(whole, old);
+    await importAll(whole, join(whole, "rates.yaml"));
+    const expected = await filesOf(whole);
+    let isCut = true;
+    for (let most = 0; isCut; most++) {
+      const dir = await openShop({ "rates.yaml": changed });
+      const [first, second] = [await importUntil(dir, old, most), await faultsOf(dir)];
+      expect(second, `after ${most} files`).to.deep.equal([]);
+      await importAll(dir, old);
+      isCut = (await importUntil(dir, join(dir, "rates.yaml"), most)) || first;
+      await importAll(dir, join(dir, "rates.yaml"));
+      expect(toPlain(await filesOf(dir), dir), `after ${most} files`).to.deep.equal(toPlain(expected, whole));
+    }
+  });
+
+  /** The notes name the folder. */
+  const toPlain = (files: object, dir: string): unknown => JSON.parse(JSON.stringify(files).replaceAll(dir, ""));
+
+  it("has its drafts removed by the next one", async () => {
+    const draft = `.${2 ** 30}.0.import`; // No process has such an id.
+    const dir = await openShop({ [`manifests/${draft}`]: "id: half" });
+    await importAll(dir, fixture("rates.yaml"));
+    expect(Object.keys(await textsOf(dir))).to.not.include(`manifests/${draft}`);
   });
 });

@@ -2,7 +2,7 @@ import { Problem } from "../../../api/problem.ts";
 import { subschemas } from "../../../core/schema/subschemas.ts";
 import { byPlace, type Fault, toFaultLine } from "../../../core/set/faults.ts";
 import { type Imported, type ImportedService, type LeftOut, Refused, type UpstreamEntry } from "../imported.ts";
-import { readNotes, toNotesFile } from "./notes.ts";
+import { type ImportNotes, readNotes, toNotesFile } from "./notes.ts";
 import {
   type FilePlan,
   type PlanTerms,
@@ -61,11 +61,8 @@ export async function applyImport(imported: Imported, options: ApplyOptions): Pr
     site.map((plan, at) => [sound.upstreams[at]?.id ?? "", plan]),
   );
   if (!isDryRun && services.length > 0) {
-    const texts = overlay(files, plans, site);
-    const changed = [...texts].filter(([file, text]) => files.get(file) !== text);
-    const notesText = `${JSON.stringify(after, undefined, 1)}\n`;
-    const isNoted = JSON.stringify(notes) === JSON.stringify(after);
-    await writeAll(dir, new Map(isNoted ? changed : [...changed, [toNotesFile(upstream), notesText]]));
+    const changed = [...overlay(files, plans, site)].filter(([file, text]) => files.get(file) !== text);
+    await writeAll(dir, toSteps(changed, { upstream, notes, after, isThere: (file) => files.has(file) }));
   }
   const offered = new Set(imported.offered.map(toManifestFile));
   const isManifest = (file: string): boolean => file.startsWith("manifests/") && file.endsWith(".yaml");
@@ -73,6 +70,30 @@ export async function applyImport(imported: Imported, options: ApplyOptions): Pr
     (file) => isManifest(file) && files.has(file) && !offered.has(file),
   );
   return { ...sound, imported, gone };
+}
+
+interface Steps {
+  readonly upstream: string;
+  readonly notes: ImportNotes | undefined;
+  readonly after: ImportNotes;
+  readonly isThere: (file: string) => boolean;
+}
+
+/**
+ * The files in an order in which an import that ends half-way leaves a sound shop, and a second one goes on: what is new is
+ * noted first, what changes last, and manifests follow what they name.
+ */
+function toSteps(
+  changed: readonly (readonly [file: string, text: string])[],
+  { upstream, notes, after, isThere }: Steps,
+): (readonly [file: string, text: string])[] {
+  const rank = (file: string): number => (file.startsWith("schemas/") ? 0 : file === SITE_FILE ? 1 : 2);
+  const ordered = changed.toSorted(([one], [other]) => rank(one) - rank(other));
+  if (JSON.stringify(notes) === JSON.stringify(after)) return ordered;
+  const fresh = Object.entries(after.files).filter(([file]) => notes?.files[file] === undefined && !isThere(file));
+  const before = { ...after, files: { ...notes?.files, ...Object.fromEntries(fresh) } };
+  const toFile = (one: ImportNotes) => [toNotesFile(upstream), `${JSON.stringify(one, undefined, 1)}\n`] as const;
+  return [...(fresh.length > 0 ? [toFile(before)] : []), ...ordered, toFile(after)];
 }
 
 type Sound = Omit<AppliedImport, "imported" | "gone">;

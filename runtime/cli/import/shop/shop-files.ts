@@ -49,25 +49,44 @@ export async function checkFiles(
   }
 }
 
-/** Writes all files or none: each is complete before any takes its place, and what was replaced is put back on failure. */
-export async function writeAll(dir: string, files: ShopFiles): Promise<void> {
+/**
+ * Writes all files or none: each is complete before any takes its place, in this order, and what was replaced is put back on
+ * failure. A file may stand there several times.
+ */
+export async function writeAll(dir: string, files: readonly (readonly [file: string, text: string])[]): Promise<void> {
   const earlier = new Map<string, string | undefined>();
-  const staged: string[] = [];
+  const staged: { readonly draft: string; readonly path: string }[] = [];
   try {
     for (const [file, text] of files) {
       const path = join(dir, file);
       await mkdir(dirname(path), { recursive: true });
-      earlier.set(file, await readFile(path, "utf8").catch(() => undefined));
+      if (!earlier.has(path)) await removeDrafts(dirname(path));
+      if (!earlier.has(path)) earlier.set(path, await readFile(path, "utf8").catch(() => undefined));
       const draft = join(dirname(path), `.${process.pid}.${staged.length}.import`);
-      staged.push(draft);
+      staged.push({ draft, path });
       await writeFile(draft, text);
     }
-    for (const [at, file] of [...files.keys()].entries()) await rename(staged[at] as string, join(dir, file));
+    for (const { draft, path } of staged) await rename(draft, path);
   } catch (error) {
-    for (const [file, text] of earlier)
-      await (text === undefined ? rm(join(dir, file), { force: true }) : writeFile(join(dir, file), text));
+    for (const [path, text] of earlier) await (text === undefined ? rm(path, { force: true }) : writeFile(path, text));
     throw new Problem("unavailable", `Nothing was written: ${(error as Error).message}`, { cause: error });
   } finally {
-    await Promise.all(staged.map((draft) => rm(draft, { force: true })));
+    await Promise.all(staged.map(({ draft }) => rm(draft, { force: true })));
+  }
+}
+
+/** Removes what an import that was ended half-way has left in a folder. */
+async function removeDrafts(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const [, pid] = /^\.(\d+)\.\d+\.import$/.exec(name) ?? [];
+    if (pid !== undefined && Number(pid) !== process.pid && !isRunning(Number(pid))) await rm(join(folder, name));
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
