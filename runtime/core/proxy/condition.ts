@@ -18,6 +18,8 @@ export interface Conditioned {
 
 const PARTS = /^\s*(status|\/[^\s=!]*)\s*(?:(==|!=|in)\s*(.+?)\s*)?$/;
 
+const OF_HTTP = "status is the number of the HTTP answer; a field of the answer is written /status";
+
 /** Reads a condition; a text says what is wrong with it. */
 export function readCondition(text: string): Condition | string {
   const [, place = "", operator, literal] = PARTS.exec(text) ?? [];
@@ -28,9 +30,12 @@ export function readCondition(text: string): Condition | string {
   if (operator === undefined)
     return pointer === undefined ? "write which status: status == 200" : { pointer, values: undefined, isNot: false };
   const value = parse(literal ?? "");
+  if (value === undefined && pointer === undefined) return OF_HTTP;
   if (value === undefined) return `${literal} is no JSON value; a text stands in double quotes: "${literal}"`;
   if (operator === "in" && !Array.isArray(value)) return 'after "in" stands a list, such as ["ok", "ready"]';
-  return { pointer, values: operator === "in" ? (value as unknown[]) : [value], isNot: operator === "!=" };
+  const values = operator === "in" ? (value as unknown[]) : [value];
+  if (pointer === undefined && !values.every(Number.isInteger)) return OF_HTTP;
+  return { pointer, values, isNot: operator === "!=" };
 }
 
 /** Whether an answer fulfils a condition. */

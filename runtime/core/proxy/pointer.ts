@@ -2,9 +2,16 @@ import { isObject } from "../json.ts";
 
 /** What is wrong with a JSON Pointer (RFC 6901, section 3), or nothing. */
 export function explainPointer(text: string): string | undefined {
-  if (text !== "" && !text.startsWith("/")) return `a JSON Pointer begins with a slash: "/${text}"`;
+  if (text !== "" && !text.startsWith("/")) return `a JSON Pointer begins with a slash: "${toPointer(text)}"`;
   return /~(?![01])/.test(text) ? 'in a JSON Pointer "~" is written "~0", and "/" within a name "~1"' : undefined;
 }
+
+/** What a path with dots means: `$.data[0].rates` is `/data/0/rates`. */
+const toPointer = (path: string): string =>
+  `/${path
+    .replace(/^\$?\.?/, "")
+    .replaceAll(/\[["']?([^\]"']*)["']?\]/g, ".$1")
+    .replaceAll(".", "/")}`;
 
 /** The value at a JSON Pointer (RFC 6901, section 4); undefined where there is none. */
 export const valueAt = (value: unknown, pointer: string): unknown =>

@@ -6,3 +6,7 @@ export type Draft = SourceFile<Partial<Manifest>>;
 
 /** `_site.yaml` without its faulty keys. */
 export type SiteDraft = SourceFile<Partial<SiteManifest>>;
+
+/** Whether a file has a key whose value is faulty: what it lists is unknown then. */
+export const isFaulty = ({ data }: SiteDraft, key: keyof SiteManifest): boolean =>
+  Object.hasOwn(data, key) && data[key] === undefined;

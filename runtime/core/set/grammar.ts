@@ -70,11 +70,15 @@ export const GRAMMARS: Readonly<Record<string, { readonly code: FaultCode; reado
   },
 };
 
+const METHODS: readonly string[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
 function explainRequest(text: string): string | undefined {
   if (/^(?:GET|POST|PUT|PATCH|DELETE) [/{]\S*$/.test(text)) return undefined;
   if (/^[A-Z]+ https?:/.test(text)) return "the upstream's URL stands in _site.yaml: write the path below it";
-  const [method = ""] = text.split(" ");
-  const meant = didYouMean(method.toUpperCase(), ["GET", "POST", "PUT", "PATCH", "DELETE"]);
+  const [method = "", path = ""] = text.split(" ");
+  if (METHODS.includes(method) && /^[/{]/.test(path))
+    return "has a space in its path: write {name}, and %20 for a space";
+  const meant = METHODS.includes(method) ? "" : didYouMean(method.toUpperCase(), METHODS);
   return `write a method and a path, such as "GET /v1/rates/{date}"${meant}`;
 }
 

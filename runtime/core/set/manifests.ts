@@ -2,7 +2,7 @@ import { isObject } from "../json.ts";
 import { type Schemas, toRootSchema } from "../schema/subschemas.ts";
 import { checkBody } from "./body-checks.ts";
 import { didYouMean } from "./did-you-mean.ts";
-import type { Draft, SiteDraft } from "./draft.ts";
+import { type Draft, isFaulty, type SiteDraft } from "./draft.ts";
 import { type Fault, faultAt } from "./faults.ts";
 import { checkJob } from "./job-checks.ts";
 import type { SiteManifest } from "./manifest.ts";
@@ -34,7 +34,7 @@ export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {
     ...checkBody(draft, schemas, site?.data ?? {}),
     ...(site ? checkPrice(draft, site.data) : []),
     ...(site ? checkDeadline(draft, site.data) : []),
-    ...(site ? checkUpstreams(draft, site.data) : []),
+    ...(site && !isFaulty(site, "upstreams") ? checkUpstreams(draft, site.data) : []),
   ]);
   return [...ofSite, ...ofEach];
 }

@@ -14,7 +14,7 @@ import type { Manifest, SiteManifest } from "./manifest.ts";
 /** The result of checking one file by itself. */
 export interface Checked<Data> {
   readonly faults: readonly Fault[];
-  /** The file without the keys of its root that have a fault. */
+  /** The file; the keys of its root that have a fault have no value. */
   readonly draft: SourceFile<Partial<Data>>;
 }
 
@@ -65,11 +65,11 @@ export const structureChecks = once((): StructureChecks => {
   return { manifest: check(manifestSchema), site: check(siteSchema) };
 });
 
-/** The data without the faulty keys. The cast holds because the schema has accepted the others. */
+/** The data without the values of faulty keys. The cast holds because the schema has accepted the others. */
 function toSound<Data>(data: unknown, errors: readonly ErrorObject[]): Partial<Data> {
   const faulty = errors.map(({ instancePath }) => toPath(instancePath)[0]);
   return Object.fromEntries(
-    Object.entries(isObject(data) ? data : {}).filter(([key]) => !faulty.includes(key)),
+    Object.entries(isObject(data) ? data : {}).map(([key, value]) => [key, faulty.includes(key) ? undefined : value]),
   ) as Partial<Data>;
 }
 
@@ -96,10 +96,11 @@ function toFault(source: SourceFile, error: ErrorObject): Fault {
     case "additionalProperties": {
       const unknown: string = params.additionalProperty;
       const known = Object.keys((error.parentSchema?.properties ?? {}) as object);
-      return faultAtKey(source, [...path, unknown], "unknown-key", `no such key${didYouMean(unknown, known)}`);
+      const meant = (path.join() === "proxy" && IN_PROXY[unknown]) || didYouMean(unknown, known);
+      return faultAtKey(source, [...path, unknown], "unknown-key", `no such key${meant}`);
     }
     case "type":
-      return complain("wrong-type", explainType([schema].flat() as string[], data));
+      return complain("wrong-type", explainType([schema].flat() as string[], data) + toList(error));
     case "enum": {
       const words = (schema as unknown[]).map((word) => JSON.stringify(word)).join(", ");
       return complain(
@@ -118,6 +119,19 @@ function toFault(source: SourceFile, error: ErrorObject): Fault {
   }
 }
 
+const OF_SITE = "; it stands at the upstream in _site.yaml";
+const OF_LINE = '; write method and path under request: "GET /v1/rates/{date}"';
+/** What other programs write into a proxied service, and where it stands here. */
+const IN_PROXY: Readonly<Record<string, string>> = {
+  url: '; the URL stands at an upstream in _site.yaml, which "upstream" names',
+  method: OF_LINE,
+  path: OF_LINE,
+  retries: OF_SITE,
+  timeout: OF_SITE,
+  timeout_seconds: OF_SITE,
+  key: OF_SITE,
+};
+
 function explainLimit(complaint: string, limit: number): string {
   return limit === 1 && complaint.startsWith("has fewer") ? "must not be empty" : complaint.replace("#", String(limit));
 }
@@ -126,6 +140,15 @@ function explainType(types: readonly string[], data: unknown): string {
   const wanted = `must be ${types.map((type) => KINDS[type] ?? type).join(" or ")}`;
   const isQuotable = typeof data === "number" || typeof data === "boolean";
   return types.includes("string") && isQuotable ? `${wanted}; write it in quotes: "${data}"` : wanted;
+}
+
+/** The list that one of its items, or several in one text, stand for. */
+function toList({ schema, data, parentSchema }: ErrorObject): string {
+  const isNumber = isObject(parentSchema?.items) && parentSchema.items.type === "integer";
+  const parts = typeof data === "string" ? data.split(/[\s,]+/) : [data];
+  const items = isNumber ? parts.map(Number) : parts.map(String);
+  const isListed = schema === "array" && typeof data !== "object" && !items.some(Number.isNaN);
+  return isListed ? `, such as ${JSON.stringify(items)}` : "";
 }
 
 /** A JSON Pointer as a path. Digits become an index, which finds a mapping's numeric key as well. */

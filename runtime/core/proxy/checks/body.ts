@@ -9,6 +9,8 @@ export function explainBody(proxy: ProxyManifest, method: string): readonly (rea
   if (body !== undefined && method === "GET") found.push(["body", "a GET has no body: write POST, or leave it out"]);
   if (typeof body === "string" && body !== "input" && !/\{[^{}\s]+\}/.test(body))
     found.push(["body", 'write "input" for the input, or a template with placeholders']);
+  if ((encoding ?? "json") === "json" && typeof body === "string" && /^\s*(?:\{\s*["}]|\[)/.test(body))
+    found.push(["body", 'would be sent as one text: write a mapping, body: { name: "{name}" }, and no JSON']);
   if (encoding !== undefined && body === undefined) found.push(["encoding", "there is no body to be encoded"]);
   else if (encoding !== undefined)
     found.push(...explainEncoding(proxy, encoding).map((why) => ["encoding", why] as const));

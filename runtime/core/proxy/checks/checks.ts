@@ -1,6 +1,6 @@
 import type { Schemas } from "../../schema/subschemas.ts";
 import { didYouMean } from "../../set/did-you-mean.ts";
-import type { Draft, SiteDraft } from "../../set/draft.ts";
+import { type Draft, isFaulty, type SiteDraft } from "../../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
 import type { UpstreamManifest } from "../../set/manifest.ts";
 import type { ProxyManifest } from "../../upstream/manifest.ts";
@@ -87,7 +87,7 @@ function checkUpstreamId(draft: Draft, { upstream, request }: ProxyManifest, sit
     return request === undefined || request.includes(" {")
       ? []
       : [missing(draft, "upstream", "is missing: the id of a source in _site.yaml, below whose URL this path is")];
-  if (!site) return [];
+  if (!site || isFaulty(site, "upstreams")) return [];
   const known = (site.data.upstreams ?? []).map(({ id }) => id);
   if (known.includes(upstream)) return [];
   const complaint = `_site.yaml lists no upstream "${upstream}"${didYouMean(upstream, known)}`;

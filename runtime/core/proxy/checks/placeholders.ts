@@ -18,6 +18,8 @@ interface Use {
   readonly room: "path" | "query" | "spread" | "header" | "body" | "address";
   /** Whether it is the whole text. */
   readonly isSole: boolean;
+  /** Whether it is written as shells do: `${name}`. */
+  readonly hasDollar: boolean;
 }
 
 /** Checks that each placeholder names a field that fits its place, and that each field of the input is used. */
@@ -38,13 +40,16 @@ function usesOf({ request = "", query = {}, headers = {}, body, poll }: ProxyMan
   const ofLine = (line: string, path: Path): Use[] => {
     const plan = toRequestPlan(line);
     return headPlaceholders(plan).map((placeholder) => {
-      return { placeholder, path, room: plan.target.address ? "address" : "path", isSole: false };
+      const room = plan.target.address ? "address" : "path";
+      return { placeholder, path, room, isSole: false, hasDollar: isAfterDollar(line, placeholder) };
     });
   };
   const ofText = (text: string, path: Path, room: Use["room"]): Use[] => {
     const template = parseTemplate(text);
     const isSole = soleOf(template) !== undefined;
-    return placeholdersOf(template).map((placeholder) => ({ placeholder, path, room, isSole }));
+    return placeholdersOf(template).map((placeholder) => {
+      return { placeholder, path, room, isSole, hasDollar: isAfterDollar(text, placeholder) };
+    });
   };
   const inBody = (part: unknown, path: Path): Use[] => {
     if (typeof part === "string") return part === "input" && path.length === 2 ? [] : ofText(part, path, "body");
@@ -62,8 +67,10 @@ function usesOf({ request = "", query = {}, headers = {}, body, poll }: ProxyMan
   ];
 }
 
+const isAfterDollar = (line: string, { text }: Placeholder): boolean => line.includes(`\${${text}}`);
+
 function checkUse(draft: Draft, use: Use, { input, hasOrder }: { input: Fields; hasOrder: boolean }): Fault[] {
-  const { placeholder, path, room } = use;
+  const { placeholder, path, room, hasDollar } = use;
   const { name, text, source, slashes } = placeholder;
   const fail = (complaint: string): Fault[] => [faultAt(draft, path, "bad-placeholder", `{${text}} ${complaint}`)];
   if (source === "order") {
@@ -71,6 +78,8 @@ function checkUse(draft: Draft, use: Use, { input, hasOrder }: { input: Fields; 
     const fault = explainPointer(name);
     return fault ? [faultAt(draft, path, "bad-pointer", fault)] : [];
   }
+  if (hasDollar && room !== "body")
+    return fail("has a $ before it, which would be sent: leave it out; variables of the environment stand in a key");
   const field = input.find(name);
   if (!field) {
     const complaint = `the input has no field "${name}"${didYouMean(name, input.names)}`;

@@ -1,6 +1,6 @@
 import type { Path } from "../../schema/nodes.ts";
 import { didYouMean } from "../../set/did-you-mean.ts";
-import type { Draft, SiteDraft } from "../../set/draft.ts";
+import { type Draft, isFaulty, type SiteDraft } from "../../set/draft.ts";
 import { type Fault, faultAt, faultAtKey } from "../../set/faults.ts";
 import type { UpstreamManifest } from "../../set/manifest.ts";
 import { type KeyManifest, keysOf } from "../../upstream/keys.ts";
@@ -70,9 +70,9 @@ function checkKey(site: SiteDraft, key: KeyManifest | undefined, path: Path): Fa
 /** Checks that tools name MCP servers, and everything else sources that are none. */
 export function checkMcp(draft: Draft, site: SiteDraft | undefined): Fault[] {
   const { upstreams = [], proxy } = draft.data;
-  const listed = site?.data.upstreams;
-  const servers = (listed ?? []).filter(({ mcp }) => mcp !== undefined).map(({ id }) => id);
-  const others = (listed ?? []).filter(({ mcp }) => mcp === undefined).map(({ id }) => id);
+  const listed = site?.data.upstreams ?? [];
+  const servers = listed.filter(({ mcp }) => mcp !== undefined).map(({ id }) => id);
+  const others = listed.filter(({ mcp }) => mcp === undefined).map(({ id }) => id);
   const refuse = (id: string | undefined, path: Path): Fault[] =>
     id !== undefined && servers.includes(id)
       ? [faultAt(draft, path, "bad-proxy", "is an MCP server: its tools are sold with proxy.mcp")]
@@ -80,7 +80,7 @@ export function checkMcp(draft: Draft, site: SiteDraft | undefined): Fault[] {
   return [
     ...refuse(proxy?.upstream, ["proxy", "upstream"]),
     ...upstreams.flatMap((id, at) => refuse(id, ["upstreams", at])),
-    ...checkServer(draft, listed === undefined ? undefined : { servers, others }),
+    ...checkServer(draft, !site || isFaulty(site, "upstreams") ? undefined : { servers, others }),
     ...checkCache(draft),
   ];
 }
