@@ -1,5 +1,8 @@
+import { StringDecoder } from "node:string_decoder";
 import type { CallToolResult, Client, Tool, Transport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
+import { createLines } from "./lines.ts";
+import { killAll, treeOf } from "./process-tree.ts";
 
 /** An open session with an MCP server. */
 export interface McpConnection {
@@ -9,7 +12,9 @@ export interface McpConnection {
     input: JsonObject,
     terms: { readonly signal: AbortSignal; readonly timeoutMs: number },
   ): Promise<CallToolResult>;
-  /** All tools, over all pages. */
+  /** Whether it still answers anything: a ping (MCP, "Ping"), be it with an error. */
+  isAlive(timeoutMs: number): Promise<boolean>;
+  /** All tools, over all pages. @throws Error for a list without an end. */
   tools(): Promise<readonly Tool[]>;
   /** What the server calls itself. */
   readonly name: string;
@@ -29,7 +34,7 @@ export interface McpCommand {
   /** All variables that the process gets, besides `PATH`. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Gets what the process writes to standard error, line by line. */
+  /** Gets what the process writes to standard error, line by line: at most 100 a minute. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -41,7 +46,6 @@ export interface McpUrl {
 }
 
 const INFO = { name: "payphone", version: "1" };
-const LONGEST_LINE = 500;
 const LARGEST_MESSAGE = 16 * 1024 * 1024;
 /** What the client would pass on by itself. */
 const INHERITED = ["HOME", "LOGNAME", "SHELL", "TERM", "USER"];
@@ -63,6 +67,7 @@ export async function connectMcp(address: McpAddress, timeoutMs: number): Promis
   return {
     call: (name, input, { signal, timeoutMs: within }) =>
       client.callTool({ name, arguments: { ...input } }, { signal, timeout: within }),
+    isAlive: (within) => answersPing(client, within),
     tools: () => listAll(client, timeoutMs),
     name: nameOf(client),
     ended,
@@ -71,6 +76,14 @@ export async function connectMcp(address: McpAddress, timeoutMs: number): Promis
     },
     close: () => client.close(),
   };
+}
+
+async function answersPing(client: Client, timeout: number): Promise<boolean> {
+  const { ProtocolError } = await import("@modelcontextprotocol/client");
+  return client.ping({ timeout }).then(
+    () => true,
+    (error: unknown) => error instanceof ProtocolError,
+  );
 }
 
 function nameOf(client: Client): string {
@@ -102,10 +115,15 @@ async function openProcess({ command, env, cwd, onLine }: McpCommand): Promise<O
     stderr: "pipe",
     maxBufferSize: LARGEST_MESSAGE,
   });
-  transport.stderr?.on("data", (chunk: Buffer) => {
-    for (const line of chunk.toString("utf8").split("\n"))
-      if (line.trim() !== "") onLine?.(line.slice(0, LONGEST_LINE));
-  });
+  const lines = createLines((line) => onLine?.(line), Date.now);
+  const decoder = new StringDecoder("utf8");
+  transport.stderr?.on("data", (chunk: Buffer) => lines.add(decoder.write(chunk)));
+  transport.stderr?.on("end", lines.end);
+  transport.onerror = () => {
+    const { pid } = transport;
+    // After a message that is too long the transport closes itself, which takes seconds where the process ignores it.
+    queueMicrotask(() => pid !== null && transport.pid === null && killAll(treeOf(pid)));
+  };
   return { transport, pidOf: () => transport.pid ?? undefined };
 }
 
@@ -117,8 +135,8 @@ async function listAll(client: Client, timeout: number): Promise<readonly Tool[]
   for (let page = 0; page < MOST_PAGES; page++) {
     const { tools: some, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout });
     tools.push(...some);
-    if (nextCursor === undefined) break;
+    if (nextCursor === undefined) return tools;
     cursor = nextCursor;
   }
-  return tools;
+  throw new Error(`its list of tools has no end after ${MOST_PAGES} pages`);
 }

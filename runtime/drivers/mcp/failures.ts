@@ -7,6 +7,8 @@ export interface CallFailure {
   readonly isSessionLost: boolean;
   /** Whether the server has forgotten the session, and done nothing. */
   readonly isForgotten?: boolean;
+  /** Whether nothing came in time. */
+  readonly isLate?: boolean;
 }
 
 /** What it means that no session could be opened. */
@@ -41,6 +43,7 @@ export function toCallProblem(error: unknown, title: string): CallFailure {
     return {
       problem: new Problem("upstream-failed", `${title} took too long`, { cause: error }),
       isSessionLost: false,
+      isLate: true,
     };
   return { problem: new Problem("upstream-failed", `${title} failed`, { cause: error }), isSessionLost: true };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import PQueue from "p-queue";
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
@@ -50,15 +51,21 @@ const LONGEST_PAUSE_MS = 60_000;
 /** A session that has lived so long has not failed at its start. */
 const STEADY_MS = 60_000;
 const WATCH_MS = 1000;
+/** How long a process that was killed may take to end. */
+const KILL_MS = 1000;
+const LONGEST_REASON = 300;
 
 /** A server behind its connections: opened when needed, again with growing pauses after failures. */
 export function createToolServer(options: ToolServerOptions): LiveMcpServer {
   const { id, title, connect, unset, timeoutMs, slots, clock, log } = options;
   const queue = new PQueue({ concurrency: options.calls });
   let opened: Promise<McpConnection> | undefined;
+  /** The session that is used; undefined while there is none. */
+  let live: McpConnection | undefined;
   let failures = 0;
   let pausedUntil = 0;
   let lastUsed = 0;
+  let isInDoubt = false;
   let isClosed = false;
 
   const holder: SlotHolder = {
@@ -97,14 +104,26 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       signal.throwIfAborted();
       if (error instanceof Problem) throw error;
       const { toCallProblem } = await import("./failures.ts"); // It needs the SDK, which the session has loaded.
-      const { problem, isSessionLost, isForgotten = false } = toCallProblem(error, title);
-      if (isSessionLost && (await opened?.catch(() => undefined)) === session) await end();
+      const { problem, isSessionLost, isForgotten = false, isLate = false } = toCallProblem(error, title);
+      if (isSessionLost && (await opened?.catch(() => undefined)) === session) await end(true);
+      if (isLate && session.pid !== undefined) void endIfDead(session);
       if (isForgotten && !isAgain) return callOnce(tool, input, signal, true);
       refuseSecrets((error as Error).message);
       throw problem;
     } finally {
       lastUsed = clock.now();
     }
+  }
+
+  /** Ends a process that answers nothing any more, so that a later call starts another one. */
+  async function endIfDead(session: McpConnection): Promise<void> {
+    if (isInDoubt) return;
+    isInDoubt = true;
+    const isAlive = await session.isAlive(timeoutMs).catch(() => false);
+    isInDoubt = false;
+    if (isAlive || (await opened?.catch(() => undefined)) !== session) return;
+    pause("it answers nothing");
+    await end(true);
   }
 
   /** @throws Problem `upstream-failed` for a text with a credential in it. */
@@ -129,13 +148,14 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     try {
       await slots?.take(holder);
       const session = await connectNow();
+      live = session;
       const stopWatch = watchMemory(session);
       const startedAt = clock.now();
       void session.ended.then(() => {
         stopWatch();
+        if (live !== session) return; // It was ended on purpose, and another one may have taken its place.
+        live = opened = undefined;
         slots?.free(holder);
-        if (opened === undefined) return; // It was ended on purpose.
-        opened = undefined;
         if (clock.now() - startedAt > STEADY_MS) failures = 0;
         pause("its session ended");
       });
@@ -144,7 +164,7 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
       opened = undefined;
       slots?.free(holder);
       if (error instanceof Problem) throw error;
-      pause((error as Error).message);
+      pause((error as Error).message.slice(0, LONGEST_REASON));
       const { toStartProblem } = await import("./failures.ts");
       throw toStartProblem(error, title);
     }
@@ -157,16 +177,19 @@ export function createToolServer(options: ToolServerOptions): LiveMcpServer {
     if (!isClosed) log.warn("mcp.down", { upstream: id, reason, pauseMs });
   }
 
-  /** Ends the session with every process that it has started. */
-  async function end(): Promise<void> {
+  /** Ends the session with every process that it has started. @param isBroken whether there is nothing to wait for. */
+  async function end(isBroken = false): Promise<void> {
     const ending = opened;
-    opened = undefined;
+    live = opened = undefined;
     const session = await ending?.catch(() => undefined);
     if (!session) return;
     const pids = session.pid === undefined ? [] : treeOf(session.pid);
+    if (isBroken) killAll(pids);
+    if (live === session) live = undefined; // It was opened in the meantime.
     await session.close().catch(() => {});
     killAll(pids);
-    slots?.free(holder);
+    await Promise.race([session.ended, delay(KILL_MS, undefined, { ref: false })]);
+    if (opened === undefined) slots?.free(holder);
   }
 
   function watchMemory({ pid }: McpConnection): () => void {

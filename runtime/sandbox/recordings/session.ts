@@ -42,6 +42,7 @@ export function createRecordedSession({ recordings, upstream, remedy }: Recorded
           `of the manifests' examples. For any other input, ${remedy}.`,
       );
     },
+    isAlive: async () => true,
     tools: async () => [],
     name: upstream.title,
     ended,

@@ -133,6 +133,48 @@ describe("an MCP server over standard input and output", () => {
     expect(isRunning(pid)).to.equal(false);
   });
 
+  describe("that does not end when it is told to", () => {
+    const stubborn = [process.execPath, join(import.meta.dirname, "../../support/sources/stubborn-tool-server.ts")];
+    const textOf = async (server: LiveMcpServer, tool: string): Promise<string> => {
+      const { content } = await server.call(tool, {}, SIGNAL);
+      return (content[0] as { text: string }).text;
+    };
+
+    function openStubborn(timeoutMs: number): { server: LiveMcpServer; down: Promise<unknown>; lines: string[] } {
+      const { promise: down, resolve } = Promise.withResolvers<unknown>();
+      const lines: string[] = [];
+      const onLine = (line: string): void => void lines.push(line);
+      const address = { command: stubborn, env: {}, cwd: import.meta.dirname, onLine };
+      const log = { ...silentLog, warn: (_: string, fields?: object) => resolve(fields) };
+      const connect = (): Promise<McpConnection> => connectMcp(address, 30_000);
+      let now = 1_000_000;
+      // Time passes with each look: no pause is waited for.
+      const server = openServer({ connect, log, timeoutMs, clock: { now: () => (now += 100_000) } });
+      return { server, down, lines };
+    }
+
+    it("is ended when it answers nothing any more, started again, and fills no log", async () => {
+      const { server, down, lines } = openStubborn(1000);
+      const pid = Number(await textOf(server, "self"));
+      expect((await problemOf(server.call("hang", {}, SIGNAL))).message).to.equal("Tools took too long");
+      expect(await down).to.include({ reason: "it answers nothing" });
+      const again = Number(await textOf(server, "self"));
+      expect(again).to.not.equal(pid);
+      await textOf(server, "shout");
+      await server.close();
+      expect(lines.length).to.equal(100);
+      expect([pid, again].map(isRunning)).to.deep.equal([false, false]);
+    });
+
+    it("is ended at once when it sends a message without end", async () => {
+      const { server, down } = openStubborn(30_000);
+      const pid = Number(await textOf(server, "self"));
+      expect((await problemOf(server.call("pour", {}, SIGNAL))).code).to.equal("upstream-failed");
+      expect(await down).to.include({ reason: "its session ended" });
+      expect(isRunning(pid)).to.equal(false);
+    });
+  });
+
   it("makes room for another when too many run, and is not disturbed while it works", async () => {
     const slots = createProcessSlots(1);
     const [one, other] = [openServer({ slots }), openServer({ slots })];

@@ -1,0 +1,31 @@
+/**
+ * An MCP server over standard input and output that does not end when it is told to, for tests. Its tools: `self` answers its
+ * process, `hang` answers nothing from then on, `pour` answers more than anybody takes, `shout` fills standard error first.
+ */
+import { createInterface } from "node:readline";
+
+interface Asked {
+  readonly id?: number;
+  readonly method: string;
+  readonly params: { readonly name?: string; readonly protocolVersion?: string };
+}
+
+process.on("SIGTERM", () => {});
+setInterval(() => {}, 60_000); // It stays when its input ends.
+let isHanging = false;
+
+createInterface(process.stdin).on("line", (line) => {
+  const asked = JSON.parse(line) as Asked;
+  isHanging ||= asked.params?.name === "hang";
+  if (asked.id === undefined || isHanging) return;
+  console.log(JSON.stringify({ jsonrpc: "2.0", id: asked.id, result: toResult(asked) }));
+});
+
+function toResult({ method, params }: Asked): object {
+  const { protocolVersion } = params;
+  const serverInfo = { name: "stubborn", version: "1" };
+  if (method === "initialize") return { protocolVersion, capabilities: { tools: {} }, serverInfo };
+  if (params.name === "shout") for (let line = 0; line < 5000; line++) console.error(`line ${line}`);
+  const text = params.name === "pour" ? "x".repeat(17 * 2 ** 20) : String(process.pid);
+  return { content: [{ type: "text", text }] };
+}
