@@ -1,3 +1,4 @@
+import { CREDENTIAL } from "../../core/proxy/credential.ts";
 import type { UpstreamManifest } from "../../core/set/manifest.ts";
 import { keysOf } from "../../core/upstream/keys.ts";
 import { createReader, type Env } from "../config/reader.ts";
@@ -10,6 +11,8 @@ export interface Located {
   readonly headers: Readonly<Record<string, string>>;
   /** Credentials in the query. */
   readonly query?: Readonly<Record<string, string>>;
+  /** The parts of the operator's own URL that are credentials. */
+  readonly hidden?: readonly string[];
   /** Whether it is a recording or a chain of a sandbox, which has no limits. */
   readonly isOwn?: boolean;
 }
@@ -25,9 +28,21 @@ export function locate(upstream: UpstreamManifest, env: Env): Located {
     if (key.header && secret) headers[key.header] = key.scheme ? `${key.scheme} ${secret}` : secret;
     if (key.query && secret) query[key.query] = secret;
   }
+  const own = variable && value(variable, WEB_URL);
+  const hidden = own ? hiddenIn(own) : [];
   return {
-    url: (variable && value(variable, WEB_URL)) ?? url,
+    url: own || url,
     headers,
     ...(Object.keys(query).length > 0 && { query }),
+    ...(hidden.length > 0 && { hidden }),
   };
+}
+
+/** Keys that providers put into paths: long, and made of letters and digits. */
+const PATH_KEY = /^(?=.*\d)(?=.*[a-z])[\w:.~-]{20,}$/i;
+
+function hiddenIn(text: string): string[] {
+  const { pathname, searchParams } = new URL(text);
+  const inQuery = [...searchParams].filter(([name, value]) => CREDENTIAL.test(name) || PATH_KEY.test(value));
+  return [...pathname.split("/").filter((part) => PATH_KEY.test(part)), ...inQuery.map(([, value]) => value)];
 }

@@ -80,8 +80,12 @@ export function openMcpServers({
 
   /** Of what a program is lent, what is called a secret. */
   function leakCheckOf(upstream: UpstreamManifest, address: McpAddress): RepeatsCredential {
-    if ("url" in address) return createLeakCheck(address, locate(upstream).query ?? {});
+    const { query = {}, hidden = [] } = "url" in address ? locate(upstream) : {};
+    if ("url" in address) return createLeakCheck(address, [...Object.values(query), ...hidden]);
     const lent = Object.entries(address.env).filter(([name]) => isSecretName(name));
-    return createLeakCheck({ headers: {} }, Object.fromEntries(lent));
+    return createLeakCheck(
+      { headers: {} },
+      lent.map(([, value]) => value),
+    );
   }
 }

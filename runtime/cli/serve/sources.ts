@@ -78,7 +78,7 @@ export function openSources({
   });
   const overHttp = (set.site.upstreams ?? []).filter(({ mcp }) => mcp === undefined);
   const upstreams = overHttp.map((upstream) => {
-    const { url, headers, query, isOwn = false } = find(upstream);
+    const { url, headers, query, hidden, isOwn = false } = find(upstream);
     const { id, title, variable, timeout_seconds = 5, retries = 2, rate, breaker } = upstream;
     const bounds = {
       timeoutMs: timeout_seconds * 1000,
@@ -86,7 +86,7 @@ export function openSources({
       rate: isOwn ? undefined : rate,
       ...toBreaker(breaker),
     };
-    return createUpstream({ id, title, url, variable, headers, query, ...bounds, transport, clock, log });
+    return createUpstream({ id, title, url, variable, headers, query, hidden, ...bounds, transport, clock, log });
   });
   const endpoint = override?.llm?.endpoint ?? config.llm;
   const byId = new Map(upstreams.map((upstream) => [upstream.id, upstream]));

@@ -8,9 +8,10 @@ export type AnswerTerms = NonNullable<ProxyManifest["answer"]>;
 /** The largest answer where a manifest does not say. */
 export const ANSWER_BYTES = 1_048_576;
 
-/** Takes the wanted part of an upstream's answer, under the names of the output. */
+/** Takes the wanted part of an upstream's answer, under the names of the output; undefined where it has no such part. */
 export function toOutput(answer: unknown, { pick, rename, wrap }: AnswerTerms = {}): unknown {
   const picked = pick === undefined ? answer : valueAt(answer, pick);
+  if (picked === undefined) return undefined;
   const named = rename && isObject(picked) ? toRenamed(picked, rename) : picked;
   return wrap === undefined ? named : { [wrap]: named };
 }
@@ -22,11 +23,13 @@ function toRenamed(value: Readonly<Record<string, unknown>>, names: Readonly<Rec
 
 /**
  * Reads the body of an answer: JSON, the events of a stream, or a text.
- * @returns undefined for a page in HTML, which is no answer of an API.
+ * @returns undefined for a page in HTML, which is no answer of an API, and for bytes that are no text.
  */
-export function readBody(type: string | null, text: string): unknown {
+export function readBody(type: string | null, body: Uint8Array): unknown {
   const [media = ""] = (type ?? "").toLowerCase().split(";");
-  if (/html/.test(media)) return undefined;
+  const text = toText(type, body);
+  const isPage = /html/.test(media) || (media === "" && PAGE.test(text ?? ""));
+  if (isPage || text === undefined) return undefined;
   if (media.trim() === "text/event-stream") return { events: toEvents(text).map(readText) };
   if (/ndjson|jsonl|json-seq/.test(media))
     return {
@@ -36,6 +39,28 @@ export function readBody(type: string | null, text: string): unknown {
         .map(readText),
     };
   return readText(text);
+}
+
+const PAGE = /^\s*<(?:!doctype\s+html|html)[\s>]/i;
+const UTF8 = "utf-8";
+
+/** The text in the charset that its type names, or UTF-8, without a byte order mark. */
+function toText(type: string | null, body: Uint8Array): string | undefined {
+  const [, charset = UTF8] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(type ?? "") ?? [];
+  try {
+    return toDecoder(charset).decode(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names that are no charset count as UTF-8. */
+function toDecoder(charset: string): { decode(bytes: Uint8Array): string } {
+  try {
+    return new TextDecoder(charset, { fatal: true });
+  } catch {
+    return new TextDecoder(UTF8, { fatal: true });
+  }
 }
 
 function readText(text: string): unknown {

@@ -81,8 +81,7 @@ export function createPoll(options: PolledOptions): Poll {
   }
 }
 
-const readJson = ({ headers, body }: BytesAnswer): unknown =>
-  readBody(headers.get("content-type"), body.toString()) ?? null;
+const readJson = ({ headers, body }: BytesAnswer): unknown => readBody(headers.get("content-type"), body) ?? null;
 
 const toText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? null));
 

@@ -7,13 +7,10 @@ const ESCAPED = /\\u[0-9a-f]{4}|\\\//i;
 /** Whether an answer repeats a credential of its upstream, as it is or escaped. */
 export type RepeatsCredential = (answer: Uint8Array) => boolean;
 
-/** @param query credentials that are part of the URL's query. */
-export function createLeakCheck(
-  { headers }: Pick<Address, "headers">,
-  query: Readonly<Record<string, string>>,
-): RepeatsCredential {
+/** @param others credentials beside those of the headers. */
+export function createLeakCheck({ headers }: Pick<Address, "headers">, others: readonly string[]): RepeatsCredential {
   const parts = Object.values(headers).flatMap((value) => [value, ...value.split(" ").slice(1).flatMap(withDecoded)]);
-  const secrets = [...parts, ...Object.values(query)].filter((secret) => secret.length >= SHORTEST);
+  const secrets = [...parts, ...others].filter((secret) => secret.length >= SHORTEST);
   const needles = [...new Set(secrets.flatMap(toForms))].map((text) => Buffer.from(text));
   if (needles.length === 0) return () => false;
   const isFound = (bytes: Buffer): boolean => needles.some((needle) => bytes.includes(needle));

@@ -50,6 +50,8 @@ export interface UpstreamOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Credentials in the query. */
   readonly query?: Readonly<Record<string, string>> | undefined;
+  /** Credentials that stand in the URL. */
+  readonly hidden?: readonly string[] | undefined;
   /** When requests are refused without being sent. */
   readonly breaker?: BreakerTerms | undefined;
   /** Bounds one attempt: a whole answer, or the first and each further part of a stream. */
@@ -76,7 +78,10 @@ const REFUSED_MS = 60_000;
 export function createUpstream(options: UpstreamOptions): LiveUpstream {
   const { id, title, variable } = options;
   const address = toAddress(options);
-  const repeatsCredential = createLeakCheck(address ?? { headers: {} }, options.query ?? {});
+  const repeatsCredential = createLeakCheck(address ?? { headers: {} }, [
+    ...Object.values(options.query ?? {}),
+    ...(options.hidden ?? []),
+  ]);
   const attempt = createAttempt(options);
   const { rate, pause = delay, clock, log } = options;
   const attempts = createAttempts({

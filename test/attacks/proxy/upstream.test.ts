@@ -7,6 +7,9 @@ import { hangs, type Line } from "../../support/sources/scripted-source.ts";
 import type { Loose } from "../../surfaces/mcp/served/support/stall.ts";
 import { KEY, toManifest } from "./manifests.ts";
 
+const PATH_KEY = "781234:AAbcDefGhiJklMnoPqr";
+const QUERY_KEY = "Zq81x0PpLm";
+
 describe("an upstream that is hostile", () => {
   let shop: ProxyShop;
   beforeEach(async () => {
@@ -14,6 +17,7 @@ describe("an upstream that is hostile", () => {
       files: (url) => ({
         "manifests/_site.yaml": siteOf(
           `{ id: inner, title: The inside, url: "${url}", retries: 1, timeout_seconds: 0.5, key: { variable: INNER_KEY, header: x-key } }`,
+          "{ id: own, title: One's own, variable: OWN_URL, retries: 0 }",
         ),
         "manifests/in_query.yaml": toManifest(
           "in_query",
@@ -21,8 +25,18 @@ describe("an upstream that is hostile", () => {
           '  query: { text: "{text}" }\n  answer: { max_bytes: 65536 }\n',
         ),
         "manifests/in_body.yaml": toManifest("in_body", "POST /v1", "  body: input\n"),
+        "manifests/wrapped.yaml": toManifest(
+          "wrapped",
+          "GET /v1",
+          '  query: { text: "{text}" }\n  answer: { wrap: ok }\n',
+        )
+          .replace("ok: { type: boolean }", "ok: {}")
+          .replace(", required: [ok]", ""),
+        "manifests/owned.yaml": toManifest("owned", "GET /v1", '  query: { text: "{text}" }\n')
+          .replace("upstream: inner", "upstream: own")
+          .replace("boolean", "string"),
       }),
-      env: { INNER_KEY: KEY },
+      env: (url) => ({ INNER_KEY: KEY, OWN_URL: `${url}/bot${PATH_KEY}?apikey=${QUERY_KEY}` }),
     });
   });
   afterEach(async () => {
@@ -84,6 +98,32 @@ describe("an upstream that is hostile", () => {
     const answers = [await (await send()).json(), await (await send()).json()];
     expect(answers).to.deep.equal([{ ok: true }, { ok: true }]);
     expect([shop.source.asked.length, shop.rail.moved.size]).to.deep.equal([1, 1]);
+  });
+
+  it("sells no page, and nothing that is not there, as a part of an answer", async () => {
+    for (const line of [
+      { headers: { "content-type": "text/html" }, body: "<html></html>" },
+      { body: "<!doctype html>" },
+    ]) {
+      shop.source.script(line);
+      expect((await shop.buy("/v1/wrapped", { text: "a" })).status).to.equal(502);
+    }
+    expect(shop.rail.moved.size).to.equal(0);
+  });
+
+  it("shows nobody the keys in the operator's own URL", async () => {
+    const echoes: readonly ((path: string) => string)[] = [
+      (path) => JSON.stringify({ ok: path }),
+      (path) => JSON.stringify({ ok: path.replace(/^.*apikey=/, "") }),
+      (path) => JSON.stringify({ ok: path.replace(/\?.*$/, "") }),
+    ];
+    for (const echo of echoes) {
+      shop.source.script((response, { path }) => void response.end(echo(path)));
+      const response = await shop.buy("/v1/owned", { text: "a" });
+      const shown = (await response.text()) + shop.output();
+      expect([response.status, shown.includes(PATH_KEY), shown.includes(QUERY_KEY)]).to.deep.equal([502, false, false]);
+    }
+    expect(shop.rail.moved.size).to.equal(0);
   });
 
   it("serves a redirect within itself, and keeps the credential there", async () => {

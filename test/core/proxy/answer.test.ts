@@ -4,10 +4,15 @@ import { holds, readCondition } from "../../../runtime/core/proxy/condition.ts";
 import { messageOf } from "../../../runtime/core/proxy/message.ts";
 
 describe("an upstream's answer", () => {
-  const bodies: readonly [what: string, type: string | null, text: string, value: unknown][] = [
+  const bodies: readonly [what: string, type: string | null, body: string | Buffer, value: unknown][] = [
     ["JSON, whatever it is called", "text/plain", '{"a":1}', { a: 1 }],
     ["a text", "text/csv", "a,b\n1,2", "a,b\n1,2"],
     ["no page", "text/html; charset=utf-8", "{}", undefined],
+    ["no page, where nothing says what it is", null, "\n<!DOCTYPE html><html></html>", undefined],
+    ["JSON after a byte order mark", "application/json", '\ufeff{"a":1}', { a: 1 }],
+    ["the text of its charset", 'text/plain; charset="ISO-8859-1"', Buffer.from("caf\u00e9", "latin1"), "caf\u00e9"],
+    ["UTF-8 where its charset is none", "text/plain; charset=klingon", "caf\u00e9", "caf\u00e9"],
+    ["no text whose bytes are none", "application/json", Buffer.from('{"a":"\u00e9"}', "latin1"), undefined],
     [
       "the events of a stream, without its end",
       "text/event-stream",
@@ -16,9 +21,9 @@ describe("an upstream's answer", () => {
     ],
     ["lines of JSON", "application/x-ndjson", '{"a":1}\n\n{"a":2}\n', { lines: [{ a: 1 }, { a: 2 }] }],
   ];
-  for (const [what, type, text, value] of bodies)
+  for (const [what, type, body, value] of bodies)
     it(`is read as ${what}`, () => {
-      expect(readBody(type, text)).to.deep.equal(value);
+      expect(readBody(type, Buffer.from(body))).to.deep.equal(value);
     });
 
   it("is picked, renamed and wrapped, in this order", () => {
@@ -27,6 +32,7 @@ describe("an upstream's answer", () => {
       it: { z: 1, y: 2 },
     });
     expect(toOutput(answer, { pick: "/data/none" })).to.equal(undefined);
+    expect(toOutput(answer, { pick: "/data/none", wrap: "it" })).to.equal(undefined);
     expect(toOutput([1], { wrap: "list" })).to.deep.equal({ list: [1] });
     expect(toOutput({ a: 1 })).to.deep.equal({ a: 1 });
   });

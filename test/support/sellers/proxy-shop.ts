@@ -52,20 +52,24 @@ export interface ProxyShop {
   close(): Promise<void>;
 }
 
+type Env = Readonly<Record<string, string>>;
+
 export interface ProxyShopOptions {
   /** The directory, or its files, given the source's URL. */
   readonly files: string | ((url: string) => Files | Promise<string>);
   /** Whether it sells recorded answers, as a sandbox does. */
   readonly isRecorded?: boolean;
-  readonly env?: Readonly<Record<string, string>>;
+  /** The variables, or those that the source's URL gives. */
+  readonly env?: Env | ((url: string) => Env);
   /** Replaces the guarded fetch. */
   readonly web?: Web;
 }
 
 /** @throws Error with the faults of the set. */
 export async function openProxyShop(options: ProxyShopOptions): Promise<ProxyShop> {
-  const { files, env = {} } = options;
+  const { files } = options;
   const source = await openSource();
+  const env = typeof options.env === "function" ? options.env(source.url) : (options.env ?? {});
   const given = typeof files === "string" ? files : await files(source.url);
   const set = await loadSet(typeof given === "string" ? given : await makeDirectory(given));
   if (set.faults.length > 0) throw new Error(set.faults.map(toFaultLine).join("\n"));
