@@ -1,7 +1,15 @@
 import type { Dispatcher } from "undici";
 import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
-import type { Facilitator, SettleResponse, SupportedKind, VerifyResponse } from "../../core/x402/x402.ts";
+import type {
+  Facilitator,
+  PaymentPayload,
+  PaymentRequirements,
+  SettleResponse,
+  SupportedKind,
+  VerifyResponse,
+} from "../../core/x402/x402.ts";
+import { exchange } from "./exchange.ts";
 
 type Action = "supported" | "verify" | "settle";
 
@@ -35,16 +43,14 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
       if (status !== 200 || !isObject(body) || !Array.isArray(body.kinds)) throw nonsense("supported", status);
       return body.kinds.filter(isKind);
     },
-    async verify(paymentPayload, paymentRequirements, signal) {
-      const request = { x402Version: 2, paymentPayload, paymentRequirements };
-      const { status, body } = await send("verify", request, signal);
+    async verify(payment, offer, signal) {
+      const { status, body } = await send("verify", toText(payment, offer), signal);
       // Some facilitators answer a refusal with a 4xx status and the same body.
       if (status >= 500 || !isVerdict(body) || (body.isValid && status !== 200)) throw nonsense("verify", status);
       return body;
     },
-    async settle(paymentPayload, paymentRequirements, signal) {
-      const request = { x402Version: 2, paymentPayload, paymentRequirements };
-      const { status, body } = await send("settle", request, signal);
+    async settle(payment, offer, signal) {
+      const { status, body } = await send("settle", toText(payment, offer), signal);
       if (status >= 500 || !isSettlement(body) || (body.success && status !== 200)) throw nonsense("settle", status);
       return body;
     },
@@ -55,28 +61,38 @@ export function createHttpFacilitator({ url, headers }: HttpFacilitatorOptions):
 
   async function send(
     action: Action,
-    content: object | undefined,
+    body: string | undefined,
     signal: AbortSignal,
   ): Promise<{ status: number; body: unknown }> {
     opened ??= openPool(base.origin);
     try {
       const pool = await opened;
-      const { statusCode, body } = await pool.request({
-        path: `${prefix}/${action}${base.search}`,
-        method: content ? "POST" : "GET",
-        headers: {
-          accept: "application/json",
-          ...(content && { "content-type": "application/json" }),
-          ...(await headers?.(action)),
-        },
-        ...(content && { body: JSON.stringify(content) }),
-        signal,
-      });
-      return { status: statusCode, body: parse(await readBounded(body)) };
+      const path = `${prefix}/${action}${base.search}`;
+      const sent = body === undefined ? ACCEPTING : SENDING;
+      const all = headers ? { ...sent, ...(await headers(action)) } : sent;
+      const method = body === undefined ? "GET" : "POST";
+      const bounds = { signal, maxBytes: MAX_BYTES, tooLarge };
+      const { status, text } = await exchange(pool, { path, method, headers: all, body: body ?? null }, bounds);
+      return { status, body: parse(text) };
     } catch (cause) {
       throw cause instanceof Problem ? cause : outage(`The facilitator did not answer to ${action}`, cause);
     }
   }
+}
+
+const ACCEPTING = { accept: "application/json" };
+const SENDING = { ...ACCEPTING, "content-type": "application/json" };
+
+/** By payment: what is verified and then settled is one text. */
+const texts = new WeakMap<PaymentPayload, { readonly offer: PaymentRequirements; readonly text: string }>();
+
+/** The body of a request about a payment. */
+function toText(payment: PaymentPayload, offer: PaymentRequirements): string {
+  const known = texts.get(payment);
+  if (known?.offer === offer) return known.text;
+  const text = JSON.stringify({ x402Version: 2, paymentPayload: payment, paymentRequirements: offer });
+  texts.set(payment, { offer, text });
+  return text;
 }
 
 async function openPool(origin: string): Promise<Dispatcher> {
@@ -84,16 +100,7 @@ async function openPool(origin: string): Promise<Dispatcher> {
   return new Pool(origin, { connections: CONNECTIONS, keepAliveTimeout: 30_000, connect: { timeout: 3000 } });
 }
 
-async function readBounded(body: Dispatcher.ResponseData["body"]): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw outage(`The facilitator's answer is larger than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
+const tooLarge = (): Problem => outage(`The facilitator's answer is larger than ${MAX_BYTES} bytes`);
 
 function parse(text: string): unknown {
   try {

@@ -1,0 +1,63 @@
+import type { Dispatcher } from "undici";
+
+/** The answer to a request, whole. */
+export interface Answer {
+  readonly status: number;
+  /** The body as UTF-8. */
+  readonly text: string;
+}
+
+/** What bounds a request. */
+export interface ExchangeBounds {
+  readonly signal: AbortSignal;
+  readonly maxBytes: number;
+  /** The failure of an answer with more bytes. */
+  readonly tooLarge: () => Error;
+}
+
+/**
+ * Sends a request and gathers its answer by undici's callbacks: its streams cost as much as all the rest of the request. A
+ * request that still waits for a connection when the signal is aborted is never sent.
+ * @throws the signal's reason, `tooLarge()`, or an error of undici
+ */
+export function exchange(
+  pool: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  { signal, maxBytes, tooLarge }: ExchangeBounds,
+): Promise<Answer> {
+  if (signal.aborted) return Promise.reject(signal.reason);
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let status = 0;
+  let running: Dispatcher.DispatchController | undefined;
+  const abort = (): void => {
+    running?.abort(signal.reason);
+    fail(signal.reason);
+  };
+  const fail = (error: unknown): void => {
+    signal.removeEventListener("abort", abort);
+    reject(error);
+  };
+  signal.addEventListener("abort", abort, { once: true });
+  pool.dispatch(request, {
+    onRequestStart(controller) {
+      running = controller;
+      if (signal.aborted) controller.abort(signal.reason);
+    },
+    onResponseStart(_controller, statusCode) {
+      status = statusCode;
+    },
+    onResponseData(controller, chunk) {
+      size += chunk.length;
+      if (size > maxBytes) controller.abort(tooLarge());
+      else chunks.push(chunk);
+    },
+    onResponseEnd() {
+      signal.removeEventListener("abort", abort);
+      resolve({ status, text: (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString() });
+    },
+    onResponseError: (_controller, error) => fail(error),
+  });
+  return promise;
+}
