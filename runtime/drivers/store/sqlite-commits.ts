@@ -36,6 +36,7 @@ const MOST_TASKS = 256;
 
 /** @param sweep is run in each transaction, last. */
 export function createCommits(db: DatabaseSync, syncs: Pick<Syncs, "sync">, sweep: () => void): Commits {
+  const runAll = createTransactions(db, sweep);
   let waiting: Task[] = [];
   let keys = new Set<string>();
   let isScheduled = false;
@@ -54,7 +55,7 @@ export function createCommits(db: DatabaseSync, syncs: Pick<Syncs, "sync">, swee
     isScheduled = false;
     const tasks = waiting.slice(0, MOST_TASKS);
     try {
-      finish(runAll(db, tasks, sweep));
+      finish(runAll(tasks));
     } catch (error) {
       if (isBusy(error)) tryAgain(error);
       else finish(tasks.map((task) => ({ task, error })));
@@ -119,23 +120,28 @@ const awaitsSync = (one: Ran): "true" | "false" =>
   "value" in one && one.task.durability === "durable" ? "true" : "false";
 
 /** Runs all tasks in one transaction. */
-function runAll(db: DatabaseSync, tasks: readonly Task[], sweep: () => void): Ran[] {
-  db.exec("BEGIN IMMEDIATE");
+function createTransactions(db: DatabaseSync, sweep: () => void): (tasks: readonly Task[]) => Ran[] {
+  const [begin, commit] = [db.prepare("BEGIN IMMEDIATE"), db.prepare("COMMIT")];
+  return (tasks) => {
+    begin.run();
+    try {
+      const ran = tasks.map(attempt);
+      sweep();
+      commit.run();
+      return ran;
+    } catch (error) {
+      // SQLite has rolled back by itself where the disk was full.
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
+  };
+}
+
+function attempt(task: Task): Ran {
   try {
-    const ran = tasks.map((task): Ran => {
-      try {
-        return { task, value: task.work() };
-      } catch (error) {
-        if (isSqliteError(error)) throw error;
-        return { task, error };
-      }
-    });
-    sweep();
-    db.exec("COMMIT");
-    return ran;
+    return { task, value: task.work() };
   } catch (error) {
-    // SQLite has rolled back by itself where the disk was full.
-    if (db.isTransaction) db.exec("ROLLBACK");
-    throw error;
+    if (isSqliteError(error)) throw error;
+    return { task, error };
   }
 }

@@ -3,13 +3,15 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
-import type { Durability, Tally } from "../../core/store.ts";
+import type { Durability } from "../../core/store.ts";
 import { prepareTables } from "../books/migration.ts";
 import { createBookTables } from "../books/tables.ts";
 import { isBusy } from "../sqlite-errors.ts";
 import { createBookSweep } from "./book-sweep.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createCommits } from "./sqlite-commits.ts";
+import { createEntries, ENTRIES, type Entries, PAGE } from "./sqlite-entries.ts";
+import { createMembers, MEMBERS, type Members } from "./sqlite-members.ts";
 import { createSyncs, type LogFile, openLogFile, type Syncs } from "./sqlite-sync.ts";
 import { createUpkeep } from "./sqlite-upkeep.ts";
 
@@ -29,24 +31,16 @@ const FOREIGN_SYNC_MS = 1000;
 /** A file of an earlier version is rewritten once, so that it can shrink; a larger one would keep the start waiting. */
 const MOST_REWRITTEN_PAGES = 25_000;
 const OPEN_PATIENCE_MS = 2000;
-const PAGE = 500;
 const SWEEP_EVERY_MS = 60_000;
-const SWEEP_MOST = 200;
 
-/**
- * Rows are kept in the order of writing, and only the small index is in the order of keys. A payment's entries share
- * pages with their neighbours, and a commit takes half as long as with rows in the order of keys. `auto_vacuum` counts
- * only before the first table is made.
- */
+/** `auto_vacuum` counts only before the first table is made. */
 const PREPARE = `
   PRAGMA auto_vacuum = INCREMENTAL;
   PRAGMA journal_mode = WAL;
   PRAGMA wal_autocheckpoint = 10000;
   PRAGMA cache_size = -8000;
-  CREATE TABLE IF NOT EXISTS entries (
-    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL, expires INTEGER
-  ) STRICT;
-  CREATE INDEX IF NOT EXISTS entries_expires ON entries (expires) WHERE expires IS NOT NULL;`;
+  ${ENTRIES}
+  ${MEMBERS}`;
 
 /**
  * A Store in a file, through node:sqlite. Nothing that was acknowledged is lost. Writes that are asked for at the same time
@@ -57,10 +51,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   const { file, now = Date.now, upkeepMs = 1000 } = options;
   const { db, log } = await openDatabase(file);
   const entries = createEntries(db, now);
+  const members = createMembers(db, now);
+  const sweepSome = createSweep(entries, members, now);
   const book = createBookTables(db);
   const syncs = createSyncs(log);
   const foreign = syncForeign(db, syncs);
-  const commits = createCommits(db, syncs, () => upkeep.note(entries.sweep()));
+  const commits = createCommits(db, syncs, () => upkeep.note(sweepSome()));
   const upkeep = createUpkeep({ db, run: (work) => commits.run("", work, "lazy"), everyMs: upkeepMs });
   const sweep = createBookSweep({ step: () => commits.run("", book.show, "lazy") });
   sweep.note(); // An earlier process may have left something.
@@ -68,37 +64,26 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
     ttlMs === undefined ? null : Math.ceil(now() + ttlMs);
 
   const adapt = (durability: Durability): TextAdapter => ({
-    get: (key) => commits.read(key, () => entries.read(key)?.value),
+    get: (key) => commits.read(key, () => entries.read(key)?.[0]),
     set: (key, text, ttlMs) => commits.run(key, () => entries.write(key, text, expiresIn(ttlMs)), durability),
     delete: (key) => commits.run(key, () => entries.remove(key), durability),
   });
   return toStore(adapt, {
-    putIfAbsent: (key, text, ttlMs, durability) => {
-      const put = (): boolean => {
-        if (entries.read(key)) return false;
-        entries.write(key, text, expiresIn(ttlMs));
-        return true;
-      };
-      return commits.run(key, put, durability);
-    },
+    putIfAbsent: (key, text, ttlMs, durability) =>
+      commits.run(key, () => entries.add(key, text, expiresIn(ttlMs)), durability),
     incr: (key, by, ttlMs, durability) => {
       const add = (): number | undefined => {
         const known = entries.read(key);
-        const sum = Number(known?.value ?? 0) + by;
+        const sum = Number(known?.[0] ?? 0) + by;
         if (!Number.isSafeInteger(sum)) return undefined;
-        entries.write(key, String(sum), known ? known.expires : expiresIn(ttlMs));
+        entries.write(key, String(sum), known ? known[1] : expiresIn(ttlMs));
         return sum;
       };
       return commits.run(key, add, durability);
     },
-    join: (key, member, weight, ttlMs) => {
-      const join = (): Tally => {
-        entries.write(toMemberKey(key, member), String(weight), expiresIn(ttlMs));
-        return entries.tally(toMemberKey(key, ""));
-      };
-      return commits.run(key, join, "lazy");
-    },
-    leave: (key, member) => commits.run(key, () => void entries.remove(toMemberKey(key, member)), "lazy"),
+    join: (key, member, weight, ttlMs) =>
+      commits.run(key, () => members.join(key, member, weight, Math.ceil(now() + ttlMs)), "lazy"),
+    leave: (key, member) => commits.run(key, () => members.leave(key, member), "lazy"),
     enter: (event, key, text, ttlMs, durability) => {
       const enter = (): void => {
         entries.write(key, text, expiresIn(ttlMs));
@@ -127,49 +112,16 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   });
 }
 
-/** Members are entries of their own, next to each other in the index. A NUL stands in no other key. */
-const toMemberKey = (key: string, member: string): string => `${key}\0${member}`;
-
-interface Entry {
-  readonly value: string;
-  readonly expires: number | null;
-}
-
-/** The statements. What has expired is not there, whether it was swept or not. */
-function createEntries(db: DatabaseSync, now: () => number) {
-  const live = "(expires IS NULL OR expires > ?)";
-  const readOne = db.prepare(`SELECT value, expires FROM entries WHERE key = ? AND ${live}`);
-  const write = db.prepare(
-    `INSERT INTO entries (key, value, expires) VALUES (?, ?, ?)
-     ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires`,
-  );
-  const remove = db.prepare("DELETE FROM entries WHERE key = ?");
-  const after = db.prepare(`SELECT key FROM entries WHERE key > ? AND ${live} ORDER BY key LIMIT ${PAGE}`);
-  const from = db.prepare(`SELECT key FROM entries WHERE key >= ? AND ${live} ORDER BY key LIMIT ${PAGE}`);
-  const tally = db.prepare(
-    `SELECT count(*) AS members, coalesce(sum(CAST(value AS INTEGER)), 0) AS weight
-     FROM entries WHERE key >= ? AND key < ? AND ${live}`,
-  );
-  const sweep = db.prepare(
-    `DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires <= ? LIMIT ${SWEEP_MOST})`,
-  );
+/** Sweeps once a minute, and again at once while there is more. @returns what each transaction does last */
+function createSweep(entries: Entries, members: Members, now: () => number): () => boolean {
   let sweptAt = Number.NEGATIVE_INFINITY;
-  return {
-    read: (key: string) => readOne.get(key, now()) as Entry | undefined,
-    write: (key: string, text: string, expires: number | null) => void write.run(key, text, expires),
-    remove: (key: string) => remove.run(key).changes > 0,
-    /** The first live keys from `start` on, in the order of their UTF-8 bytes. */
-    list: (start: string, isIncluded: boolean) =>
-      (isIncluded ? from : after).all(start, now()).map(({ key }) => key as string),
-    tally: (prefix: string) => ({ ...tally.get(prefix, `${prefix}\u{10ffff}`, now()) }) as unknown as Tally,
-    /** Deletes some of what has expired, once a minute and while there is more. @returns whether there is more. */
-    sweep() {
-      const at = now();
-      if (at - sweptAt < SWEEP_EVERY_MS) return false;
-      const hasMore = sweep.run(at).changes === SWEEP_MOST;
-      if (!hasMore) sweptAt = at;
-      return hasMore;
-    },
+  return () => {
+    const at = now();
+    if (at - sweptAt < SWEEP_EVERY_MS) return false;
+    members.sweep();
+    const hasMore = entries.sweep();
+    if (!hasMore) sweptAt = at;
+    return hasMore;
   };
 }
 

@@ -38,7 +38,7 @@ describe("writes that share transactions", () => {
   let did: string[];
   let refuse: (statement: string) => Error | undefined;
   let sweeps: number;
-  let db: { isTransaction: boolean; exec(statement: string): void };
+  let db: { isTransaction: boolean; exec(statement: string): void; prepare(statement: string): { run(): void } };
   beforeEach(() => {
     time = freezeTime();
     [did, refuse, sweeps] = [[], () => undefined, 0];
@@ -50,6 +50,7 @@ describe("writes that share transactions", () => {
         if (error) throw error;
         db.isTransaction = statement.startsWith("BEGIN");
       },
+      prepare: (statement) => ({ run: () => db.exec(statement) }),
     };
     const sync = async (): Promise<void> => void did.push("sync");
     commits = createCommits(db as unknown as DatabaseSync, { sync }, () => {

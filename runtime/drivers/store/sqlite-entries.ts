@@ -1,0 +1,57 @@
+import type { DatabaseSync } from "node:sqlite";
+
+/**
+ * Rows are kept in the order of writing, and only the small index is in the order of keys. A payment's entries share
+ * pages with their neighbours, and a commit takes half as long as with rows in the order of keys.
+ */
+export const ENTRIES = `
+  CREATE TABLE IF NOT EXISTS entries (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL, expires INTEGER
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS entries_expires ON entries (expires) WHERE expires IS NOT NULL;`;
+
+/** How many keys one page of a list has. */
+export const PAGE = 500;
+const SWEEP_MOST = 200;
+
+/** An entry. Unix milliseconds. */
+export type Entry = readonly [value: string, expires: number | null];
+
+/** The entries by their keys, to be asked and written inside a transaction. What has expired is not there. */
+export interface Entries {
+  read(key: string): Entry | undefined;
+  write(key: string, text: string, expires: number | null): void;
+  /** Writes where nothing is. @returns whether it has. */
+  add(key: string, text: string, expires: number | null): boolean;
+  /** @returns whether it was there, expired or not. */
+  remove(key: string): boolean;
+  /** The first keys from `start` on, in the order of their UTF-8 bytes. */
+  list(start: string, isIncluded: boolean): readonly string[];
+  /** Deletes some of what has expired. @returns whether there is more. */
+  sweep(): boolean;
+}
+
+/** The statements. @param now Unix milliseconds */
+export function createEntries(db: DatabaseSync, now: () => number): Entries {
+  const live = "(expires IS NULL OR expires > ?)";
+  const readOne = db.prepare(`SELECT value, expires FROM entries WHERE key = ? AND ${live}`);
+  readOne.setReturnArrays(true);
+  const put = "INSERT INTO entries (key, value, expires) VALUES (?, ?, ?) ON CONFLICT (key)";
+  const set = "DO UPDATE SET value = excluded.value, expires = excluded.expires";
+  const write = db.prepare(`${put} ${set}`);
+  const add = db.prepare(`${put} ${set} WHERE entries.expires <= ?`);
+  const remove = db.prepare("DELETE FROM entries WHERE key = ?");
+  const after = db.prepare(`SELECT key FROM entries WHERE key > ? AND ${live} ORDER BY key LIMIT ${PAGE}`);
+  const from = db.prepare(`SELECT key FROM entries WHERE key >= ? AND ${live} ORDER BY key LIMIT ${PAGE}`);
+  const sweep = db.prepare(
+    `DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires <= ? LIMIT ${SWEEP_MOST})`,
+  );
+  return {
+    read: (key) => readOne.get(key, now()) as unknown as Entry | undefined,
+    write: (key, text, expires) => void write.run(key, text, expires),
+    add: (key, text, expires) => add.run(key, text, expires, now()).changes === 1,
+    remove: (key) => remove.run(key).changes > 0,
+    list: (start, isIncluded) => (isIncluded ? from : after).all(start, now()).map(({ key }) => key as string),
+    sweep: () => sweep.run(now()).changes === SWEEP_MOST,
+  };
+}
