@@ -1,4 +1,5 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { createCounter, createHistogram } from "./series.ts";
 
 /** What a process counts for Prometheus. No label ever names a payer: there are as many series as the set makes. */
 export interface Metrics {
@@ -66,11 +67,14 @@ export function createMetrics(readState: () => Promise<ShopState>): Metrics {
 }
 
 function createCounts(registry: Registry): MetricCounts {
-  const registers = [registry];
-  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label> =>
-    new Counter({ name: `payphone_${name}`, help, labelNames, registers });
-  const histogram = <Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]) =>
-    new Histogram({ name: `payphone_${name}`, help, labelNames, buckets, registers });
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    createCounter(registry, { name, help, labelNames });
+  const histogram = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    bounds: readonly number[],
+  ) => createHistogram(registry, { name, help, labelNames }, bounds);
 
   const challenges = counter("challenges_total", "Calls without a payment that were told the price.", [
     "service",
@@ -102,18 +106,19 @@ function createCounts(registry: Registry): MetricCounts {
   const upstreams = histogram("upstream_seconds", "Attempts at upstreams.", ["upstream", "outcome"], WAITS);
 
   return {
-    challenges: (service, door, by) => challenges.inc({ service, door }, by),
-    payments: (labels, by) => payments.inc(labels, by),
-    cacheRead: (service, outcome) => cache.inc({ service, outcome }),
+    challenges: (service, door, by) => challenges({ service, door }, by),
+    payments,
+    cacheRead: (service, outcome) => cache({ service, outcome }, 1),
     sale(service, rail, usd) {
-      sales.inc({ service, rail });
-      revenue.inc({ service, rail }, Number(usd));
+      const labels = { service, rail };
+      sales(labels, 1);
+      revenue(labels, Number(usd));
     },
-    refund: (service) => refunds.inc({ service }),
-    call: (service, door, ms) => calls.observe({ service, door }, ms / 1000),
-    settlement: (rail, ms) => settlements.observe({ rail }, ms / 1000),
-    upstream: (upstream, outcome, ms) => upstreams.observe({ upstream, outcome }, ms / 1000),
-    jobEnded: (service, state) => jobs.inc({ service, state }),
+    refund: (service) => refunds({ service }, 1),
+    call: (service, door, ms) => calls({ service, door }, ms / 1000),
+    settlement: (rail, ms) => settlements({ rail }, ms / 1000),
+    upstream: (upstream, outcome, ms) => upstreams({ upstream, outcome }, ms / 1000),
+    jobEnded: (service, state) => jobs({ service, state }, 1),
   };
 }
 
