@@ -31,7 +31,7 @@ export const CASES: readonly Case[] = [
   },
   {
     title: "paid call, facilitator stub in the process",
-    goal: "≥ 0.20 of bare, ≥ 3× peer",
+    goal: "≥ 0.25 of bare, ≥ 2× peer",
     peer: EXPRESS,
     load: paid,
     status: 200,
@@ -41,7 +41,7 @@ export const CASES: readonly Case[] = [
   },
   {
     title: "the same with a durable reservation (fsync)",
-    goal: "≥ 0.11 of bare, ≥ 2× peer without one",
+    goal: "≥ 0.15 of bare, ≥ 1.3× peer without one",
     peer: `${EXPRESS}, nothing durable`,
     load: paid,
     status: 200,
@@ -51,7 +51,7 @@ export const CASES: readonly Case[] = [
   },
   {
     title: "paid call, facilitator over loopback HTTP",
-    goal: "≥ 0.09 of bare, ≥ 8× peer",
+    goal: "≥ 0.12 of bare, ≥ 5× peer",
     peer: EXPRESS,
     load: paid,
     status: 200,

@@ -20,7 +20,7 @@ export interface DrainRow {
 }
 
 /** How often a status route can be asked. */
-export interface PollRow extends Sample {
+export interface PollRow extends Omit<Sample, "calls"> {
   readonly title: string;
   readonly ofBare: number;
 }

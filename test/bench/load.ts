@@ -5,6 +5,7 @@ import { BODY, PATHS } from "./shop.ts";
 
 /** What one server answered in one round. Latencies are milliseconds. */
 export interface Sample {
+  readonly calls: number;
   readonly rate: number;
   readonly p50: number;
   readonly p99: number;
@@ -65,7 +66,8 @@ export async function sample(url: string, make: Maker, amount: number, status: n
   const wrong = Object.keys(statusCodeStats).filter((code) => Number(code) !== status);
   if (wrong.length > 0 || errors > 0)
     throw new Error(`${url} answered ${wrong.join(", ")} instead of ${status}; ${errors} errors`);
-  return { rate: ((share * CONNECTIONS) / (last - first)) * 1000, p50: latency.p50, p99: latency.p99 };
+  const calls = share * CONNECTIONS;
+  return { calls, rate: (calls / (last - first)) * 1000, p50: latency.p50, p99: latency.p99 };
 }
 
 const pathAt = (at: number): string => PATHS[at % PATHS.length] as string;

@@ -25,6 +25,11 @@ const FIRST = 2000;
 const NAMES = ["bare", "peer", "payphone"] as const;
 type Name = (typeof NAMES)[number];
 
+interface Round extends Sample {
+  /** Processor time of the server, in microseconds a call: it counts where the machine has other work, too. */
+  readonly cpu: number;
+}
+
 interface Row {
   readonly title: string;
   readonly goal: string;
@@ -34,7 +39,10 @@ interface Row {
   readonly ofPeer: number;
   readonly p50: number;
   readonly p99: number;
-  readonly rounds: readonly Readonly<Record<Name, Sample>>[];
+  /** Processor time, in microseconds a call: the least of all rounds. */
+  readonly cpu: Readonly<Record<Name, number>>;
+  readonly cpuOfPeer: number;
+  readonly rounds: readonly Readonly<Record<Name, Round>>[];
 }
 
 interface ServiceRows {
@@ -95,7 +103,7 @@ async function measure(one: Case): Promise<Row> {
     peer: await server(one.rivalServer, ...fill(one.rival)),
     payphone: await server("payphone", ...fill(one.payphone)),
   };
-  const rounds: Record<Name, Sample>[] = [];
+  const rounds: Record<Name, Round>[] = [];
   try {
     const makers = {
       bare: await one.load(contestants.payphone.url), // The same requests, headers and all.
@@ -104,14 +112,12 @@ async function measure(one: Case): Promise<Row> {
     };
     const amounts: Record<Name, number> = { bare: FIRST, peer: FIRST, payphone: FIRST };
     for (let round = -WARM_UP; round < ROUNDS; round += 1) {
-      const samples = {} as Record<Name, Sample>;
+      const samples = {} as Record<Name, Round>;
       for (const name of NAMES) {
-        samples[name] = await sample(
-          contestants[name].url,
-          makers[name],
-          amounts[name],
-          name === "bare" ? 200 : one.status,
-        );
+        const { url, cpuMs } = contestants[name];
+        const before = cpuMs();
+        const found = await sample(url, makers[name], amounts[name], name === "bare" ? 200 : one.status);
+        samples[name] = { ...found, cpu: ((cpuMs() - before) * 1000) / found.calls };
         amounts[name] = Math.round(samples[name].rate); // About a second's worth for the next round.
       }
       if (round >= 0) rounds.push(samples);
@@ -125,7 +131,8 @@ async function measure(one: Case): Promise<Row> {
   return toRow(one, rounds);
 }
 
-function toRow({ title, goal, peer }: Case, rounds: readonly Readonly<Record<Name, Sample>>[]): Row {
+function toRow({ title, goal, peer }: Case, rounds: readonly Readonly<Record<Name, Round>>[]): Row {
+  const cpu = (name: Name): number => Math.min(...rounds.map((round) => round[name].cpu));
   const rate = (name: Name): number => median(rounds.map((round) => round[name].rate));
   return {
     title,
@@ -136,18 +143,21 @@ function toRow({ title, goal, peer }: Case, rounds: readonly Readonly<Record<Nam
     ofPeer: median(rounds.map(({ payphone, peer: other }) => payphone.rate / other.rate)),
     p50: median(rounds.map(({ payphone }) => payphone.p50)),
     p99: median(rounds.map(({ payphone }) => payphone.p99)),
+    cpu: { bare: cpu("bare"), peer: cpu("peer"), payphone: cpu("payphone") },
+    cpuOfPeer: median(rounds.map(({ payphone, peer: other }) => payphone.cpu / other.cpu)),
     rounds,
   };
 }
 
 function print(table: readonly Row[]): readonly Row[] {
   console.log(
-    "\n| case | requests/s | of bare | of peer | p50 / p99 ms | bare, peer requests/s | goal |\n|---|---|---|---|---|---|---|",
+    "\n| case | requests/s | of bare | of peer | p50 / p99 ms | bare, peer requests/s | processor µs a call: bare, peer, own | of peer | goal |\n|---|---|---|---|---|---|---|---|---|",
   );
-  for (const { title, rate, ofBare, ofPeer, p50, p99, goal, peer } of table) {
+  for (const { title, rate, ofBare, ofPeer, p50, p99, cpu, cpuOfPeer, goal, peer } of table) {
+    const costs = [cpu.bare, cpu.peer, cpu.payphone].map(Math.round).join(", ");
     const others = `${Math.round(rate.bare)}, ${Math.round(rate.peer)} (${peer})`;
     console.log(
-      `| ${title} | ${Math.round(rate.payphone)} | ${ofBare.toFixed(3)} | ${ofPeer.toFixed(1)}× | ${p50} / ${p99} | ${others} | ${goal} |`,
+      `| ${title} | ${Math.round(rate.payphone)} | ${ofBare.toFixed(3)} | ${ofPeer.toFixed(1)}× | ${p50} / ${p99} | ${others} | ${costs} | ${cpuOfPeer.toFixed(2)} | ${goal} |`,
     );
   }
   return table;

@@ -16,7 +16,7 @@ export interface UncachedRow {
 }
 
 /** Paid calls that are answered from the store, beside a service that reads nothing, in the same rounds. */
-export interface CachedRow extends Sample {
+export interface CachedRow extends Omit<Sample, "calls"> {
   readonly title: string;
   readonly ofPlain: number;
 }

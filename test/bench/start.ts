@@ -24,7 +24,7 @@ export async function measureStart(): Promise<StartRow[]> {
   const env = toLiveEnv(folder, facilitator.url);
   try {
     return [
-      await measure("`payphone serve`, all its services", "≤ 350 ms, ≤ 100 MB", () =>
+      await measure("`payphone serve`, all its services", "≤ 300 ms, ≤ 95 MB", () =>
         startAnswering([launcher, "serve"], env, "/health"),
       ),
       await measure("@x402/express, 18 routes", "", () => start([server("peer"), facilitator.url])),
