@@ -171,8 +171,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     // What begins after the settlement begins only once the chain shows it.
     const mustConfirm = "output" in bought && !bought.job ? deps.mustConfirm(record.sold?.usd ?? "0") : true;
     const settling = settler.settle(listed, offer, { mustConfirm });
-    const concluding = settling.then((settlement) => reconciler.conclusionOf(key, recorded, settlement));
-    return answer(purchase, (await Promise.all([concluding, putOnList()]))[0]);
+    void putOnList();
+    return answer(purchase, await reconciler.conclusionOf(key, recorded, await settling));
   }
 
   /** The same payment again: the same call gets its answer once the money has moved; any other call gets nothing. */

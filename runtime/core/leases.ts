@@ -47,7 +47,9 @@ export function createLeases({ store, prefix, onError, reclaims = false, leaseMs
       if (!(await put(key)) || !isOurs(lease)) return undefined;
       held.set(key, lease);
       return {
-        lost: lease.lost.signal,
+        get lost() {
+          return lease.lost.signal; // Made for those who look at it only.
+        },
         async release() {
           if (held.get(key) !== lease) return;
           held.delete(key);

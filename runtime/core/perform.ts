@@ -1,7 +1,6 @@
 import type { Call, Run } from "../api/plugin.ts";
 import { Problem, type ValidationIssue } from "../api/problem.ts";
 import type { Invocation } from "./call.ts";
-import { untilAborted } from "./deadline.ts";
 import { isShown } from "./schema/issues.ts";
 import type { Service } from "./service.ts";
 import { handlerOf } from "./set/manifest.ts";
@@ -88,22 +87,26 @@ const IN_A_REQUEST: Pick<Call, "step" | "report"> = { step: (_name, work) => wor
 const runOf = ({ handler }: Runnable): Run<never, unknown> => (typeof handler === "object" ? handler.run : handler);
 
 /** Runs until the deadline or until the caller is gone; then the handler's signal is aborted and its result dropped. */
-async function underDeadline<T>(
+function underDeadline<T>(
   { deadlineMs }: Runnable,
   { signal: caller }: Pick<PartialCall, "signal">,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  if (caller.aborted) throw gone();
+  if (caller.aborted) return Promise.reject(gone());
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
   const controller = new AbortController();
-  const leave = (): void => controller.abort(gone());
-  const timer = setTimeout(() => controller.abort(late(deadlineMs)), deadlineMs);
+  const stop = (why: Problem): void => {
+    controller.abort(why);
+    reject(why);
+  };
+  const leave = (): void => stop(gone());
+  const timer = setTimeout(() => stop(late(deadlineMs)), deadlineMs);
   caller.addEventListener("abort", leave, { once: true });
-  try {
-    return await untilAborted(run(controller.signal), controller.signal);
-  } finally {
+  run(controller.signal).then(resolve, reject);
+  return promise.finally(() => {
     clearTimeout(timer);
     caller.removeEventListener("abort", leave);
-  }
+  });
 }
 
 const late = (deadlineMs: number): Problem =>

@@ -45,16 +45,24 @@ export async function openMonitor(deps: StateDeps): Promise<Monitor> {
 const REMEMBERED = 10_000;
 
 function watchStore(store: OpenStore, count: MetricCounts): OpenStore {
-  const seen = new Set<string>();
+  const isNew = createMemory(REMEMBERED);
   return {
     ...store,
     async enter(event, entry) {
       await store.enter(event, entry);
-      if (seen.has(event.id)) return;
-      seen.add(event.id);
-      if (seen.size > REMEMBERED) seen.delete(seen.values().next().value as string);
-      countEvent(event, count);
+      if (isNew(event.id)) countEvent(event, count);
     },
+  };
+}
+
+/** Whether an id is not among the last so many. The oldest of one set are found slowly: they are forgotten together. */
+function createMemory(most: number): (id: string) => boolean {
+  let [newer, older] = [new Set<string>(), new Set<string>()];
+  return (id) => {
+    if (newer.has(id) || older.has(id)) return false;
+    if (newer.size >= most) [newer, older] = [new Set(), newer];
+    newer.add(id);
+    return true;
   };
 }
 

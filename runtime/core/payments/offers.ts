@@ -71,9 +71,24 @@ export function createOffers(deps: OffersDeps): Offers {
   const of = (service: Service): readonly PaymentRequirements[] =>
     service.isRetired ? [] : (current.get(service.manifest.id) ?? []);
 
+  /** By service and door: as many as the set makes. */
+  const descriptions = new Map<string, ReturnType<Offers["describe"]>>();
+  const paths = new Map<string, string>();
+
   const describe: Offers["describe"] = (service, resource) => {
+    const key = `${service.manifest.id} ${resource}`;
+    const known = descriptions.get(key);
+    if (known) return known;
     const extensions = extensionsOf?.(service, resource);
-    return { resource: toResource(service.manifest, site, resource), ...(extensions && { extensions }) };
+    const made = { resource: toResource(service.manifest, site, resource), ...(extensions && { extensions }) };
+    descriptions.set(key, made);
+    return made;
+  };
+
+  const pathOfDoor = (resource: string): string => {
+    const path = paths.get(resource) ?? pathOf(resource);
+    paths.set(resource, path);
+    return path;
   };
 
   /** The offer in the payer's own words before one that says the same in others, the current one first. */
@@ -117,9 +132,10 @@ export function createOffers(deps: OffersDeps): Offers {
     },
     async match(service, payment, { resource, networks }) {
       if (networks && !networks.includes(payment.network)) return "unsupported_network";
-      const named = payment.resourceUrl === undefined ? undefined : pathOf(payment.resourceUrl);
-      if (named !== undefined && payment.resourceUrl !== resource && named !== pathOf(resource))
-        return "wrong_resource";
+      const { resourceUrl } = payment;
+      const door = pathOfDoor(resource);
+      const named = resourceUrl === resource ? door : resourceUrl && pathOf(resourceUrl);
+      if (named !== undefined && named !== door) return "wrong_resource";
       const offer = await find(service, payment);
       if (!offer) return "no_matching_offer";
       // Named is this door, which may stand below the base URL's path. One that many services share says nothing of the

@@ -1,6 +1,6 @@
 import { type SaleEvent, saleId, toBookPayer } from "../books/events.ts";
 import { toDecimal } from "../set/price.ts";
-import { readEip3009 } from "../x402/eip3009.ts";
+import { signerOf } from "../x402/eip3009.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
 import type { PaymentRecord, SoldAs } from "./record.ts";
 
@@ -52,6 +52,6 @@ export function createSaleOf(rails: readonly Rail[]): SaleOf {
 
 /** Whose signature has moved the money is the payer, whatever a facilitator writes. */
 function payerIn({ payment, payer, receipt }: PaymentRecord): string | null {
-  const found = readEip3009(payment.payload)?.authorization.from ?? payer ?? receipt?.payer ?? null;
+  const found = signerOf(payment.payload) ?? payer ?? receipt?.payer ?? null;
   return toBookPayer(payment.accepted.network, found);
 }

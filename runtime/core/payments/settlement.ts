@@ -56,8 +56,6 @@ const LONGEST_TEXT = 100;
 const QUIET_MS = 10_000;
 /** How long one look at a chain may take. */
 const LOOK_MS = 10_000;
-/** A reason of its own spares every call an error with a stack that nobody reads. */
-const ANSWERED = "answered";
 /** Between two looks for the same payment. */
 const LOOK_PAUSE_MS = 1000;
 
@@ -93,13 +91,22 @@ export function createSettler(deps: SettlerDeps): Settler {
   ): Promise<SettleAnswer | Settlement> {
     const rail = railOf(rails, offer);
     if (!rail) return failure(offer, "rail_not_configured");
-    const answered = new AbortController();
     const answer = rail.facilitator.settle(payment, offer, settleDeadline(), { isAgain }).then(
       (said) => ({ ...toReceipt(said), by: nameIn(rail, said.by) }),
       (error: unknown) => failure(offer, "settlement_unknown", error instanceof Error ? error.message : String(error)),
     );
-    const seen = watchChain(payment, offer, answered.signal);
-    return Promise.race([answer, seen]).finally(() => answered.abort(ANSWERED));
+    const seen = Promise.withResolvers<Settlement>();
+    let answered: AbortController | undefined;
+    const silence = setTimeout(() => {
+      answered = new AbortController();
+      seen.resolve(watchChain(payment, offer, answered.signal));
+    }, silenceMs).unref();
+    try {
+      return await Promise.race([answer, seen.promise]);
+    } finally {
+      clearTimeout(silence);
+      answered?.abort();
+    }
   }
 
   /** Fulfils when the chain shows the transfer. Never otherwise. */
@@ -108,12 +115,10 @@ export function createSettler(deps: SettlerDeps): Settler {
     offer: PaymentRequirements,
     signal: AbortSignal,
   ): Promise<Settlement> {
-    let pauseMs = silenceMs;
-    while (await pause(pauseMs, signal)) {
+    do {
       const seen = await look(payment, offer, failure(offer, "settlement_unknown"));
       if (seen.state === "settled") return seen;
-      pauseMs = LOOK_PAUSE_MS;
-    }
+    } while (await pause(LOOK_PAUSE_MS, signal));
     return new Promise(() => {}); // The facilitator has answered.
   }
 

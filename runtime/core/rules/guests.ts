@@ -3,6 +3,8 @@ import type { SiteManifest } from "../set/manifest.ts";
 
 /** Which wallets the lists of a shop let in. */
 export interface Guests {
+  /** Whether there are lists. Otherwise everybody is let in. */
+  readonly isListed: boolean;
   /** @throws Problem `buyer-refused`. */
   check(wallets: readonly string[]): void;
 }
@@ -17,6 +19,7 @@ export function createGuests({ deny, allow }: Pick<SiteManifest, "deny" | "allow
   const isListed = denied.size > 0 || allowed !== undefined;
   const isWelcome = (wallet: string): boolean => !denied.has(wallet) && (allowed?.has(wallet) ?? true);
   return {
+    isListed,
     check(wallets) {
       if (isListed && (wallets.length === 0 || !wallets.map(toAccount).every(isWelcome))) throw refused();
     },

@@ -39,6 +39,8 @@ export function createHouseRules({ site, services, usdOf, store, clock, log }: H
   const screening = screen && createScreening({ terms: screen, service, store });
   const payerLimits = limits.per_payer && createPayerLimits({ terms: limits.per_payer, store, clock });
 
+  if (!guests.isListed && !screening && !payerLimits) return { during: (_, buy) => buy(), admit: async () => {} };
+
   return {
     async during(purchase, buy) {
       const { service, invocation } = purchase;

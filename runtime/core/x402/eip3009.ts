@@ -31,6 +31,11 @@ export function readEip3009(payload: Readonly<Record<string, unknown>>): Eip3009
   return { signature, authorization: { from, to, value, validAfter, validBefore, nonce } };
 }
 
+/** Who has signed a payload that was read before it was kept; undefined where it does not say so. */
+export function signerOf({ authorization }: Readonly<Record<string, unknown>>): string | undefined {
+  return isObject(authorization) && typeof authorization.from === "string" ? authorization.from : undefined;
+}
+
 const isHex = (value: unknown, bytes?: number): value is Hex =>
   typeof value === "string" &&
   /^0x(?:[0-9a-fA-F]{2})+$/.test(value) &&

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { Problem } from "../../api/problem.ts";
 import { findJsonFault, type JsonFault } from "./json-fault.ts";
 
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const OPENERS = [0x5b, 0x7b]; // [ {
 const CLOSERS = [0x5d, 0x7d]; // ] }
@@ -28,7 +29,7 @@ export function isSafeToParse(bytes: Buffer, maxDepth: number): boolean {
 
 function toText(bytes: Buffer): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch (cause) {
     const position = Math.max(0, bytes.toString().indexOf("\ufffd"));
     throw toInvalidJson({ position, error: "Invalid UTF-8" }, cause);
