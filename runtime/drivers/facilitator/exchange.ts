@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 
 /** The answer to a request, whole. */
-export interface Answer {
+export interface WholeAnswer {
   readonly status: number;
   /** The body as UTF-8. */
   readonly text: string;
@@ -24,9 +24,9 @@ export function exchange(
   pool: Dispatcher,
   request: Dispatcher.DispatchOptions,
   { signal, maxBytes, tooLarge }: ExchangeBounds,
-): Promise<Answer> {
+): Promise<WholeAnswer> {
   if (signal.aborted) return Promise.reject(signal.reason);
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const { promise, resolve, reject } = Promise.withResolvers<WholeAnswer>();
   const chunks: Buffer[] = [];
   let size = 0;
   let status = 0;

@@ -2,13 +2,13 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Tally } from "../../core/store.ts";
 
 /** They come and go with each call: a table of their own has few pages, and one row to write instead of three. */
-export const MEMBERS = `
+export const MEMBER_TABLE = `
   CREATE TABLE IF NOT EXISTS members (
     key TEXT NOT NULL, member TEXT NOT NULL, weight INTEGER NOT NULL, expires INTEGER NOT NULL, PRIMARY KEY (key, member)
   ) STRICT, WITHOUT ROWID;`;
 
 /** Who is counted under which key, to be asked and written inside a transaction. Who has expired is not there. */
-export interface Members {
+export interface MemberTable {
   /** @param expires Unix milliseconds @returns the tally with the member. */
   join(key: string, member: string, weight: number, expires: number): Tally;
   leave(key: string, member: string): void;
@@ -17,7 +17,7 @@ export interface Members {
 }
 
 /** The statements. @param now Unix milliseconds */
-export function createMembers(db: DatabaseSync, now: () => number): Members {
+export function createMemberTable(db: DatabaseSync, now: () => number): MemberTable {
   const join = db.prepare(
     `INSERT INTO members (key, member, weight, expires) VALUES (?, ?, ?, ?)
      ON CONFLICT (key, member) DO UPDATE SET weight = excluded.weight, expires = excluded.expires`,

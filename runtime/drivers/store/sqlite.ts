@@ -11,7 +11,7 @@ import { createBookSweep } from "./book-sweep.ts";
 import { type OpenStore, type TextAdapter, toStore } from "./keyv.ts";
 import { createCommits } from "./sqlite-commits.ts";
 import { createEntries, ENTRIES, type Entries, PAGE } from "./sqlite-entries.ts";
-import { createMembers, MEMBERS, type Members } from "./sqlite-members.ts";
+import { createMemberTable, MEMBER_TABLE, type MemberTable } from "./sqlite-members.ts";
 import { createSyncs, type LogFile, openLogFile, type Syncs } from "./sqlite-sync.ts";
 import { createUpkeep } from "./sqlite-upkeep.ts";
 
@@ -40,7 +40,7 @@ const PREPARE = `
   PRAGMA wal_autocheckpoint = 10000;
   PRAGMA cache_size = -8000;
   ${ENTRIES}
-  ${MEMBERS}`;
+  ${MEMBER_TABLE}`;
 
 /**
  * A Store in a file, through node:sqlite. Nothing that was acknowledged is lost. Writes that are asked for at the same time
@@ -51,7 +51,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   const { file, now = Date.now, upkeepMs = 1000 } = options;
   const { db, log } = await openDatabase(file);
   const entries = createEntries(db, now);
-  const members = createMembers(db, now);
+  const members = createMemberTable(db, now);
   const sweepSome = createSweep(entries, members, now);
   const book = createBookTables(db);
   const syncs = createSyncs(log);
@@ -113,7 +113,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
 }
 
 /** Sweeps once a minute, and again at once while there is more. @returns what each transaction does last */
-function createSweep(entries: Entries, members: Members, now: () => number): () => boolean {
+function createSweep(entries: Entries, members: MemberTable, now: () => number): () => boolean {
   let sweptAt = Number.NEGATIVE_INFINITY;
   return () => {
     const at = now();
