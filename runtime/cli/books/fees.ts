@@ -9,8 +9,7 @@ export const toFeeText = ({ amount, decimals, symbol }: BookFee): string =>
 
 /** Fees by the network and transaction of the lines that have moved money by them. */
 export function feesOfLines(books: Books, lines: readonly BookLine[]): ReadonlyMap<string, BookFee> {
-  const moved = lines.filter(hasMoved).map(({ transaction }) => transaction);
-  return new Map(books.fees([...new Set(moved)]).map((fee) => [keyOf(fee), fee]));
+  return new Map(books.fees(lines.filter(hasMoved)).map((fee) => [keyOf(fee), fee]));
 }
 
 /** The fee of a line: a reversal has the transaction of its sale, and has cost nothing more. */
@@ -42,9 +41,10 @@ export function createLoneFees(books: Books, filter: LineFilter): (before: numbe
     const due: BookFee[] = [];
     for (;;) {
       if (read.length === 0 && !isOver) {
-        read = [...books.loneFees(toSpan(filter), { limit: PAGE, after: last })];
-        last = read.at(-1) ?? last;
-        isOver = read.length < PAGE;
+        const page = books.loneFees(toSpan(filter), { limit: PAGE, after: last });
+        last = page.at(-1) ?? last;
+        isOver = page.length < PAGE;
+        read = page.filter((fee) => isLone(books, fee));
       }
       const count = read.findIndex(({ at }) => at >= before);
       due.push(...read.splice(0, count < 0 ? read.length : count));
@@ -52,6 +52,10 @@ export function createLoneFees(books: Books, filter: LineFilter): (before: numbe
     }
   };
 }
+
+/** What an earlier version has signed is of purpose `other`, whatever it was for. */
+const isLone = (books: Books, { purpose, transaction }: BookFee): boolean =>
+  purpose !== "other" || books.find(transaction).every((line) => !hasMoved(line));
 
 /** What the treasury has paid in the span of a filter, network by network, in a sentence each. */
 export function toFeeSummary(books: Books, filter: LineFilter, network: string | undefined): readonly string[] {

@@ -27,7 +27,7 @@ export interface Buyer {
 }
 
 /** What a buyer knows of its own purchases. */
-export interface Takings {
+export interface OwnPurchases {
   /** Payments that were answered with what they had bought, each once. */
   served: number;
   /** Payments whose answer the buyer did not wait for, or did not get: each of them may have been charged. */
@@ -53,9 +53,9 @@ const RETRY_MS = 1000;
 const NEVER = new AbortController().signal;
 
 /** Buys again and again, as its habit is, until the signal ends it. A call in flight is finished. */
-export async function trade({ habit, door, purse }: Buyer, deps: BuyerDeps): Promise<Takings> {
+export async function trade({ habit, door, purse }: Buyer, deps: BuyerDeps): Promise<OwnPurchases> {
   const { url, wares, rails, note, signal, pauseMs } = deps;
-  const bought: Takings = { served: 0, open: 0 };
+  const bought: OwnPurchases = { served: 0, open: 0 };
   const shop = openDoor(door, url);
   for (;;) {
     await sleep(Math.random() * 2 * pauseMs, undefined, { signal }).catch(() => {});

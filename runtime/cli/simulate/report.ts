@@ -8,10 +8,10 @@ import { openChains } from "../books/chains.ts";
 import { withBooks } from "../books/place.ts";
 import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
-import type { Takings } from "./buyers.ts";
+import type { OwnPurchases } from "./buyers.ts";
 
 /** A simulated buyer, and what it knows of its own purchases. */
-export interface SimulatedClient extends Takings {
+export interface SimulatedClient extends OwnPurchases {
   readonly door: Door;
   /** Lower case. */
   readonly address: string;

@@ -139,7 +139,7 @@ export interface Books {
   /** What was counted in whole minutes, by service, door, rail and what; in buckets of `bucketMs`, a whole number of minutes. */
   tallies(span: Span, options?: { readonly service?: string; readonly bucketMs?: number }): readonly TallySum[];
   /** What the treasury has paid for these transactions; most transactions are a facilitator's, and are left out. */
-  fees(transactions: readonly string[]): readonly BookFee[];
+  fees(transactions: readonly Pick<BookFee, "network" | "transaction">[]): readonly BookFee[];
   /** Fees that belong to no line of the book: of what was reverted, of anchors. Oldest first, in any span. */
   loneFees(span: Span, page: { readonly limit: number; readonly after?: BookFee | undefined }): readonly BookFee[];
   /** Sums of fees. Milliseconds for whole hours (UTC); reads each fee of any other span. */

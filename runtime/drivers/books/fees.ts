@@ -31,15 +31,18 @@ const toInteger = (amount: string): bigint | string => (BigInt(amount) < 2n ** 6
 /** Answers what is asked of fees. */
 export function createFeeQuestions(db: DatabaseSync): Pick<Books, "fees" | "loneFees" | "feeSums"> {
   const columns = `SELECT ${unpackHex("tx")} AS tx, at, CAST(amount AS TEXT) AS amount, about, ${NAMES} FROM book_fees`;
-  const any = db.prepare("SELECT 1 FROM book_fees LIMIT 1");
-  const byTransaction = db.prepare(`${columns} WHERE tx = ?`);
+  const networks = db.prepare(`SELECT DISTINCT network FROM book_fee_sums WHERE unit = ${UNITS.day}`);
+  const one = db.prepare(`${columns} WHERE tx = ? AND network = ?`);
   const lone = db.prepare(`${columns} WHERE ${LONE} AND at >= ? AND at < ? AND (at, tx, network) > (?, ?, ?)
     ORDER BY at, tx, network LIMIT ?`);
   const exact = `SELECT ${NAMES}, 1 AS count, ${ATOMIC} FROM book_fees WHERE at >= ? AND at < ?`;
 
   return {
-    fees: (transactions) =>
-      any.get() === undefined ? [] : transactions.flatMap((each) => byTransaction.all(packHex(each)).map(toFee)),
+    fees(transactions) {
+      const known = new Set(networks.all().map(({ network }) => network as string));
+      const own = transactions.filter(({ network }) => known.has(network));
+      return own.flatMap(({ transaction, network }) => one.all(packHex(transaction), network).map(toFee));
+    },
     loneFees: ({ from, to }, { limit, after }) => {
       const last = after ? [after.at, packHex(after.transaction), after.network] : [Number.MIN_SAFE_INTEGER, 0, ""];
       return lone.all(from, to, ...last, limit).map(toFee);

@@ -34,6 +34,7 @@ describe("payphone sales", () => {
       await store.enter(event, { key: "key", value: 1 });
     const base = { network: job.network, at: YEAR + 2, cost: 2_100_000_000_000n };
     const fees = [
+      toSpent(evil.transaction, { ...base, purpose: "other" }),
       toSpent(job.transaction, base),
       toSpent("0xback", { ...base, purpose: "refund", cost: 5n }),
       toSpent("0xlost", { ...base, at: YEAR + HOUR, isReverted: true }),
@@ -67,7 +68,7 @@ describe("payphone sales", () => {
     const ends = rows.map((row) => row.split(",").slice(-4));
     expect(ends).to.deep.equal([
       ["fee", "fee_atomic", "fee_currency", "fee_for"],
-      ["", "", "", ""],
+      ["0.0000021", "2100000000000", "ETH", "other"],
       ["", "", "", ""],
       ["0.0000021", "2100000000000", "ETH", "settlement"],
       ["0.000000000000000005", "5", "ETH", "refund"],
@@ -79,7 +80,7 @@ describe("payphone sales", () => {
     expect(new Set(rows.map((row) => row.replaceAll(/"[^"]*(""[^"]*)*"/g, "").split(",").length)).size).to.equal(1);
     const { out } = await run("small");
     expect(out).to.match(
-      /^Fees paid by the treasury on Base: 0\.000004200000000005 ETH \(3 transactions, 1 of them reverted\)\.$/m,
+      /^Fees paid by the treasury on Base: 0\.000006300000000005 ETH \(4 transactions, 1 of them reverted\)\.$/m,
     );
     expect((await run("small", "--service", "roll")).out, "fees are of no service").not.to.include("Fees paid");
     expect((await run("small", "--csv", "--service", "roll")).out).not.to.include("Z,fee,");

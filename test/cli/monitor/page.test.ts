@@ -2,6 +2,7 @@ import { request } from "node:http";
 import { expect } from "chai";
 import { toFee } from "../../../runtime/core/books/fees.ts";
 import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+import { toCalls } from "../../../runtime/surfaces/pages/seller/figures.ts";
 import { edit, removeDirectories, TOSS } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ADMIN_TOKEN, type OperatedShop, openOperatedShop } from "../../support/sellers/operator.ts";
@@ -109,6 +110,22 @@ describe("the seller's pages", () => {
     for (const path of ["/", "/?days=30"]) expect(await read(path), path).to.include(cells);
     const [, id] = /href="(\/sales\/sale_[0-9a-f]+)"/.exec(await read(`/sales?q=${transaction}`)) ?? [];
     expect(await read(id as string)).to.include("<dt>Fee</dt><dd>0.000100000000000001 ETH, paid by the treasury</dd>");
+  });
+
+  it("count each call once, whatever came of it", async () => {
+    const counts = new Map([
+      ["challenge", 4],
+      ["attempt", 6],
+      ["result", 2],
+      ["refused:payment_expired", 1],
+      ["failed:internal", 1],
+    ]);
+    for (const what of ["replay", "early", "left", "free", "gone", "cache:hit", "ms:5"]) counts.set(what, 1);
+    expect(toCalls(counts)).to.equal(4 + 2 + 1 + 1 + 4);
+    const tile = async (): Promise<number> => Number(/<dt>Calls<\/dt><dd>(\d+)/.exec(await read("/"))?.[1]);
+    const before = await tile();
+    expect((await fetch(`${shop.running.url}/v1/toss`, json({}))).status).to.equal(402);
+    await eventually(tile, (count) => count === before + 1, 200);
   });
 
   it("are small", async () => {

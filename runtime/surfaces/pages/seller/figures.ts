@@ -66,6 +66,13 @@ export function countsOf(tallies: readonly TallySum[]): ReadonlyMap<string, numb
 export const sumOf = (counts: ReadonlyMap<string, number>, word: string): number =>
   [...counts].reduce((all, [what, count]) => (what.startsWith(word) ? all + count : all), 0);
 
+/** How a call ends, one of these for each. */
+const ENDS = /^(?:challenge|result|free|replay|early|left|refused:.*|failed:.*)$/;
+
+/** All calls: those that asked the price, those that were answered, and those that were not. */
+export const toCalls = (counts: ReadonlyMap<string, number>): number =>
+  [...counts].reduce((all, [what, count]) => (ENDS.test(what) ? all + count : all), 0);
+
 /** The bound in milliseconds under which so great a part of the calls stay, as text; a dash where there were none. */
 export function toQuantile(counts: ReadonlyMap<string, number>, part: number): string {
   const buckets = [...counts]

@@ -89,7 +89,7 @@ function factsOf(line: BookLine, { books, rails, own, services, isSandbox }: Sho
     explorer && line.transaction !== "" && line.transaction.length <= LONGEST
       ? html`<a href="${explorer.replace("{tx}", encodeURIComponent(line.transaction))}" rel="noreferrer">${toCodeText(line.transaction)}</a>`
       : toCodeText(line.transaction);
-  const fee = hasMoved(line) && books.fees([line.transaction]).find(({ network }) => network === line.network);
+  const fee = hasMoved(line) && books.fees([line])[0];
   const facts: readonly [string, HtmlPart | null][] = [
     ["Id", toCodeText(line.id)],
     ["Amount", toCoins(line, rails)],

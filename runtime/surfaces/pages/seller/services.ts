@@ -1,5 +1,5 @@
 import { type Html, html } from "../html.ts";
-import { countsOf, sumOf, toCount, toEarned, toQuantile, toShare, toUsd } from "./figures.ts";
+import { countsOf, sumOf, toCalls, toCount, toEarned, toQuantile, toShare, toUsd } from "./figures.ts";
 import { toFigureTable, toLooks } from "./frame.ts";
 import type { ShopView } from "./view.ts";
 
@@ -25,10 +25,23 @@ export function toServiceTable({ books, own, services, look, tallies: counted }:
   const prices = new Map(services.map(({ id, price }) => [id, price === undefined ? "free" : `$${price}`]));
   return toFigureTable(
     "Services, by what they earned",
-    ["Service", "Price", "Sales", "Revenue", "Share", "Sold of asked", ...SPEED, "Failed", "Paid back", "From cache"],
+    [
+      "Service",
+      "Price",
+      "Calls",
+      "Sales",
+      "Revenue",
+      "Share",
+      "Sold of asked",
+      ...SPEED,
+      "Failed",
+      "Paid back",
+      "From cache",
+    ],
     rows.map(({ id, earned, counts }) => [
       html`<a href="/services/${encodeURIComponent(id)}?${look.query}">${id}</a>`,
       prices.get(id) ?? "not sold now",
+      toCount(toCalls(counts)),
       toCount(earned.sales),
       toUsd(earned.nano),
       toShare(Number(earned.nano), Number(total)),

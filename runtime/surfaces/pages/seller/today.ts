@@ -1,6 +1,6 @@
 import { type Html, html } from "../html.ts";
 import { toFeesPaid } from "./fees-paid.ts";
-import { countsOf, sumOf, toCount, toEarned, toUsd } from "./figures.ts";
+import { countsOf, sumOf, toCalls, toCount, toEarned, toUsd } from "./figures.ts";
 import { toLive, toLooks } from "./frame.ts";
 import { toRevenue } from "./revenue.ts";
 import { toServiceTable } from "./services.ts";
@@ -33,6 +33,7 @@ ${toLive(
   "_tiles",
   html`<dl class="tiles">
 ${tile("Revenue", toUsd(now.nano), toUsd(then.nano))}
+${tile("Calls", toCount(now.calls), toCount(then.calls))}
 ${tile("Sales", toCount(now.sales), toCount(then.sales))}
 ${tile("Buyers", toCount(now.buyers), toCount(then.buyers))}
 ${tile("Failed calls", toCount(now.failures), toCount(then.failures))}
@@ -58,6 +59,7 @@ const toTroubles = (troubles: readonly Trouble[]): Html => html`<div class="trou
 
 function figuresOf({ books, own, look, tallies, buyers }: ShopView, when: "now" | "before") {
   const span = when === "now" ? look.span : look.before;
-  const failures = sumOf(countsOf(tallies[when]), "failed:");
-  return { ...toEarned(books.sums(span, { own, by: [] })), buyers: buyers[when], failures };
+  const counts = countsOf(tallies[when]);
+  const failures = sumOf(counts, "failed:");
+  return { ...toEarned(books.sums(span, { own, by: [] })), buyers: buyers[when], calls: toCalls(counts), failures };
 }
