@@ -99,7 +99,7 @@ export function toFigureTable(
 ): Html {
   if (rows.length === 0) return html`<p class="quiet">${empty}</p>`;
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table>
-<caption>${caption}</caption>
+<caption><span>${caption}</span></caption>
 <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody>
 ${rows.map((row) => html`<tr>${row.map(toCell)}</tr>\n`)}</tbody>

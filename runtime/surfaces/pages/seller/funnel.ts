@@ -64,7 +64,7 @@ ${get("free") > 0 && html`<p class="quiet">${toCount(get("free"))} free calls we
 /** Why nothing was sold, and what that means. */
 export const toReasons = (counts: ReadonlyMap<string, number>): Html => html`<h2>Why payments were refused</h2>
 ${toFigureTable(
-  "Refused payments: nobody was charged",
+  "Refused payments: buyers saw the reason in a 402, and nobody was charged",
   ["Reason", "Times", "What it means"],
   reasonsOf(counts, "refused:").map(([reason, count]) => [
     html`<code>${reason}</code>`,
