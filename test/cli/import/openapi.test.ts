@@ -1,7 +1,6 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { main } from "../../../runtime/cli/main.ts";
 import { removeDirectories } from "../../core/set/served-directory.ts";
 import {
   faultsOf,
@@ -255,29 +254,5 @@ examples:
       request: "GET /search",
       query: { kind: "all" },
     });
-  });
-});
-
-describe("payphone init --from", () => {
-  after(removeDirectories);
-
-  it("makes a shop that sells the chosen operations, and none where none is chosen", async () => {
-    const home = await openShop();
-    const init = (...args: string[]): Promise<unknown> =>
-      main(["node", "payphone", "init", join(home, "bank"), ...args]);
-    const said: string[] = [];
-    const { log } = console;
-    console.log = (text: string) => void said.push(text);
-    try {
-      await init("--from", fixture("rates.yaml"));
-      expect(await readdir(home)).not.to.include("bank");
-      await init("--owner", "Ada", "--from", fixture("rates.yaml"), "--operations", "getRates", "--price", "0.002");
-    } finally {
-      console.log = log;
-    }
-    expect(said[0]).to.include("getRates").and.include("Choose:");
-    expect(await namesIn(join(home, "bank"))).to.include("rates_get_rates");
-    expect(await manifestOf(join(home, "bank"), "rates_get_rates")).to.include({ price: "0.002" });
-    expect(await faultsOf(join(home, "bank"))).to.deep.equal([]);
   });
 });

@@ -2,7 +2,6 @@ import { expect } from "chai";
 import type { AnyHandler, Call } from "../../../runtime/api/plugin.ts";
 import { Problem, type ProblemOptions } from "../../../runtime/api/problem.ts";
 import { createJobs, type Jobs } from "../../../runtime/core/jobs/jobs.ts";
-import { createOrphanWatch, type OrphanWatch } from "../../../runtime/core/jobs/orphans.ts";
 import type { JobQueue, QueuedJob, TurnResult } from "../../../runtime/core/jobs/queue.ts";
 import { createJobRecords, type JobRecords } from "../../../runtime/core/jobs/records.ts";
 import type { RefundCase } from "../../../runtime/core/refunds/records.ts";
@@ -10,7 +9,6 @@ import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import { bindServices, type JobService } from "../../../runtime/core/service.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { createScriptedRail } from "../../support/chains/scripted-rail.ts";
-import { type FrozenTime, freezeTime } from "../../support/frozen-time.ts";
 import { toSite } from "../../support/sellers/dice.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 
@@ -190,102 +188,5 @@ describe("a turn of a job", () => {
     expect(await jobs.reserve(search, {}, async () => "its place is free again")).to.be.a("string");
     waiting = 2;
     expect(await jobs.reserve(search, {}, async () => 1).catch(({ code }: Problem) => code)).to.equal("unavailable");
-  });
-});
-
-describe("services that nobody offers any more", () => {
-  let time: FrozenTime;
-  let records: JobRecords;
-  let inLine: string[];
-  let did: string[];
-  const opened: OrphanWatch[] = [];
-  const clock = { now: () => Date.now() };
-  const open = (offered: readonly string[]): OrphanWatch => {
-    const queue = {
-      services: async () => inLine,
-      adopt: (service: string) => void did.push(`adopt ${service}`),
-      abandon: async (service: string) => void did.push(`abandon ${service}`),
-    };
-    const watch = createOrphanWatch({
-      ...{ queue, records, offered: new Set(offered), clock, log: silentLog, everyMs: 20_000 },
-    });
-    opened.push(watch);
-    return watch;
-  };
-  beforeEach(() => {
-    time = freezeTime();
-    records = createJobRecords({ store: createMemoryStore(clock.now), clock });
-    [inLine, did] = [["old"], []];
-  });
-  afterEach(() => {
-    for (const watch of opened.splice(0)) watch.close();
-    time.thaw();
-  });
-  const minutes = async (count: number): Promise<void> => {
-    for (let minute = 0; minute < count; minute += 1) await time.pass(60_000);
-  };
-
-  it("have their jobs adopted after an hour, once, and given back when somebody offers them again", async () => {
-    open(["new"]).start();
-    await minutes(59);
-    expect(did).to.deep.equal([]);
-    await minutes(3);
-    expect(did).to.deep.equal(["adopt old"]);
-    inLine = [];
-    const other = open(["old"]);
-    other.start();
-    await minutes(1);
-    expect(did).to.deep.equal(["adopt old", "abandon old"]);
-    await minutes(90);
-    expect(did, "it is offered").to.have.length(2);
-  });
-
-  it("are not taken for such while a process offers them, nor within 80 seconds of its last mark", async () => {
-    const offering = open(["old"]);
-    offering.start();
-    const watching = open([]);
-    watching.start();
-    await minutes(120);
-    expect([did, await watching.isOrphaned("old")]).to.deep.equal([[], false]);
-    offering.close();
-    await minutes(61);
-    expect(did, "the mark has outlived its process").to.deep.equal([]);
-    await minutes(2);
-    expect(did).to.deep.equal(["adopt old"]);
-  });
-
-  it("are not taken for such by a process that has just started: others may be starting too", async () => {
-    expect(await open([]).isOrphaned("old")).to.equal(false);
-    time.stall(2 * HOUR);
-    const watch = open([]);
-    expect(await watch.isOrphaned("old")).to.equal(false);
-    time.stall(79_999);
-    expect(await watch.isOrphaned("old")).to.equal(false);
-    time.stall(1);
-    expect(await watch.isOrphaned("old")).to.equal(true);
-  });
-
-  it("are looked for every 20 seconds, also after a failure, and never after the end", async () => {
-    let looks = 0;
-    const queue = {
-      services: async () => {
-        looks += 1;
-        throw new Error("the store is gone");
-      },
-      adopt() {},
-      abandon: async () => {},
-    };
-    const watch = createOrphanWatch({
-      ...{ queue, records, offered: new Set<string>(), clock, log: silentLog, everyMs: 20_000 },
-    });
-    watch.start();
-    await time.pass(1);
-    await time.pass(19_900);
-    expect(looks).to.equal(1);
-    await time.pass(100);
-    expect(looks).to.equal(2);
-    watch.close();
-    await time.pass(200_000);
-    expect(looks).to.equal(2);
   });
 });
