@@ -3,6 +3,9 @@ import type { EvmCall } from "../../../runtime/drivers/evm/sender.ts";
 import { eventually } from "../../support/eventually.ts";
 import { NOBODY, never, stageSender, text } from "./sender-stage.ts";
 
+/** Gives a transaction no other price, and so no other hash, while a busy machine takes its time. */
+const PATIENT = { stuckMs: 60_000 };
+
 describe("the EVM sender, asked for a call by its id", () => {
   const stage = stageSender();
   const { open, history, pooled } = stage;
@@ -27,11 +30,11 @@ describe("the EVM sender, asked for a call by its id", () => {
 
   it("finds what a crash kept from being broadcast, and broadcasts it", async () => {
     stage.proxy.intervene((method) => (method === "eth_sendRawTransaction" ? "lose" : "pass"));
-    const crashed = open();
+    const crashed = open(PATIENT);
     const { hash } = await crashed.submit(call, never);
     crashed.close();
     stage.proxy.intervene(() => "pass");
-    const found = await open().find("one", never);
+    const found = await open(PATIENT).find("one", never);
     expect(await found?.included(never)).to.include({ hash });
   });
 
