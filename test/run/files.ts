@@ -65,7 +65,7 @@ const SHARED = [
   "test/support/chains/chains.ts",
   "viem",
 ];
-const BATCH_SIZE = 16;
+const BATCH_SIZE = 24;
 
 /** The files in the order and in the groups in which processes run them. */
 export function toBatches(files: readonly string[]): string[][] {

@@ -6,6 +6,7 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { type Outcome, runBatch } from "./batch.ts";
+import { longestFirst, readDurations, writeDurations } from "./durations.ts";
 import { isUnit, testFiles, toBatches } from "./files.ts";
 import { installPrograms, missingPrograms } from "./programs.ts";
 import { type Span, toTimes } from "./times.ts";
@@ -23,10 +24,11 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 if (!values.unit) installPrograms(say);
 const files = testFiles(positionals).filter((file) => !values.unit || isUnit(file));
-const batches = toBatches(files);
+const batches = longestFirst(toBatches(files), readDurations());
 const outcomes: (Outcome & Span)[] = [];
 const elapsed = (): number => (performance.now() - started) / 1000;
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+writeDurations(outcomes.flatMap(({ times }) => times));
 if (values.times) for (const line of toTimes(outcomes, availableParallelism())) say(line);
 process.exitCode = summarize();
 

@@ -1,0 +1,36 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Time } from "./usage.ts";
+
+/** Seconds that files took on the clock when they were last run here, by path. */
+export type Durations = Readonly<Record<string, number>>;
+
+const FILE = join(import.meta.dirname, "../../node_modules/.cache/tests.json");
+/** Of a file that was never run here. */
+const USUAL_SECONDS = 2;
+
+/** Empty where nothing was run yet. */
+export function readDurations(): Durations {
+  try {
+    return JSON.parse(readFileSync(FILE, "utf8")) as Durations; // We wrote it.
+  } catch {
+    return {};
+  }
+}
+
+/** Adds what files took to what is known. */
+export function writeDurations(times: readonly Time[]): void {
+  const taken = times.filter(({ what }) => what.endsWith(".test.ts")).map(({ what, wall }) => [what, wall]);
+  mkdirSync(dirname(FILE), { recursive: true });
+  writeFileSync(FILE, JSON.stringify({ ...readDurations(), ...Object.fromEntries(taken) }));
+}
+
+/**
+ * Batches in the order in which the last one ends soonest: the longest first. Where nothing is known, in the order given.
+ */
+export function longestFirst(batches: readonly (readonly string[])[], known: Durations): (readonly string[])[] {
+  const secondsOf = (files: readonly string[]): number =>
+    files.reduce((sum, file) => sum + (known[file] ?? USUAL_SECONDS), 0);
+  if (Object.keys(known).length === 0) return [...batches];
+  return batches.toSorted((one, other) => secondsOf(other) - secondsOf(one));
+}
