@@ -1,5 +1,6 @@
 import type { AnyHandler, Run } from "../api/plugin.ts";
 import { Problem } from "../api/problem.ts";
+import { mostFields } from "./schema/most-fields.ts";
 import type { Compile, Schema } from "./schema/validator.ts";
 import { isJob, toAcceptManifest, toStatusManifest, type WithJob } from "./set/job-manifests.ts";
 import { handlerOf, type JobManifest, type Manifest, type SiteManifest } from "./set/manifest.ts";
@@ -18,6 +19,8 @@ export interface Service {
   readonly deadlineMs: number;
   /** The largest JSON body of a call. */
   readonly bodyBytes: number;
+  /** How many fields a JSON body may have, those that are dropped included; Infinity where the input may be any JSON. */
+  readonly bodyFields: number;
   /** Set where calls are jobs. */
   readonly job?: Job;
   /** It is offered no more: what was offered or bought before is all that can be asked for. */
@@ -85,18 +88,23 @@ function bindJob(manifest: WithJob, handler: AnyHandler, bindings: Bindings): Se
   ];
 }
 
+/** A caller may send some fields that a service does not know. */
+const DROPPED_FIELDS = 1000;
+
 function bind(manifest: Manifest, handler: AnyHandler, { site, compile }: Bindings, job?: Job): Service {
   const texts = [manifest.route, ...(manifest.aliases ?? [])];
   const routes = Object.freeze(texts.map((text) => Object.freeze(parseRoute(text))));
+  const input = compile(manifest.input);
   return Object.freeze({
     manifest,
     routes,
     path: routes[0]!.path,
     handler,
-    input: compile(manifest.input),
+    input,
     output: compile(manifest.output),
     deadlineMs: (manifest.deadline_seconds ?? site.limits.deadline_seconds) * 1000,
     bodyBytes: manifest.body_bytes ?? site.limits.body_bytes,
+    bodyFields: mostFields(input.document, input.nodes.resolve) + DROPPED_FIELDS,
     ...(job && { job }),
   });
 }

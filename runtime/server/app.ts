@@ -54,7 +54,8 @@ export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challen
 /** Everything that is served over HTTP, as a listener for `openServer`. */
 export function createApp(deps: AppDeps): RequestListener {
   const { site, limits: bounds, clock, log } = deps;
-  const limits = createLimits(bounds, deps.createLimiter);
+  const largest = [...(deps.routed ?? deps.services), ...(deps.doors?.values() ?? [])].map(toBodyBytes);
+  const limits = createLimits({ ...bounds, largestBody: Math.max(0, ...largest) }, deps.createLimiter);
   const send = createSend(toFixedHeaders(site.baseUrl), createAccessLog(log, clock), (client, bytes) => {
     limits.take(client, "bytes", bytes).catch(() => undefined); // The answer is sent: the next body pays for it.
   });
@@ -88,6 +89,8 @@ export function createApp(deps: AppDeps): RequestListener {
   app.use(answerProblems(send, fail, deps.notFound));
   return app;
 }
+
+const toBodyBytes = (one: Service | RpcDoor): number => ("bodyBytes" in one ? one.bodyBytes : one.maxBytes);
 
 const skip: RequestHandler = (_request, _response, next) => next();
 

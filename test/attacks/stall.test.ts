@@ -177,6 +177,22 @@ describe("one address", () => {
     expect(statuses).to.deep.equal([402, 402, 429, 402]);
   });
 
+  it("spends more of them on many fields, which cost more than texts of the same length", async () => {
+    shop.rail.script.verify = () => ({ isValid: false, invalidReason: "invalid_signature" });
+    const statuses: number[] = [];
+    for (const body of [{ ...ROLL, ...toManyKeys(40 * KB) }, ROLL])
+      statuses.push((await roll(await shop.pay("/v1/roll"), body, "192.0.2.1")).status);
+    expect(statuses).to.deep.equal([402, 429]);
+    expect((await roll(await shop.pay("/v1/roll"), ROLL, "192.0.2.2")).status).to.equal(402);
+  });
+
+  it("can send the largest body at once, whatever its budget is and whatever is in it", async () => {
+    await shop.close();
+    shop = await openShop({ limits: { unpaid_burst: 1, unpaid_per_minute: 1, body_bytes: 128 * KB } });
+    const largest = { ...ROLL, ...toManyKeys(120 * KB) };
+    expect((await roll(await shop.pay("/v1/roll"), largest, "192.0.2.1")).status).to.equal(200);
+  });
+
   it("gets them back for what it buys, once: the same payment again counts", async () => {
     const payments = [await shop.pay("/v1/roll"), await shop.pay("/v1/roll"), await shop.pay("/v1/roll")];
     const statuses: number[] = [];

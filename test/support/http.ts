@@ -43,6 +43,7 @@ export function toService(manifest: Pick<Manifest, "id" | "route"> & Partial<Man
     input: anything,
     output: anything,
     deadlineMs: 20_000,
+    bodyFields: Number.POSITIVE_INFINITY,
     bodyBytes: full.body_bytes ?? LIMITS.body_bytes,
   };
 }

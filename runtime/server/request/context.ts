@@ -13,7 +13,7 @@ export interface RequestContext {
   readonly path: string;
   /** The client address, as the limits count it. */
   readonly client: string;
-  /** How many bytes of its body were read. */
+  /** What was counted for its body: the bytes that were read, and more for its fields. */
   bodyBytes: number;
   service: string | undefined;
   payer: string | undefined;

@@ -4,8 +4,8 @@ import type { Invocation } from "../../core/call.ts";
 import { isObject } from "../../core/json.ts";
 import { missingValue } from "../../core/schema/issues.ts";
 import type { DoorBody } from "../../surfaces/rpc/door.ts";
-import { type BodyTerms, receiveBody } from "./body.ts";
-import { isSafeToParse, parseJson } from "./json.ts";
+import { type BodyTerms, countFields, receiveBody } from "./body.ts";
+import { isSafeToParse, parseJson, shapeOf } from "./json.ts";
 
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i;
 
@@ -14,12 +14,17 @@ export interface InputTerms extends BodyTerms {
   readonly maxDepth: number;
 }
 
+/** How many fields a body may have, for a service that knows its input. */
+interface RestTerms extends InputTerms {
+  readonly maxFields: number;
+}
+
 /**
  * The unchecked input of a call: the JSON body of a POST, otherwise the query's strings (a list where a name is repeated);
  * the path's parameters are added.
- * @throws Problem `invalid-input`, `unsupported-media-type`, and what `receiveBody` throws.
+ * @throws Problem `invalid-input`, `unsupported-media-type`, `payload-too-large` for too many fields, and what `receiveBody` throws.
  */
-export async function readRequestInput(request: Request, terms: InputTerms): ReturnType<Invocation["input"]> {
+export async function readRequestInput(request: Request, terms: RestTerms): ReturnType<Invocation["input"]> {
   const { params } = request;
   const inPath = Object.keys(params);
   if (request.method !== "POST") {
@@ -29,7 +34,10 @@ export async function readRequestInput(request: Request, terms: InputTerms): Ret
   checkMediaType(request);
   const bytes = await receiveBody(request, terms);
   if (bytes.length === 0) throw missingBody();
-  const value = parseJson(bytes, terms.maxDepth);
+  const shape = shapeOf(bytes, terms.maxDepth);
+  if (shape.fields > terms.maxFields) throw tooManyFields(shape.fields, terms.maxFields);
+  await countFields(shape.fields, terms);
+  const value = parseJson(bytes, terms.maxDepth, shape);
   return { value: isObject(value) ? Object.assign(value, params) : value, from: "body", inPath };
 }
 
@@ -40,8 +48,10 @@ export async function readRequestInput(request: Request, terms: InputTerms): Ret
  */
 export async function readRequestText(request: Request, terms: InputTerms): Promise<DoorBody> {
   const bytes = await receiveBody(request, terms);
+  const shape = shapeOf(bytes, terms.maxDepth);
+  await countFields(shape.fields, terms);
   const isPlain = (request.headers["content-encoding"] ?? "identity").toLowerCase() === "identity";
-  return { text: isPlain && isSafeToParse(bytes, terms.maxDepth) ? bytes.toString() : "", bytes: bytes.length };
+  return { text: isPlain && isSafeToParse(bytes, shape) ? bytes.toString() : "", bytes: bytes.length };
 }
 
 /** An absent body is reported as missing, whatever its headers say. */
@@ -57,5 +67,11 @@ function checkMediaType({ headers }: Request): void {
     throw new Problem("unsupported-media-type", `The body ${found}; it must be application/json in UTF-8`);
   }
 }
+
+const tooManyFields = (fields: number, most: number): Problem =>
+  new Problem(
+    "payload-too-large",
+    `The body has ${fields} fields; this service takes ${most} at most, unknown ones included`,
+  );
 
 const missingBody = (): Problem => new Problem("invalid-input", undefined, { issues: [missingValue("body")] });

@@ -2,18 +2,25 @@ import { isUtf8 } from "node:buffer";
 import { Problem } from "../../api/problem.ts";
 import { findJsonFault, type JsonFault } from "./json-fault.ts";
 
+/** What can be told of JSON from its bytes, before it is parsed. */
+export interface JsonShape {
+  /** How many fields its objects have, those with the same name included. */
+  readonly fields: number;
+  /** Where nesting first exceeds the bound. */
+  readonly tooDeepAt?: number;
+}
+
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
-const OPENERS = [0x5b, 0x7b]; // [ {
-const CLOSERS = [0x5d, 0x7d]; // ] }
+const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
  * Reads a JSON body: UTF-8, with or without a byte order mark, nested at most `maxDepth` deep.
- * @throws Problem `invalid-input` with one issue of type `json_invalid`.
+ * @param shape of these bytes @throws Problem `invalid-input` with one issue of type `json_invalid`.
  */
-export function parseJson(bytes: Buffer, maxDepth: number): unknown {
+export function parseJson(bytes: Buffer, maxDepth: number, shape = shapeOf(bytes, maxDepth)): unknown {
+  const { tooDeepAt: position } = shape;
   const text = toText(bytes);
-  const position = findTooDeep(bytes, maxDepth);
   if (position !== undefined) throw toInvalidJson({ position, error: `Nested more than ${maxDepth} levels deep` });
   try {
     return JSON.parse(text);
@@ -23,9 +30,8 @@ export function parseJson(bytes: Buffer, maxDepth: number): unknown {
 }
 
 /** Whether the bytes are UTF-8 and nested at most `maxDepth` deep, and so can be parsed safely. */
-export function isSafeToParse(bytes: Buffer, maxDepth: number): boolean {
-  return isUtf8(bytes) && findTooDeep(bytes, maxDepth) === undefined;
-}
+export const isSafeToParse = (bytes: Buffer, { tooDeepAt }: JsonShape): boolean =>
+  tooDeepAt === undefined && isUtf8(bytes);
 
 function toText(bytes: Buffer): string {
   try {
@@ -36,18 +42,20 @@ function toText(bytes: Buffer): string {
   }
 }
 
-/** Where nesting first exceeds `maxDepth`; brackets inside strings do not count. */
-function findTooDeep(bytes: Buffer, maxDepth: number): number | undefined {
+/** Looks at the bytes of JSON once. What stands inside strings does not count. */
+export function shapeOf(bytes: Buffer, maxDepth: number): JsonShape {
   let depth = 0;
+  let fields = 0;
   let quoted = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] as number;
     if (byte === QUOTE) quoted = !quoted;
     else if (quoted) at += byte === BACKSLASH ? 1 : 0;
-    else if (OPENERS.includes(byte) && ++depth > maxDepth) return at;
-    else if (CLOSERS.includes(byte)) depth--;
+    else if (byte === COLON) fields += 1;
+    else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
+    else if ((byte === OPEN_LIST || byte === OPEN_OBJECT) && ++depth > maxDepth) return { fields, tooDeepAt: at };
   }
-  return undefined;
+  return { fields };
 }
 
 /** As FastAPI reports invalid JSON: see runtime/docs/decisions/input-faults.md. */

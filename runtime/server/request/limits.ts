@@ -13,6 +13,8 @@ export interface Limits {
   take(client: string, budget: BudgetName, points?: number): Promise<void>;
   /** Returns points, for instance those of a call that was paid. Never throws: a lost credit is harmless. */
   giveBack(client: string, budget: BudgetName, points?: number): void;
+  /** The budget `bytes` of an address that has not spent any. */
+  readonly bytesAtOnce: number;
 }
 
 /**
@@ -27,29 +29,43 @@ const POLLS_PER_MINUTE = 120;
 const FREE_PER_UNPAID = 10;
 /** A body of 64 KB counts as two requests. */
 const BYTES_PER_UNPAID = 32_768;
+/** Bytes come in portions of a quarter of what the burst of requests may bring, so that they cannot all come at once. */
+const PORTIONS = 4;
 
 const IPV4 = /^[\d.]{7,15}$/;
 const WITH_PORT = /^(?:\[(.+)\]|([\d.]+)):\d+$/;
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 const MAX_ADDRESS = 64;
 
+/** What the budgets are made of. */
+export interface LimitTerms extends Pick<SiteManifest["limits"], "unpaid_burst" | "unpaid_per_minute"> {
+  /** In bytes. */
+  readonly largestBody?: number;
+}
+
 const createMemoryLimiter: CreateLimiter = ({ points, seconds }) =>
   new RateLimiterMemory({ points, duration: seconds });
 
-/** Budgets of `unpaid_burst` requests at once and `unpaid_per_minute` in the long run; the others in proportion. */
+/**
+ * Budgets of `unpaid_burst` requests at once and `unpaid_per_minute` in the long run; the others in proportion. Whatever
+ * they are, the largest body can be sent at once.
+ */
 export function createLimits(
-  { unpaid_burst, unpaid_per_minute }: Pick<SiteManifest["limits"], "unpaid_burst" | "unpaid_per_minute">,
+  { unpaid_burst, unpaid_per_minute, largestBody = 0 }: LimitTerms,
   createLimiter: CreateLimiter = createMemoryLimiter,
 ): Limits {
   const seconds = (60 * unpaid_burst) / unpaid_per_minute;
+  const allBytes = BYTES_PER_UNPAID * unpaid_burst;
+  const bytesAtOnce = Math.max(Math.ceil(allBytes / PORTIONS), largestBody);
   const open = (budget: BudgetName, points = unpaid_burst): Limiter => createLimiter({ budget, points, seconds });
   const limiters: Readonly<Record<BudgetName, Limiter>> = {
     unpaid: open("unpaid"),
     paying: open("paying"),
     free: open("free", FREE_PER_UNPAID * unpaid_burst),
-    bytes: open("bytes", BYTES_PER_UNPAID * unpaid_burst),
+    bytes: createLimiter({ budget: "bytes", points: bytesAtOnce, seconds: seconds * (bytesAtOnce / allBytes) }),
   };
   return {
+    bytesAtOnce,
     async take(client, budget, points = 1) {
       await limiters[budget].consume(client, points).catch(refuse(REASONS[budget]));
     },
@@ -63,7 +79,7 @@ const REASONS: Readonly<Record<BudgetName, string>> = {
   unpaid: "Too many unpaid requests",
   paying: "Too many requests whose payments were refused or used before",
   free: "Too many requests",
-  bytes: "Too many bytes in bodies that were not paid for",
+  bytes: "Too many bytes or fields in bodies that were not paid for",
 };
 
 /** Limits the polls of each job, at all doors together, to 120 a minute. */

@@ -51,6 +51,7 @@ function toResponder(service: Service, { invoke, challenge, baseUrl, maxDepth, l
   const priced = service.manifest.price !== undefined;
   const resource = `${baseUrl}${service.path}`;
   const unpaid = cachedReply(toChallengeReply);
+  const bounds = { maxBytes: service.bodyBytes, maxFields: service.bodyFields, maxDepth, limits };
   const origin = origins?.(service.manifest);
   const originHeaders = origin === undefined ? [] : ["X-Payphone-Upstreams", origin];
   return (request, response) => {
@@ -70,7 +71,7 @@ function toResponder(service: Service, { invoke, challenge, baseUrl, maxDepth, l
     const legacy = payment?.legacy ?? false;
     const outcome = await invoke(service, {
       id: context.id,
-      input: () => readRequestInput(request, { maxBytes: service.bodyBytes, maxDepth, limits, context }),
+      input: () => readRequestInput(request, { ...bounds, context }),
       payment: priced ? payment?.value : undefined,
       signIn: readSignInHeader(request.headers),
       resource,

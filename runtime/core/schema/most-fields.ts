@@ -1,0 +1,101 @@
+import { isObject } from "../json.ts";
+import type { Resolve, SchemaNode } from "./nodes.ts";
+
+type Keywords = { readonly [keyword: string]: unknown };
+
+/** What one schema says of the fields of a value of one kind. */
+interface Bound {
+  readonly most: number;
+  /** Whether it leaves the fields to the other schemas that apply; where none says anything, there is no bound. */
+  readonly isSilent: boolean;
+}
+
+/** What it says of objects, and of lists. */
+type Bounds = readonly [object: Bound, list: Bound];
+
+const SILENT: Bound = { most: 0, isSilent: true };
+const of = (most: number): Bound => ({ most, isSilent: false });
+
+/**
+ * How many fields, at all depths together, a value may have that a schema accepts; without those that it does not name, which
+ * are dropped. Infinity where it does not say, as for "any JSON value". Never less than what is accepted.
+ */
+export const mostFields = (schema: SchemaNode, resolve: Resolve): number => mostOf(schema, { resolve, trail: [] });
+
+interface Walk {
+  readonly resolve: Resolve;
+  /** The schemas around this one: one that holds itself has no bound. */
+  readonly trail: readonly unknown[];
+}
+
+const mostOf = (node: unknown, walk: Walk): number =>
+  Math.max(...boundsOf(node, walk).map(({ most, isSilent }) => (isSilent ? Number.POSITIVE_INFINITY : most)));
+
+function boundsOf(node: unknown, { resolve, trail }: Walk): Bounds {
+  if (node === false) return [of(0), of(0)];
+  if (!isObject(node)) return [SILENT, SILENT];
+  if (trail.includes(node)) return [of(Number.POSITIVE_INFINITY), of(Number.POSITIVE_INFINITY)];
+  const walk = { resolve, trail: [...trail, node] };
+  const inside = (part: unknown): Bounds => boundsOf(part, walk);
+  const choices = [node.anyOf, node.oneOf].map(listOf).filter((list) => list.length > 0);
+  const all = [
+    ownBounds(node, (part) => mostOf(part, walk)),
+    ...("$ref" in node ? [inside(resolve(node))] : []),
+    ...listOf(node.allOf).map(inside),
+    ...choices.map((list) => either(list.map(inside))),
+    ...conditional(node).map((part) => either([inside(part), [SILENT, SILENT]])),
+  ];
+  return [both(all.map(([object]) => object)), both(all.map(([, list]) => list))];
+}
+
+/** Schemas that all apply may each name other fields. */
+const both = (bounds: readonly Bound[]): Bound => ({
+  most: bounds.reduce((sum, { most }) => sum + most, 0),
+  isSilent: bounds.every(({ isSilent }) => isSilent),
+});
+
+const either = (all: readonly Bounds[]): Bounds => {
+  const widest = (bounds: readonly Bound[]): Bound => ({
+    most: Math.max(...bounds.map(({ most }) => most)),
+    isSilent: bounds.some(({ isSilent }) => isSilent),
+  });
+  return [widest(all.map(([object]) => object)), widest(all.map(([, list]) => list))];
+};
+
+function ownBounds(node: Keywords, within: (part: unknown) => number): Bounds {
+  const values = node.enum ?? ("const" in node ? [node.const] : undefined);
+  if (Array.isArray(values) && values.every((value) => typeof value !== "object" || value === null))
+    return [of(0), of(0)];
+  const takes = (type: string): boolean => node.type === undefined || [node.type].flat().includes(type);
+  return [takes("object") ? inObject(node, within) : of(0), takes("array") ? inList(node, within) : of(0)];
+}
+
+function inObject({ maxProperties, ...node }: Keywords, within: (part: unknown) => number): Bound {
+  const named = Object.values(isObject(node.properties) ? node.properties : {});
+  const patterns = Object.values(isObject(node.patternProperties) ? node.patternProperties : {});
+  const others = [node.additionalProperties, node.unevaluatedProperties, ...patterns].filter(
+    (part) => part !== undefined && part !== false,
+  );
+  const isClosed = [node.additionalProperties, node.unevaluatedProperties].includes(false);
+  if (named.length + others.length === 0) return isClosed ? of(0) : SILENT;
+  const ofNamed = named.reduce<number>((sum, part) => sum + 1 + within(part), 0);
+  if (others.length === 0) return of(ofNamed);
+  return of(ofNamed + times(maxProperties, 1 + Math.max(...others.map(within))));
+}
+
+function inList({ items, prefixItems, maxItems }: Keywords, within: (part: unknown) => number): Bound {
+  if (items === undefined && prefixItems === undefined) return SILENT;
+  const ofFirst = listOf(prefixItems).reduce<number>((sum, part) => sum + within(part), 0);
+  return of(ofFirst + times(maxItems, within(items ?? true)));
+}
+
+const times = (count: unknown, fields: number): number =>
+  fields === 0 ? 0 : (typeof count === "number" ? count : Number.POSITIVE_INFINITY) * fields;
+
+const conditional = (node: Keywords): unknown[] => {
+  const { then, else: otherwise, dependentSchemas } = node;
+  const dependent = Object.values(isObject(dependentSchemas) ? dependentSchemas : {});
+  return [then, otherwise, ...dependent].filter((part) => part !== undefined);
+};
+
+const listOf = (nodes: unknown): readonly unknown[] => (Array.isArray(nodes) ? nodes : []);
