@@ -1,8 +1,44 @@
 /** One signal serves the calls of a tenth of its time. */
 const STEPS = 10;
 
+/** How often a deadline looks whether the event loop turns: ten times in its time, and at least twice a second. */
+const LONGEST_BEAT_MS = 500;
+
 /**
- * Makes signals that are aborted after `ms` or up to a tenth later. Calls that begin within a tenth of `ms` share one
+ * A signal that is aborted after `ms` in which the process was awake: the time in which the event loop stood still is added.
+ * What has arrived meanwhile is read first: it may be the answer that is waited for.
+ */
+export function awakeTimeout(ms: number): AbortSignal {
+  const controller = new AbortController();
+  const beatMs = Math.min(Math.ceil(ms / STEPS), LONGEST_BEAT_MS);
+  let beaten = performance.now();
+  let stoodMs = 0;
+  const beat = (): void => {
+    const gap = performance.now() - beaten;
+    if (gap > 2 * beatMs) stoodMs += gap - beatMs;
+    beaten += gap;
+  };
+  const beating = setInterval(beat, beatMs).unref();
+  const end = (): void => {
+    clearInterval(beating);
+    controller.abort(new DOMException(`There was no answer within ${ms} ms`, "TimeoutError"));
+  };
+  const wait = (forMs: number): void => {
+    const due = (): void => {
+      beat();
+      const moreMs = stoodMs;
+      stoodMs = 0;
+      if (moreMs > 0) wait(Math.ceil(moreMs));
+      else end();
+    };
+    AbortSignal.timeout(forMs).addEventListener("abort", () => setImmediate(due), { once: true });
+  };
+  wait(ms);
+  return controller.signal;
+}
+
+/**
+ * Makes signals that are aborted after `ms` awake or up to a tenth later: see `awakeTimeout`. Calls that begin within a tenth of `ms` share one
  * timer: a timer per call would cost more than the rest of its reservation.
  */
 export function createDeadline(ms: number): () => AbortSignal {
@@ -10,7 +46,7 @@ export function createDeadline(ms: number): () => AbortSignal {
   return () => {
     const now = performance.now();
     if (!shared || now > shared.until) {
-      shared = { signal: AbortSignal.timeout(ms + Math.ceil(ms / STEPS)), until: now + ms / STEPS };
+      shared = { signal: awakeTimeout(ms + Math.ceil(ms / STEPS)), until: now + ms / STEPS };
     }
     return shared.signal;
   };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { measureBooks, printBooks } from "./books.ts";
 import { CASES, type Case } from "./cases.ts";
 import { type Contestant, start } from "./contestant.ts";
-import { type HostileRow, measureHostile } from "./hostile.ts";
+import { type HostileRow, measureHostile } from "./hostile/hostile.ts";
 import { type DrainRow, measureDrain, measurePolls, type PollRow } from "./jobs.ts";
 import { type LedgerRow, measureLedger } from "./ledger.ts";
 import { type Sample, sample } from "./load.ts";

@@ -63,6 +63,7 @@ export function createSettler(deps: SettlerDeps): Settler {
   const { rails, log, settleMs = 40_000, silenceMs = 5000, confirmMs = 10_000 } = deps;
   const settleDeadline = createDeadline(settleMs);
   const lookDeadline = createDeadline(LOOK_MS);
+  const confirmDeadline = createDeadline(confirmMs);
   const quietUntil = new Map<string, number>();
 
   return {
@@ -128,7 +129,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     offer: PaymentRequirements,
     answer: SettleResponse,
   ): Promise<Settlement> {
-    const givenUp = AbortSignal.timeout(confirmMs);
+    const givenUp = confirmDeadline();
     for (;;) {
       const seen = await look(payment, offer, answer);
       if (seen.state === "settled") return { ...seen, receipt: answer };

@@ -1,6 +1,6 @@
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
-import { pause } from "../../core/deadline.ts";
+import { createDeadline, pause } from "../../core/deadline.ts";
 import type {
   Facilitator,
   PaymentPayload,
@@ -39,6 +39,9 @@ export function createFailover(options: FailoverOptions): Facilitator {
   const { members, settlements, log, verifyMs = 4000, settleMs = 12_000, lookMs = 8000 } = options;
   const { isTrusted = () => true } = options;
 
+  const deadlines = { verify: createDeadline(verifyMs), settle: createDeadline(settleMs) };
+  const [oneLook, allLooks] = [createDeadline(ONE_LOOK_MS), createDeadline(lookMs)];
+
   return {
     members,
     async supported(signal) {
@@ -54,7 +57,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
 
     async verify(payment, offer, signal) {
       let failure: unknown;
-      for (const { member, bound } of candidates(offer, signal, verifyMs)) {
+      for (const { member, bound } of candidates(offer, signal, deadlines.verify)) {
         const tried = await attempt(member, ({ verify }) => verify(payment, offer, bound()));
         if ("answer" in tried) return tried.answer;
         failure = tried.failure;
@@ -67,7 +70,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
       let failure: unknown;
       /** Whether somebody may have sent it. */
       let isSent = isAgain;
-      for (const { member, bound } of candidates(offer, signal, settleMs)) {
+      for (const { member, bound } of candidates(offer, signal, deadlines.settle)) {
         const shown = isSent ? await look(payment, offer, signal) : undefined;
         if (shown) return shown;
         const tried = await attempt(member, ({ settle }) => settle(payment, offer, bound(), { isAgain }));
@@ -100,7 +103,11 @@ export function createFailover(options: FailoverOptions): Facilitator {
    * names who pays the fees, nobody else can settle it. All but the last have only so much time.
    * @throws Problem `facilitator-unavailable` when nobody is left.
    */
-  function candidates({ network, extra }: PaymentRequirements, signal: AbortSignal, ms: number): readonly Candidate[] {
+  function candidates(
+    { network, extra }: PaymentRequirements,
+    signal: AbortSignal,
+    deadline: () => AbortSignal,
+  ): readonly Candidate[] {
     const { feePayer } = extra;
     const able = typeof feePayer === "string" ? members.filter((one) => one.paysFees(network, feePayer)) : members;
     const asked = (able.length > 0 ? able : members).filter(({ name }) => isTrusted(name, network));
@@ -109,7 +116,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
       throw new Problem("facilitator-unavailable", "No facilitator that could settle this payment is believed");
     return sorted.map(({ member }, at) => {
       const isLast = at === sorted.length - 1;
-      return { member, bound: () => (isLast ? signal : AbortSignal.any([signal, AbortSignal.timeout(ms)])) };
+      return { member, bound: () => (isLast ? signal : AbortSignal.any([signal, deadline()])) };
     });
   }
 
@@ -120,7 +127,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
     signal: AbortSignal,
   ): Promise<SettleResponse | undefined> {
     const found = await settlements
-      .find(payment, offer, AbortSignal.any([signal, AbortSignal.timeout(ONE_LOOK_MS)]))
+      .find(payment, offer, AbortSignal.any([signal, oneLook()]))
       .catch((cause: unknown) => {
         throw unsettled("The chain cannot be asked whether an earlier facilitator has settled this payment", cause);
       });
@@ -136,7 +143,7 @@ export function createFailover(options: FailoverOptions): Facilitator {
     offer: PaymentRequirements,
     signal: AbortSignal,
   ): Promise<SettleResponse> {
-    const givenUp = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
+    const givenUp = AbortSignal.any([signal, allLooks()]);
     do {
       const shown = await look(payment, offer, signal);
       if (shown) return shown;

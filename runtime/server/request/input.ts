@@ -5,7 +5,7 @@ import { isObject } from "../../core/json.ts";
 import { missingValue } from "../../core/schema/issues.ts";
 import type { DoorBody } from "../../surfaces/rpc/door.ts";
 import { type BodyTerms, countFields, receiveBody } from "./body.ts";
-import { isSafeToParse, parseJson, shapeOf } from "./json.ts";
+import { isSafeToParse, jsonShapeOf, parseJson } from "./json.ts";
 
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i;
 
@@ -34,7 +34,7 @@ export async function readRequestInput(request: Request, terms: RestTerms): Retu
   checkMediaType(request);
   const bytes = await receiveBody(request, terms);
   if (bytes.length === 0) throw missingBody();
-  const shape = shapeOf(bytes, terms.maxDepth);
+  const shape = jsonShapeOf(bytes, terms.maxDepth);
   if (shape.fields > terms.maxFields) throw tooManyFields(shape.fields, terms.maxFields);
   await countFields(shape.fields, terms);
   const value = parseJson(bytes, terms.maxDepth, shape);
@@ -48,7 +48,7 @@ export async function readRequestInput(request: Request, terms: RestTerms): Retu
  */
 export async function readRequestText(request: Request, terms: InputTerms): Promise<DoorBody> {
   const bytes = await receiveBody(request, terms);
-  const shape = shapeOf(bytes, terms.maxDepth);
+  const shape = jsonShapeOf(bytes, terms.maxDepth);
   await countFields(shape.fields, terms);
   const isPlain = (request.headers["content-encoding"] ?? "identity").toLowerCase() === "identity";
   return { text: isPlain && isSafeToParse(bytes, shape) ? bytes.toString() : "", bytes: bytes.length };

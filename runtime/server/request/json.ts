@@ -18,7 +18,7 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
  * Reads a JSON body: UTF-8, with or without a byte order mark, nested at most `maxDepth` deep.
  * @param shape of these bytes @throws Problem `invalid-input` with one issue of type `json_invalid`.
  */
-export function parseJson(bytes: Buffer, maxDepth: number, shape = shapeOf(bytes, maxDepth)): unknown {
+export function parseJson(bytes: Buffer, maxDepth: number, shape = jsonShapeOf(bytes, maxDepth)): unknown {
   const { tooDeepAt: position } = shape;
   const text = toText(bytes);
   if (position !== undefined) throw toInvalidJson({ position, error: `Nested more than ${maxDepth} levels deep` });
@@ -43,7 +43,7 @@ function toText(bytes: Buffer): string {
 }
 
 /** Looks at the bytes of JSON once. What stands inside strings does not count. */
-export function shapeOf(bytes: Buffer, maxDepth: number): JsonShape {
+export function jsonShapeOf(bytes: Buffer, maxDepth: number): JsonShape {
   let depth = 0;
   let fields = 0;
   let quoted = false;

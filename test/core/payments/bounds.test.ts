@@ -19,6 +19,9 @@ const OFFER = {
 };
 const PAYMENT = { x402Version: 2 as const, accepted: OFFER, payload: { authorization: { nonce: "0x1", from: "0x3" } } };
 
+/** A deadline of another test that was prolonged, because the process stood still, has odd milliseconds. */
+const isWhole = (ms: number): boolean => ms % 1000 === 0;
+
 describe("how long a shop waits", () => {
   let shop: Shop;
   let bounds: number[];
@@ -38,12 +41,12 @@ describe("how long a shop waits", () => {
 
   it("for a facilitator: 10 seconds for a verification, 40 for a settlement, and up to a tenth more", async () => {
     expect((await shop.buy("/v1/roll", ROLL)).status).to.equal(200);
-    expect(bounds.slice(0, 2)).to.deep.equal([11_000, 44_000]);
+    expect(bounds.filter(isWhole).slice(0, 2)).to.deep.equal([11_000, 44_000]);
   });
 
-  it("for a chain: 10 seconds for what a facilitator says has happened, and up to a tenth more for each look", async () => {
+  it("for a chain: 10 seconds for what a facilitator says has happened, and for each look, and up to a tenth more", async () => {
     expect((await shop.buy("/v1/echo", ROLL)).status).to.equal(200);
-    expect(bounds.slice(2)).to.deep.equal([10_000, 11_000]);
+    expect(bounds.filter(isWhole).slice(2)).to.deep.equal([11_000, 11_000]);
   });
 
   it("for a balance: 5 seconds, at the second call at once", async () => {

@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { toManyKeys } from "../attacks/support/hostile-bodies.ts";
-import { toPayments } from "../attacks/support/whole-shop.ts";
+import { toManyKeys } from "../../attacks/support/hostile-bodies.ts";
+import { toPayments } from "../../attacks/support/whole-shop.ts";
 
 /** What good buyers ask for; attacks use its path, too. */
 export const GOOD = { path: "/v1/parse/datetime", body: { input: "tomorrow at noon" }, client: "192.0.2.1" };

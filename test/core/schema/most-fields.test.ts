@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { mostFields } from "../../runtime/core/schema/most-fields.ts";
-import type { Resolve, SchemaNode } from "../../runtime/core/schema/nodes.ts";
-import type { Service } from "../../runtime/core/service.ts";
-import { shapeOf } from "../../runtime/server/request/json.ts";
-import { openWholeShop, type WholeShop } from "../attacks/support/whole-shop.ts";
+import { mostFields } from "../../../runtime/core/schema/most-fields.ts";
+import type { Resolve, SchemaNode } from "../../../runtime/core/schema/nodes.ts";
+import type { Service } from "../../../runtime/core/service.ts";
+import { jsonShapeOf } from "../../../runtime/server/request/json.ts";
+import { openWholeShop, type WholeShop } from "../../attacks/support/whole-shop.ts";
 
 type Node = Readonly<Record<string, unknown>>;
 
@@ -103,7 +103,7 @@ describe("the fields of a body", () => {
       for (const { manifest, path, input, bodyBytes, bodyFields } of paid()) {
         const largest = largestOf(input.document, input.nodes.resolve, bodyBytes - 20_000) as object;
         const body = JSON.stringify({ ...largest, unknown: manyFields(900 * 12) });
-        expect(shapeOf(Buffer.from(body), 64).fields, manifest.id).to.be.at.most(bodyFields);
+        expect(jsonShapeOf(Buffer.from(body), 64).fields, manifest.id).to.be.at.most(bodyFields);
         expect((await send(path, body)).status, manifest.id).to.not.equal(413);
       }
     });
