@@ -112,9 +112,10 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 
   async function buy(purchase: VerifiedPurchase): Promise<Outcome> {
     const { service, input } = purchase;
-    if (isJobService(service))
-      return jobs.reserve(service, input, (job) => settle(purchase, { output: job, job: job.job_id }));
-    return (await mustPayFirst(purchase)) ? payFirst(purchase) : payLast(purchase);
+    if (!isJobService(service) && !(await mustPayFirst(purchase))) return payLast(purchase);
+    deps.checkReady(service);
+    if (!isJobService(service)) return payFirst(purchase);
+    return jobs.reserve(service, input, (job) => settle(purchase, { output: job, job: job.job_id }));
   }
 
   /** Whoever cannot be told apart from others, or has had work done without paying for it, pays first. */
@@ -125,7 +126,6 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   /** `charge: first`: the money moves, then the work is done; until it is delivered, the payment is a credit. */
   async function payFirst(purchase: VerifiedPurchase): Promise<Outcome> {
     const { service, input, invocation } = purchase;
-    deps.checkReady(service);
     await prepare(service, input, invocation.signal);
     return settle(purchase, { owed: { id: randomUUID(), input, failures: 0 } });
   }

@@ -17,6 +17,7 @@ import { createReservations, type Reservations } from "./payments/reservations.t
 import { createSaleOf } from "./payments/sale-of.ts";
 import { createSettler, type SettlerDeps } from "./payments/settlement.ts";
 import { createStanding } from "./payments/standing.ts";
+import { createTrials, type Trials } from "./payments/trials.ts";
 import { createFacilitatorTrust, type FacilitatorTrust } from "./payments/trust.ts";
 import { facilitatorsOf } from "./rails/facilitators.ts";
 import { createRefunds, type Refunds } from "./refunds/refunds.ts";
@@ -38,6 +39,8 @@ export interface Payments {
   readonly invoke: Invoke;
   readonly offers: Offers;
   readonly rails: RailMonitor;
+  /** Which services rest because their paid work fails. */
+  readonly trials: Trials;
   /** Whether a payment is on record. @param key `<network>:<payer>:<nonce>`, as `Payment.authorization.id` has it. */
   isKnown(key: string): Promise<boolean>;
   /** Asks the rails and puts the offers on record: calls can be served from then on. */
@@ -143,7 +146,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const settler = createSettler({ rails, log, ...patience });
   const records = createJobRecords({ store, clock });
   const refunds = deps.refunds ?? createRefunds({ store, clock, log, screenRecipient: async () => "clear" });
-  const credits = createCredits({ services, reservations, records, refunds, clock, log });
+  const trials = createTrials({ services, clock, log });
+  const credits = createCredits({ services, reservations, records, refunds, trials, clock, log });
   const onClaim: ReconcilerDeps["onClaim"] = (key, { payment }, { isTrue, by, transaction, at }) => {
     const claim = { payment: key, transaction };
     if (isTrue) return trust.restore(claim);
@@ -190,7 +194,10 @@ export function createPayments(deps: PaymentsDeps): Payments {
       const reason = rail && trust.reasonAgainstAll(rail);
       if (reason) throw new Problem("facilitator-unavailable", `${reason}; nothing was charged`, { retryAfter: 60 });
     },
-    checkReady: deps.checkReady ?? (() => {}),
+    checkReady(service) {
+      deps.checkReady?.(service);
+      trials.enter(service);
+    },
     onSettled,
     ...patience,
   });
@@ -199,6 +206,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     invoke: counters ? countCalls(invoke, { ...counters, services, clock }) : invoke,
     offers,
     rails: monitor,
+    trials,
     isKnown: async (key) => (await reservations.read(key)) !== undefined,
     prepare,
     async start() {

@@ -118,7 +118,9 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const railStatuses = (): ReadonlyMap<string, RailStatus> => payments.rails.statuses();
   const watched = { railStatuses, distrusted: trust.distrusted };
   const webhooks = openWebhooks({ site, config, openBooks: options.books?.open, ...watched, store, clock, log });
-  const told = { onFailed: webhooks.jobFailed };
+  const onEnded = (service: string, state: string): void =>
+    state === "FAILED" ? payments.trials.failed(service) : payments.trials.delivered(service);
+  const told = { onFailed: webhooks.jobFailed, onEnded };
   const engine = createJobEngine({ site, config, baseUrl, refundRail, store, createLimiter, clock, log, ...told });
   const { statusOf } = engine;
   const retired = await bindRetired(options, outside, statusOf);

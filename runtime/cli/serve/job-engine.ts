@@ -28,6 +28,7 @@ export interface JobEngineDeps {
   readonly createLimiter?: CreateLimiter;
   /** Told of each job that has failed for good, until it is taken. */
   readonly onFailed?: JobsDeps["onFailed"];
+  readonly onEnded?: JobsDeps["onEnded"];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -45,7 +46,7 @@ export type OpenJobs = Pick<Jobs, "reserve" | "begin" | "inLine" | "list" | "sta
 
 /** The queue is in Redis when REDIS_URL is set, shared by any number of processes; otherwise in the embedded store. */
 export function createJobEngine(deps: JobEngineDeps): JobEngine {
-  const { site, config, baseUrl, refundRail, store, createLimiter, onFailed, clock, log } = deps;
+  const { site, config, baseUrl, refundRail, store, createLimiter, onFailed, onEnded, clock, log } = deps;
   const records = createJobRecords({ store, clock });
   let screen: Service | undefined;
   const screenRecipient: ScreenRecipient = async (wallet, signal) => {
@@ -75,7 +76,17 @@ export function createJobEngine(deps: JobEngineDeps): JobEngine {
         config.redisUrl === undefined
           ? createStoreQueue({ store, clock, log, concurrencyOf })
           : await openBullmqQueue({ url: config.redisUrl, ...ofRedis });
-      const jobs = createJobs({ services, records, queue, refunds, onFailed: noteFailed, clock, log, baseUrl });
+      const jobs = createJobs({
+        services,
+        records,
+        queue,
+        refunds,
+        onFailed: noteFailed,
+        onEnded,
+        clock,
+        log,
+        baseUrl,
+      });
       return {
         ...jobs,
         start() {

@@ -47,7 +47,9 @@ export async function toReadiness({
   const all = services.map((service) => {
     const { id, price } = service.manifest;
     const isPayable = price === undefined || payments.offers.of(service).length > 0;
-    const reason = isPayable ? sources.explain(service.manifest) : "No rail that it is sold on is up";
+    const reason = isPayable
+      ? (sources.explain(service.manifest) ?? payments.trials.reasonAgainst(id))
+      : "No rail that it is sold on is up";
     return reason === undefined ? { id, state: "up" as const } : { id, state: "down" as const, reason };
   });
   const losses = await Promise.all(configured.map(({ facilitator }) => facilitator.warnings?.().catch(() => []) ?? []));

@@ -60,6 +60,8 @@ export interface JobsDeps {
   readonly refunds: Pick<Refunds, "open">;
   /** Told of each job that has failed for good; told again while it rejects. */
   readonly onFailed?: ((job: FailedJob) => Promise<void>) | undefined;
+  /** Told of each end that counts, in the process that has brought it about. */
+  readonly onEnded?: ((service: string, state: JobEnd["state"]) => void) | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Without a trailing slash. */
@@ -206,6 +208,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   async function end({ id, service }: JobRecord, proposed: JobEnd): Promise<JobEnd> {
     const counts = await records.end(id, proposed);
     log.info("job.ended", { job: id, service, state: counts.state });
+    deps.onEnded?.(service, counts.state);
     return counts;
   }
 }

@@ -8,6 +8,7 @@ import type { Refunds } from "../refunds/refunds.ts";
 import type { Service } from "../service.ts";
 import type { Owed, PaymentRecord } from "./record.ts";
 import { type Reservations, toJobPayment } from "./reservations.ts";
+import type { Trials } from "./trials.ts";
 
 /**
  * The work that was paid for before it is done. Until it is delivered, the payment is a credit: the work is tried again,
@@ -29,6 +30,8 @@ export interface CreditsDeps {
   /** Steps of the work are kept as those of jobs are. */
   readonly records: Pick<JobRecords, "note" | "readStep" | "keepStep">;
   readonly refunds: Pick<Refunds, "open" | "status">;
+  /** Told how the work of payments goes. */
+  readonly trials: Pick<Trials, "delivered" | "failed">;
   readonly clock: Clock;
   readonly log: Log;
   /** How long after the settlement a delivery is tried. */
@@ -43,7 +46,7 @@ const STEP_GRACE_MS = 5000;
 const RETRY_SECONDS = 5;
 
 export function createCredits(deps: CreditsDeps): Credits {
-  const { services, reservations, records, refunds, clock, log, creditMs = CREDIT_MS } = deps;
+  const { services, reservations, records, refunds, trials, clock, log, creditMs = CREDIT_MS } = deps;
   const byId = new Map(services.map((service) => [service.manifest.id, service]));
 
   return {
@@ -59,10 +62,12 @@ export function createCredits(deps: CreditsDeps): Credits {
       if (!service) return record; // A process of this shop that offers it will do it.
       const outcome = await run(service, record, owed, signal);
       if (!("problem" in outcome)) {
+        trials.delivered(record.service);
         const counts = await reservations.end(key, { state: "delivered", output: outcome.output });
         return counts.state === "delivered" ? keep(key, record, counts.output) : payBack(key, record, owed);
       }
       if (signal.aborted) return record;
+      if (owed.failures === 0) trials.failed(record.service); // What is tried again proves no more.
       const { code, message, options } = outcome.problem;
       log.warn("credit.run-failed", { service: record.service, code, error: options.cause ?? outcome.problem });
       const next: Owed = { ...owed, failures: owed.failures + 1, reason: message };

@@ -6,6 +6,7 @@ import { createJobRecords } from "../../../runtime/core/jobs/records.ts";
 import { type Credits, createCredits } from "../../../runtime/core/payments/credits.ts";
 import type { PaymentRecord } from "../../../runtime/core/payments/record.ts";
 import { createReservations, type Reservations } from "../../../runtime/core/payments/reservations.ts";
+import { createTrials } from "../../../runtime/core/payments/trials.ts";
 import type { RefundCase } from "../../../runtime/core/refunds/records.ts";
 import { createCompiler } from "../../../runtime/core/schema/validator.ts";
 import { bindServices } from "../../../runtime/core/service.ts";
@@ -55,6 +56,7 @@ describe("a credit", () => {
     );
     reservations = createReservations({ store, clock, onError: (error) => expect.fail(String(error)) });
     credits = createCredits({
+      trials: createTrials({ services, clock, log: silentLog }),
       ...{ services, reservations, clock, log: silentLog, records: createJobRecords({ store, clock }) },
       refunds: {
         open: async (refund) => void refunds.push(refund),
