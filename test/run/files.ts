@@ -45,6 +45,7 @@ const LONG = [
   "test/battery/battery.test.ts",
   "test/cli/serve/shared-store.test.ts",
   "test/cli/serve/swap.test.ts",
+  "test/packages/package.test.ts",
   "test/attacks/shutdown.test.ts",
   "test/core/payments/identifier-crash.test.ts",
   "test/attacks/redis-storm.test.ts",

@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import type { SandboxDescription } from "../../../runtime/sandbox/open-sandbox.ts";
 import { untilRailsUp } from "./rails-up.ts";
 import { createDataDir } from "./seller.ts";
+import { withSoundNote } from "./sound-note.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
 
@@ -21,6 +22,15 @@ export async function startSandboxServer(
   env: Readonly<Record<string, string>> = {},
 ): Promise<SandboxServer> {
   const data = createDataDir();
+  const begin = (): Promise<SandboxServer> => start(data, args, env);
+  return args.includes("--dir") ? begin() : withSoundNote(data.path, begin);
+}
+
+async function start(
+  data: ReturnType<typeof createDataDir>,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<SandboxServer> {
   const child = spawn(process.execPath, [LAUNCHER, "sandbox", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env.PATH, PORT: "0", PAYPHONE_DATA_DIR: data.path, ...env },

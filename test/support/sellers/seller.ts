@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import type { TestSandbox } from "../chains/chains.ts";
 import { findFreePort } from "../free-port.ts";
 import { untilRailsUp } from "./rails-up.ts";
+import { withSoundNote } from "./sound-note.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const LAUNCHER = join(ROOT, "runtime/cli/payphone.js");
@@ -41,7 +42,10 @@ export interface SellerOptions {
 }
 
 /** Starts it and waits until it can be paid. */
-export async function startSeller({
+export const startSeller = (options: SellerOptions): Promise<Seller> =>
+  options.dir === undefined ? withSoundNote(options.dataDir, () => start(options)) : start(options);
+
+async function start({
   sandbox,
   dataDir,
   port,
