@@ -19,6 +19,7 @@ import { createScriptedRail, type ScriptedRail } from "../chains/scripted-rail.t
 import { eventually } from "../eventually.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { checkRange, toSite } from "./dice.ts";
+import { manifest, PURCHASES, SCREEN } from "./shop-services.ts";
 import { authorize, encode, type PayOptions } from "./signed.ts";
 
 type Roll = (input: { low: number; high: number; count: number }, call: Call) => unknown;
@@ -80,52 +81,6 @@ export interface Shop {
   restart(change?: Pick<ShopOptions, "price">): Promise<void>;
   close(): Promise<void>;
 }
-
-const ROLL = {
-  type: "object",
-  properties: {
-    low: { type: "integer" },
-    high: { type: "integer" },
-    count: { type: "integer", minimum: 1, default: 1 },
-    label: { type: ["string", "null"] },
-    data: {},
-  },
-  required: ["low", "high"],
-};
-const ROLLED = {
-  type: "object",
-  properties: { value: { type: "integer" }, executions: { type: "integer" } },
-  required: ["value"],
-};
-
-const manifest = (id: string, price: string): Manifest => ({
-  id,
-  title: id,
-  description: `The service ${id}.`,
-  route: `POST /v1/${id}`,
-  aliases: [`GET /v1/${id}`],
-  price,
-  handler: `dice.${id}`,
-  input: ROLL,
-  output: ROLLED,
-  tags: [],
-  examples: [],
-});
-
-const { price: _, aliases: __, ...bare } = manifest("purchases", "0.001");
-const PURCHASES: Manifest = {
-  ...bare,
-  route: "GET /v1/purchases",
-  sign_in: true,
-  input: { type: "object", properties: {} },
-  output: { type: "object", properties: { purchases: { type: "array" } } },
-};
-
-const SCREEN: Manifest = {
-  ...manifest("screen", "0.02"),
-  input: { type: "object", properties: { wallet: { type: "string" } }, required: ["wallet"] },
-  output: { type: "object", properties: { sanctions_match: { type: "boolean" } } },
-};
 
 const createTestClock = (): TestClock => {
   let shift = 0;

@@ -1,7 +1,11 @@
 import { expect } from "chai";
 import { offline } from "../../../support/sources/replay.ts";
-import { ARCHETYPES, SUBJECT } from "./archetypes.ts";
+import { SUBJECT } from "./archetypes/archetype.ts";
+import { ORDINARY } from "./archetypes/ordinary.ts";
+import { TAINTED } from "./archetypes/tainted.ts";
 import { investigateIn } from "./world.ts";
+
+const ARCHETYPES = [...ORDINARY, ...TAINTED];
 
 describe("the verdict of an investigation", function () {
   offline();

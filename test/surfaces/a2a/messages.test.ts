@@ -1,0 +1,93 @@
+import { expect } from "chai";
+import type { Loose } from "../mcp/served/support/stall.ts";
+import { type Door, openDoor } from "./served/support/door.ts";
+
+const INPUT = { low: 1, high: 6 };
+
+describe("what a message of A2A asks for", () => {
+  let door: Door;
+  beforeEach(async () => {
+    const boundless = { take: async () => 0, giveBack: () => {} };
+    door = await openDoor({ budgets: { clients: boundless, peers: boundless } });
+  });
+  afterEach(() => door.close());
+
+  const send = (parts: unknown, more: object = {}): Promise<Loose> =>
+    door.call("message/send", { message: { role: "user", messageId: "m", parts }, ...more });
+
+  const forms: readonly [what: string, parts: unknown][] = [
+    ["a data part", [{ kind: "data", data: { skill: "free", input: INPUT } }]],
+    ["a data part of 1.0", [{ data: { skill: "free", input: INPUT } }]],
+    [
+      "a data part behind words",
+      [
+        { kind: "text", text: "Please do this:" },
+        { kind: "data", data: { skill: "free", input: INPUT } },
+      ],
+    ],
+    ["a text with JSON", [{ kind: "text", text: '{"skill":"free","input":{"low":1,"high":6}}' }]],
+    ["a skill's id and its input", [{ kind: "text", text: ' free {"low":1,\n"high":6} ' }]],
+    ["a skill's id in text, and its input as data", [{ text: "free" }, { data: INPUT }]],
+  ];
+  for (const [what, parts] of forms)
+    it(`is understood as ${what}`, async () => {
+      const { result } = await send(parts);
+      expect(result.status.state).to.equal("completed");
+      expect(result.artifacts[0].parts[0].data).to.deep.equal({ value: 1 });
+    });
+
+  it("has an empty input, when there is none", async () => {
+    for (const parts of [
+      [{ text: "free" }],
+      [{ data: { skill: "free" } }],
+      [{ data: { skill: "free", input: null } }],
+    ]) {
+      const { result } = await send(parts);
+      expect(result.status.state).to.equal("rejected");
+      expect(result.status.message.parts[1].data.detail).to.have.length(2);
+    }
+  });
+
+  const unclear: readonly [what: string, parts: unknown][] = [
+    ["nothing", []],
+    ["data without a skill", [{ kind: "data", data: INPUT }]],
+    ["a skill that is no text", [{ kind: "data", data: { skill: { id: "free" }, input: INPUT } }]],
+    ["parts that are no objects", [null, 5, "free", ["free"]]],
+    ["no list of parts", "free"],
+  ];
+  for (const [what, parts] of unclear)
+    it(`is refused as ${what}, with how it should be asked`, async () => {
+      const { error } = await send(parts);
+      expect(error.code).to.equal(-32602);
+      expect(error.message).to.match(/Send a data part|parts must be a list/);
+    });
+
+  it("is refused with a guess, when there is no such skill", async () => {
+    expect((await send([{ text: "rol" }])).error.message).to.equal('There is no skill "rol"; did you mean "roll"?');
+    for (const skill of ["__proto__", "constructor", "x".repeat(10_000)])
+      expect((await send([{ data: { skill } }])).error.message).to.match(/the agent card lists them$/);
+  });
+
+  it("is refused with -32005, when it brings a file", async () => {
+    for (const file of [
+      { kind: "file", file: { uri: "https://a.example" } },
+      { raw: "AAAA" },
+      { url: "https://a.example" },
+    ])
+      expect((await send([{ data: { skill: "free", input: INPUT } }, file])).error.code).to.equal(-32005);
+  });
+
+  for (const params of [{}, { message: null }, { message: [] }, { message: "roll" }])
+    it(`is not in the params ${JSON.stringify(params)}`, async () => {
+      expect((await door.call("message/send", params)).error.code).to.equal(-32602);
+    });
+
+  it("is refused under ids that are none", async () => {
+    for (const ids of [{ taskId: 5 }, { contextId: {} }, { contextId: "x".repeat(129) }, { contextId: "\ud800" }]) {
+      const { error } = await door.call("message/send", {
+        message: { messageId: "m", role: "user", parts: [{ text: "free" }], ...ids },
+      });
+      expect(error.code, JSON.stringify(ids)).to.equal(-32602);
+    }
+  });
+});
