@@ -62,6 +62,10 @@ export function runIn(cwd: string, command: string, env: Env = {}): Promise<Ende
   });
 }
 
+/** Whether an installation has failed because the registry cannot be reached. */
+export const isUnreachable = ({ code, said }: Ended): boolean =>
+  code !== 0 && /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH)\b/.test(said);
+
 /**
  * Packs payphone, makes a shop with the unpacked package, and installs the shop's packages, payphone's among them, from the
  * registry and npm's cache. It is the one real installation; undefined when the registry cannot be reached.
@@ -86,7 +90,7 @@ export async function installShop(): Promise<InstalledShop | undefined> {
   await run(home, `node ${own}/runtime/cli/payphone.js init my-shop --owner "Ada Lovelace" </dev/null`);
   const dir = join(home, "my-shop");
   const installed = await runIn(dir, "npm install --prefer-offline --no-audit --no-fund");
-  if (/\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH)\b/.test(installed.said)) {
+  if (isUnreachable(installed)) {
     remove();
     return undefined;
   }
