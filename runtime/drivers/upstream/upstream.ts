@@ -1,5 +1,6 @@
 import type { Clock, Log, Upstream, UpstreamAnswer, UpstreamRequest } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import { isKeyRefusal } from "../../core/proxy/verdict.ts";
 import { toEndpoint } from "../http/endpoint.ts";
 import { delay } from "../http/retry.ts";
 import { type AttemptOutcome, isRateLimited, RATE_LIMITED, toRpcAnswer } from "./answers.ts";
@@ -117,7 +118,8 @@ export function createUpstream(options: UpstreamOptions): LiveUpstream {
       const retries = isRepeatable ? undefined : 0;
       const ask = (): Promise<AttemptOutcome<BytesAnswer>> => attempt.bytes(question, maxBytes, signal);
       const answer = await attempts.make(ask, { signal, retries, busy: "unavailable" });
-      if (!repeatsCredential(answer.body)) return answer;
+      // A refusal of the credential is never quoted, and may name what it refuses.
+      if (isKeyRefusal(answer.status) || !repeatsCredential(answer.body)) return answer;
       log.error("upstream.repeats-credential", { upstream: id, status: answer.status });
       throw new Problem("upstream-failed", `${title} answered with what nobody may see`);
     },

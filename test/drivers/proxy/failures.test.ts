@@ -76,6 +76,7 @@ describe("a proxied service whose upstream fails", () => {
     ["404 with a page", html(404), 404, "not-found", /^The book answered with status 404$/],
     ["400 with a long text", json(400, { message: "x".repeat(4000) }), 400, "unparseable-input", /^The book: x{299}…$/],
     ["401", json(401, { message: "bad key" }), 500, "internal", /^Something went wrong on our side$/],
+    ["401 that names our credential", json(401, { message: `bad ${KEY}` }), 500, "internal", /^Something went wrong/],
     ["403", json(403, { message: "not yours" }), 500, "internal", /^Something went wrong on our side$/],
     ["402", json(402, { message: "pay us" }), 500, "internal", /^Something went wrong on our side$/],
     ["429", json(429, {}, { "retry-after": "7" }), 503, "unavailable", /^The book has been asked too often$/],
