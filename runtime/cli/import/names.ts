@@ -21,6 +21,19 @@ export function toServiceId(upstream: string, name: string): string {
   return shorten(rest === own || rest.startsWith(`${own}_`) ? rest : `${own}_${rest}`, 64, "_");
 }
 
+/** What to know about services whose names are made of the same words, one sentence for all. */
+export function toClashNotes<T extends { readonly name: string }>(
+  upstream: string,
+  ids: ReadonlyMap<T, string>,
+  chosen: readonly T[],
+): string[] {
+  const clashing = chosen.flatMap((one) => {
+    const id = ids.get(one);
+    return id === undefined || id === toServiceId(upstream, one.name) ? [] : [`${one.name} is ${id}`];
+  });
+  return clashing.length === 0 ? [] : [`names clash, and are numbered: ${clashing.join(", ")}`];
+}
+
 /** The path of a service: `petstore_get_pet` of `petstore` is `/v1/petstore/get-pet`. */
 export function toServicePath(upstream: string, id: string): string {
   const own = words(upstream).join("_").toLowerCase();

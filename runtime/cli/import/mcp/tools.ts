@@ -11,7 +11,15 @@ import {
   Refused,
   type UpstreamEntry,
 } from "../imported.ts";
-import { createNames, toDescription, toSchemaName, toServiceId, toServicePath, toTitle } from "../names.ts";
+import {
+  createNames,
+  toClashNotes,
+  toDescription,
+  toSchemaName,
+  toServiceId,
+  toServicePath,
+  toTitle,
+} from "../names.ts";
 import { createPointers } from "../openapi/pointers.ts";
 import { createSchemaBook, type SchemaBook } from "../openapi/schema-book.ts";
 
@@ -50,7 +58,7 @@ export async function importTools({ source, upstream, tools, chosen, price }: To
       refused.push({ name: tool.name, reason: error.message });
     }
   }
-  const notes = [...toTextNote(services, chosen), ...toTraceNote(services)];
+  const notes = [...toClashNotes(upstream.id, ids, chosen), ...toTextNote(services, chosen), ...toTraceNote(services)];
   return {
     source,
     upstreams: services.length > 0 ? [upstream] : [],

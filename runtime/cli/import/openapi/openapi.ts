@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { createCompiler } from "../../../core/schema/validator.ts";
 import { findExample } from "../example-inputs.ts";
 import { type Imported, type ImportedService, type LeftOut, Refused, type UpstreamEntry } from "../imported.ts";
-import { createNames, toDescription, toServiceId } from "../names.ts";
+import { createNames, toClashNotes, toDescription, toServiceId } from "../names.ts";
 import { readResponse } from "./answers.ts";
 import type { Operation } from "./operations.ts";
 import { readParameters } from "./parameters.ts";
@@ -62,6 +62,7 @@ export async function importOperations(options: OpenApiImport): Promise<Imported
     notes: [
       ...upstreams.notes,
       ...kept.flatMap(({ parts }) => parts.request.notes),
+      ...toClashNotes(upstream, ids, chosen),
       ...toTextNote(kept),
       ...toPostNote(kept),
     ],

@@ -1,0 +1,30 @@
+import { join } from "node:path";
+import { expect } from "chai";
+import { removeDirectories } from "../../core/set/served-directory.ts";
+import { importAll, openShop } from "./shop.ts";
+
+describe("an import of many operations", () => {
+  after(removeDirectories);
+
+  it("says that names clash, that descriptions are too long, and that a model would see too many tools", async () => {
+    const answer = { description: "ok", content: { "application/json": { schema: { type: "object" } } } };
+    const names = ["getA", "get-a", ...Array.from({ length: 39 }, (_, at) => `getNumber${at}`)];
+    const paths = names.map((operationId, at) => {
+      const description = at === 2 ? "Many words. ".repeat(50) : "One.";
+      return [`/${at}`, { get: { operationId, description, responses: { 200: answer } } }] as const;
+    });
+    const info = { title: "Many", version: "1" };
+    const document = {
+      openapi: "3.1.0",
+      info,
+      servers: [{ url: "https://many.example.com" }],
+      paths: Object.fromEntries(paths),
+    };
+    const dir = await openShop({ "many.json": JSON.stringify(document) });
+    const { report } = await importAll(dir, join(dir, "many.json"));
+    expect(report)
+      .to.include("note: names clash, and are numbered: get-a is many_get_a_2")
+      .and.to.include("note: descriptions were cut to 450 characters, which is what directories take: many_get_number0")
+      .and.to.include("note: the shop has 41 services: more than 40 tools at /mcp");
+  });
+});
