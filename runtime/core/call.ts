@@ -27,6 +27,8 @@ export interface Invocation {
   readonly door?: Door;
   /** Where the steps of the call are noted while it is on its way. */
   readonly course?: CallCourse;
+  /** Does the work of the call so that what is read on its behalf counts for it; left out: the work is just done. */
+  readonly around?: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /** When the steps of a call were done, and what its payment says. Filled in on the way. */

@@ -18,7 +18,7 @@ import {
 import type { PaymentRecord } from "./payments/record.ts";
 import { toBrief } from "./payments/settlement.ts";
 import { explainTime, leastSecondsOf } from "./payments/validity.ts";
-import { perform, prepare, readValidInput } from "./perform.ts";
+import { onBehalf, perform, prepare, readValidInput } from "./perform.ts";
 import { isJobService, type Service, toGone } from "./service.ts";
 import { explainPayment } from "./x402/explain-payment.ts";
 import { type Rail, railOf } from "./x402/rails.ts";
@@ -70,7 +70,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       });
     const { id, signal } = invocation;
     const call = { id, signal, payer: undefined, network: undefined };
-    return { kind: "result", output: await perform(service, input, call) };
+    return { kind: "result", output: await onBehalf(invocation, () => perform(service, input, call)) };
   }
 
   /** One call at a time works on a payment; the others are told to come back. */
@@ -126,7 +126,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   /** `charge: first`: the money moves, then the work is done; until it is delivered, the payment is a credit. */
   async function payFirst(purchase: VerifiedPurchase): Promise<Outcome> {
     const { service, input, invocation } = purchase;
-    await prepare(service, input, invocation.signal);
+    await onBehalf(invocation, () => prepare(service, input, invocation.signal));
     return settle(purchase, { owed: { id: randomUUID(), input, failures: 0 } });
   }
 
@@ -143,7 +143,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     };
     return exposure.during({ key, payer: purchase.payer as string, offer, lifeMs }, async () => {
       const call = { id, signal, payer: purchase.payer, network: offer.network };
-      const output = await perform(service, input, call).catch(leave);
+      const output = await onBehalf(invocation, () => perform(service, input, call)).catch(leave);
       noteStep(purchase, "worked", clock.now());
       if (signal.aborted) await leave(); // Before the money moves: the payment is released, not charged.
       const outcome = await settle(purchase, { output }); // Who leaves from here on is charged all the same.
@@ -191,7 +191,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 
   async function answer({ service, invocation, key }: Purchase, known: PaymentRecord): Promise<Outcome> {
-    const record = known.state === "settled" ? await credits.deliver(key, known, new AbortController().signal) : known;
+    const deliver = (): Promise<PaymentRecord> => credits.deliver(key, known, new AbortController().signal);
+    const record = known.state === "settled" && known.owed ? await onBehalf(invocation, deliver) : known;
     const { state, output, receipt, owed } = record;
     if (owed && state === "settled") {
       reconciler.watch(key);

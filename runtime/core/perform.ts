@@ -5,6 +5,10 @@ import { isShown } from "./schema/issues.ts";
 import type { Service } from "./service.ts";
 import { handlerOf } from "./set/manifest.ts";
 
+/** Does the work of a call, so that what is read on its behalf counts for it. */
+export const onBehalf = <T>({ around }: Pick<Invocation, "around">, work: () => Promise<T>): Promise<T> =>
+  around ? around(work) : work();
+
 /** The parts of a service that running its handler needs. */
 export type Runnable = Pick<Service, "manifest" | "handler" | "output" | "deadlineMs">;
 

@@ -25,10 +25,7 @@ export interface CountedDeps extends CallCounters {
 type Call = (service: Service, invocation: Invocation) => Promise<Outcome>;
 
 /** Counts how calls end, and gives each the course on which its steps are noted. Changes nothing about them. */
-export function countCalls(
-  invoke: Call,
-  { services, tallies, refusals, answers, inCall = direct, clock }: CountedDeps,
-): Call {
+export function countCalls(invoke: Call, { services, tallies, refusals, answers, inCall, clock }: CountedDeps): Call {
   const known = new Set(services);
 
   return async (service, invocation) => {
@@ -47,7 +44,9 @@ export function countCalls(
       if (isPaid && payer && /^(?:refused|failed):/.test(what)) refusals?.note(payer, what);
     };
     try {
-      const outcome = await inCall(note, () => invoke(service, { ...invocation, course }));
+      // The scope of the count is the work alone: what begins within one costs more at each step.
+      const around = inCall && (<T>(work: () => Promise<T>): Promise<T> => inCall(note, work));
+      const outcome = await invoke(service, { ...invocation, course, ...(around && { around }) });
       noteEnd(toWhat(outcome, invocation, isPaid));
       if (outcome.kind !== "result") return outcome;
       if (!outcome.isRepeat) tallies.time(names(), clock.now() - course.begun);
@@ -67,8 +66,6 @@ export function countCalls(
     else if (!isGone) answers?.note(sale, begun, "later");
   }
 }
-
-const direct: InCall = (_note, call) => call();
 
 function toFailure(error: unknown, { signal }: Invocation): string {
   const { code } = Problem.from(error);

@@ -1,6 +1,6 @@
 import type { Invocation, Outcome } from "../call.ts";
 import type { Offers } from "../payments/offers.ts";
-import { perform, readValidInput } from "../perform.ts";
+import { onBehalf, perform, readValidInput } from "../perform.ts";
 import type { HouseRules } from "../rules/rules.ts";
 import type { Service } from "../service.ts";
 import type { FreeCalls } from "./free-calls.ts";
@@ -58,11 +58,12 @@ const toRefusal = (why: string): string => `sign_in_refused: ${why}`;
 
 async function run(
   service: Service,
-  { id, signal }: Invocation,
+  invocation: Invocation,
   input: unknown,
   { address, accounts }: SignedInWallet,
 ): Promise<Outcome> {
   const whose = service.manifest.sign_in ? { accounts } : {};
+  const { id, signal } = invocation;
   const call = { id, signal, payer: address, network: undefined, ...whose };
-  return { kind: "result", output: await perform(service, input, call) };
+  return { kind: "result", output: await onBehalf(invocation, () => perform(service, input, call)) };
 }

@@ -7,6 +7,7 @@ import type { AnswerWay } from "../../../runtime/core/notes/answers.ts";
 import { type CallCounters, countCalls } from "../../../runtime/core/payments/count-calls.ts";
 import type { Service } from "../../../runtime/core/service.ts";
 import type { PaymentPayload } from "../../../runtime/core/x402/x402.ts";
+import { inCall, noteCacheRead } from "../../../runtime/drivers/store/cache-reads.ts";
 import { createScriptedRail, move } from "../../support/chains/scripted-rail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openShop, type Shop, type ShopOptions } from "../../support/sellers/shop.ts";
@@ -23,6 +24,7 @@ describe("the book of a shop", () => {
     tallies: { count: (names) => counted.push(names), time: () => {} },
     refusals: { note: (payer, what) => refused.push([payer, what]) },
     answers: { note: (_sale, _begun, way) => answered.push(way) },
+    inCall,
   };
   const open = async (options: ShopOptions = {}): Promise<Shop> => {
     for (const each of [counted, refused, answered]) each.length = 0;
@@ -124,6 +126,25 @@ describe("the book of a shop", () => {
     await call(service, { id: "1", input: read, payment: {}, resource: "", signal: leaving.signal });
     expect(answered).to.deep.equal(["gone"]);
     expect(counted.map(({ what }) => what)).to.deep.equal(["attempt", "result", "gone"]);
+  });
+
+  it("counts what handlers read from caches for their calls, whether they pay first or last", async () => {
+    await open();
+    shop.handler = ({ low }) => {
+      noteCacheRead(low === 1);
+      return { value: 4 };
+    };
+    for (const [path, low] of [
+      ["/v1/roll", 1],
+      ["/v1/echo", 2],
+    ] as const)
+      await shop.post(path, { ...ROLL, low }, { "payment-signature": await shop.pay(path) });
+    noteCacheRead(true);
+    const reads = counted.filter(({ what }) => what.startsWith("cache:")).map(({ service, what }) => [service, what]);
+    expect(reads).to.deep.equal([
+      ["roll", "cache:hit"],
+      ["echo", "cache:miss"],
+    ]);
   });
 
   it("has what the chain shows although nobody said so, then and later", async () => {
