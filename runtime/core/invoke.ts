@@ -68,8 +68,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
         await jobs.begin(output.job_id, null);
         return { kind: "result", output };
       });
-    const { id, signal } = invocation;
-    const call = { id, signal, payer: undefined, network: undefined };
+    const call = { id: invocation.id, signal: invocation.signal, payer: undefined, network: undefined };
     return { kind: "result", output: await onBehalf(invocation, () => perform(service, input, call)) };
   }
 
@@ -170,9 +169,9 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const recorded = withRecorded(record, clock.now());
     // What begins after the settlement begins only once the chain shows it.
     const mustConfirm = "output" in bought && !bought.job ? deps.mustConfirm(record.sold?.usd ?? "0") : true;
-    const settling = settler.settle(listed, offer, { mustConfirm });
     void putOnList();
-    return answer(purchase, await reconciler.conclusionOf(key, recorded, await settling));
+    const settlement = await settler.settle(listed, offer, { mustConfirm });
+    return answer(purchase, await reconciler.conclusionOf(key, recorded, settlement));
   }
 
   /** The same payment again: the same call gets its answer once the money has moved; any other call gets nothing. */
