@@ -9,6 +9,8 @@ import type { Config } from "../config/config.ts";
 export interface BookAccess {
   /** @throws Problem `unavailable`; the next call tries again. */
   open(): Promise<Books>;
+  /** How many entries were taken in, where this machine's copy of the book is being made; 0 for few. */
+  taken(): number;
   close(): Promise<void>;
 }
 
@@ -23,11 +25,16 @@ export function createBookAccess(
   upkeep: CopyUpkeep = {},
 ): BookAccess {
   let opened: Promise<Books> | undefined;
+  let taken = 0;
+  function onProgress(count: number): void {
+    taken = count;
+    upkeep.onProgress?.(count);
+  }
   const open = (): Promise<Books> =>
     openBooks(
       redisUrl === undefined
         ? { file: storeFileOf(dataDir) }
-        : { redisUrl, namespace: NAMESPACE, file: join(dataDir, "book.sqlite"), ...upkeep },
+        : { redisUrl, namespace: NAMESPACE, file: join(dataDir, "book.sqlite"), ...upkeep, onProgress },
     );
   return {
     open() {
@@ -37,6 +44,7 @@ export function createBookAccess(
       });
       return opened;
     },
+    taken: () => taken,
     close: async () => (await opened?.catch(() => undefined))?.close(),
   };
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import type { BookLine, Books, Span } from "../../core/books/books.ts";
 import { readSaleAnswer, type SaleAnswer } from "../../core/notes/answers.ts";
@@ -11,7 +12,7 @@ import type { Reply } from "../../server/reply/reply.ts";
 import type { Html } from "../../surfaces/pages/html.ts";
 import { toBuyer, toBuyers } from "../../surfaces/pages/seller/buyers.ts";
 import { toTime } from "../../surfaces/pages/seller/figures.ts";
-import { SELLER_POLICY, toSellerPage } from "../../surfaces/pages/seller/frame.ts";
+import { SELLER_POLICY, toSellerPage, toWaiting } from "../../surfaces/pages/seller/frame.ts";
 import { toFunnel } from "../../surfaces/pages/seller/funnel.ts";
 import { toJob } from "../../surfaces/pages/seller/job.ts";
 import { toJobs } from "../../surfaces/pages/seller/jobs.ts";
@@ -32,10 +33,12 @@ import { findStuck, findTroubles } from "./troubles.ts";
 
 export interface SellerPagesDeps extends Omit<StateDeps, "sold"> {
   readonly sold: () => SoldSet & { readonly services: readonly { readonly manifest: Manifest }[] };
-  readonly books: Pick<BookAccess, "open">;
+  readonly books: Pick<BookAccess, "open" | "taken">;
   readonly isSandbox: boolean;
   /** Left out: nobody looks at the shop's folder. */
   readonly folderCheck?: (() => readonly Trouble[]) | undefined;
+  /** How long a page waits for a book that is being copied. */
+  readonly patienceMs?: number;
 }
 
 /** Makes a page's title and content; undefined where there is no such thing. */
@@ -43,12 +46,12 @@ type Make = (view: ShopView, request: AdminRequest) => Promise<Html | undefined>
 
 /** The seller's pages and their files, as routes of the admin listener. They change nothing. */
 export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] {
-  const { sold, config, store, books: access, isSandbox } = deps;
+  const { sold, config, store, books: access, isSandbox, patienceMs = PATIENCE_MS } = deps;
   const readState = createStateReader(deps);
   const own = ownWallets(config);
   const history = createTallyHistory(Date.now);
   if (config.admin.port !== undefined && config.redisUrl === undefined)
-    setTimeout(() => void warm(), WARM_AFTER_MS).unref();
+    void setTimeout(WARM_AFTER_MS, undefined, { ref: false }).then(warm);
   const countBuyers = createBuyerCount();
   const jobs = createJobDesk(store);
   const answerOf = (sale: BookLine): Promise<SaleAnswer> => readSaleAnswer(store, sale);
@@ -56,7 +59,11 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
   const page = (path: string, title: string, make: Make, view = path): AdminRoute => ({
     method: "GET",
     path,
-    handle: async (request) => answer(title, view, await make(await look(request), request)),
+    async handle(request) {
+      const books = await access.open();
+      if (!(await isFresh(books, patienceMs))) return answerLater(title, view);
+      return answer(title, view, await make(await look(books, request), request));
+    },
   });
   return [
     page("/", "Today", async (view) => {
@@ -107,9 +114,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
     return job && toJob(view, job);
   }
 
-  async function look({ path, query }: AdminRequest): Promise<ShopView> {
-    const books = await access.open();
-    await books.refresh();
+  async function look(books: Books, { path, query }: AdminRequest): Promise<ShopView> {
     const now = Date.now();
     const over = toLook(query, now);
     const spans = { now: over.span, before: over.before };
@@ -135,6 +140,12 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
     };
   }
 
+  function answerLater(title: string, path: string): Reply {
+    const again = ["Refresh", `${AGAIN_SECONDS}`, "Retry-After", `${AGAIN_SECONDS}`];
+    const { headers, ...reply } = answer(title, path, toWaiting(title, access.taken()));
+    return { ...reply, status: 503, headers: [...headers, ...again] };
+  }
+
   function answer(title: string, path: string, main: Html | undefined): Reply {
     if (!main) throw new Problem("not-found", "The book has nothing of that name");
     const { site } = sold();
@@ -145,6 +156,20 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
     const headers = ["Content-Type", "text/html; charset=utf-8", "Content-Security-Policy", SELLER_POLICY];
     return { status: 200, headers, body };
   }
+}
+
+const PATIENCE_MS = 5000;
+const AGAIN_SECONDS = 5;
+
+/** Whether the book has all that was entered, or will have it in so many milliseconds. It goes on being read. */
+async function isFresh(books: Pick<Books, "refresh">, patienceMs: number): Promise<boolean> {
+  const late = new AbortController();
+  const refreshed = books.refresh().then(() => true);
+  const waited = setTimeout(patienceMs, false, { signal: late.signal });
+  return Promise.race([refreshed, waited]).finally(() => {
+    for (const one of [refreshed, waited]) one.catch(() => {}); // Whoever looks next is told.
+    late.abort();
+  });
 }
 
 /** The pages that show tallies. */

@@ -80,6 +80,11 @@ ${main}
 `.markup;
 }
 
+/** What a page says while this machine's copy of the book is being made. @param taken entries so far; 0 for few */
+export const toWaiting = (title: string, taken: number): Html => html`<h1>${title}</h1>
+<p role="status">This machine has no copy of the book yet, and is making one${taken > 0 && `: ${taken.toLocaleString("en-US")} entries so far`}.
+A million sales take a minute or two. The page comes by itself.</p>`;
+
 /** Links to the same page over other spans. */
 export const toLooks = (path: string, look: Look, now: number): Html =>
   html`<p class="looks">${offeredLooks(look, now).map(
