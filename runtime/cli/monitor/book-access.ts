@@ -15,7 +15,7 @@ export interface BookAccess {
 }
 
 /** What is done with this machine's copy of a book. */
-export type CopyUpkeep = Pick<ProjectionOptions, "forget" | "onProgress">;
+export type CopyUpkeep = Pick<ProjectionOptions, "forget" | "isGentle" | "onProgress">;
 
 /**
  * Of the file in the data directory, or of Redis where it is configured: then the data directory has this machine's copy.

@@ -97,6 +97,7 @@ export async function run(options: RunOptions): Promise<Running> {
   const shared = monitor.watchStore({ ...store, createLimiter: keepLimiters(store.createLimiter) });
   const books = createBookAccess(config, {
     forget: () => toForget(swap.current().set.site.books, clock.now()),
+    isGentle: true,
     onProgress: (taken) => log.info("books.catching-up", { taken }),
   });
   opening.defer(() => books.close());

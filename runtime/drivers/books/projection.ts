@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { Problem } from "../../api/problem.ts";
 import type { BookEvent, BookTally } from "../../core/books/events.ts";
 import type { FeeEvent } from "../../core/books/fees.ts";
@@ -22,6 +22,8 @@ export interface ProjectionOptions {
   readonly file: string;
   /** What is taken out once an hour; left out: nothing. */
   readonly forget?: (() => Forgotten) | undefined;
+  /** Whether calls are answered by the same thread: then half of the time is theirs while very many are taken in. */
+  readonly isGentle?: boolean | undefined;
   /** Told now and then how many events were taken in, while it catches up with very many. */
   readonly onProgress?: ((taken: number) => void) | undefined;
 }
@@ -35,11 +37,13 @@ export interface Projection {
 }
 
 const BUSY_MS = 5000;
-/** Entries of one step: some milliseconds of this thread. Twice as many take as long, and more memory. */
+/** Entries of one step. Twice as many take as long, and more memory. */
 const STEP = 500;
+/** Beside calls: some milliseconds of the thread, and half as much processor time more. */
+const GENTLE_STEP = 100;
 const START = "0-0";
-/** Between two times that progress is told: some seconds. */
-const TOLD_STEPS = 200;
+/** Entries between two times that progress is told: some seconds. */
+const TOLD = 50_000;
 /** Between two times that old lines are taken out. */
 const TIDY_MS = 60 * 60_000;
 
@@ -49,7 +53,8 @@ const TIDY_MS = 60 * 60_000;
  * @throws Problem `unavailable` when Redis cannot be reached, or the file cannot be written.
  */
 export async function openProjection(options: ProjectionOptions): Promise<Projection> {
-  const { redisUrl, namespace, file, forget, onProgress } = options;
+  const { redisUrl, namespace, file, forget, onProgress, isGentle = false } = options;
+  const most = isGentle ? GENTLE_STEP : STEP;
   const { createClient } = await import("@keyv/redis");
   const reconnection = createReconnection();
   const client = createClient({
@@ -123,17 +128,19 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   }
 
   async function follow(stream: string, take: (texts: readonly string[]) => void): Promise<void> {
-    for (let steps = 1; ; steps += 1) {
+    for (let taken = most; ; taken += most) {
       const place = placeOf(stream) ?? START;
-      const found = await answered(client.xRange(stream, `(${place}`, "+", { COUNT: STEP }));
+      const found = await answered(client.xRange(stream, `(${place}`, "+", { COUNT: most }));
       const last = found.at(-1);
       if (!last) return;
+      const began = performance.now();
       transact(db, () => {
         if ((placeOf(stream) ?? START) !== place) return; // Another process has taken them in.
         take(found.flatMap(({ message }) => message.e ?? []));
         writePlace.run(stream, last.id);
       });
-      if (steps % TOLD_STEPS === 0) onProgress?.(steps * STEP);
+      if (taken % TOLD === 0) onProgress?.(taken);
+      if (isGentle && found.length === most) await setTimeout(performance.now() - began);
     }
   }
 }

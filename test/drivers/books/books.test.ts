@@ -64,7 +64,7 @@ describe("the books", () => {
       await client.flushAll();
       await client.close();
     };
-    const read = (file: string) => openBooks({ redisUrl, namespace: "payphone", file });
+    const read = (file: string, isGentle = false) => openBooks({ redisUrl, namespace: "payphone", file, isGentle });
 
     testBooks(async () => {
       await flush();
@@ -78,16 +78,17 @@ describe("the books", () => {
       const dataDir = createFolder();
       const file = join(dataDir, "books.sqlite");
       const store = await openStore({ dataDir, redisUrl });
-      for (let at = 0; at < 5; at += 1) await store.enter(toSale(), { key: `payment:${at}`, value: at });
-      const readers = [await read(file), await read(file)];
+      const sales = Array.from({ length: 205 }, () => toSale()); // More than one step of a gentle reader.
+      await Promise.all(sales.map((sale) => store.enter(sale, { key: `payment:${sale.id}`, value: 1 })));
+      const readers = [await read(file), await read(file, true)];
       await Promise.all(readers.map((books) => books.refresh()));
       const count = (at: number): number => readers[at]!.sums({ from: 0, to: 2e12 }, { own: [], by: [] })[0]!.count;
-      expect([count(0), count(1)]).to.deep.equal([5, 5]);
+      expect([count(0), count(1)]).to.deep.equal([205, 205]);
       await Promise.all(readers.map((books) => books.close()));
       for (const end of ["", "-wal", "-shm"]) rmSync(file + end, { force: true });
-      readers[0] = await read(file);
+      readers[0] = await read(file, true);
       await readers[0].refresh();
-      expect(count(0)).to.equal(5);
+      expect(count(0)).to.equal(205);
       await flush();
       await store.enter(toSale(), { key: "payment:new", value: 1 });
       await readers[0].refresh();
