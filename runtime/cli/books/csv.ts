@@ -53,15 +53,14 @@ export function createCsv(rails: readonly RailManifest[], own: readonly string[]
     head: stringify([COLUMNS], { record_delimiter: "windows" }),
     rows(lines, fees, lone) {
       let seen = 0;
-      const texts = lines.map((line) => {
-        const first = seen;
-        while (seen < lone.length && (lone[seen] as BookFee).at <= line.at) seen += 1;
-        return toText([
-          ...lone.slice(first, seen).map(toFeeRow),
-          [...toRow(line), ...toFeeCells(feeOfLine(fees, line))],
-        ]);
-      });
-      return texts.join("") + toText(lone.slice(seen).map(toFeeRow));
+      let text = "";
+      for (const line of lines) {
+        for (; seen < lone.length && (lone[seen] as BookFee).at <= line.at; seen += 1)
+          text += toText(toFeeRow(lone[seen] as BookFee));
+        const fee = feeOfLine(fees, line);
+        text += toText(fee ? [...toRow(line), ...toFeeCells(fee)] : [...toRow(line), ...NO_FEE]);
+      }
+      return lone.slice(seen).reduce((all, fee) => all + toText(toFeeRow(fee)), text);
     },
   };
 
@@ -102,12 +101,11 @@ export function createCsv(rails: readonly RailManifest[], own: readonly string[]
   }
 }
 
-const toText = (rows: readonly (readonly string[])[]): string =>
-  rows.map((cells) => `${cells.map(toCell).join(",")}\r\n`).join("");
+const toText = (cells: readonly string[]): string => `${cells.map(toCell).join(",")}\r\n`;
 
-function toFeeCells(fee: BookFee | undefined): string[] {
-  if (!fee) return ["", "", "", ""];
-  const { amount, decimals, symbol, purpose, isReverted } = fee;
+const NO_FEE: readonly string[] = ["", "", "", ""];
+
+function toFeeCells({ amount, decimals, symbol, purpose, isReverted }: BookFee): string[] {
   return [toDecimal(BigInt(amount), decimals), amount, symbol, isReverted ? `${purpose} (reverted)` : purpose];
 }
 
