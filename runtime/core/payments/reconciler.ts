@@ -89,11 +89,14 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   };
 
   async function conclude(key: string, record: PaymentRecord, keepMs?: number): Promise<PaymentRecord> {
-    const { payment, validBefore } = record;
+    const { payment } = record;
     const seen = await settler.look(payment, payment.accepted);
     if (seen.state !== "unknown") return conclusionOf(key, record, seen, keepMs);
-    const isAlive = validBefore === undefined || validBefore - SETTLE_MARGIN_SECONDS > clock.now() / 1000;
-    return isAlive ? conclusionOf(key, ...(await settleAgain(key, record)), keepMs) : record;
+    return isAlive(record) ? conclusionOf(key, ...(await settleAgain(key, record)), keepMs) : record;
+  }
+
+  function isAlive({ validBefore }: PaymentRecord): boolean {
+    return validBefore === undefined || validBefore - SETTLE_MARGIN_SECONDS > clock.now() / 1000;
   }
 
   /** A payment that was refused is unsettled; from this attempt on, it may be settled after all. */
@@ -183,10 +186,24 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 
   /** Whether the chain shows a settlement that a facilitator has reported. */
   async function isShown(key: string, record: PaymentRecord): Promise<boolean> {
-    const seen = await settler.look(record.payment, record.payment.accepted);
-    hold(key, record, { ...seen, isClaimed: seen.isReadable === true });
+    const found = await settler.look(record.payment, record.payment.accepted);
+    hold(key, record, { ...found, isClaimed: found.isReadable === true });
+    const seen = found.state === "unknown" && found.isReadable ? await settleForLiar(key, record, found) : found;
     if (seen.state === "settled") await reservations.doubt(key, false);
     return seen.state === "settled";
+  }
+
+  /**
+   * What one of several facilitators has reported falsely, another one may settle while the authorization lives: its work is
+   * delivered. The authorization can be used once, whoever brings it.
+   */
+  async function settleForLiar(key: string, record: PaymentRecord, found: Settlement): Promise<Settlement> {
+    const since = claims.get(key)?.at ?? clock.now();
+    const isJudged = record.reportedBy !== undefined && clock.now() - since >= claimMs;
+    if (!isJudged || !isAlive(record)) return found;
+    const settled = await settler.settle(record.payment, record.payment.accepted, { isAgain: true, mustConfirm: true });
+    if (settled.state === "settled") hold(key, record, settled);
+    return settled;
   }
 
   async function attempt(key: string, record: PaymentRecord, { signal }: AttemptTerms): Promise<AttemptResult> {
