@@ -2,7 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 import type { CallToolResult, Client, Tool, Transport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../core/json.ts";
 import { createLines } from "./lines.ts";
-import { killAll, treeOf } from "./process-tree.ts";
+import { endOnExit, killAll, treeOf } from "./process-tree.ts";
 
 /** An open session with an MCP server. */
 export interface McpConnection {
@@ -64,6 +64,8 @@ export async function connectMcp(address: McpAddress, timeoutMs: number): Promis
     await client.close().catch(() => {});
     throw error;
   }
+  const pid = pidOf();
+  if (pid !== undefined) void ended.then(endOnExit(pid));
   return {
     call: (name, input, { signal, timeoutMs: within }) =>
       client.callTool({ name, arguments: { ...input } }, { signal, timeout: within }),

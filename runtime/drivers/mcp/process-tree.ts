@@ -40,3 +40,17 @@ export function killAll(pids: readonly number[]): void {
     }
   }
 }
+
+/** The processes that end with this one. */
+const bound = new Set<number>();
+const endBound = (): void => killAll([...bound].flatMap(treeOf));
+
+/** Ends a process, and all that it has started, when this one exits, however soon. @returns what undoes it. */
+export function endOnExit(pid: number): () => void {
+  if (bound.size === 0) process.on("exit", endBound);
+  bound.add(pid);
+  return () => {
+    bound.delete(pid);
+    if (bound.size === 0) process.off("exit", endBound);
+  };
+}

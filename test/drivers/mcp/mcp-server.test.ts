@@ -1,5 +1,8 @@
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
 import { silentLog } from "../../../runtime/core/silent-log.ts";
@@ -11,6 +14,7 @@ import {
 } from "../../../runtime/drivers/mcp/mcp-server.ts";
 import { toToolOutputs } from "../../../runtime/drivers/mcp/result.ts";
 import { createProcessSlots } from "../../../runtime/drivers/mcp/slots.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const PROGRAM = [process.execPath, join(import.meta.dirname, "../../support/sources/tool-server.ts")];
 const SIGNAL = new AbortController().signal;
@@ -58,6 +62,10 @@ const isRunning = (pid: number): boolean => {
     return false;
   }
 };
+
+/** Whether it has ended, and nobody has asked how: an orphan in a container. */
+const isZombie = (pid: number): boolean =>
+  existsSync(`/proc/${pid}/stat`) && readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
 
 async function selfOf(server: LiveMcpServer): Promise<{ pid: number; env: Record<string, string> }> {
   const { content } = await server.call("show_self", {}, SIGNAL);
@@ -164,6 +172,19 @@ describe("an MCP server over standard input and output", () => {
       await server.close();
       expect(lines.length).to.equal(100);
       expect([pid, again].map(isRunning)).to.deep.equal([false, false]);
+    });
+
+    it("is ended even when payphone exits without a word", async () => {
+      const script = `
+        import { connectMcp } from ${JSON.stringify(import.meta.resolve("../../../runtime/drivers/mcp/connection.ts"))};
+        const session = await connectMcp({ command: ${JSON.stringify(stubborn)}, env: {}, cwd: "." }, 30_000);
+        process.stdout.write(String(session.pid), () => process.exit(1));
+      `;
+      const args = ["--input-type=module", "--eval", script];
+      const { stdout } = await promisify(execFile)(process.execPath, args).catch((error: { stdout: string }) => error);
+      const pid = Number(stdout);
+      expect(pid).to.be.above(1);
+      await eventually(() => !isRunning(pid) || isZombie(pid));
     });
 
     it("is ended at once when it sends a message without end", async () => {
