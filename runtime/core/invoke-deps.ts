@@ -47,7 +47,7 @@ export interface InvokeDeps {
   /** @throws Problem `facilitator-unavailable` while none of the facilitators is believed that could settle an offer. */
   readonly checkTrust: (offer: PaymentRequirements) => void;
   /** @throws Problem `unavailable` when a service that is paid first is known to fail now. */
-  readonly checkReady: (service: Service) => void;
+  readonly checkReady: (service: Service, buyer: string | undefined) => void;
   readonly verifyMs?: number;
   /** Told of settled calls that named an exchange, each time before they are answered. */
   readonly onSettled?: ((record: PaymentRecord) => Promise<void>) | undefined;

@@ -112,7 +112,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   async function buy(purchase: VerifiedPurchase): Promise<Outcome> {
     const { service, input } = purchase;
     if (!isJobService(service) && !(await mustPayFirst(purchase))) return payLast(purchase);
-    deps.checkReady(service);
+    deps.checkReady(service, purchase.payer && payerOf(purchase.payer, purchase.offer));
     if (!isJobService(service)) return payFirst(purchase);
     return jobs.reserve(service, input, (job) => settle(purchase, { output: job, job: job.job_id }));
   }

@@ -194,9 +194,9 @@ export function createPayments(deps: PaymentsDeps): Payments {
       const reason = rail && trust.reasonAgainstAll(rail);
       if (reason) throw new Problem("facilitator-unavailable", `${reason}; nothing was charged`, { retryAfter: 60 });
     },
-    checkReady(service) {
+    checkReady(service, buyer) {
       deps.checkReady?.(service);
-      trials.enter(service);
+      trials.enter(service, buyer);
     },
     onSettled,
     ...patience,

@@ -211,55 +211,6 @@ describe("work that nobody pays for", () => {
       expect(shop.executions).to.equal(0);
     });
 
-    it("is sold no more after five payments in a row whose work has failed, until work is delivered again", async () => {
-      shop = await openShop();
-      shop.handler = () => {
-        throw new Problem("upstream-failed", "Out of order.");
-      };
-      const first = await shop.pay("/v1/echo");
-      const send = (payment: string): Promise<Response> => shop.retry("/v1/echo", INPUT, payment);
-      expect((await send(first)).status).to.equal(502);
-      expect((await send(first)).status, "the same payment again").to.equal(502);
-      for (let at = 1; at < 5; at += 1) expect((await shop.buy("/v1/echo", INPUT)).status).to.equal(502);
-      const refused = await shop.buy("/v1/echo", INPUT);
-      const { code, detail } = (await refused.json()) as { code: string; detail: string };
-      expect([refused.status, code, refused.headers.get("retry-after")]).to.deep.equal([503, "unavailable", "30"]);
-      expect(detail).to.match(/^The work of the last 5 payments has failed.*nothing was charged$/);
-      expect(shop.rail.moved.size).to.equal(5);
-
-      shop.clock.advance(31_000);
-      expect((await shop.buy("/v1/echo", INPUT)).status, "one buyer tries it").to.equal(502);
-      expect((await shop.buy("/v1/echo", INPUT)).status, "and the next one waits").to.equal(503);
-      expect(shop.rail.moved.size).to.equal(6);
-
-      shop.handler = undefined;
-      expect((await send(first)).status, "what was paid for is tried again").to.equal(200);
-      expect((await shop.buy("/v1/echo", INPUT)).status).to.equal(200);
-      expect(shop.rail.moved.size).to.equal(7);
-    });
-
-    it("lets one buyer in after a rest, and the others once its work is delivered", async () => {
-      shop = await openShop();
-      shop.handler = () => {
-        throw new Problem("upstream-failed", "Out of order.");
-      };
-      for (let at = 0; at < 5; at += 1) await shop.buy("/v1/echo", INPUT);
-      shop.clock.advance(31_000);
-      const reached = Promise.withResolvers<void>();
-      const done = Promise.withResolvers<object>();
-      shop.handler = () => {
-        reached.resolve();
-        return done.promise;
-      };
-      const trying = shop.buy("/v1/echo", INPUT);
-      await reached.promise;
-      const waiting = await Promise.all([shop.buy("/v1/echo", INPUT), shop.buy("/v1/echo", INPUT)]);
-      expect(waiting.map(({ status }) => status)).to.deep.equal([503, 503]);
-      done.resolve({ value: 1 });
-      expect((await trying).status).to.equal(200);
-      expect((await shop.buy("/v1/echo", INPUT)).status).to.equal(200);
-    });
-
     it("costs nothing when it is known to fail before", async () => {
       shop = await openShop({
         ready: () => {

@@ -61,7 +61,7 @@ export interface JobsDeps {
   /** Told of each job that has failed for good; told again while it rejects. */
   readonly onFailed?: ((job: FailedJob) => Promise<void>) | undefined;
   /** Told of each end that counts, in the process that has brought it about. */
-  readonly onEnded?: ((service: string, state: JobEnd["state"]) => void) | undefined;
+  readonly onEnded?: ((job: JobRecord, state: JobEnd["state"]) => void) | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Without a trailing slash. */
@@ -205,10 +205,11 @@ export function createJobs(deps: JobsDeps): Jobs {
   }
 
   /** The end that counts, which may be another worker's. */
-  async function end({ id, service }: JobRecord, proposed: JobEnd): Promise<JobEnd> {
+  async function end(job: JobRecord, proposed: JobEnd): Promise<JobEnd> {
+    const { id, service } = job;
     const counts = await records.end(id, proposed);
     log.info("job.ended", { job: id, service, state: counts.state });
-    deps.onEnded?.(service, counts.state);
+    deps.onEnded?.(job, counts.state);
     return counts;
   }
 }

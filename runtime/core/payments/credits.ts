@@ -6,6 +6,7 @@ import { createSteps } from "../jobs/steps.ts";
 import { perform } from "../perform.ts";
 import type { Refunds } from "../refunds/refunds.ts";
 import type { Service } from "../service.ts";
+import { payerOf } from "./purchase.ts";
 import type { Owed, PaymentRecord } from "./record.ts";
 import { type Reservations, toJobPayment } from "./reservations.ts";
 import type { Trials } from "./trials.ts";
@@ -45,6 +46,8 @@ const MOST_RUNS = 25;
 const STEP_GRACE_MS = 5000;
 const RETRY_SECONDS = 5;
 
+const buyerOf = ({ payer, payment }: PaymentRecord): string | undefined => payer && payerOf(payer, payment.accepted);
+
 export function createCredits(deps: CreditsDeps): Credits {
   const { services, reservations, records, refunds, trials, clock, log, creditMs = CREDIT_MS } = deps;
   const byId = new Map(services.map((service) => [service.manifest.id, service]));
@@ -67,7 +70,7 @@ export function createCredits(deps: CreditsDeps): Credits {
         return counts.state === "delivered" ? keep(key, record, counts.output) : payBack(key, record, owed);
       }
       if (signal.aborted) return record;
-      if (owed.failures === 0) trials.failed(record.service); // What is tried again proves no more.
+      if (owed.failures === 0) trials.failed(record.service, buyerOf(record)); // What is tried again proves no more.
       const { code, message, options } = outcome.problem;
       log.warn("credit.run-failed", { service: record.service, code, error: options.cause ?? outcome.problem });
       const next: Owed = { ...owed, failures: owed.failures + 1, reason: message };

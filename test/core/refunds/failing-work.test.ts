@@ -1,0 +1,73 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { openShop, type Shop } from "../../support/sellers/shop.ts";
+
+const INPUT = { low: 1, high: 6 };
+const PATH = "/v1/echo";
+const fail = (): never => {
+  throw new Problem("upstream-failed", "Out of order.");
+};
+const walletOf = (number: number): string => `0x${String(number).padStart(40, "0")}`;
+
+describe("work that is paid first and always fails", () => {
+  let shop: Shop;
+  beforeEach(async () => {
+    shop = await openShop();
+    shop.handler = fail;
+  });
+  afterEach(() => shop.close());
+
+  const send = (payment: string): Promise<Response> => shop.retry(PATH, INPUT, payment);
+  const buyAs = async (buyer: number): Promise<Response> => send(await shop.pay(PATH, { from: walletOf(buyer) }));
+  const statusFor = async (buyer: number): Promise<number> => (await buyAs(buyer)).status;
+
+  it("is sold no more after it has failed for five buyers in a row, until work is delivered again", async () => {
+    const first = await shop.pay(PATH, { from: walletOf(1) });
+    expect((await send(first)).status).to.equal(502);
+    expect((await send(first)).status, "the same payment again").to.equal(502);
+    for (let buyer = 2; buyer <= 5; buyer += 1) expect(await statusFor(buyer)).to.equal(502);
+    const refused = await buyAs(6);
+    const { code, detail } = (await refused.json()) as { code: string; detail: string };
+    expect([refused.status, code, refused.headers.get("retry-after")]).to.deep.equal([503, "unavailable", "30"]);
+    expect(detail).to.match(/^The work of the last 5 buyers has failed.*nothing was charged$/);
+    expect(shop.rail.moved.size).to.equal(5);
+
+    shop.clock.advance(31_000);
+    expect(await statusFor(6), "one buyer tries it").to.equal(502);
+    expect(await statusFor(7), "and the next one waits").to.equal(503);
+    expect(shop.rail.moved.size).to.equal(6);
+
+    shop.handler = undefined;
+    expect((await send(first)).status, "what was paid for is tried again").to.equal(200);
+    expect(await statusFor(8)).to.equal(200);
+    expect(shop.rail.moved.size).to.equal(7);
+  });
+
+  it("is not sold to one for whom it has failed five times, and to everybody else", async () => {
+    for (let at = 0; at < 5; at += 1) expect(await statusFor(1)).to.equal(502);
+    const refused = await buyAs(1);
+    expect([refused.status, refused.headers.get("retry-after")]).to.deep.equal([503, "30"]);
+    const { detail } = (await refused.json()) as { detail: string };
+    expect(detail).to.match(/^The work of the last 5 payments of this buyer has failed.*nothing was charged$/);
+    expect(shop.rail.moved.size).to.equal(5);
+    shop.handler = undefined;
+    expect(await statusFor(2)).to.equal(200);
+  });
+
+  it("is tried by one buyer after a rest, and sold to the others once it is delivered", async () => {
+    for (let buyer = 1; buyer <= 5; buyer += 1) await buyAs(buyer);
+    shop.clock.advance(31_000);
+    const reached = Promise.withResolvers<void>();
+    const done = Promise.withResolvers<object>();
+    shop.handler = () => {
+      reached.resolve();
+      return done.promise;
+    };
+    const trying = buyAs(6);
+    await reached.promise;
+    expect(await Promise.all([statusFor(7), statusFor(8)])).to.deep.equal([503, 503]);
+    done.resolve({ value: 1 });
+    expect((await trying).status).to.equal(200);
+    expect(await statusFor(9)).to.equal(200);
+  });
+});
