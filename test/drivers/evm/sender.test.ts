@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { parseTransaction } from "viem";
 import { createEvmClient } from "../../../runtime/drivers/evm/client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { GWEI, NOBODY, never, stageSender, text, toHex } from "./sender-stage.ts";
+import { ETHER, GWEI, NOBODY, never, stageSender, text, toHex } from "./sender-stage.ts";
 
 describe("the EVM sender", () => {
   const stage = stageSender();
@@ -50,6 +50,9 @@ describe("the EVM sender", () => {
     expect(new Set(receipts.map(({ hash }) => hash))).to.deep.equal(new Set(sent.map(({ hash }) => hash)));
     expect(sent.filter(({ maxFeePerGas, gas }) => maxFeePerGas * gas > feeCapWei)).to.deep.equal([]);
     expect(payloadsByNonce().filter((payloads) => payloads.size !== 1)).to.deep.equal([]);
+    const fees = [...(stage.store.fees?.values() ?? [])].map(({ amount }) => BigInt(amount));
+    const left = BigInt((await stage.chain.rpc("eth_getBalance", [stage.account.address, "latest"])) as string);
+    expect([fees.length, fees.reduce((sum, fee) => sum + fee, left)], "fees").to.deep.equal([500, ETHER]);
   });
 
   it("shares one key between two processes on one store without a collision", async () => {
@@ -96,7 +99,8 @@ describe("the EVM sender", () => {
   /** For every nonce, the different things that were ever signed for it. */
   function payloadsByNonce(): Set<string>[] {
     const found = new Map<number, Set<string>>();
-    for (const { text } of stage.store.entries.values() as Iterable<{ text: string }>) {
+    for (const [key, { text }] of stage.store.entries as Iterable<[string, { text: string }]>) {
+      if (!key.startsWith("evm-tx:")) continue;
       const { nonce = 0, to, data, value } = parseTransaction((JSON.parse(text) as { raw: `0x02${string}` }).raw);
       const payloads = found.get(nonce) ?? new Set();
       found.set(nonce, payloads.add(`${to} ${data} ${value}`));
