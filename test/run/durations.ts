@@ -6,7 +6,7 @@ import type { Time } from "./usage.ts";
 export type Durations = Readonly<Record<string, number>>;
 
 const FILE = join(import.meta.dirname, "../../node_modules/.cache/tests.json");
-/** Of a file that was never run here. */
+/** Of a file that was never run here, beside others that were. */
 const USUAL_SECONDS = 2;
 
 /** Empty where nothing was run yet. */
@@ -25,12 +25,11 @@ export function writeDurations(times: readonly Time[]): void {
   writeFileSync(FILE, JSON.stringify({ ...readDurations(), ...Object.fromEntries(taken) }));
 }
 
-/**
- * Batches in the order in which the last one ends soonest: the longest first. Where nothing is known, in the order given.
- */
+/** Batches in the order in which the last one ends soonest: those never run here as given, and then the longest first. */
 export function longestFirst(batches: readonly (readonly string[])[], known: Durations): (readonly string[])[] {
+  const isKnown = (files: readonly string[]): boolean => files.some((file) => file in known);
   const secondsOf = (files: readonly string[]): number =>
     files.reduce((sum, file) => sum + (known[file] ?? USUAL_SECONDS), 0);
-  if (Object.keys(known).length === 0) return [...batches];
-  return batches.toSorted((one, other) => secondsOf(other) - secondsOf(one));
+  const sorted = batches.filter(isKnown).sort((one, other) => secondsOf(other) - secondsOf(one));
+  return [...batches.filter((files) => !isKnown(files)), ...sorted];
 }

@@ -37,7 +37,7 @@ function importsOf(file: string, found = new Set<string>()): ReadonlySet<string>
 }
 
 /** These take longest, and begin first, each in a process of its own. Some of them do little but wait. */
-const LONG = [
+const LONG: readonly string[] = [
   "test/drivers/upstream/served/outages.test.ts",
   "test/core/jobs/crash.test.ts",
   "test/core/payments/crash.test.ts",
@@ -54,6 +54,7 @@ const LONG = [
   "test/attacks/lost-replies.test.ts",
   "test/drivers/queue/bullmq.test.ts",
   "test/plugins/wallet/investigate/explorer.test.ts",
+  "test/plugins/wallet/investigate/solana.test.ts",
 ];
 /**
  * What the files of one process share, if they import it: a server, a browser, chains, or what takes long to load. The
