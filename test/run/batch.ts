@@ -43,7 +43,7 @@ export function runBatch(files: readonly string[]): Promise<Outcome> {
   child.once("close", (code, signal) => {
     for (const timer of timers) clearTimeout(timer);
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
-    const why = signal ? "did not end by itself" : `ended with exit code ${code}`;
+    const why = signal ? `did not end by itself, but by ${signal}` : `ended with exit code ${code}`;
     resolve(toOutcome(output, `${files.join("\n  ")}\n  ${why}`, code));
   });
   return promise;
