@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { digestOf } from "../../core/digest.ts";
+import { facilitatorsOf, withOneFacilitator } from "../../core/rails/facilitators.ts";
 import { didYouMean } from "../../core/set/did-you-mean.ts";
 import { createLog, type OpenLog } from "../../drivers/log.ts";
 import type { Sandbox } from "../../sandbox/open-sandbox.ts";
 import { type Config, loadConfig, readConfig } from "../config/config.ts";
 import type { Env } from "../config/reader.ts";
 import { watchFolder } from "../serve/change/watch.ts";
-import { closeOnSignal, run } from "../serve/run.ts";
+import { closeOnSignal, type Running, run } from "../serve/run.ts";
 import { checkDir, toFaultProblem, tryPlugins } from "../set/check.ts";
 import { loadSet, type ManifestSet } from "../set/load.ts";
 import { applyOnChange } from "./apply-on-change.ts";
@@ -52,6 +53,7 @@ export async function runSandbox({ dir, online, live, watch }: SandboxCommand): 
       log: openSandboxLog(config, set),
       examine: (next) => examine(next, set, own.env),
     });
+    await pardonAll(running, set);
     const watching = watch
       ? watchFolder({ dir: set.dir, onChange: () => applyOnChange(running, console.log) })
       : undefined;
@@ -69,6 +71,13 @@ export async function runSandbox({ dir, online, live, watch }: SandboxCommand): 
     await sandbox.stop();
     throw error;
   }
+}
+
+/** Its chains are new: a settlement that they do not show was made on those before them, and is no lie. */
+async function pardonAll({ swap }: Running, { site }: ManifestSet): Promise<void> {
+  const sold = withOneFacilitator(site);
+  const names = new Set(sold.rails.flatMap((rail) => facilitatorsOf(rail, sold)));
+  for (const name of names) await swap.current().composition.pardon(name);
 }
 
 /** @throws Problem `bad-request` for an id that is no source of the set. */

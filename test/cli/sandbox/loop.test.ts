@@ -2,12 +2,30 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect } from "chai";
+import { parse } from "yaml";
 import { readHistory } from "../../../runtime/cli/operate/changes.ts";
+import { createFacilitatorTrust } from "../../../runtime/core/payments/trust.ts";
+import type { SiteManifest } from "../../../runtime/core/set/manifest.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
+import { openStore } from "../../../runtime/drivers/store/open-store.ts";
+import type { ReadyReport } from "../../../runtime/server/routes/status.ts";
 import { edit, makeDirectory, removeDirectories, TOSS, writeFiles } from "../../core/set/served-directory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createDataDir } from "../../support/sellers/seller.ts";
 
 const LAUNCHER = join(import.meta.dirname, "../../../runtime/cli/payphone.js");
+
+/** What a sandbox keeps when it was stopped before its chain had shown a settlement. */
+async function distrust(dataDir: string): Promise<void> {
+  const store = await openStore({ dataDir });
+  const [clock, facilitator, network] = [{ now: Date.now }, "remote", "eip155:8453"];
+  const site = parse(TOSS["manifests/_site.yaml"] as string) as SiteManifest;
+  const trust = createFacilitatorTrust({ site, store, clock, log: silentLog });
+  const claim = { payment: "eip155:8453:0x1", transaction: "0x2", claimedAt: Date.now() };
+  trust.withdraw({ facilitator, network, ...claim });
+  await eventually(() => store.get(`untrusted:${network}:${facilitator}`));
+  await store.close();
+}
 
 describe("a sandbox that somebody works in", function () {
   this.timeout(120_000);
@@ -19,6 +37,7 @@ describe("a sandbox that somebody works in", function () {
 
   before(async () => {
     dir = await makeDirectory(TOSS);
+    await distrust(join(data.path, "sandbox"));
     const { PATH = "" } = process.env;
     const env = { PATH, PORT: "0", PAYPHONE_DATA_DIR: data.path, LOG_FORMAT: "text" };
     child = spawn(process.execPath, [LAUNCHER, "sandbox", "--dir", dir], { env, stdio: ["ignore", "pipe", "pipe"] });
@@ -41,6 +60,12 @@ describe("a sandbox that somebody works in", function () {
     await eventually(() => pattern.test(output));
     output = "";
   };
+
+  it("believes its facilitator, though its chains have forgotten what was settled before it was stopped", async () => {
+    const ready = async (): Promise<ReadyReport> => (await (await fetch(`${url}/ready`)).json()) as ReadyReport;
+    const report = await eventually(ready, ({ rails }) => rails.every(({ state }) => state === "up"));
+    expect(report).to.not.have.property("distrusted");
+  });
 
   it("logs each call in one line for people", async () => {
     await challenge();
