@@ -49,10 +49,13 @@ globalThis.fetch = async (input, init) => {
 
 const store = await openStore({ dataDir });
 
-/** A write under a step that is named by the kind of its key; who holds a lease is forgotten with the process anyway. */
+/** Who holds a lease is forgotten with the process anyway; the fee of a transaction is entered beside the refund. */
+const BESIDE = ["refund-lease", "evm-fee"];
+
+/** A write under a step that is named by the kind of its key. */
 function write<T>(key: string, work: () => Promise<T>): Promise<T> {
   const kind = key.split(":")[0] as string;
-  return kind === "refund-lease" ? work() : between(kind, work);
+  return BESIDE.includes(kind) ? work() : between(kind, work);
 }
 
 const watched: Store = {
