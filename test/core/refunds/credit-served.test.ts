@@ -1,0 +1,91 @@
+import { expect } from "chai";
+import { Problem } from "../../../runtime/api/problem.ts";
+import { eventually } from "../../support/eventually.ts";
+import { openShop, type Shop } from "../../support/sellers/shop.ts";
+
+const INPUT = { low: 1, high: 6 };
+const refuse = (): never => {
+  throw new Problem("upstream-failed", "The dice fell off the table");
+};
+
+describe("a credit: what was paid first and not delivered", () => {
+  let shop: Shop;
+  let payment: string;
+  const send = (input: object = INPUT): Promise<Response> =>
+    shop.post("/v1/echo", input, { "payment-signature": payment });
+  beforeEach(async () => {
+    shop = await openShop();
+    payment = await shop.pay("/v1/echo");
+    shop.handler = refuse;
+  });
+  afterEach(() => shop.close());
+
+  it("says that it was settled, with the receipt, and what to do", async () => {
+    const answer = await send();
+    expect([answer.status, answer.headers.get("retry-after")]).to.deep.equal([502, "5"]);
+    expect(shop.receipt(answer)).to.deep.include({ success: true, network: "eip155:8453" });
+    const { code, detail } = (await answer.json()) as { code: string; detail: string };
+    expect(code).to.equal("paid-not-delivered");
+    expect(detail).to.match(/The dice fell off the table.*same payment, at no further charge/);
+  });
+
+  it("runs again for the same payment and input, without another charge, and buys nothing else", async () => {
+    await send();
+    expect((await send({ low: 2, high: 6 })).status).to.equal(409);
+    shop.handler = undefined;
+    const delivered = await eventually(send, ({ status }) => status !== 409);
+    expect(delivered.status).to.equal(200);
+    expect(shop.receipt(delivered)).to.deep.include({ success: true });
+    expect([shop.rail.moved.size, shop.rail.asked.settle]).to.deep.equal([1, 1]);
+    const { executions } = shop;
+    expect((await send()).status).to.equal(200);
+    expect(shop.executions, "the answer is kept").to.equal(executions);
+  });
+
+  it("is delivered in the background when nobody asks", async () => {
+    await send();
+    shop.handler = undefined;
+    await eventually(() => shop.executions === 2);
+    const delivered = await eventually(send, ({ status }) => status !== 409);
+    expect([delivered.status, shop.executions]).to.deep.equal([200, 2]);
+  });
+
+  it("outlives a restart", async () => {
+    await send();
+    await shop.restart();
+    shop.handler = undefined;
+    await eventually(() => shop.executions === 1);
+    expect((await eventually(send, ({ status }) => status !== 409)).status).to.equal(200);
+    expect(shop.rail.moved.size).to.equal(1);
+  });
+
+  it("is paid back once when it cannot be delivered in ten minutes, and is never delivered then", async () => {
+    await send();
+    shop.clock.advance(10 * 60_000);
+    const over = await eventually(send, ({ status }) => status !== 409);
+    const { detail, refund_pending } = (await over.json()) as { detail: string; refund_pending: string };
+    expect(over.status).to.equal(502);
+    expect(detail).to.match(/It is paid back\.$/);
+    expect(refund_pending, "this shop has no rail that refunds by itself").to.equal("manual");
+    const { executions } = shop;
+    shop.handler = undefined;
+    expect((await send()).status).to.equal(502);
+    expect(shop.executions).to.equal(executions);
+    const refunds = [...shop.store.entries.keys()].filter((key) => key.startsWith("refund:"));
+    expect(refunds).to.have.length(1);
+  });
+
+  it("is paid back at once when no other run could end otherwise", async () => {
+    shop.handler = () => {
+      throw new Problem("unparseable-input", "There is no such die");
+    };
+    const answer = await send();
+    expect(((await answer.json()) as { detail: string }).detail).to.match(/There is no such die\. It is paid back\.$/);
+    expect(shop.executions).to.equal(1);
+  });
+
+  it("is not run without end for one payment", async () => {
+    for (let at = 0; at < 30; at++) await eventually(send, ({ status }) => status !== 409);
+    expect(shop.executions).to.equal(25);
+  });
+});
