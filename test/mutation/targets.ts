@@ -16,7 +16,7 @@ export const SOURCES: readonly string[] = [
 export const TESTS: readonly string[] = [
   "test/core/*.test.ts",
   "test/core/{payments,x402,jobs}/!(*crash).test.ts",
-  "test/core/refunds/{attempt,refunds}.test.ts",
+  "test/core/refunds/{attempt,credit-served,failing-work,refunds}.test.ts",
   "test/drivers/{facilitator,store}/*.test.ts",
   "test/drivers/evm/settlements.test.ts",
   "test/drivers/solana/settlements*.test.ts",
