@@ -21,6 +21,8 @@ interface Sold {
   readonly load: (url: string) => Promise<Maker>;
   readonly status: number;
   readonly openPlace: () => string;
+  /** For how many milliseconds its handler computes. */
+  readonly workMs?: number;
 }
 
 const ROUNDS = 3;
@@ -41,6 +43,14 @@ export async function measureProcesses(): Promise<ProcessRow[]> {
     for (const sold of [
       { title: "unpaid → 402 challenge", most: 2, load: unpaid, status: 402, openPlace: () => "memory" },
       { title: "paid call, SQLite (fsync)", most: 2, load: paid, status: 200, openPlace: openFile },
+      {
+        title: "paid call that computes for 2 ms, SQLite",
+        most: 2,
+        load: paid,
+        status: 200,
+        openPlace: openFile,
+        workMs: 2,
+      },
       { title: "paid call, Redis (fsync)", most: 3, load: paid, status: 200, openPlace: () => redis.url },
     ])
       rows.push(await measure(sold));
@@ -51,13 +61,15 @@ export async function measureProcesses(): Promise<ProcessRow[]> {
   }
 }
 
-async function measure({ title, most, load, status, openPlace }: Sold): Promise<ProcessRow> {
+async function measure({ title, most, load, status, openPlace, workMs = 0 }: Sold): Promise<ProcessRow> {
   process.stderr.write(`${title} `);
   const contestants: Contestant[] = [];
   const rounds: number[][] = [];
   try {
-    for (let count = 1; count <= most; count += 1)
-      contestants.push(await start([join(import.meta.dirname, "servers", "workers.ts"), String(count), openPlace()]));
+    for (let count = 1; count <= most; count += 1) {
+      const args = [String(count), openPlace(), "-", "books", String(workMs)];
+      contestants.push(await start([join(import.meta.dirname, "servers", "workers.ts"), ...args]));
+    }
     const makers = await Promise.all(contestants.map(({ url }) => load(url)));
     const amounts = contestants.map(() => FIRST);
     for (let round = -WARM_UP; round < ROUNDS; round += 1) {

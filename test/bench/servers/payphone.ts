@@ -24,8 +24,11 @@ import { ANSWER, MANIFESTS, PAY_TO, SITE } from "../shop.ts";
 import { SETTLED, SUPPORTED, VERIFIED } from "../stub-facilitator.ts";
 import { announce } from "./announce.ts";
 
-/** payphone itself. `node payphone.ts <memory | SQLite file | Redis URL> [facilitator URL] [books | no-books]`. */
-const [place = "memory", url, books = "books"] = process.argv.slice(2);
+/**
+ * payphone itself. `node payphone.ts <memory | SQLite file | Redis URL> [facilitator URL or -] [books | no-books] [ms]`: for so
+ * many milliseconds the handler computes.
+ */
+const [place = "memory", url = "-", books = "books", workMs = "0"] = process.argv.slice(2);
 const clock = { now: Date.now };
 const log: Log = { info: () => {}, warn: () => {}, error: (event, fields) => console.error(event, fields) };
 const opened: Store =
@@ -57,14 +60,17 @@ const stub: Facilitator = {
   verify: async () => VERIFIED,
   settle: async () => SETTLED,
 };
-const facilitator = url ? createHttpFacilitator({ url }) : stub;
+const facilitator = url !== "-" ? createHttpFacilitator({ url }) : stub;
 const rails: Rail[] = SITE.rails.map((manifest) => ({
   manifest,
   payTo: manifest.network.startsWith("solana:") ? PAY_TO.solana : PAY_TO.evm,
   facilitator,
   settlements: { find: async () => ({ state: "settled", transaction: "0x1" }), balance: async () => 10n ** 18n },
 }));
-const answer: AnyHandler = () => ANSWER;
+const answer: AnyHandler = () => {
+  for (const end = performance.now() + Number(workMs); performance.now() < end; );
+  return ANSWER;
+};
 const schemas = new Map<string, object>();
 const services = bindServices(MANIFESTS, {
   compile: createCompiler(schemas),

@@ -2,7 +2,7 @@ import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import { join } from "node:path";
 
-/** payphone in several processes on one port, as `serve --workers` does it. `node workers.ts <count> <place> [facilitator]`. */
+/** payphone in several processes on one port, as `serve --workers` does it. `node workers.ts <count>`, and what `payphone.ts` takes. */
 const [count = "1", ...args] = process.argv.slice(2);
 cluster.setupPrimary({ exec: join(import.meta.dirname, "payphone.ts"), args, silent: true });
 
