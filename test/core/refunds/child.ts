@@ -82,6 +82,7 @@ const open = `refund:${id}`;
 const waiting = setInterval(async () => {
   if ((await store.get(open)) !== undefined) return;
   clearInterval(waiting);
+  await store.ping(); // What can be seen is told once it is synced.
   writeSync(1, "the end");
   process.kill(process.pid, "SIGKILL");
 }, 10);
