@@ -1,4 +1,5 @@
 import { Problem } from "../../api/problem.ts";
+import { createDeadline } from "../deadline.ts";
 import type { Store } from "../store.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
 import type { PaymentRequirements } from "../x402/x402.ts";
@@ -46,6 +47,7 @@ const WEIGHT_DECIMALS = 6;
 
 export function createExposure({ rails, store, mostCalls, onError }: ExposureDeps): Exposure {
   const balances = new Map<string, Balance>();
+  const readDeadline = createDeadline(READ_MS);
 
   return {
     async during({ key, payer, offer, lifeMs }, work) {
@@ -92,7 +94,7 @@ export function createExposure({ rails, store, mostCalls, onError }: ExposureDep
   async function read(payer: string, offer: PaymentRequirements): Promise<number> {
     const rail = railFor(offer);
     try {
-      const held = await rail.settlements.balance(payer, offer, AbortSignal.timeout(READ_MS));
+      const held = await rail.settlements.balance(payer, offer, readDeadline());
       return toWeight(String(held), rail, "down");
     } catch (cause) {
       const detail = "The payer has other calls in flight, and its balance cannot be read";
