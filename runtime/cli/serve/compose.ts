@@ -1,7 +1,6 @@
 import type { RequestListener } from "node:http";
 import { Problem } from "../../api/problem.ts";
-import type { JobRecord } from "../../core/jobs/records.ts";
-import { payerOf } from "../../core/payments/purchase.ts";
+import type { JobEnd, JobRecord } from "../../core/jobs/records.ts";
 import { createPayments, type Payments } from "../../core/payments.ts";
 import { createExchanges, type Exchanges } from "../../core/peers/exchanges.ts";
 import type { Identity } from "../../core/peers/identity.ts";
@@ -120,12 +119,7 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const railStatuses = (): ReadonlyMap<string, RailStatus> => payments.rails.statuses();
   const watched = { railStatuses, distrusted: trust.distrusted };
   const webhooks = openWebhooks({ site, config, openBooks: options.books?.open, ...watched, store, clock, log });
-  const onEnded = ({ service, begun }: JobRecord, state: string): void => {
-    const { trials } = payments;
-    const paid = begun?.payment;
-    if (state !== "FAILED") trials.delivered(service);
-    else if (paid) trials.failed(service, paid.payer === null ? undefined : payerOf(paid.payer, paid));
-  };
+  const onEnded = (job: JobRecord, state: JobEnd["state"]): void => payments.trials.ended(job, state);
   const told = { onFailed: webhooks.jobFailed, onEnded };
   const engine = createJobEngine({ site, config, baseUrl, refundRail, store, createLimiter, clock, log, ...told });
   const { statusOf } = engine;

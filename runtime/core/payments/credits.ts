@@ -65,7 +65,7 @@ export function createCredits(deps: CreditsDeps): Credits {
       if (!service) return record; // A process of this shop that offers it will do it.
       const outcome = await run(service, record, owed, signal);
       if (!("problem" in outcome)) {
-        trials.delivered(record.service);
+        trials.delivered(record.service, buyerOf(record));
         const counts = await reservations.end(key, { state: "delivered", output: outcome.output });
         return counts.state === "delivered" ? keep(key, record, counts.output) : payBack(key, record, owed);
       }

@@ -1,20 +1,25 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
+import type { JobEnd, JobRecord } from "../jobs/records.ts";
 import { isJobService, type Service } from "../service.ts";
+import { payerOf } from "./purchase.ts";
 
 /**
  * Whether work that is paid first is still sold. Each payment whose work fails costs the seller the fee of a refund. So a
  * buyer for whom a service has failed many times in a row rests, and a service that has failed for as many buyers rests for
  * all: they are refused before they are charged. What was sold before is tried again all the while, and after the rest one
- * buyer at a time: the first work that is delivered ends it. Kept in this process.
+ * buyer at a time: the first work that is delivered ends it, a buyer's own rest only what is delivered to that buyer. Kept
+ * in this process.
  */
 export interface Trials {
   /** Lets a buyer in. @throws Problem `unavailable` while the service rests, or while another buyer tries it. */
   enter(service: Service, buyer: string | undefined): void;
-  /** Work was delivered. @param service its id */
-  delivered(service: string): void;
-  /** The first run of a payment's work has failed, or its job for good. @param service its id */
+  /** Work was delivered to a buyer: the service rests no more, and what failed for this buyer is forgotten. @param service its id */
+  delivered(service: string, buyer: string | undefined): void;
+  /** The first run of a payment's work has failed. @param service its id */
   failed(service: string, buyer: string | undefined): void;
+  /** A job has ended: its work was delivered, or has failed for good. What was free says nothing against a service. */
+  ended(job: Pick<JobRecord, "service" | "begun">, state: JobEnd["state"]): void;
   /** Why a service rests for all: a sentence; undefined while it is sold. @param service its id */
   reasonAgainst(service: string): string | undefined;
 }
@@ -32,6 +37,15 @@ interface Failures {
   readonly restsUntil: number;
 }
 
+/** How the work of one service goes. */
+interface Trial {
+  all: Failures | undefined;
+  /** For whom it has failed since it was last delivered: `all` counts each of them once. */
+  readonly since: Set<string>;
+  /** Their own failures, the latest at the end. */
+  readonly buyers: Map<string, Failures>;
+}
+
 /** Failures in a row before a rest; jobs are tried several times, and may fail by their input. */
 const MOST = 5;
 const MOST_JOBS = 20;
@@ -45,8 +59,7 @@ const MOST_BUYERS = 1000;
 
 export function createTrials({ services, clock, log }: TrialsDeps): Trials {
   const jobs = new Set(services.filter(isJobService).map(({ manifest }) => manifest.id));
-  /** By service: its own failures, one for each buyer, and those of its buyers. */
-  const known = new Map<string, { all: Failures | undefined; readonly buyers: Map<string, Failures> }>();
+  const known = new Map<string, Trial>();
   const mostOf = (service: string): number => (jobs.has(service) ? MOST_JOBS : MOST);
   const isResting = (service: string, failures: Failures | undefined): failures is Failures =>
     failures !== undefined && failures.count >= mostOf(service);
@@ -65,32 +78,46 @@ export function createTrials({ services, clock, log }: TrialsDeps): Trials {
     return { count, restsUntil: clock.now() + restMs };
   }
 
-  return {
+  const trials: Trials = {
     enter({ manifest: { id } }, buyer = "") {
       const trial = known.get(id);
       const own = trial?.buyers.get(buyer);
       if (isResting(id, own)) trial?.buyers.set(buyer, take(own, "payments of this buyer"));
       if (trial && isResting(id, trial.all)) trial.all = take(trial.all, "buyers");
     },
-    delivered(service) {
-      if (isResting(service, known.get(service)?.all)) log.warn("service.sold-again", { service });
-      known.delete(service);
+    delivered(service, buyer = "") {
+      const trial = known.get(service);
+      if (!trial) return;
+      if (isResting(service, trial.all)) log.warn("service.sold-again", { service });
+      trial.all = undefined;
+      trial.since.clear();
+      trial.buyers.delete(buyer);
     },
     failed(service, buyer = "") {
-      const trial = known.get(service) ?? { all: undefined, buyers: new Map() };
+      const trial = known.get(service) ?? { all: undefined, since: new Set(), buyers: new Map() };
       known.set(service, trial);
-      const own = trial.buyers.get(buyer);
-      if (trial.buyers.size < MOST_BUYERS || own) trial.buyers.set(buyer, add(service, own));
-      if (own && !isResting(service, trial.all)) return; // One buyer's failures may come from what they ask for.
+      const own = add(service, trial.buyers.get(buyer));
+      trial.buyers.delete(buyer);
+      trial.buyers.set(buyer, own);
+      if (trial.buyers.size > MOST_BUYERS) trial.buyers.delete(trial.buyers.keys().next().value as string);
+      if (trial.since.has(buyer) && !isResting(service, trial.all)) return; // It may come from what this buyer asks for.
+      trial.since.add(buyer);
       trial.all = add(service, trial.all);
       const { count } = trial.all;
       if (count === mostOf(service)) log.error("service.rests", { service, failures: count });
+    },
+    ended({ service, begun }, state) {
+      const paid = begun?.payment;
+      const buyer = paid?.payer ? payerOf(paid.payer, paid) : undefined;
+      if (state !== "FAILED") trials.delivered(service, buyer);
+      else if (paid) trials.failed(service, buyer);
     },
     reasonAgainst(service) {
       const all = known.get(service)?.all;
       return isResting(service, all) ? explain(all, "buyers") : undefined;
     },
   };
+  return trials;
 }
 
 const explain = ({ count }: Failures, whose: string): string =>

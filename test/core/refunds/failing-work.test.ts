@@ -1,5 +1,9 @@
 import { expect } from "chai";
 import { Problem } from "../../../runtime/api/problem.ts";
+import type { JobRecord } from "../../../runtime/core/jobs/records.ts";
+import { createTrials } from "../../../runtime/core/payments/trials.ts";
+import type { Service } from "../../../runtime/core/service.ts";
+import { silentLog } from "../../../runtime/core/silent-log.ts";
 import { openShop, type Shop } from "../../support/sellers/shop.ts";
 
 const INPUT = { low: 1, high: 6 };
@@ -54,6 +58,26 @@ describe("work that is paid first and always fails", () => {
     expect(await statusFor(2)).to.equal(200);
   });
 
+  it("is not sold to one for whom it always fails because others get theirs", async () => {
+    for (let at = 0; at < 5; at += 1) {
+      shop.handler = fail;
+      expect(await statusFor(1)).to.equal(502);
+      shop.handler = undefined;
+      expect(await statusFor(2)).to.equal(200);
+    }
+    shop.handler = fail;
+    expect(await statusFor(1)).to.equal(503);
+    shop.clock.advance(31_000);
+    expect(await statusFor(1), "tried again").to.equal(502);
+    shop.clock.advance(31_000);
+    expect(await statusFor(1), "after twice the rest").to.equal(503);
+    shop.clock.advance(30_000);
+    shop.handler = undefined;
+    expect(await statusFor(1)).to.equal(200);
+    shop.handler = fail;
+    expect(await statusFor(1), "what was delivered to this buyer counts").to.equal(502);
+  });
+
   it("is tried by one buyer after a rest, and sold to the others once it is delivered", async () => {
     for (let buyer = 1; buyer <= 5; buyer += 1) await buyAs(buyer);
     shop.clock.advance(31_000);
@@ -69,5 +93,38 @@ describe("work that is paid first and always fails", () => {
     done.resolve({ value: 1 });
     expect((await trying).status).to.equal(200);
     expect(await statusFor(9)).to.equal(200);
+  });
+});
+
+describe("jobs that are paid and always fail", () => {
+  const service = { manifest: { id: "dig" }, job: {} } as unknown as Service;
+  const jobOf = (buyer: number): Pick<JobRecord, "service" | "begun"> => {
+    const settled = { network: "eip155:8453", asset: "0xa", amount: "1000", transaction: "0xb" };
+    const payment = { ...settled, payer: walletOf(buyer) };
+    return { service: "dig", begun: { at: 0, payment } };
+  };
+  const buyerOf = (buyer: number): string => `eip155:8453:${walletOf(buyer)}`;
+
+  it("are sold no more after twenty buyers' jobs in a row, until one is delivered", () => {
+    const trials = createTrials({ services: [service], clock: { now: () => 0 }, log: silentLog });
+    for (let buyer = 1; buyer <= 19; buyer += 1) trials.ended(jobOf(buyer), "FAILED");
+    trials.ended(jobOf(19), "FAILED");
+    trials.ended({ service: "dig", begun: { at: 0, payment: null } }, "FAILED");
+    trials.enter(service, buyerOf(21));
+    trials.ended(jobOf(20), "FAILED");
+    expect(() => trials.enter(service, buyerOf(21))).to.throw(Problem, "The work of the last 20 buyers has failed");
+    expect(trials.reasonAgainst("dig")).to.match(/^The work of the last 20 buyers/);
+    trials.ended(jobOf(3), "DELIVERED");
+    trials.enter(service, buyerOf(21));
+  });
+
+  it("are not sold to one for whom twenty have failed", () => {
+    const trials = createTrials({ services: [service], clock: { now: () => 0 }, log: silentLog });
+    for (let at = 0; at < 20; at += 1) {
+      trials.ended(jobOf(1), "FAILED");
+      trials.ended(jobOf(2), "DELIVERED");
+    }
+    expect(() => trials.enter(service, buyerOf(1))).to.throw(Problem, "20 payments of this buyer");
+    trials.enter(service, buyerOf(2));
   });
 });
