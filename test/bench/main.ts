@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
+import { measureAlone, printAlone } from "./alone.ts";
 import { measureBooks, printBooks } from "./books.ts";
 import { CASES, type Case } from "./cases.ts";
 import { type Contestant, start } from "./contestant.ts";
@@ -62,6 +63,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
     for (const one of CASES) rows.push(await measure(one));
     return print(rows);
   },
+  alone: async () => printAlone(await measureAlone()),
   start: async () => printStarts(await measureStart()),
   ledger: async () => printLedger(await measureLedger()),
   services: async () => printServices(await measureServices()),

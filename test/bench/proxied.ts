@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { siteOf } from "../support/sellers/site-of.ts";
+import { toFigures } from "./alone.ts";
 import { type Contestant, start, startAnswering } from "./contestant.ts";
 import { payer } from "./load.ts";
 import { toLiveEnv } from "./start.ts";
@@ -87,10 +88,4 @@ async function time(url: string, payment: string): Promise<number> {
   const text = await response.text();
   if (response.status !== 200) throw new Error(`${url} was answered with ${response.status}: ${text}`);
   return performance.now() - began;
-}
-
-function toFigures(taken: readonly number[]): Pick<ProxiedRow, "p50" | "p99"> {
-  const sorted = [...taken].sort((one, other) => one - other);
-  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99) };
 }
