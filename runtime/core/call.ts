@@ -13,33 +13,33 @@ export interface Invocation {
   readonly input: () => Promise<GivenInput>;
   /** The payment as it arrived: the base64 text of a header, or an object. */
   readonly payment: string | object | undefined;
-  /** A wallet's proof that it signs in, as it arrived (x402 extension `sign-in-with-x`). */
+  /** A wallet's sign-in proof as it arrived (x402 extension `sign-in-with-x`). */
   readonly signIn?: string | object | undefined;
-  /** The URL that challenges name and payments must name. */
+  /** The resource URL in challenges and payments. */
   readonly resource: string;
-  /** The networks (CAIP-2) on which the surface accepts payments; left out means all. */
+  /** The networks (CAIP-2) on which the surface accepts payments; all when omitted. */
   readonly networks?: readonly string[] | undefined;
-  /** Aborted when the caller is gone. */
+  /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
-  /** The peers' exchange that this call belongs to, from its header `X-A2A-Exchange`. */
+  /** The exchange between peers that this call belongs to (header `X-A2A-Exchange`). */
   readonly exchange?: string | undefined;
-  /** The way by which the call came in; left out: REST. */
+  /** The surface of the call; REST when omitted. */
   readonly door?: Door;
-  /** Where the steps of the call are noted while it is on its way. */
+  /** Where the steps of the call are noted. */
   readonly course?: CallCourse;
-  /** Does the work of the call so that what is read on its behalf counts for it; left out: the work is just done. */
+  /** Runs the work so that its cache reads are counted for this call; when omitted, the work just runs. */
   readonly around?: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** When the steps of a call were done, and what its payment says. Filled in on the way. */
+/** The times of a call's steps, and the data of its payment. Filled in during the call. */
 export interface CallCourse extends CallSteps {
   /** The rail's id. */
   rail?: string | undefined;
-  /** Who pays, as the payment says it and the book names it. */
+  /** The payer that the payment names, in the form of the book. */
   payer?: string | null;
-  /** The id of the sale that the payment is, or will be. */
+  /** The id of the sale that the payment is or will be. */
   sale?: string;
-  /** Whether an earlier call has brought the payment, and it is on record. */
+  /** Whether the payment is on record from an earlier call. */
   isResumed?: boolean;
 }
 
@@ -55,20 +55,20 @@ export interface CallSteps {
 /** An input, unchecked. */
 export interface GivenInput {
   readonly value: unknown;
-  /** Where its fields stand, as faults name it. */
+  /** Where its fields are: the first element of `loc` in faults. */
   readonly from: "body" | "query";
-  /** The fields that stand in the path instead. */
+  /** The fields that are path parameters. */
   readonly inPath?: readonly string[];
 }
 
-/** How a call ended. Failures other than those of payment are thrown as Problem. */
+/** How a call ended. All failures except those of payment are thrown as Problem. */
 export type Outcome =
   | {
       readonly kind: "result";
       readonly output: unknown;
-      /** Set when the call was paid. */
+      /** Set when the call was paid for. */
       readonly receipt?: SettleResponse;
-      /** The payment was settled for an earlier call, whose answer this is. */
+      /** Set when the payment was settled for an earlier call, and this is that call's answer. */
       readonly isRepeat?: boolean;
     }
   | {
@@ -78,8 +78,8 @@ export type Outcome =
       readonly receipt?: SettleResponse;
     };
 
-/** Counts something for the call that is being answered. */
+/** Counts an event for the current call. */
 export type NoteInCall = (what: "cache:hit" | "cache:miss") => void;
 
-/** Runs a call so that what is done on its behalf can count for it. */
+/** Runs a call in a scope, so that `note` is called for events of that call. */
 export type InCall = <T>(note: NoteInCall, call: () => Promise<T>) => Promise<T>;

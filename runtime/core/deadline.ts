@@ -1,12 +1,12 @@
-/** One signal serves the calls of a tenth of its time. */
+/** Deadlines share one timer within a tenth of their time. */
 const STEPS = 10;
 
-/** How often a deadline looks whether the event loop turns: ten times in its time, and at least twice a second. */
+/** The longest interval of the checks whether the event loop is blocked; the usual one is a tenth of the deadline. */
 const LONGEST_BEAT_MS = 500;
 
 /**
- * A signal that is aborted after `ms` in which the process was awake: the time in which the event loop stood still is added.
- * What has arrived meanwhile is read first: it may be the answer that is waited for.
+ * A signal that is aborted after `ms` of awake time: the time in which the event loop was blocked is added. Data that
+ * arrived during the block is read first, since it may contain the awaited answer.
  */
 export function awakeTimeout(ms: number): AbortSignal {
   const controller = new AbortController();
@@ -38,8 +38,8 @@ export function awakeTimeout(ms: number): AbortSignal {
 }
 
 /**
- * Makes signals that are aborted after `ms` awake or up to a tenth later: see `awakeTimeout`. Calls that begin within a tenth of `ms` share one
- * timer: a timer per call would cost more than the rest of its reservation.
+ * Makes signals that are aborted after `ms` of awake time or up to a tenth later (see `awakeTimeout`). Calls that begin
+ * within a tenth of `ms` share one timer, since a timer per call costs more than the rest of a reservation.
  */
 export function createDeadline(ms: number): () => AbortSignal {
   let shared: { readonly signal: AbortSignal; readonly until: number } | undefined;
@@ -52,14 +52,14 @@ export function createDeadline(ms: number): () => AbortSignal {
   };
 }
 
-/** What `work` gives, or a rejection with `toError()` after `ms`; `work` itself goes on. */
+/** The result of `work`, or a rejection with `toError()` after `ms`; `work` itself goes on. */
 export async function within<T>(ms: number, work: Promise<T>, toError: () => Error): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(toError()), ms);
   return Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }
 
-/** What `work` gives, or a rejection with the signal's reason as soon as it is aborted; `work` itself goes on. */
+/** The result of `work`, or a rejection with the signal's reason when it is aborted; `work` itself goes on. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   const { promise, reject } = Promise.withResolvers<never>();
@@ -73,7 +73,7 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
   }
 }
 
-/** Waits for `ms`. False when the signal fired first. Does not keep the process alive. */
+/** Waits for `ms`. False when the signal was aborted first. Does not keep the process alive. */
 export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import canonicalizeModule from "canonicalize";
 
-// The package declares its function as a default export of a CommonJS-shaped module.
+// A CommonJS module whose types declare a default export.
 const canonicalize = canonicalizeModule as unknown as (value: unknown) => string | undefined;
 
 /** SHA-256 as 64 lower-case hex characters. */

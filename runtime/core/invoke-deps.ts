@@ -17,19 +17,19 @@ import type { Proofs } from "./x402/proofs.ts";
 import type { Rail } from "./x402/rails.ts";
 import type { PaymentRequirements } from "./x402/x402.ts";
 
-/** What `invoke` works with. */
+/** The dependencies of `invoke`. */
 export interface InvokeDeps {
   readonly rails: readonly Rail[];
   readonly members: Members;
   readonly offers: Offers;
-  /** Signs receipts; left out: nobody does. */
+  /** Signs receipts; when omitted, receipts are not signed. */
   readonly proofs?: Pick<Proofs, "receipt"> | undefined;
   readonly jobs: Pick<Jobs, "reserve" | "begin">;
   readonly reservations: Reservations;
   readonly identifiers: Identifiers;
   /**
-   * Takes a place on the payer's list, beside the record; what it gives puts the purchase there. That never rejects: the
-   * payment itself fetches the answer as well.
+   * Reserves a place in the payer's list of purchases while the payment is recorded; the returned function writes the
+   * purchase there and never rejects, since the answer can also be fetched by repeating the payment.
    */
   readonly placeBought: (purchase: VerifiedPurchase) => () => Promise<void>;
   readonly settler: Settler;
@@ -40,15 +40,17 @@ export interface InvokeDeps {
   readonly standing: Standing;
   readonly clock: Clock;
   readonly log: Log;
-  /** What the book says of a purchase's rail, worth and set. */
+  /** The rail, value and set of a purchase, for the book. */
   readonly termsOf: (purchase: VerifiedPurchase) => Selling;
-  /** Whether a success of the facilitator counts only once the chain shows it: decided by what is paid: US dollars, decimal text. */
+  /**
+   * Whether a facilitator's success counts only once the chain shows it. @param usd the price: US dollars, decimal text
+   */
   readonly mustConfirm: (usd: string) => boolean;
-  /** @throws Problem `facilitator-unavailable` while none of the facilitators is believed that could settle an offer. */
+  /** @throws Problem `facilitator-unavailable` when no facilitator that could settle the offer is trusted. */
   readonly checkTrust: (offer: PaymentRequirements) => void;
-  /** @throws Problem `unavailable` when a service that is paid first is known to fail now. */
+  /** @throws Problem `unavailable` when a service that is paid first is known to be failing. */
   readonly checkReady: (service: Service, buyer: string | undefined) => void;
   readonly verifyMs?: number;
-  /** Told of settled calls that named an exchange, each time before they are answered. */
+  /** Called with settled calls that named an exchange, before each answer. */
   readonly onSettled?: ((record: PaymentRecord) => Promise<void>) | undefined;
 }

@@ -25,7 +25,7 @@ import { type Rail, railOf } from "./x402/rails.ts";
 import { type Refusal, readPayment, toPayload, toRefusal } from "./x402/read-payment.ts";
 import type { SettleResponse } from "./x402/x402.ts";
 
-/** The only road to a handler, whatever the surface. @throws Problem for everything that is not about payment. */
+/** The only way to a handler, for every surface. @throws Problem for every failure except those of payment. */
 export type Invoke = (service: Service, invocation: Invocation) => Promise<Outcome>;
 
 /**
@@ -72,7 +72,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     return { kind: "result", output: await onBehalf(invocation, () => perform(service, input, call)) };
   }
 
-  /** One call at a time works on a payment; the others are told to come back. */
+  /** One call at a time works on a payment; others get `payment-in-progress`. */
   async function underLease(purchase: Purchase, mayCharge: boolean): Promise<Outcome> {
     const lease = await reservations.claimPayment(purchase.key);
     if (!lease) throw inProgress();
@@ -117,19 +117,19 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     return jobs.reserve(service, input, (job) => settle(purchase, { output: job, job: job.job_id }));
   }
 
-  /** Whoever cannot be told apart from others, or has had work done without paying for it, pays first. */
+  /** Payers pay first when they are unknown, or did not pay for earlier work. */
   async function mustPayFirst({ service, offer, payer }: VerifiedPurchase): Promise<boolean> {
     return service.manifest.charge === "first" || payer === undefined || standing.paysFirst(payerOf(payer, offer));
   }
 
-  /** `charge: first`: the money moves, then the work is done; until it is delivered, the payment is a credit. */
+  /** `charge: first`: settle, then do the work. Until it is delivered, the payment is a credit. */
   async function payFirst(purchase: VerifiedPurchase): Promise<Outcome> {
     const { service, input, invocation } = purchase;
     await onBehalf(invocation, () => prepare(service, input, invocation.signal));
     return settle(purchase, { owed: { id: randomUUID(), input, failures: 0 } });
   }
 
-  /** `charge: last`: the work is done, its result is put on record, and the money moves before anybody sees it. */
+  /** `charge: last`: do the work, record its result, settle, and only then answer. */
   async function payLast(purchase: VerifiedPurchase): Promise<Outcome> {
     const { service, invocation, key, offer, input } = purchase;
     const { id, signal } = invocation;
@@ -144,15 +144,15 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       const call = { id, signal, payer: purchase.payer, network: offer.network };
       const output = await onBehalf(invocation, () => perform(service, input, call)).catch(leave);
       noteStep(purchase, "worked", clock.now());
-      if (signal.aborted) await leave(); // Before the money moves: the payment is released, not charged.
-      const outcome = await settle(purchase, { output }); // Who leaves from here on is charged all the same.
+      if (signal.aborted) await leave(); // Before the settlement: the payment is released and not charged.
+      const outcome = await settle(purchase, { output }); // A caller who disconnects from here on is charged.
       if (outcome.kind === "challenge") await standing.noteRefused(payer);
       else exposure.spent(purchase.payer as string, offer);
       return outcome;
     });
   }
 
-  /** From here on the call is on record, and nobody is told that the payment is unsettled unless that is known. */
+  /** Once the call is on record, the payment is reported as unsettled only when that is certain. */
   async function settle(purchase: VerifiedPurchase, bought: Bought): Promise<Outcome> {
     const { service, invocation, payment, key, offer, listed } = purchase;
     const late = explainTime(payment, clock.now());
@@ -162,19 +162,19 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const putOnList = deps.placeBought(purchase);
     const begun = await reservations.begin(key, record).catch((error: unknown) => {
       log.error("payment.begin-failed", { error });
-      return undefined; // It may be on record all the same, and is settled by whoever finds it.
+      return undefined; // The record may have been written: then whoever finds it settles it.
     });
     if (begun === undefined) return answer(purchase, record);
     if (!begun) throw inProgress();
     const recorded = withRecorded(record, clock.now());
-    // What begins after the settlement begins only once the chain shows it.
+    // Work that follows the settlement begins only when the chain shows the settlement.
     const mustConfirm = "output" in bought && !bought.job ? deps.mustConfirm(record.sold?.usd ?? "0") : true;
     void putOnList();
     const settlement = await settler.settle(listed, offer, { mustConfirm });
     return answer(purchase, await reconciler.conclusionOf(key, recorded, settlement));
   }
 
-  /** The same payment again: the same call gets its answer once the money has moved; any other call gets nothing. */
+  /** A repeated payment: only the identical call gets the answer, once the payment is settled. */
   async function resume(purchase: Purchase, record: PaymentRecord): Promise<Outcome> {
     if (purchase.invocation.course) purchase.invocation.course.isResumed = true;
     const { fingerprint } = purchase.payment.authorization;
@@ -217,7 +217,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     throw new Problem("settlement-unknown", detail, { retryAfter: 5 });
   }
 
-  /** The receipt with our signature, the same each time that it is told. */
+  /** Adds our signature to the receipt; the same signature each time. */
   function prove({ payment, payer, settledAt = 0 }: PaymentRecord, receipt: SettleResponse): SettleResponse {
     const resource = payment.resource?.url ?? "";
     const extensions = deps.proofs?.receipt({ resource, receipt, payer: payer ?? receipt.payer, settledAt });
@@ -238,11 +238,11 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   }
 }
 
-/** A facilitator's reason and its sentence, as far as there are any; some write null. */
+/** A facilitator's reason and message, where given; some facilitators write null. */
 const join = (...texts: readonly (string | null | undefined)[]): string | undefined =>
   texts.filter(Boolean).join(": ") || undefined;
 
 const inProgress = (): Problem => new Problem("payment-in-progress", undefined, { retryAfter: 1 });
 
-/** How long a settlement may take. */
+/** The longest time of a settlement. */
 const SETTLE_LIFE_MS = 60_000;

@@ -4,18 +4,18 @@ import type { Store } from "./store.ts";
 
 /** The exclusive right to work on one key. */
 export interface Lease {
-  /** Aborted when the lease was lost: this process was stalled, or could not reach the store, for longer than it lives. */
+  /** Aborted when the lease expired: this process stalled, or could not reach the store, for longer than the lease. */
   readonly lost: AbortSignal;
   release(): Promise<void>;
 }
 
 /** Leases of keys: each has one holder at a time, across all processes that share the store. */
 export interface Leases {
-  /** A lease; undefined while the key is held. */
+  /** A lease; undefined while another holder has the key. */
   claim(key: string): Promise<Lease | undefined>;
   /** Whether this process holds the key, by its own clock. */
   holds(key: string): boolean;
-  /** Stops renewing: leases that are still held expire. */
+  /** Stops renewing: leases still held expire. */
   close(): void;
 }
 
@@ -24,7 +24,7 @@ export interface LeasesOptions {
   /** The prefix of these keys in the store. */
   readonly prefix: string;
   readonly onError: (error: unknown) => void;
-  /** Whether a lease that was not renewed in time is claimed again before it is lost; only for work that may be done twice. */
+  /** Whether an expired lease is claimed again before it counts as lost; only for work that may be done twice. */
   readonly reclaims?: boolean;
   /** How long a lease outlives its process; 2 seconds by default. */
   readonly leaseMs?: number | undefined;
@@ -48,7 +48,7 @@ export function createLeases({ store, prefix, onError, reclaims = false, leaseMs
       held.set(key, lease);
       return {
         get lost() {
-          return lease.lost.signal; // Made for those who look at it only.
+          return lease.lost.signal; // Created only on access.
         },
         async release() {
           if (held.get(key) !== lease) return;
@@ -84,7 +84,7 @@ export function createLeases({ store, prefix, onError, reclaims = false, leaseMs
     lease.lost.abort(new Problem("unavailable", "The lease has lapsed: another process may be at work"));
   }
 
-  /** False when it is another process's by now. A renewal that came late may have kept it ours. */
+  /** False when another process has the key now. A late renewal may have kept it ours. */
   async function reclaim(key: string, lease: Held): Promise<boolean> {
     if (!(await put(key)) && (await store.get(prefix + key)) !== owner) return false;
     if (held.get(key) === lease) await renew(key, lease);
@@ -94,7 +94,7 @@ export function createLeases({ store, prefix, onError, reclaims = false, leaseMs
 
 /** A lease of this process. */
 interface Held {
-  /** When the last successful renewal was begun, by the monotonic clock. */
+  /** When the last successful renewal started, by the monotonic clock. */
   renewedAt: number;
   readonly lost: AbortController;
   isLapsed: boolean;

@@ -2,15 +2,15 @@ import { Problem } from "../api/problem.ts";
 
 /** Counts points by key. */
 export interface Limiter {
-  /** Spends points. Rejects with `{ msBeforeNext }` when the key has none left, with an Error when nobody can tell. */
+  /** Spends points. Rejects with `{ msBeforeNext }` when the key has none left, with an Error when counting fails. */
   consume(key: string, points?: number): Promise<unknown>;
   /** Returns points. */
   reward(key: string, points?: number): Promise<unknown>;
 }
 
-/** A budget's points for each key and period of `seconds`. */
+/** A budget: points per key and period of `seconds`. */
 export interface Allowance {
-  /** A name that no other budget of the site has. */
+  /** The budget's name, unique in the site. */
   readonly budget: string;
   readonly points: number;
   readonly seconds: number;
@@ -20,8 +20,8 @@ export interface Allowance {
 export type CreateLimiter = (allowance: Allowance) => Limiter;
 
 /**
- * Whole seconds until a key has points again, from what `consume` has rejected with. @throws Problem `unavailable` when
- * the limiter has failed.
+ * Whole seconds until the key has points again. @param refusal what `consume` rejected with. @throws Problem
+ * `unavailable` when the limiter failed.
  */
 export function secondsUntil(refusal: unknown): number {
   if (refusal instanceof Error) throw new Problem("unavailable", "Requests cannot be counted now", { cause: refusal });

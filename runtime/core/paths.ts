@@ -1,4 +1,4 @@
-/** Where payphone answers itself, besides its services; `assets` and `reports` are folders. No manifest may use them. */
+/** The paths that payphone itself serves; `assets` and `reports` are folders. Manifests must not use them. */
 export const PATHS = {
   front: "/",
   health: "/health",
@@ -10,7 +10,7 @@ export const PATHS = {
   robots: "/robots.txt",
   discovery: "/.well-known/x402",
   serverCard: "/.well-known/mcp/server-card.json",
-  /** A2A 0.3, section 5.3; peers have their card at the same path. */
+  /** A2A 0.3, section 5.3; peers publish their card at the same path. */
   agentCard: "/.well-known/agent-card.json",
   jwks: "/.well-known/jwks.json",
   did: "/.well-known/did.json",

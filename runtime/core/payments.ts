@@ -34,24 +34,26 @@ import type { SignIns } from "./wallets/sign-in.ts";
 import type { Proofs } from "./x402/proofs.ts";
 import { type Rail, type RailStatus, railOf } from "./x402/rails.ts";
 
-/** Everything that has to do with money, put together. */
+/** The parts of the payment process, composed. */
 export interface Payments {
   readonly invoke: Invoke;
   readonly offers: Offers;
   readonly rails: RailMonitor;
-  /** Which services rest because their paid work fails. */
+  /** Which services rest because their paid work keeps failing. */
   readonly trials: Trials;
-  /** Whether a payment is on record. @param key `<network>:<payer>:<nonce>`, as `Payment.authorization.id` has it. */
+  /**
+   * Whether a payment is on record. @param key `<network>:<payer>:<nonce>`, the network and `Payment.authorization.id`
+   */
   isKnown(key: string): Promise<boolean>;
-  /** Asks the rails and puts the offers on record: calls can be served from then on. */
+  /** Asks the rails and records the offers. Calls can be served afterwards. */
   prepare(): Promise<void>;
-  /** Prepares, unless that is done, and takes up what an earlier process left open. */
+  /** Runs `prepare` unless that is done, and resumes what an earlier process left open. */
   start(): Promise<void>;
-  /** Takes up now what another process, or an earlier set of this one, has left open. */
+  /** Resumes what another process, or an earlier set of this process, left open. */
   sweep(): void;
-  /** Takes up nothing more in the background, and waits for the end of what is under way. Calls are still served. */
+  /** Starts no more background work, and waits for the running work. Calls are still served. */
   drain(): Promise<void>;
-  /** Stops all background work; what is open stays on record. */
+  /** Stops all background work; open payments stay on record. */
   close(): void;
 }
 
@@ -59,34 +61,34 @@ export interface PaymentsDeps {
   readonly site: SiteManifest;
   readonly services: readonly Service[];
   readonly rails: readonly Rail[];
-  /** How the rails were known to be, by id: one that was up stays up while its facilitator is silent. */
+  /** Earlier statuses of rails by id: a rail that was up stays up while its facilitator is silent. */
   readonly knownRails?: ReadonlyMap<string, RailStatus> | undefined;
-  /** Left out where no service is a job. */
+  /** Required when a service is a job. */
   readonly jobs?: Pick<Jobs, "reserve" | "begin"> | undefined;
-  /** Where what was paid first and not delivered is paid back; by hand where it is left out. */
+  /** Refunds what was paid first and not delivered; when omitted, the operator refunds by hand. */
   readonly refunds?: Pick<Refunds, "open" | "status"> | undefined;
-  /** @throws Problem `unavailable` when a service that is paid first is known to fail now. */
+  /** @throws Problem `unavailable` when a service that is paid first is known to be failing. */
   readonly checkReady?: ((service: Service) => void) | undefined;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** What challenges say beyond the protocol. */
+  /** The `extensions` of challenges. */
   readonly extensionsOf?: ExtensionsOf | undefined;
-  /** Signs offers and receipts; left out: nobody does. */
+  /** Signs offers and receipts; when omitted, neither is signed. */
   readonly proofs?: Proofs | undefined;
-  /** Left out: no wallet can sign in. */
+  /** When omitted, wallets cannot sign in. */
   readonly signIns?: SignIns | undefined;
-  /** Notes the steps of calls; left out: nobody does. */
+  /** Traces the steps of calls; when omitted, they are not traced. */
   readonly trace?: TraceStep | undefined;
-  /** Count calls; left out: nobody does. */
+  /** Counters of calls; when omitted, calls are not counted. */
   readonly counters?: CallCounters | undefined;
   /** The digest of the set, for the book. */
   readonly setDigest?: string | undefined;
-  /** Told of settled calls that named an exchange between peers. */
+  /** Called with settled calls that named an exchange between peers. */
   readonly onSettled?: InvokeDeps["onSettled"];
-  /** Whom to believe; left out: the store's own. */
+  /** Which facilitators are trusted; when omitted, read from the store. */
   readonly trust?: FacilitatorTrust | undefined;
-  /** How long facilitators and chains may take. */
+  /** Timeouts of facilitators and chains. */
   readonly patience?: Pick<InvokeDeps, "verifyMs"> &
     Pick<SettlerDeps, "settleMs" | "silenceMs" | "confirmMs"> &
     Pick<ReconcilerDeps, "confirmAfterMs" | "claimMs">;

@@ -5,18 +5,18 @@ import { isShown } from "./schema/issues.ts";
 import type { Service } from "./service.ts";
 import { handlerOf } from "./set/manifest.ts";
 
-/** Does the work of a call, so that what is read on its behalf counts for it. */
+/** Runs the work of a call so that its cache reads are counted for that call. */
 export const onBehalf = <T>({ around }: Pick<Invocation, "around">, work: () => Promise<T>): Promise<T> =>
   around ? around(work) : work();
 
 /** The parts of a service that running its handler needs. */
 export type Runnable = Pick<Service, "manifest" | "handler" | "output" | "deadlineMs">;
 
-/** A call without defaults: only jobs bring `step` and `report` of their own. */
+/** A call whose `step` and `report` may be omitted: only jobs have their own. */
 export type PartialCall = Omit<Call, "step" | "report"> & Partial<Pick<Call, "step" | "report">>;
 
 /**
- * Reads the input and checks it by the schema and by the handler's own rules, both at once.
+ * Reads the input and checks it by the schema and by the handler's own rules.
  * @throws Problem `invalid-input` with all faults.
  */
 export async function readValidInput(service: Service, invocation: Pick<Invocation, "input">): Promise<unknown> {
@@ -32,7 +32,7 @@ export async function readValidInput(service: Service, invocation: Pick<Invocati
 }
 
 /**
- * The faults that the handler's own rules find, besides those that the schema has found. The rules only run on values of
+ * The faults that the handler's own rules find, apart from those of the schema. The rules run only when all values have
  * the right types.
  */
 function checkByHandler(
@@ -60,7 +60,7 @@ const TYPE_FAULT = /^missing$|^(?:int|float|bool)_parsing$|_type$|_from_float$|^
 const fieldOf = ([, ...field]: ValidationIssue["loc"]): string => JSON.stringify(field);
 
 /**
- * Asks the handler under the service's deadline whether its work can be done now, before anybody is charged.
+ * Asks the handler, before anybody is charged, whether its work can be done now. Bounded by the service's deadline.
  * @throws Problem `unavailable`, `deadline-exceeded`.
  */
 export async function prepare(service: Runnable, input: unknown, signal: AbortSignal): Promise<void> {
@@ -71,8 +71,8 @@ export async function prepare(service: Runnable, input: unknown, signal: AbortSi
 
 /**
  * Runs the handler under the service's deadline and checks its output.
- * @throws Problem `deadline-exceeded`, `unavailable` when the caller is gone, `internal` when the output breaks its
- * schema.
+ * @throws Problem `deadline-exceeded`, `unavailable` when the caller has disconnected, `internal` when the output
+ * breaks its schema.
  */
 export async function perform(service: Runnable, input: unknown, call: PartialCall): Promise<unknown> {
   const run = runOf(service) as Run<unknown, unknown>;
@@ -85,12 +85,12 @@ export async function perform(service: Runnable, input: unknown, call: PartialCa
   throw new Problem("internal", undefined, { cause: fault });
 }
 
-/** In a request a step just runs, and there is no progress to report. */
+/** In a request, a step just runs and progress is not reported. */
 const IN_A_REQUEST: Pick<Call, "step" | "report"> = { step: (_name, work) => work(), report: () => {} };
 
 const runOf = ({ handler }: Runnable): Run<never, unknown> => (typeof handler === "object" ? handler.run : handler);
 
-/** Runs until the deadline or until the caller is gone; then the handler's signal is aborted and its result dropped. */
+/** On the deadline or when the caller disconnects, the handler's signal is aborted and its result is dropped. */
 function underDeadline<T>(
   { deadlineMs }: Runnable,
   { signal: caller }: Pick<PartialCall, "signal">,

@@ -1,23 +1,23 @@
-/** How wallets are screened before they are sold anything. */
+/** How wallets are screened before a sale. */
 export interface ScreenManifest {
-  /** The id of the service that is asked: takes `wallet`. */
+  /** The id of the screening service; its input has the field `wallet`. */
   readonly service: string;
-  /** Boolean fields of its answer: a wallet is refused where one is true. */
+  /** Boolean fields of the service's answer: a wallet is refused when one of them is true. */
   readonly refuse: readonly string[];
-  /** How long an answer counts; 24 by default. */
+  /** How long an answer is cached; 24 by default. */
   readonly cache_hours?: number;
 }
 
-/** Who is told of sales, refunds and troubles. */
+/** A receiver of events about sales, refunds and troubles. */
 export interface WebhookManifest {
   readonly id: string;
-  /** Left out where only `variable` gives it. */
+  /** May be omitted when `variable` gives the URL. */
   readonly url?: string;
-  /** The environment variable whose URL replaces `url`. */
+  /** The environment variable whose value replaces `url`. */
   readonly variable?: string;
-  /** The environment variable with the secret. */
+  /** The environment variable with the signing secret. */
   readonly secret: string;
-  /** Left out: everything. */
+  /** All events when omitted. */
   readonly events?: readonly (
     | "sale"
     | "sale.reversed"

@@ -9,21 +9,21 @@ import { parseRoute, type Route } from "./set/route.ts";
 /** A manifest bound to its handler and its compiled schemas. Frozen. */
 export interface Service {
   readonly manifest: Manifest;
-  /** The manifest's route, then its aliases. All have the same path. */
+  /** The manifest's route and its aliases. All have the same path. */
   readonly routes: readonly Route[];
   readonly path: string;
   readonly handler: AnyHandler;
   readonly input: Schema;
-  /** The schema of the answer; of a job service, that of the accepted job. */
+  /** The schema of the answer; for a job service, the schema of the accepted job. */
   readonly output: Schema;
   readonly deadlineMs: number;
-  /** The largest JSON body of a call. */
+  /** The largest JSON body of a call, in bytes. */
   readonly bodyBytes: number;
-  /** How many fields a JSON body may have, those that are dropped included; Infinity where the input may be any JSON. */
+  /** The most fields of a JSON body, unknown fields included; Infinity where the input may be any JSON. */
   readonly bodyFields: number;
-  /** Set where calls are jobs. */
+  /** Set for services whose calls are jobs. */
   readonly job?: Job;
-  /** It is offered no more: what was offered or bought before is all that can be asked for. */
+  /** No longer offered: only earlier offers can be paid and earlier purchases fetched. */
   readonly isRetired?: true;
 }
 
@@ -42,7 +42,7 @@ export type JobService = Service & { readonly job: Job };
 /** Whether the service's calls are jobs. */
 export const isJobService = (service: Service): service is JobService => service.job !== undefined;
 
-/** What callers of a retired service are told. @param refusal why their payment was refused. */
+/** The Problem for callers of a retired service. @param refusal why their payment was refused */
 export function toGone({ manifest }: Service, refusal?: string): Problem {
   const because = refusal === undefined ? "" : `. The payment was refused: ${refusal}`;
   return new Problem("gone", `"${manifest.title}" is not sold any more; GET / lists what is${because}`);
@@ -51,18 +51,18 @@ export function toGone({ manifest }: Service, refusal?: string): Problem {
 /** Makes the handler of a status service from the job service's id and its `job`. */
 export type StatusOf = (service: string, job: JobManifest) => Run<{ job_id: string }, unknown>;
 
-/** What manifests are bound with. */
+/** What `bindServices` binds manifests with. */
 export interface Bindings {
   readonly site: SiteManifest;
   readonly compile: Compile;
-  /** By `plugin.handler`, and by `proxy:` and the id of a proxied service. */
+  /** Keys are `plugin.handler`, or `proxy:` and the id of a proxied service. */
   readonly handlers: ReadonlyMap<string, AnyHandler>;
-  /** Needed where manifests have jobs. */
+  /** Required when manifests have jobs. */
   readonly statusOf?: StatusOf;
 }
 
 /**
- * The services of a checked set, in the manifests' order. A job service is followed by its free status service.
+ * The services of a checked set, in the manifests' order. Each job service is followed by its free status service.
  * @throws TypeError when a handler or `statusOf` is missing; RangeError for a malformed route.
  */
 export function bindServices(manifests: readonly Manifest[], bindings: Bindings): readonly Service[] {
@@ -88,7 +88,7 @@ function bindJob(manifest: WithJob, handler: AnyHandler, bindings: Bindings): Se
   ];
 }
 
-/** A caller may send some fields that a service does not know. */
+/** How many unknown fields callers may send. */
 const DROPPED_FIELDS = 1000;
 
 function bind(manifest: Manifest, handler: AnyHandler, { site, compile }: Bindings, job?: Job): Service {

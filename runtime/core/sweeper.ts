@@ -1,11 +1,11 @@
 import { Problem } from "../api/problem.ts";
 import type { Lease } from "./leases.ts";
 
-/** The result of an attempt: nothing is left to do, try again after a growing delay, or after this many milliseconds. */
+/** The result of an attempt: done, retry after a growing delay, or retry after the given time. */
 export type AttemptResult = "done" | "retry" | { readonly retryInMs: number };
 
 export interface AttemptTerms {
-  /** Aborted by `close`, and when the lease is lost. */
+  /** Aborted by `close`, and when the lease expires. */
   readonly signal: AbortSignal;
   /** The delay before the next attempt when this one ends with "retry". */
   readonly retryMs: number;
@@ -15,43 +15,43 @@ export interface SweeperOptions<T> {
   /** The open keys of all processes. They are attempted in this order. */
   readonly list: () => AsyncIterable<string>;
   /**
-   * What is open under a key; undefined when there is nothing to do now. Read before the lease is claimed, and under it. A
-   * rejection counts as "retry".
+   * Reads the open item of a key; undefined when there is nothing to do now. Called before the lease is claimed and
+   * again under it. A rejection counts as "retry".
    */
   readonly read: (key: string) => Promise<T | undefined>;
   readonly claim: (key: string) => Promise<Lease | undefined>;
   /** One attempt, under the key's lease. A rejection counts as "retry". */
   readonly attempt: (key: string, item: T, terms: AttemptTerms) => Promise<AttemptResult>;
-  /** Told of rejected attempts and of leases that could not be released. */
+  /** Called for rejected attempts and for leases that could not be released. */
   readonly onError: (error: unknown) => void;
-  /** Told once per outage that the open keys could not be listed. */
+  /** Called once per outage, when the open keys cannot be listed. */
   readonly onOutage: (error: unknown) => void;
   /** The delay after the first attempt that ends with "retry"; doubled after each further one, up to `longestMs`. */
   readonly firstMs: number;
   readonly longestMs: number;
   /** The time between two listings. */
   readonly sweepMs: number;
-  /** Keys of one lane share a limit and wait for each other; one lane for all keys unless given. */
+  /** Keys of one lane share a limit and wait for each other. All keys are in one lane by default. */
   readonly laneOf?: (key: string) => string;
-  /** How many keys of a lane are attempted at once; 16 unless given. */
+  /** How many keys of a lane are attempted concurrently; 16 by default. */
   readonly limitOf?: (lane: string) => number;
 }
 
-/** Attempts every open key, one process at a time, until nothing is left to do there. */
+/** Attempts every open key, in one process at a time, until it is done. */
 export interface Sweeper {
-  /** Attempts a key after `waitMs` milliseconds (0 unless given), unless it is scheduled already. */
+  /** Attempts a key after `waitMs` milliseconds (0 by default), unless it is scheduled already. */
   schedule(key: string, waitMs?: number): void;
   /** Schedules all open keys, now and every `sweepMs`. */
   start(): void;
   /** Schedules all open keys now, once. */
   sweep(): void;
-  /** Starts nothing more, and waits for the end of the running attempts. */
+  /** Starts no more attempts, and waits for the running ones. */
   drain(): Promise<void>;
-  /** Starts nothing more, aborts the running attempts, and waits for their end. */
+  /** Starts no more attempts, aborts the running ones, and waits for their end. */
   close(): Promise<void>;
 }
 
-/** Keys that are attempted at once, and those that wait for a place, in their order. */
+/** The running keys, and the keys that wait for a place, in order. */
 interface Lane {
   running: number;
   readonly waiting: { readonly key: string; readonly retryMs: number }[];
@@ -148,16 +148,16 @@ export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
     try {
       if ((await read(key)) === undefined) return "done";
       const lease = await claim(key);
-      if (!lease) return "retry"; // Another process is at work; its lease lapses when it dies.
+      if (!lease) return "retry"; // Another process is working on the key; its lease expires if that process dies.
       return await underLease(key, lease, retryMs);
     } catch {
-      return "retry"; // The store is away; `onOutage` is told once for all keys.
+      return "retry"; // The store is unreachable; `onOutage` reports that once for all keys.
     }
   }
 
   async function underLease(key: string, lease: Lease, retryMs: number): Promise<AttemptResult> {
     try {
-      const item = await read(key); // Another process may have been here between the reading and the lease.
+      const item = await read(key); // Another process may have finished the item before the lease was claimed.
       if (item === undefined) return "done";
       const signal = AbortSignal.any([closing.signal, lease.lost]);
       return await attempt(key, item, { signal, retryMs }).catch((error: unknown) => {

@@ -1,2 +1,2 @@
-/** Notes when a step of a call begins and ends. What the step gives or throws is not changed. */
+/** Records when a step of a call begins and ends. Passes on the step's result or error. */
 export type TraceStep = <T>(step: string, work: () => Promise<T>) => Promise<T>;

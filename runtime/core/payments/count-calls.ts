@@ -6,14 +6,14 @@ import type { SaleAnswers } from "../notes/answers.ts";
 import type { Refusals } from "../notes/refusals.ts";
 import type { Service } from "../service.ts";
 
-/** Where is counted how calls end. */
+/** What records how calls end. */
 export interface CallCounters {
   readonly tallies: Pick<Tallies, "count" | "time">;
-  /** Left out: refusals are not counted by payer. */
+  /** When omitted, refusals are not counted by payer. */
   readonly refusals?: Pick<Refusals, "note"> | undefined;
-  /** Left out: nobody keeps how sales were answered. */
+  /** When omitted, answers to sales are not recorded. */
   readonly answers?: Pick<SaleAnswers, "note"> | undefined;
-  /** Left out: reads of caches are not counted. */
+  /** When omitted, cache reads are not counted. */
   readonly inCall?: InCall | undefined;
 }
 
@@ -24,12 +24,12 @@ export interface CountedDeps extends CallCounters {
 
 type Call = (service: Service, invocation: Invocation) => Promise<Outcome>;
 
-/** Counts how calls end, and gives each the course on which its steps are noted. Changes nothing about them. */
+/** Counts how calls end, and gives each call a course on which its steps are noted. Does not change the calls. */
 export function countCalls(invoke: Call, { services, tallies, refusals, answers, inCall, clock }: CountedDeps): Call {
   const known = new Set(services);
 
   return async (service, invocation) => {
-    if (!known.has(service)) return invoke(service, invocation); // A job is polled.
+    if (!known.has(service)) return invoke(service, invocation); // Status polls of jobs are not counted.
     const course: CallCourse = { begun: clock.now() };
     const isPaid = invocation.payment !== undefined && service.manifest.price !== undefined;
     const names = (): Omit<TallyNames, "what"> => {
@@ -44,7 +44,7 @@ export function countCalls(invoke: Call, { services, tallies, refusals, answers,
       if (isPaid && payer && /^(?:refused|failed):/.test(what)) refusals?.note(payer, what);
     };
     try {
-      // The scope of the count is the work alone: what begins within one costs more at each step.
+      // Only the work runs in the counting scope: every async step inside a scope costs more.
       const around = inCall && (<T>(work: () => Promise<T>): Promise<T> => inCall(note, work));
       const outcome = await invoke(service, { ...invocation, course, ...(around && { around }) });
       noteEnd(toWhat(outcome, invocation, isPaid));

@@ -12,35 +12,35 @@ import { type Reservations, toJobPayment } from "./reservations.ts";
 import type { Trials } from "./trials.ts";
 
 /**
- * The work that was paid for before it is done. Until it is delivered, the payment is a credit: the work is tried again,
- * by the payer's next request or in the background, and when it cannot be delivered in time the money is paid back.
+ * Work that was paid for before it was done. Until the work is delivered, the payment is a credit: the work is retried,
+ * by the payer's next request or in the background, and refunded when it cannot be delivered in time.
  */
 export interface Credits {
   /**
-   * One run of the work, or its refund when it is too late; to be called under the payment's lease, with a settled record.
-   * Gives the record back as it stands then. @throws Problem `unavailable` when the store cannot be reached.
+   * Runs the work once, or opens the refund when it is too late. Call it under the payment's lease, with a settled
+   * record. Returns the updated record. @throws Problem `unavailable` when the store cannot be reached.
    */
   deliver(key: string, record: PaymentRecord, signal: AbortSignal): Promise<PaymentRecord>;
-  /** What the payer is told while nothing was delivered: Problem `paid-not-delivered`, with the receipt. */
+  /** The Problem `paid-not-delivered` for the payer while nothing is delivered, with the receipt. */
   explain(record: PaymentRecord): Promise<Problem>;
 }
 
 export interface CreditsDeps {
   readonly services: readonly Service[];
   readonly reservations: Reservations;
-  /** Steps of the work are kept as those of jobs are. */
+  /** Stores the steps of the work, in the same way as those of jobs. */
   readonly records: Pick<JobRecords, "note" | "readStep" | "keepStep">;
   readonly refunds: Pick<Refunds, "open" | "status">;
-  /** Told how the work of payments goes. */
+  /** Told of delivered and failed work. */
   readonly trials: Pick<Trials, "delivered" | "failed">;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long after the settlement a delivery is tried. */
+  /** How long after the settlement delivery is attempted. */
   readonly creditMs?: number;
 }
 
 const CREDIT_MS = 10 * 60_000;
-/** A service that fails again and again is not run without end for one payment. */
+/** The most runs for one payment. */
 const MOST_RUNS = 25;
 /** How long a step that has begun may go on after its run has ended. */
 const STEP_GRACE_MS = 5000;
@@ -62,7 +62,7 @@ export function createCredits(deps: CreditsDeps): Credits {
       const isOver = owed.failures >= MOST_RUNS || ageMs >= creditMs;
       if (end || isOver) return payBack(key, record, owed);
       const service = byId.get(record.service);
-      if (!service) return record; // A process of this shop that offers it will do it.
+      if (!service) return record; // Another process of this shop may still offer it.
       const outcome = await run(service, record, owed, signal);
       if (!("problem" in outcome)) {
         trials.delivered(record.service, buyerOf(record));
@@ -70,7 +70,7 @@ export function createCredits(deps: CreditsDeps): Credits {
         return counts.state === "delivered" ? keep(key, record, counts.output) : payBack(key, record, owed);
       }
       if (signal.aborted) return record;
-      if (owed.failures === 0) trials.failed(record.service, buyerOf(record)); // What is tried again proves no more.
+      if (owed.failures === 0) trials.failed(record.service, buyerOf(record)); // Retries of one payment count once.
       const { code, message, options } = outcome.problem;
       log.warn("credit.run-failed", { service: record.service, code, error: options.cause ?? outcome.problem });
       const next: Owed = { ...owed, failures: owed.failures + 1, reason: message };
@@ -113,7 +113,7 @@ export function createCredits(deps: CreditsDeps): Credits {
     return write(key, { ...record, output });
   }
 
-  /** The end is on record before the refund is opened: from then on nothing is delivered any more. */
+  /** Records the end before opening the refund: nothing can be delivered after that. */
   async function payBack(key: string, record: PaymentRecord, owed: Owed): Promise<PaymentRecord> {
     const counts = await reservations.end(key, { state: "paid-back" });
     if (counts.state === "delivered") return keep(key, record, counts.output);

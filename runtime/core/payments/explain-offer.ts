@@ -3,7 +3,7 @@ import { show } from "../x402/explain-payment.ts";
 import type { Payment, Refusal } from "../x402/read-payment.ts";
 import type { PaymentRequirements } from "../x402/x402.ts";
 
-/** What a payment was held against. */
+/** What a payment was compared with. */
 export interface Held {
   readonly offers: readonly PaymentRequirements[];
   readonly invocation: Pick<Invocation, "resource" | "networks">;
@@ -11,7 +11,9 @@ export interface Held {
   readonly now: number;
 }
 
-/** Why a payment fits no offer: the first field that differs, and both values. Undefined where none does. */
+/**
+ * Explains why a payment fits no offer: the first field that differs, with both values. Undefined when none differs.
+ */
 export function explainOffer(
   refusal: Refusal,
   payment: Payment,

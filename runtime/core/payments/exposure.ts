@@ -5,7 +5,7 @@ import { type Rail, railOf } from "../x402/rails.ts";
 import type { PaymentRequirements } from "../x402/x402.ts";
 import { payerOf } from "./purchase.ts";
 
-/** A call that is about to be worked on before it is settled. */
+/** A call whose work runs before its settlement. */
 export interface UnsettledCall {
   /** The payment's key. */
   readonly key: string;
@@ -17,17 +17,18 @@ export interface UnsettledCall {
 }
 
 /**
- * Bounds what a payer has in flight where work comes before settlement: together it never costs more than the payer holds
- * on chain, so that one balance does not buy many runs. Counted across all processes that share the store.
+ * Bounds the unsettled calls of a payer where work comes before settlement: their total price never exceeds the payer's
+ * on-chain balance, so that one balance cannot buy several runs. Counted across all processes that share the store.
  */
 export interface Exposure {
   /**
-   * Runs `work` as one of the payer's calls in flight. The balance is read only from the second call at once on.
-   * @throws Problem `rate-limited` when the payer has too much in flight; `unavailable` when the balance cannot be read;
-   * and whatever `work` throws.
+   * Runs `work` as one of the payer's calls in flight. The balance is read only when the payer has other calls in
+   * flight.
+   * @throws Problem `rate-limited` when the payer has too much in flight; `unavailable` when the balance cannot be
+   * read; and whatever `work` throws.
    */
   during<T>(call: UnsettledCall, work: () => Promise<T>): Promise<T>;
-  /** Tells that a payer's call was settled: a balance that was read before is worth that much less. */
+  /** Records that a call was settled: its price is subtracted from a balance that was read before. */
   spent(payer: string, offer: PaymentRequirements): void;
 }
 
@@ -39,10 +40,10 @@ export interface ExposureDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** How long a balance that was read is believed. */
+/** How long a balance is cached. */
 const BALANCE_MS = 3000;
 const READ_MS = 5000;
-/** Weights are millionths of a token: exact integers up to nine thousand million tokens, whatever decimals it has. */
+/** Weights are millionths of a token: exact integers up to 9 billion tokens, whatever the token's decimals. */
 const WEIGHT_DECIMALS = 6;
 
 export function createExposure({ rails, store, mostCalls, onError }: ExposureDeps): Exposure {
@@ -63,7 +64,7 @@ export function createExposure({ rails, store, mostCalls, onError }: ExposureDep
         leave();
         return result;
       } catch (error) {
-        // While its outcome is not known, the money counts as in flight.
+        // While the outcome is unknown, the payment still counts as in flight.
         if (!(error instanceof Problem) || error.code !== "settlement-unknown") leave();
         throw error;
       }
@@ -78,7 +79,7 @@ export function createExposure({ rails, store, mostCalls, onError }: ExposureDep
     return railOf(rails, offer) as Rail; // Offers are made from rails.
   }
 
-  /** What the payer holds, in weights; what was settled since it was read is taken off. */
+  /** The payer's balance as a weight, less what was settled since the balance was read. */
   async function weightOf(account: string, payer: string, offer: PaymentRequirements): Promise<number> {
     const now = performance.now();
     for (const [other, { readAt }] of balances) if (now - readAt > BALANCE_MS) balances.delete(other);
@@ -106,7 +107,7 @@ export function createExposure({ rails, store, mostCalls, onError }: ExposureDep
 interface Balance {
   readonly readAt: number;
   readonly held: Promise<number>;
-  /** What was settled since. */
+  /** The weight settled since `readAt`. */
   spent: number;
 }
 
@@ -123,5 +124,5 @@ function toWeight(amount: string, { manifest: { decimals } }: Rail, rounding: "u
   return Math.min(Number((units + (rounding === "up" ? unit - 1n : 0n)) / unit), MOST);
 }
 
-/** A 64-call tally of these is still exact in every store. */
+/** Small enough that the sum of 64 weights is exact in every store. */
 const MOST = 2 ** 46;

@@ -12,35 +12,36 @@ import type { PaymentRecord } from "./record.ts";
 import { KEEP_MS, type Reservations, UNATTENDED_MS } from "./reservations.ts";
 
 /**
- * The identifiers that payers give to their purchases (x402 extension `payment-identifier`): who has lost an answer and
- * signs anew names the same one, gets the stored answer, and the second authorization is never settled. An identifier
- * belongs to the payer that the payment proves, so that nobody meets another one's. It stands for one authorization until
- * the chain shows that this one can never be settled.
+ * The identifiers that payers give to their purchases (x402 extension `payment-identifier`). A payer who lost an answer
+ * signs a new payment with the same identifier and gets the stored answer; the second authorization is never settled.
+ * Identifiers are scoped to the payer that the payment proves, so that those of different payers never collide. An
+ * identifier stands for one authorization until the chain shows that this authorization can never be settled.
  */
 export interface Identifiers {
   /**
-   * Buys with a verified payment, or finishes what its identifier stands for already. To be called under the payment's
-   * lease. @throws Problem `payment-conflict` when the identifier stands for another call, and what `ways` throw.
+   * Buys with a verified payment, or finishes the purchase that its identifier already stands for. Call it under the
+   * payment's lease. @throws Problem `payment-conflict` when the identifier stands for another call; and what `ways`
+   * throw.
    */
   once(purchase: VerifiedPurchase, ways: Ways): Promise<Outcome>;
   /**
-   * Finishes what the identifier of a payment stands for already, without asking the facilitator: the payer may have nothing
-   * left to pay with. Undefined where there is no such purchase, or where its payer is not proven by the signature alone.
-   * To be called under the lease of a payment that is not on record: what was settled once is everybody's to copy.
+   * Finishes the purchase that a payment's identifier already stands for, without asking the facilitator: the payer may
+   * have no money left. Undefined when there is no such purchase, or when the signature alone does not prove the payer.
+   * Call it under the lease of a payment that has no record: a settled payment is public, and anybody could copy it.
    * @throws Problem as `once`.
    */
   recall(
     purchase: Purchase,
     ways: Pick<Ways, "finish"> & { provePayer: Rail["provePayer"] },
   ): Promise<Outcome | undefined>;
-  /** Puts on record what an identifier stands for, before the payment itself; false when another call has done so. */
+  /** Records what an identifier stands for, before the payment itself; false when another call was first. */
   bind(purchase: VerifiedPurchase): Promise<boolean>;
   close(): void;
 }
 
 export interface Ways {
   readonly buy: (purchase: VerifiedPurchase) => Promise<Outcome>;
-  /** Brings the purchase on record to its end. */
+  /** Concludes the purchase that is on record. */
   readonly finish: (purchase: Purchase, record: PaymentRecord) => Promise<Outcome>;
 }
 
@@ -49,7 +50,7 @@ export interface IdentifiersDeps {
   readonly reservations: Pick<Reservations, "claimPayment" | "read">;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
-  /** How long answers are kept at least for wallets that prove themselves. */
+  /** The shortest time for which answers are kept, for wallets that prove themselves by a new signature. */
   readonly answersMs?: number;
   readonly leaseMs?: number;
 }
@@ -72,24 +73,24 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
     async once(purchase, ways) {
       const { payment, payer, offer } = purchase;
       if (payment.identifier === undefined) return ways.buy(purchase);
-      // The signature is the payer's own word; a facilitator's is taken only where the payload has none.
+      // The payer's own signature decides; the facilitator's word counts only where the payload names no payer.
       const proven = payment.authorization.payer ?? payer;
       if (proven === undefined) throw new Problem("unavailable", NOBODY);
       const name = `${payerOf(proven, offer)}:${payment.identifier}`;
       const buy: Steps["buy"] = (named, earlier) =>
         ways.buy(earlier ? toVerified({ ...purchase, ...earlier, named }) : { ...purchase, named });
       const steps = { buy, finish: ways.finish };
-      // Whatever is bought has an outcome.
+      // `buy` always returns an outcome here.
       return exclusively(leases.claim(name), () => walk(name, purchase, steps) as Promise<Outcome>);
     },
     async recall(purchase, { provePayer, finish }) {
       const { authorization, identifier, payload } = purchase.payment;
-      // Elsewhere a payment has no end: one that was settled long ago could be copied from the chain.
+      // Where a payment has no expiry, an old settled one could be copied from the chain.
       const isFresh = authorization.validBefore !== undefined;
       if (identifier === undefined || authorization.payer === undefined || !provePayer || !isFresh) return undefined;
       const name = `${payerOf(authorization.payer, purchase.offer)}:${identifier}`;
       if (!(await store.get(`named:${name}#0`))) return undefined;
-      if (!(await provePayer(payload).catch(() => false))) return undefined; // Then the facilitator decides.
+      if (!(await provePayer(payload).catch(() => false))) return undefined; // The facilitator decides instead.
       const steps = { buy: async () => undefined, finish };
       return exclusively(leases.claim(name), () => walk(name, purchase, steps));
     },
@@ -112,7 +113,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
     close: leases.close,
   };
 
-  /** Goes through the payments that an identifier has stood for, to the one that counts. */
+  /** Goes through the payments that the identifier has stood for, up to the one that counts. */
   async function walk(name: string, purchase: Purchase, steps: Steps): Promise<Outcome | undefined> {
     for (let turn = 0; ; turn += 1) {
       const named = `${name}#${turn}`;
@@ -125,7 +126,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
     }
   }
 
-  /** The outcome of what the identifier stands for; undefined when that payment is dead. */
+  /** The outcome of the identifier's payment; undefined when that payment can never be settled. */
   async function goOn(purchase: Purchase, { named, known, steps }: Turn): Promise<Outcome | undefined> {
     const payment = toPayment(known);
     const key = toKey(payment);
@@ -138,7 +139,7 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
         return isDead ? undefined : outcome;
       }
       if (clock.now() - known.at >= Math.max(KEEP_MS, answersMs)) throw new Problem("payment-conflict", FORGOTTEN);
-      // A crash came before its record: nothing was settled, and it is the one that still may be.
+      // A crash came before the payment's record: nothing was settled, and this payment can still be settled.
       const { validBefore = Number.POSITIVE_INFINITY } = payment.authorization;
       if (validBefore * 1000 < clock.now()) return undefined;
       return steps.buy(named, { payment, key, offer: known.payment.accepted });
@@ -146,16 +147,16 @@ export function createIdentifiers(deps: IdentifiersDeps): Identifiers {
   }
 }
 
-/** What is done for an identifier. */
+/** The actions of `walk`. */
 interface Steps extends Pick<Ways, "finish"> {
-  /** Buys under this name: with the payment at hand, or with an earlier one of the same payer. */
+  /** Buys under the name `named`: with the payment at hand, or with an earlier payment of the same payer. */
   readonly buy: (
     named: string,
     earlier?: Pick<VerifiedPurchase, "payment" | "key" | "offer">,
   ) => Promise<Outcome | undefined>;
 }
 
-/** One payment that an identifier has stood for. */
+/** One payment that the identifier has stood for. */
 interface Turn {
   readonly named: string;
   readonly known: Named;
@@ -168,13 +169,13 @@ async function exclusively<T>(claim: ReturnType<Reservations["claimPayment"]>, w
   try {
     return await work();
   } finally {
-    await lease.release().catch(() => {}); // It lapses by itself.
+    await lease.release().catch(() => {}); // The lease expires by itself.
   }
 }
 
 const toCall = (service: string, input: unknown): string => digestOf([service, input]);
 
-/** It was read before it was kept. */
+/** Cannot fail: `payment` was read before it was stored. */
 const toPayment = ({ payment }: Named): Payment =>
   readPayment(payment, new Map([[payment.accepted.network, payment.accepted.network]])) as Payment;
 

@@ -6,12 +6,12 @@ import type { PaymentRequirements } from "../x402/x402.ts";
 export type OfferSet = ReadonlyMap<string, readonly PaymentRequirements[]>;
 
 /**
- * Remembers which offers were made, so that a challenge stays payable at its own terms after a price, an address or a
- * rail changed, across restarts and between processes. An offer is on record for as long as somebody makes it; once nobody
- * does, it runs out by itself. However many prices a service had lately, only those of one amount are read.
+ * Stores the offers that were made, so that a challenge stays payable at its own terms after a change of price, address
+ * or rail, across restarts and processes. An offer stays on record while any process makes it, and expires afterwards.
+ * Only offers of one amount are read, however many prices a service had lately.
  */
 export interface OfferHistory {
-  /** Puts a set on record, and keeps it there until the next one is published. */
+  /** Records a set of offers, and keeps it on record until the next set is published. */
   publish(offers: OfferSet): Promise<void>;
   /** Every offer of a service, on a network and for an amount, that may still be paid, the current ones included. */
   earlier(service: string, terms: Pick<PaymentRequirements, "network" | "amount">): Promise<PaymentRequirements[]>;
@@ -25,17 +25,17 @@ export interface OfferHistoryDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** An offer, its place without the number, and the digest that tells it from others there. */
+/** An offer, its key in the store without the number, and its digest. */
 interface Made {
   readonly place: string;
   readonly digest: string;
   readonly offer: PaymentRequirements;
 }
 
-/** For offers that differ in something else than service, network and amount: tokens, recipients, payers of fees. */
+/** The most offers with equal service, network and amount; they differ in token, recipient or fee payer. */
 const PLACES = 16;
 const RENEW_MS = 60_000;
-/** As long as the largest number of a token. */
+/** A uint256 has at most 78 digits. */
 const AMOUNT = /^\d{1,78}$/;
 
 export function createOfferHistory({ store, offerSeconds, onError }: OfferHistoryDeps): OfferHistory {
@@ -47,7 +47,7 @@ export function createOfferHistory({ store, offerSeconds, onError }: OfferHistor
   return {
     async publish(set) {
       const next = toMade(set);
-      await keep(new Map([...published, ...next])); // Outgoing offers are payable from their last moment on.
+      await keep(new Map([...published, ...next])); // Also the old offers: each is payable for its full time.
       published = next;
     },
     async earlier(service, terms) {
@@ -63,7 +63,7 @@ export function createOfferHistory({ store, offerSeconds, onError }: OfferHistor
     await Promise.all([...made.values()].map(keepOne));
   }
 
-  /** Whoever makes the same offer shares its place. */
+  /** Equal offers share a place. */
   async function keepOne({ place, digest, offer }: Made): Promise<void> {
     for (let at = 0; at < PLACES; at += 1) {
       const key = `${place}:${at}`;
@@ -82,7 +82,7 @@ export function createOfferHistory({ store, offerSeconds, onError }: OfferHistor
 const toPlace = (service: string, { network, amount }: Pick<PaymentRequirements, "network" | "amount">): string =>
   `offer:${service}:${network}:${amount}`;
 
-/** By place and digest. */
+/** Keyed by place and digest. */
 const toMade = (set: OfferSet): ReadonlyMap<string, Made> =>
   new Map(
     [...set].flatMap(([service, offers]) =>

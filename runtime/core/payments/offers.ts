@@ -12,7 +12,7 @@ import type { Payment, Refusal } from "../x402/read-payment.ts";
 import type { PaymentRequired, PaymentRequirements } from "../x402/x402.ts";
 import type { OfferHistory } from "./offer-history.ts";
 
-/** What each service may be paid with now, and what it was offered for until a moment ago. */
+/** The current offers of each service, and the earlier ones that may still be paid. */
 export interface Offers {
   /** The current offers of a paid service, in the site's order; empty while no rail is up. */
   of(service: Service): readonly PaymentRequirements[];
@@ -22,17 +22,17 @@ export interface Offers {
    */
   challenge(service: Service, resource: string, terms?: ChallengeTerms): Challenge;
   /**
-   * What is sold, in our own words: what facilitators list a service by when they see a payment for it. What a payer
-   * echoes of it is passed on to nobody.
+   * Describes what is sold; facilitators list the service by it when they see a payment. Always our own text: the copy
+   * that a payer echoes is never passed on.
    */
   describe(service: Service, resource: string): Pick<PaymentRequired, "resource" | "extensions">;
-  /** The offer that a payment was made for, current or earlier and not yet run out; or why there is none. */
+  /** The offer that a payment was made for, current or earlier and not yet expired; or the reason why there is none. */
   match(
     service: Service,
     payment: Payment,
     door: Pick<Invocation, "resource" | "networks">,
   ): Promise<PaymentRequirements | Refusal>;
-  /** Takes the rails that are up. Resolves once the new offers are on record, before the first of them is made. */
+  /** Sets which rails are up. Resolves once the new offers are on record; none is made before. */
   update(statuses: ReadonlyMap<string, RailStatus>): Promise<void>;
 }
 
@@ -47,15 +47,15 @@ export interface OffersDeps {
   readonly rails: readonly Rail[];
   readonly history: OfferHistory;
   readonly extensionsOf?: ExtensionsOf | undefined;
-  /** What challenges say about signing in: something new each time (x402 extension `sign-in-with-x`). */
+  /** The challenge's sign-in extension, with a new nonce each time (x402 extension `sign-in-with-x`). */
   readonly declareSignIn?: (() => Readonly<Record<string, unknown>>) | undefined;
-  /** Signs offers, for the full form of challenges; left out: nobody does. */
+  /** Signs offers, in the full form of challenges; when omitted, offers are not signed. */
   readonly proofs?: Pick<Proofs, "offers"> | undefined;
 }
 
 /**
- * What a challenge says beyond the protocol (x402-specification-v2, section 5.1.2, `extensions`), by door: the resource.
- * With a `room`, in bytes of JSON, the lean form that fits it. What buyers must echo is the same in both.
+ * The `extensions` of a challenge (x402-specification-v2, section 5.1.2). `resource` is the URL of the door. With
+ * `room` (bytes of JSON), the short form that fits it; both forms contain everything that buyers must echo.
  */
 export type ExtensionsOf = (
   service: Service,
@@ -71,7 +71,7 @@ export function createOffers(deps: OffersDeps): Offers {
   const of = (service: Service): readonly PaymentRequirements[] =>
     service.isRetired ? [] : (current.get(service.manifest.id) ?? []);
 
-  /** By service and door: as many as the set makes. */
+  /** Keyed by service and door; the set bounds their number. */
   const descriptions = new Map<string, ReturnType<Offers["describe"]>>();
   const paths = new Map<string, string>();
 
@@ -91,7 +91,7 @@ export function createOffers(deps: OffersDeps): Offers {
     return path;
   };
 
-  /** The offer in the payer's own words before one that says the same in others, the current one first. */
+  /** Prefers an exact match of `extra`, then the current offer. */
   async function find(service: Service, payment: Payment): Promise<PaymentRequirements | undefined> {
     const made = of(service).filter((offer) => fits(offer, payment));
     const current = made.find((offer) => isEcho(offer, payment));
@@ -138,8 +138,8 @@ export function createOffers(deps: OffersDeps): Offers {
       if (named !== undefined && named !== door) return "wrong_resource";
       const offer = await find(service, payment);
       if (!offer) return "no_matching_offer";
-      // Named is this door, which may stand below the base URL's path. One that many services share says nothing of the
-      // service; version 1 says nothing of anything.
+      // The payment names this door, below the path of the base URL. A door that many services share does not name the
+      // service, and version 1 does not sign the resource.
       const bound =
         named?.endsWith(service.path) || payment.accepted?.extra?.offerId !== undefined || payment.x402Version === 1;
       return bound ? offer : "wrong_resource";
@@ -173,7 +173,7 @@ function toOffers(
   });
 }
 
-/** V2 names its offer; V1 names only the network, so that the signed amount and recipient must tell. */
+/** A v2 payment names its offer. A v1 payment names only the network: the signed amount and recipient must match. */
 function fits(offer: PaymentRequirements, { accepted, authorization, scheme, network }: Payment): boolean {
   if (offer.scheme !== scheme || offer.network !== network) return false;
   if (authorization.amount !== undefined && authorization.amount !== BigInt(offer.amount)) return false;
@@ -185,7 +185,9 @@ function fits(offer: PaymentRequirements, { accepted, authorization, scheme, net
   return same && (accepted.extra?.offerId ?? offer.extra.offerId) === offer.extra.offerId;
 }
 
-/** Whether a payment says nothing else than the offer: a facilitator may name another payer of its fees each time. */
+/**
+ * Whether the payment's `extra` equals the offer's; objects are ignored. Facilitators may change `feePayer` each time.
+ */
 const isEcho = ({ extra }: PaymentRequirements, { accepted }: Payment): boolean =>
   Object.entries(extra).every(
     ([name, value]) => typeof value === "object" || (accepted?.extra?.[name] ?? value) === value,

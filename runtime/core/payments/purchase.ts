@@ -16,18 +16,18 @@ export interface Purchase {
   readonly payment: Payment;
   readonly offer: PaymentRequirements;
   readonly input: unknown;
-  /** What can be settled once only: network and authorization. */
+  /** Network and authorization id: identifies what can be settled only once. */
   readonly key: string;
 }
 
 /** A purchase whose payment the facilitator has verified. */
 export interface VerifiedPurchase extends Purchase {
   readonly payer: string | undefined;
-  /** As the facilitator is given it. */
+  /** The payload as it is sent to the facilitator. */
   readonly listed: PaymentPayload;
   /** See `requestOf`. */
   readonly request: string;
-  /** What the payer's identifier is kept as; undefined when the payment has none. */
+  /** The name under which the payer's identifier is stored; undefined when the payment has none. */
   readonly named?: string;
 }
 
@@ -41,10 +41,10 @@ export const toVerified = (purchase: VerifiedPurchase): VerifiedPurchase => {
   };
 };
 
-/** What a payment is put on record for: an answer, work that is to be done afterwards, or an accepted job. */
+/** What a payment buys: an answer, work that is done afterwards, or an accepted job. */
 export type Bought = Pick<PaymentRecord, "output" | "owed" | "job">;
 
-/** What sells: the rail that takes the payment, what the payment is worth, and the digest of the set. */
+/** The terms of a sale: the rail that takes the payment, the value of the payment, and the digest of the set. */
 export interface Selling {
   readonly rail: Pick<Rail, "manifest">;
   /** US dollars, decimal text. */
@@ -52,10 +52,10 @@ export interface Selling {
   readonly set: string | undefined;
 }
 
-/** What a purchase's payment is worth: US dollars, decimal text. */
+/** The value of a purchase's payment: US dollars, decimal text. */
 export type UsdOf = (purchase: Pick<Purchase, "service" | "offer">) => string;
 
-/** Judges by the offer that is paid, which may be of before the price was changed. */
+/** Values the offer that is paid, whose price may differ from the current one. */
 export const createUsdOf =
   (rails: readonly Rail[], tariff: Tariff): UsdOf =>
   ({ service, offer }) => {
@@ -64,7 +64,7 @@ export const createUsdOf =
     return (rail && priceOf(rail, BigInt(offer.amount), { ...tariff, known })) ?? known;
   };
 
-/** The record of a purchase, before its settlement. */
+/** The record of a purchase before its settlement. */
 export function toRecord(purchase: VerifiedPurchase, bought: Bought, selling: Selling): PaymentRecord {
   const { service, invocation, payment, offer, payer, request } = purchase;
   const { validBefore, fingerprint } = payment.authorization;
@@ -97,7 +97,7 @@ function toSold({ invocation }: Purchase, { rail, usd, set }: Selling): SoldAs {
   };
 }
 
-/** What a call's course says of its payment. @param key the payment's: `<network>:<authorization>`. */
+/** The call course's data about its payment. @param key the payment's key: `<network>:<authorization>`. */
 export function describePayment(
   { network, accepted, authorization }: Payment,
   key: string,
@@ -127,8 +127,9 @@ export const withRecorded = (record: PaymentRecord, recorded: number): PaymentRe
 };
 
 /**
- * What a payment was spent on: whoever wants its answer must bring the same signature, service and input.
- * @throws Problem `invalid-input` for what JSON can say and RFC 8785 cannot: "\ud800" is half a character.
+ * Digest of the call that a payment was spent on: the stored answer is given only for the same signature, service and
+ * input.
+ * @throws Problem `invalid-input` for strings that RFC 8785 does not allow: "\ud800" is a lone surrogate.
  */
 export function requestOf({ service, payment, input }: Purchase): string {
   try {
@@ -139,6 +140,6 @@ export function requestOf({ service, payment, input }: Purchase): string {
   }
 }
 
-/** A payer's name across all networks. EVM addresses differ in their checksums' capitals only. */
+/** A payer's name across all networks. EVM addresses are lower-cased, since their capitals are only a checksum. */
 export const payerOf = (payer: string, { network }: Pick<PaymentRequirements, "network">): string =>
   `${network}:${network.startsWith("eip155:") ? payer.toLowerCase() : payer}`;

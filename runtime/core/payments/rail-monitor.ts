@@ -5,9 +5,11 @@ import type { FacilitatorTrust } from "./trust.ts";
 /** Which rails can be offered: a rail is up once its facilitator says so, and recovers by itself. */
 export interface RailMonitor {
   statuses(): ReadonlyMap<string, RailStatus>;
-  /** Asks every facilitator once, and keeps asking in the background. Never rejects: a silent facilitator is a rail that is down. */
+  /**
+   * Asks every facilitator once, then repeatedly in the background. Never rejects: a silent facilitator's rail is down.
+   */
   start(): Promise<void>;
-  /** Asks again soon: something has changed. */
+  /** Asks again soon, after a change. */
   refresh(): void;
   close(): void;
 }
@@ -17,18 +19,18 @@ export interface RailMonitorDeps {
   /** Earlier statuses by id; a rail without one counts as down until it is asked. */
   readonly known?: ReadonlyMap<string, RailStatus> | undefined;
   readonly trust: Pick<FacilitatorTrust, "reasonAgainstAll" | "refresh" | "watch">;
-  /** Called before a change is visible; a rejection leaves the rails as they were, to be tried again. */
+  /** Called before a change is visible. When it rejects, the rails stay as they were and the change is tried again. */
   readonly onChange: (statuses: ReadonlyMap<string, RailStatus>) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
-/** How long a facilitator may take to say what it supports. */
+/** How long a facilitator may take to answer `supported`. */
 const ASK_MS = 3000;
-/** Before a rail that is down is asked about again; doubled each time, up to five times. */
+/** The delay before a rail that is down is asked again; doubled each time, up to five times. */
 const RETRY_MS = 1000;
-/** Between two rounds while all rails are up. */
+/** The interval of the checks while all rails are up. */
 const REFRESH_MS = 300_000;
-/** Between two looks at whom the other processes believe. */
+/** The interval for reading the trust records of other processes. */
 const TRUST_MS = 10_000;
 
 const UNASKED: RailStatus = { state: "down", reason: "The facilitator has not answered yet" };
@@ -47,7 +49,7 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
   };
   for (const { facilitator } of rails) facilitator.watch?.(refresh);
   trust.watch(refresh);
-  /** What another process has found out, or an operator has said there. */
+  /** Reads what other processes or the operator have recorded about facilitators. */
   const listening = setInterval(() => void trust.refresh().catch(onError), TRUST_MS).unref();
 
   return {
@@ -78,8 +80,8 @@ export function createRailMonitor({ rails, known, trust, onChange, onError }: Ra
   }
 
   /**
-   * A facilitator that was up and does not answer now keeps its rail: its outage shows when a payment is verified. One that
-   * says `unavailable` knows that nothing can be paid there.
+   * A rail that was up stays up while its facilitator does not answer: the outage shows when a payment is verified. A
+   * facilitator that says `unavailable` knows that no payment is possible there.
    */
   async function ask({ manifest, facilitator }: Rail): Promise<RailStatus> {
     const known = statuses.get(manifest.id);

@@ -7,22 +7,24 @@ import type { PaymentRecord } from "./record.ts";
 import { type Reservations, toJobPayment, UNATTENDED_MS } from "./reservations.ts";
 import type { Settlement, Settler } from "./settlement.ts";
 
-/** Brings every payment to its end, without ever asking the payer for another one. */
+/** Brings every payment to a final outcome, without ever asking the payer for another payment. */
 export interface Reconciler {
-  /** One attempt: asks the chain, and the facilitator again while the authorization lives. To be called under the payment's lease. */
+  /**
+   * One attempt: asks the chain, and the facilitator again while the authorization is valid. Call it under the lease.
+   */
   conclude(key: string, record: PaymentRecord): Promise<PaymentRecord>;
   /**
-   * Puts the outcome of a settlement on record, lets its job begin, and gives back what may be told of it. That it is
-   * settled can be told at once, since the chain remembers it; that it was refused, only when it is on record.
+   * Records the outcome of a settlement, starts its job, and returns the record that may be reported to the payer. A
+   * success is reported at once, since the chain keeps it; a refusal is reported only when it is on record.
    */
   conclusionOf(key: string, record: PaymentRecord, settlement: Settlement, keepMs?: number): Promise<PaymentRecord>;
-  /** Keeps trying in the background until nothing is left to be done. */
+  /** Retries in the background until the payment is done. */
   watch(key: string): void;
-  /** Takes up what this or another process has left behind, now and once a minute. */
+  /** Resumes payments that this or another process left open, now and once a minute. */
   start(): void;
-  /** Takes up now what another process has left behind. */
+  /** Resumes payments that other processes left open, once. */
   sweep(): void;
-  /** Tries nothing more, and waits for the end of the running attempts. */
+  /** Starts no more attempts, and waits for the running ones. */
   drain(): Promise<void>;
   close(): void;
 }
@@ -33,23 +35,26 @@ export interface ReconcilerDeps {
   readonly credits: Credits;
   readonly clock: Clock;
   readonly log: Log;
-  /** Lets a job begin whose payment is settled; may be asked more than once. */
+  /** Starts the job of a settled payment; may be called more than once. */
   readonly beginJob: Jobs["begin"];
-  /** Told of a settlement that a facilitator has reported and the chain does not show, and when the chain shows one after all. */
+  /**
+   * Called when the chain does not show a settlement that a facilitator has reported, and when the chain shows it
+   * later.
+   */
   readonly onClaim: (key: string, record: PaymentRecord, judged: JudgedClaim) => void;
   readonly firstMs?: number;
   readonly sweepMs?: number;
-  /** After how long a settlement that stands on the facilitator's word is looked up. */
+  /** The delay before a settlement that only the facilitator has reported is looked up on the chain. */
   readonly confirmAfterMs?: number;
-  /** How long after a reported settlement the chain must show it. */
+  /** The time after a reported settlement within which the chain must show it. */
   readonly claimMs?: number;
 }
 
-/** A settlement that a facilitator has reported, held against the chain. */
+/** A settlement that a facilitator has reported, compared with the chain. */
 export interface JudgedClaim {
   /** Whether the chain shows that the payment has moved. */
   readonly isTrue: boolean;
-  /** The reported transaction; of a true one, what the chain shows. */
+  /** The reported transaction; when the claim is true, the transaction on the chain. */
   readonly transaction: string;
   /** Which facilitator has reported it, where a rail has several. */
   readonly by: string | undefined;
@@ -69,13 +74,13 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     read: readUnfinished,
     claim: reservations.claimPayment,
     attempt,
-    onError: () => {}, // The store is away; `onOutage` says so, once for all of them.
+    onError: () => {}, // The store is unreachable; `onOutage` reports that once for all payments.
     onOutage: (error) => log.error("settlement.sweep-failed", { error }),
     firstMs,
     longestMs: LONGEST_WAIT_MS,
     sweepMs,
   });
-  /** What facilitators have reported and the chain lacks, by payment. */
+  /** Settlements that facilitators have reported and the chain does not show, by payment. */
   const claims = new Map<string, Omit<JudgedClaim, "isTrue">>();
 
   return {
@@ -99,7 +104,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     return validBefore === undefined || validBefore - SETTLE_MARGIN_SECONDS > clock.now() / 1000;
   }
 
-  /** A payment that was refused is unsettled; from this attempt on, it may be settled after all. */
+  /** Marks a refused payment as open before it is settled again: this attempt may succeed. */
   async function settleAgain(key: string, record: PaymentRecord): Promise<[PaymentRecord, Settlement]> {
     const { payment, state } = record;
     const isAgain = state === "settling";
@@ -135,7 +140,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     return state === "settled" ? next : written;
   }
 
-  /** Holds what a facilitator has reported against what the chain shows. */
+  /** Compares what a facilitator has reported with the chain. */
   function hold(key: string, record: PaymentRecord, { state, isFinal, isClaimed, receipt, by }: Settlement): void {
     const { settledAt, receipt: reported = receipt, reportedBy = by } = record;
     const made = { transaction: reported.transaction, by: reportedBy, at: settledAt ?? clock.now() };
@@ -151,12 +156,12 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     }
   }
 
-  /** What cannot be entered now is entered with the next look. */
+  /** When the entry fails, the next look makes it. */
   function doubt(key: string, isDoubted: boolean): void {
     reservations.doubt(key, isDoubted).catch((error: unknown) => log.error("books.doubt-not-entered", { error }));
   }
 
-  /** False when a job could not be let begin: that is as if its settlement were not known yet, and is tried again. */
+  /** Starts the payment's job. False when that failed: the settlement then counts as unknown and is tried again. */
   async function letBegin(record: PaymentRecord): Promise<boolean> {
     const { job } = record;
     if (job === undefined) return true;
@@ -170,8 +175,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   }
 
   /**
-   * The record of a payment that wants work under its lease. A settlement that only awaits the chain's confirmation is
-   * looked up here, without the lease: whoever repeats the call meanwhile is answered.
+   * The record of a payment that needs work under its lease. A settlement that only awaits confirmation by the chain is
+   * looked up here without the lease, so that repeated calls are answered meanwhile.
    * @throws Problem `upstream-failed` while the chain does not show it.
    */
   async function readUnfinished(key: string): Promise<PaymentRecord | undefined> {
@@ -194,8 +199,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   }
 
   /**
-   * What one of several facilitators has reported falsely, another one may settle while the authorization lives: its work is
-   * delivered. The authorization can be used once, whoever brings it.
+   * When one of several facilitators has reported a settlement falsely, another one settles it while the authorization
+   * is valid: the work was already delivered. The authorization can be used only once, whoever submits it.
    */
   async function settleForLiar(key: string, record: PaymentRecord, found: Settlement): Promise<Settlement> {
     const since = claims.get(key)?.at ?? clock.now();
@@ -219,16 +224,17 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   async function step(key: string, record: PaymentRecord, signal: AbortSignal): Promise<PaymentRecord> {
     if (isOwed(record)) return credits.deliver(key, record, signal);
     if (record.state === "settling") return conclude(key, record, UNATTENDED_MS);
-    // A payment that was refused may move all the same while it is valid. It is not settled again unless its payer asks.
+    // A refused payment may still be settled while it is valid. We settle it again only when its payer repeats the
+    // call.
     const seen = await settler.look(record.payment, record.payment.accepted);
     return seen.state === "unknown" ? record : conclusionOf(key, record, seen, UNATTENDED_MS);
   }
 }
 
-/** Whether work is to be delivered for a settled payment. */
+/** Whether a settled payment still awaits its work. */
 const isOwed = ({ state, owed }: PaymentRecord): boolean =>
   state === "settled" && owed !== undefined && !owed.isPaidBack;
 
-/** Whether nothing is left to be found out or delivered. */
+/** Whether nothing is left to be confirmed or delivered. */
 const isDone = (record: PaymentRecord): boolean =>
   record.state !== "settling" && record.isFinal === true && !isOwed(record);

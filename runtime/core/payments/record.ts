@@ -3,47 +3,47 @@ import type { CallSteps } from "../call.ts";
 import type { PaymentPayload, SettleResponse } from "../x402/x402.ts";
 
 /**
- * What is remembered of one payment, written before its settlement is tried. The result is kept with it, so that whoever
- * paid gets what was paid for, whatever crashes in between.
+ * The record of one payment, written before its settlement is tried. The result is stored with it, so that the payer
+ * gets what was paid for after any crash.
  */
 export interface PaymentRecord {
-  /** `settling`: sent, outcome not known. `rejected`: refused and nothing moved. `settled`: the money is ours. */
+  /** `settling`: sent, outcome unknown. `rejected`: refused, nothing moved. `settled`: the money has moved. */
   readonly state: "settling" | "rejected" | "settled";
-  /** Digest of the payment's fingerprint, service and input: only exactly the same call may have the stored answer. */
+  /** Digest of the payment's fingerprint, service and input: only the identical call gets the stored answer. */
   readonly request: string;
-  /** Digest of everything signed and the signature: compared before any input is hashed. */
+  /** Digest of all signed data and the signature: compared before any input is hashed. */
   readonly fingerprint: string;
   /** The service's id. */
   readonly service: string;
-  /** As it is settled: with the offer that it was made for in `accepted`. */
+  /** The payload that is settled, with its offer in `accepted`. */
   readonly payment: PaymentPayload;
-  /** The answer; left out while `owed` is set. */
+  /** The answer; absent while `owed` is set. */
   readonly output?: unknown;
-  /** Set where the money moves before the work, until the work is delivered. */
+  /** Set from the settlement until the delivery, where the money moves before the work. */
   readonly owed?: Owed;
-  /** Unix seconds; undefined where the chain alone limits the time. */
+  /** Unix seconds; undefined where only the chain limits the lifetime. */
   readonly validBefore?: number;
   /** The facilitator's newest answer. */
   readonly receipt?: SettleResponse;
-  /** Which facilitator has reported the settlement, where the chain had not shown it yet and a rail has several. */
+  /** The facilitator that reported the settlement, where the chain had not shown it yet and the rail has several. */
   readonly reportedBy?: string;
-  /** Whether the chain itself has shown this state: nothing is left to be looked up. */
+  /** Whether the chain itself has shown this state, so that nothing is left to look up. */
   readonly isFinal?: boolean;
-  /** When the settlement was known: Unix milliseconds. */
+  /** When the settlement became known: Unix milliseconds. */
   readonly settledAt?: number;
   /** The verified payer. */
   readonly payer?: string;
   /** The job that begins once the payment is settled. */
   readonly job?: string;
-  /** Until when a repetition of the payment gets the answer: Unix milliseconds. */
+  /** Until when a repeated payment gets the answer: Unix milliseconds. */
   readonly repeatUntil?: number;
-  /** The exchange between peers that the call named when it was paid; one named later does not count. */
+  /** The exchange between peers that the call named when it was paid; one named later is ignored. */
   readonly exchange?: string;
-  /** How it was sold, for the book. */
+  /** The terms of the sale, for the book. */
   readonly sold?: SoldAs;
 }
 
-/** What a call says of its sale. */
+/** The terms under which a call was sold. */
 export interface SoldAs {
   readonly door: Door;
   readonly requestId: string;
@@ -57,15 +57,15 @@ export interface SoldAs {
   readonly course?: CallSteps;
 }
 
-/** Work that is paid for and not delivered. */
+/** Work that is paid for but not delivered. */
 export interface Owed {
-  /** Names the work in its steps and in its refund: a UUID. */
+  /** A UUID that identifies the work in its steps and its refund. */
   readonly id: string;
   readonly input: unknown;
-  /** How many runs have failed. */
+  /** The number of failed runs. */
   readonly failures: number;
   /** Why the newest run failed: a sentence. */
   readonly reason?: string;
-  /** Nothing is delivered any more: the refund was opened. */
+  /** The refund was opened, and nothing will be delivered. */
   readonly isPaidBack?: true;
 }

@@ -8,45 +8,48 @@ import type { JobPayment } from "../x402/x402.ts";
 import type { PaymentRecord } from "./record.ts";
 import type { SaleOf } from "./sale-of.ts";
 
-/** How owed work ended. The first end on record is the only one. */
+/** How owed work ended. Only the first recorded end counts. */
 export type OwedEnd = { readonly state: "delivered"; readonly output: unknown } | { readonly state: "paid-back" };
 
 /**
  * Gives each payment to one call at a time, across all processes that share the store. A lease is renewed while its
- * process lives and lapses two seconds after it died. `begin` is the second guard before the money: it succeeds once for
- * each payment, so that a process that was stalled beyond its lease cannot settle what another one has begun.
+ * process lives and expires two seconds after the process dies. `begin` is a second guard before the settlement: it
+ * succeeds once per payment, so that a process that stalled past its lease cannot settle what another call has begun.
  */
 export interface Reservations {
   /** A lease, or undefined while another call holds it. */
   claimPayment(key: string): Promise<Lease | undefined>;
   read(key: string): Promise<PaymentRecord | undefined>;
   /**
-   * The record for whoever repeats the payment. A settled one is told for a short time only: what is on chain, the signature
-   * included, is everybody's to copy. Later its wallet must prove itself by a new signature.
+   * The record, for a call that repeats the payment. A settled record is returned for a short time only: the payment is
+   * public on the chain, signature included, and anybody could copy it. Later the wallet must prove itself by a
+   * new signature: a sign-in, or a payment with the same `payment-identifier`.
    */
   recall(key: string): Promise<PaymentRecord | undefined>;
-  /** Whether a payment was settled whose record has expired: only where the payment itself has no expiry. */
+  /** Whether a payment without an expiry was settled, although its record has expired. */
   isSpent(key: string): Promise<boolean>;
-  /** Puts the payment on record before the settlement; false when another call has done so. */
+  /** Records the payment before its settlement; false when another call has done so. */
   begin(key: string, record: PaymentRecord): Promise<boolean>;
   /**
-   * Replaces the record, and enters the sale that it is in the book; the record is kept for `keepMs`, or for as long as the authorization could be used again.
-   * @throws Problem `unavailable`; a refusal also without the lease, since another call may be settling the payment then.
+   * Replaces the record, and enters the sale in the book when the payment is settled. The record is kept for at least
+   * `keepMs`, and for as long as the authorization could be used again.
+   * @throws Problem `unavailable`; for a refusal also without the lease, since another call may be settling the
+   * payment.
    */
   update(key: string, record: PaymentRecord, keepMs?: number): Promise<void>;
   /**
-   * Enters in the book that a facilitator's word for a settlement is not believed (true), or that the chain shows it after
-   * all (false). Doing it again changes nothing.
+   * Enters in the book that a settlement reported by a facilitator is doubted (true), or that the chain shows it after
+   * all (false). Idempotent.
    */
   doubt(key: string, isDoubted: boolean): Promise<void>;
-  /** Puts the end of owed work on record, and gives back the one that counts. */
+  /** Records the end of owed work, and returns the end that counts. */
   end(key: string, end: OwedEnd): Promise<OwedEnd>;
   readEnd(key: string): Promise<OwedEnd | undefined>;
-  /** The payments that want background work: no known outcome, not yet confirmed by the chain, or work still owed. */
+  /** The payments that need background work: outcome unknown, not yet confirmed by the chain, or work still owed. */
   open(): AsyncIterable<string>;
-  /** Takes a payment off the list of open ones. */
+  /** Removes a payment from the list of open ones. */
   strike(key: string): Promise<void>;
-  /** Stops renewing. Leases that are still held lapse. */
+  /** Stops renewing leases. Those still held expire. */
   close(): void;
 }
 
@@ -54,33 +57,36 @@ export interface ReservationsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
-  /** Left out: no sale is entered in the book. */
+  /** When omitted, sales are not entered in the book. */
   readonly saleOf?: SaleOf | undefined;
-  /** How long answers are kept at least for wallets that prove themselves. */
+  /** The shortest time for which answers are kept, for wallets that prove themselves by a new signature. */
   readonly answersMs?: number;
   readonly leaseMs?: number;
 }
 
-/** Stored answers live until the authorization cannot be used any more, and at least this long. */
+/** Stored answers are kept until the authorization can no longer be used, and at least this long. */
 export const KEEP_MS = 15 * 60_000;
 const MARGIN_MS = 60_000;
-/** The chain's readers look back for a day. Whatever they could find settled must be remembered, or it would buy again. */
+/** Settlements are searched for one day back on the chain: what such a search could find must still be on record. */
 const SPENT_MS = 25 * 60 * 60_000;
-/** How long open payments are kept, and results that came about while nobody asked. */
+/** How long unresolved payments are kept, and results that nobody has fetched. */
 export const UNATTENDED_MS = 24 * 60 * 60_000;
-/** How long work that was paid for is remembered until it is delivered or paid back, also while no process runs. */
+/** How long owed work is remembered until it is delivered or refunded, also while no process runs. */
 const OWED_MS = 30 * 24 * 60 * 60_000;
 
-/** What is on record of a payment. */
+/** The record of a payment. */
 export const readRecord = (store: Pick<Store, "get">, key: string): Promise<PaymentRecord | undefined> =>
   store.get<PaymentRecord>(`payment:${key}`);
 
 export function createReservations(deps: ReservationsDeps): Reservations {
   const { store, clock, onError, saleOf = () => undefined, answersMs = 0, leaseMs } = deps;
   const leases = createLeases({ store, prefix: "lease:", onError, leaseMs });
-  /** How long an authorization can still be used. */
+  /** The remaining time in which an authorization can be used. */
   const lifeOf = ({ validBefore = 0 }: PaymentRecord): number => Math.max(0, validBefore * 1000 - clock.now());
-  /** A payment may be settled in its last moment, and is looked for as long as any other afterwards. */
+  /**
+   * An authorization can be settled at its last moment; the search for the settlement goes on for the usual time after
+   * it.
+   */
   const openMsOf = (record: PaymentRecord): number => lifeOf(record) + (record.owed ? OWED_MS : UNATTENDED_MS);
 
   return {
@@ -107,7 +113,8 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       const repeatMs = Math.max(keepMs, lifeOf(record) + MARGIN_MS);
       const ttlMs = isOpen ? openMsOf(record) : Math.max(repeatMs, state === "settled" ? answersMs : 0);
       const kept = isOpen || ttlMs === repeatMs ? record : { ...record, repeatUntil: clock.now() + repeatMs };
-      // A settlement is written lazily: if a crash takes it back to "settling", the chain brings it to its end again.
+      // A settlement is written lazily: if a crash reverts it to "settling", the reconciler finds it on the chain
+      // again.
       const durability = state === "settled" ? "lazy" : "durable";
       const outlivesRecord = state === "settled" && record.validBefore === undefined;
       await Promise.all([
@@ -142,7 +149,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
   }
 }
 
-/** How a settled payment was paid. Whose signature has moved the money is the payer, whatever a facilitator writes. */
+/** How a settled payment was paid. The payer is the signer, whatever the facilitator reports. */
 export function toJobPayment({ payment, receipt, payer }: PaymentRecord): JobPayment {
   const { network, asset, amount } = payment.accepted;
   return {

@@ -4,10 +4,10 @@ import { signerOf } from "../x402/eip3009.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
 import type { PaymentRecord, SoldAs } from "./record.ts";
 
-/** The sale that a settled payment is; undefined while it is not settled, or where its rail is unknown. */
+/** The sale of a settled payment; undefined while it is not settled, or when its rail is unknown. */
 export type SaleOf = (key: string, record: PaymentRecord) => SaleEvent | undefined;
 
-/** Makes sales of settled payments. @param rails for records of a version that did not say how they were sold */
+/** Makes sales from settled payments. @param rails for records of an older version, which lack the terms of the sale */
 export function createSaleOf(rails: readonly Rail[]): SaleOf {
   return (key, record) => {
     const { state, service, payment, receipt, settledAt, sold = soldOn(record), job, owed } = record;
@@ -50,7 +50,7 @@ export function createSaleOf(rails: readonly Rail[]): SaleOf {
   }
 }
 
-/** Whose signature has moved the money is the payer, whatever a facilitator writes. */
+/** The payer is the signer, whatever the facilitator reports. */
 function payerIn({ payment, payer, receipt }: PaymentRecord): string | null {
   const found = signerOf(payment.payload) ?? payer ?? receipt?.payer ?? null;
   return toBookPayer(payment.accepted.network, found);

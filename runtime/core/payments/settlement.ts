@@ -3,30 +3,34 @@ import { createDeadline, pause } from "../deadline.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
 import type { PaymentPayload, PaymentRequirements, SettleAnswer, SettleResponse } from "../x402/x402.ts";
 
-/** How a settlement ended, as far as it can be known. */
+/** How a settlement ended, as far as is known. */
 export interface Settlement {
-  /** `rejected`: nothing has moved. `unknown`: the money may have moved, or may still; never to be called "unpaid". */
+  /**
+   * `rejected`: nothing has moved. `unknown`: the money may have moved, or may still move; never report it as unpaid.
+   */
   readonly state: "settled" | "rejected" | "unknown";
   readonly receipt: SettleResponse;
-  /** Whether the chain itself has shown it. Otherwise it stands on the facilitator's word, and is to be looked up. */
+  /**
+   * Whether the chain itself has shown the state. Otherwise only the facilitator reports it, and it must be looked up.
+   */
   readonly isFinal: boolean;
-  /** The facilitator says that the money has moved, and the chain, which could be read, does not show it. */
+  /** The facilitator reports a transfer that the chain, which could be read, does not show. */
   readonly isClaimed?: boolean | undefined;
-  /** Which facilitator says so, where a rail has several. */
+  /** The facilitator that reports the settlement, where the rail has several. */
   readonly by?: string | undefined;
   /** Whether the chain could be read. */
   readonly isReadable?: boolean;
 }
 
 export interface SettleOptions {
-  /** While an earlier attempt may have succeeded, a refusal proves nothing: it may be the consequence of that. */
+  /** Whether an earlier attempt may have succeeded. A refusal then proves nothing: that success may have caused it. */
   readonly isAgain?: boolean;
   /** Whether a success counts only once the chain shows it. */
   readonly mustConfirm: boolean;
 }
 
 export interface Settler {
-  /** Asks the facilitator, and in every doubtful case the chain itself. Never throws. */
+  /** Asks the facilitator, and in every doubtful case the chain. Never throws. */
   settle(payment: PaymentPayload, offer: PaymentRequirements, options: SettleOptions): Promise<Settlement>;
   /** Asks the chain alone. Never throws. */
   look(payment: PaymentPayload, offer: PaymentRequirements): Promise<Settlement>;
@@ -35,28 +39,28 @@ export interface Settler {
 export interface SettlerDeps {
   readonly rails: readonly Rail[];
   readonly log: Log;
-  /** Bounds one attempt at the facilitator; longer than its own wait for a confirmation. */
+  /** The timeout of one attempt at the facilitator; longer than the facilitator's own wait for a confirmation. */
   readonly settleMs?: number;
-  /** After how long without an answer of the facilitator the chain is asked. */
+  /** How long the facilitator may be silent before the chain is asked. */
   readonly silenceMs?: number;
-  /** How long a chain is asked for what a facilitator says has happened. */
+  /** How long the chain is polled for a settlement that the facilitator reports. */
   readonly confirmMs?: number;
 }
 
 /**
- * Reasons that mean "refused before anything was sent", as long as the chain agrees that nothing has moved: codes, and
- * what a token says when it is asked beforehand. Other sentences are about the facilitator's own troubles.
+ * Error reasons that mean "refused before anything was sent", if the chain agrees that nothing has moved: codes, and
+ * revert messages of a token's simulation. Other reasons concern the facilitator's own troubles.
  */
 const REFUSED =
   /^\w*(?:insufficient|balance|invalid|mismatch|simulation|unsupported|blacklist|paused|not_allowed|deployment_failed)\w*$|\breverted\b/i;
-/** … unless it is because the money has moved, which our node may not know yet. */
+/** Reasons that may mean that the money has already moved, which our node may not show yet. */
 const SPENT = /used|already|duplicate/i;
 const TRANSACTION = /^\w{1,128}$/;
 const LONGEST_TEXT = 100;
 const QUIET_MS = 10_000;
-/** How long one look at a chain may take. */
+/** The timeout of one look at a chain. */
 const LOOK_MS = 10_000;
-/** Between two looks for the same payment. */
+/** The pause between two looks for one payment. */
 const LOOK_PAUSE_MS = 1000;
 
 export function createSettler(deps: SettlerDeps): Settler {
@@ -84,7 +88,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     look: (payment, offer) => look(payment, offer, failure(offer, "settlement_unknown")),
   };
 
-  /** The facilitator's answer; or that the chain shows the transfer, while the facilitator keeps silent. */
+  /** The facilitator's answer; or the transfer on the chain, when that shows first while the facilitator is silent. */
   async function ask(
     payment: PaymentPayload,
     offer: PaymentRequirements,
@@ -110,7 +114,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     }
   }
 
-  /** Fulfils when the chain shows the transfer. Never otherwise. */
+  /** Resolves only when the chain shows the transfer. */
   async function watchChain(
     payment: PaymentPayload,
     offer: PaymentRequirements,
@@ -123,7 +127,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     return new Promise(() => {}); // The facilitator has answered.
   }
 
-  /** Holds the chain against a success that the facilitator reports. */
+  /** Looks up on the chain a success that the facilitator reports. */
   async function confirm(
     payment: PaymentPayload,
     offer: PaymentRequirements,
@@ -157,7 +161,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     return { state: "unknown", receipt, isFinal: false, isReadable };
   }
 
-  /** A node's outage meets every open payment again and again: it is logged once in a while. */
+  /** Logs at most once per `QUIET_MS` and network: an outage of a node affects every open payment. */
   function complain(network: string, error: unknown): undefined {
     const now = performance.now();
     if (now < (quietUntil.get(network) ?? 0)) return;
@@ -168,11 +172,11 @@ export function createSettler(deps: SettlerDeps): Settler {
 
 const settledOnWord = (receipt: SettleResponse): Settlement => ({ state: "settled", receipt, isFinal: false });
 
-/** Only the rail's own names count: what a facilitator says of itself does not. */
+/** The rail's name of the facilitator; names that the rail does not list are ignored. */
 const nameIn = ({ facilitator }: Rail, name: string | undefined): string | undefined =>
   facilitator.members?.find((member) => member.name === name)?.name;
 
-/** A success that names another network, no transaction, or another amount proves nothing. */
+/** A success with another network, another amount or without a transaction proves nothing. */
 const fits = (answer: SettleResponse, offer: PaymentRequirements): boolean =>
   answer.network === offer.network &&
   TRANSACTION.test(answer.transaction) &&
@@ -181,7 +185,7 @@ const fits = (answer: SettleResponse, offer: PaymentRequirements): boolean =>
 const isRefusal = ({ success, transaction, errorReason = "" }: SettleResponse): boolean =>
   !success && transaction === "" && REFUSED.test(errorReason) && !SPENT.test(errorReason);
 
-/** The members that x402 knows, short enough for a header. Facilitators write null for "none". */
+/** Keeps the fields that x402 defines, short enough for a header. Facilitators write null for "none". */
 function toReceipt({ success, transaction, network, ...texts }: SettleResponse): SettleResponse {
   const { errorReason, errorMessage, payer, amount } = texts;
   const known = Object.entries({ errorReason, errorMessage, payer, amount }).filter(([, text]) => (text ?? "") !== "");
@@ -189,7 +193,7 @@ function toReceipt({ success, transaction, network, ...texts }: SettleResponse):
   return { success, ...brief, transaction: toBrief(transaction), network: toBrief(network) };
 }
 
-/** A foreign text, short enough for headers and logs. */
+/** Shortens foreign text for headers and logs. */
 export const toBrief = (text: string, longest = LONGEST_TEXT): string =>
   text.length > longest ? `${text.slice(0, longest)}…` : text;
 

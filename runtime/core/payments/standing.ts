@@ -1,18 +1,18 @@
 import type { Store } from "../store.ts";
 
 /**
- * Which payers must pay before they are worked for: those who have had work done and did not pay for it. Kept in the store
- * for all processes.
+ * Which payers must pay before the work: those who did not pay for work that was done. Kept in the store for all
+ * processes.
  */
 export interface Standing {
   paysFirst(payer: string): Promise<boolean>;
-  /** A payer's settlement was refused after the work was done. */
+  /** The payer's settlement was refused after the work was done. */
   noteRefused(payer: string): Promise<void>;
-  /** A payer has left after the work had begun. The third time in an hour counts. */
+  /** The payer disconnected after the work had begun. Counts from the third time within an hour. */
   noteLeft(payer: string): Promise<void>;
 }
 
-/** How long a payer pays first. */
+/** How long a payer must pay first. */
 const PAYS_FIRST_MS = 24 * 60 * 60_000;
 const LEFT_WINDOW_MS = 60 * 60_000;
 const MOST_LEFT = 3;

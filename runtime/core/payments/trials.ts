@@ -5,22 +5,22 @@ import { isJobService, type Service } from "../service.ts";
 import { payerOf } from "./purchase.ts";
 
 /**
- * Whether work that is paid first is still sold. Each payment whose work fails costs the seller the fee of a refund. So a
- * buyer for whom a service has failed many times in a row rests, and a service that has failed for as many buyers rests for
- * all: they are refused before they are charged. What was sold before is tried again all the while, and after the rest one
- * buyer at a time: the first work that is delivered ends it, a buyer's own rest only what is delivered to that buyer. Kept
- * in this process.
+ * Pauses the sale of work that is paid first and keeps failing, since each refund costs the seller a fee. A buyer rests
+ * after many failures of one service in a row; the service rests for everybody after failures for as many buyers.
+ * Resting means: refused before the charge. Meanwhile work that was already sold is retried. After the rest, one buyer
+ * at a time is let in. The first delivery ends the service's rest; a buyer's own rest ends with a delivery to that
+ * buyer. Kept in the memory of this process.
  */
 export interface Trials {
   /** Lets a buyer in. @throws Problem `unavailable` while the service rests, or while another buyer tries it. */
   enter(service: Service, buyer: string | undefined): void;
-  /** Work was delivered to a buyer: the service rests no more, and what failed for this buyer is forgotten. @param service its id */
+  /** Work was delivered: ends the service's rest and forgets this buyer's failures. @param service its id */
   delivered(service: string, buyer: string | undefined): void;
-  /** The first run of a payment's work has failed. @param service its id */
+  /** The first run of a payment's work failed. @param service its id */
   failed(service: string, buyer: string | undefined): void;
-  /** A job has ended: its work was delivered, or has failed for good. What was free says nothing against a service. */
+  /** A job ended: delivered, or failed for good. Failures of free jobs do not count. */
   ended(job: Pick<JobRecord, "service" | "begun">, state: JobEnd["state"]): void;
-  /** Why a service rests for all: a sentence; undefined while it is sold. @param service its id */
+  /** The reason, a sentence, why a service rests for all buyers; undefined while it is sold. @param service its id */
   reasonAgainst(service: string): string | undefined;
 }
 
@@ -30,29 +30,29 @@ export interface TrialsDeps {
   readonly log: Log;
 }
 
-/** Failures in a row. */
+/** A number of failures in a row. */
 interface Failures {
   readonly count: number;
   /** Unix milliseconds. */
   readonly restsUntil: number;
 }
 
-/** How the work of one service goes. */
+/** The failures of one service. */
 interface Trial {
   all: Failures | undefined;
-  /** For whom it has failed since it was last delivered: `all` counts each of them once. */
+  /** The buyers for whom it failed since the last delivery: `all` counts each of them once. */
   readonly since: Set<string>;
-  /** Their own failures, the latest at the end. */
+  /** The failures of each buyer, the latest last. */
   readonly buyers: Map<string, Failures>;
 }
 
-/** Failures in a row before a rest; jobs are tried several times, and may fail by their input. */
+/** Failures in a row before a rest. More for jobs, which are retried and may fail because of their input. */
 const MOST = 5;
 const MOST_JOBS = 20;
-/** The first rest; doubled with each failure after it. */
+/** The first rest; doubled with each further failure. */
 const REST_MS = 30_000;
 const LONGEST_REST_MS = 10 * 60_000;
-/** So long the next buyer waits for the one that tries the service. */
+/** How long the next buyer waits while one buyer tries the service. */
 const TRIAL_MS = 30_000;
 /** How many buyers of one service are remembered. */
 const MOST_BUYERS = 1000;
@@ -64,7 +64,9 @@ export function createTrials({ services, clock, log }: TrialsDeps): Trials {
   const isResting = (service: string, failures: Failures | undefined): failures is Failures =>
     failures !== undefined && failures.count >= mostOf(service);
 
-  /** The failures with the time in which the next one is kept waiting. @throws Problem `unavailable` during a rest. */
+  /**
+   * The failures, with the rest extended by `TRIAL_MS` for the next buyer. @throws Problem `unavailable` during a rest.
+   */
   function take(failures: Failures, whose: string): Failures {
     const leftMs = failures.restsUntil - clock.now();
     if (leftMs <= 0) return { ...failures, restsUntil: clock.now() + TRIAL_MS };
@@ -100,7 +102,7 @@ export function createTrials({ services, clock, log }: TrialsDeps): Trials {
       trial.buyers.delete(buyer);
       trial.buyers.set(buyer, own);
       if (trial.buyers.size > MOST_BUYERS) trial.buyers.delete(trial.buyers.keys().next().value as string);
-      if (trial.since.has(buyer) && !isResting(service, trial.all)) return; // It may come from what this buyer asks for.
+      if (trial.since.has(buyer) && !isResting(service, trial.all)) return; // This buyer's input may be the cause.
       trial.since.add(buyer);
       trial.all = add(service, trial.all);
       const { count } = trial.all;

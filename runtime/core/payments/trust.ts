@@ -6,24 +6,27 @@ import type { Store } from "../store.ts";
 import type { Distrust } from "../x402/rails.ts";
 
 /**
- * Which facilitators are believed, each on each of its networks. One that reports a settlement which the chain does not show
- * is not, until the chain shows that settlement after all, the operator says so, or a day has passed. Kept in the store for
+ * Which facilitators are trusted, per network. A facilitator that reports a settlement which the chain does not show is
+ * distrusted until the chain shows it, the operator pardons the facilitator, or a day has passed. Kept in the store for
  * all processes.
  */
 export interface FacilitatorTrust {
-  /** Why a facilitator is not believed: a sentence; undefined while it is. Reads what is in memory. */
+  /** The reason, a sentence, why a facilitator is distrusted; undefined while it is trusted. Reads memory only. */
   reasonAgainst(facilitator: string, network: string): string | undefined;
-  /** The reason against the first facilitator of a rail, where none of them is believed. Reads what is in memory. */
+  /** The reason against the first facilitator of a rail, when all are distrusted. Reads memory only. */
   reasonAgainstAll(rail: RailManifest): string | undefined;
-  /** Those that are not believed now. */
+  /** The facilitators that are distrusted now. */
   distrusted(): readonly Distrust[];
-  /** The chain does not show a settlement that was reported. */
+  /** Distrusts a facilitator: the chain does not show a settlement that it reported. */
   withdraw(claim: ReportedSettlement): void;
-  /** The chain shows the payment after all, by this transaction: what another facilitator has settled proves nothing. */
+  /**
+   * Ends distrust because the chain shows the payment by this transaction; another facilitator's transaction proves
+   * nothing.
+   */
   restore(claim: Pick<ReportedSettlement, "payment" | "transaction">): void;
   /**
-   * Believes a facilitator again on all networks, whatever it has reported until now. @returns how many networks it is
-   * believed on again. @throws Problem `bad-request` for one that no rail has, `unavailable`.
+   * Trusts a facilitator again on all networks, whatever it has reported so far. @returns on how many networks it was
+   * distrusted. @throws Problem `bad-request` for a facilitator that no rail has, `unavailable`.
    */
   pardon(facilitator: string): Promise<number>;
   /** Reads the store. @throws Problem `unavailable`. */
@@ -44,7 +47,7 @@ export interface ReportedSettlement {
   readonly claimedAt: number;
 }
 
-/** What is on record of a facilitator: a doubt, or since when it is forgiven. */
+/** The record of a facilitator on one network: the doubt, or the time of the pardon. */
 type Entry = { readonly doubt: Doubt } | { readonly pardonedAt: number };
 
 interface Doubt extends Pick<ReportedSettlement, "payment" | "transaction"> {
@@ -60,14 +63,14 @@ export interface FacilitatorTrustDeps {
 }
 
 const DOUBT_MS = 24 * 60 * 60_000;
-/** Longer than a settlement that the chain does not show is looked for. */
+/** Longer than a settlement that the chain does not show is searched for. */
 const PARDON_MS = 2 * DOUBT_MS;
 
 export function createFacilitatorTrust({ site, store, clock, log }: FacilitatorTrustDeps): FacilitatorTrust {
   const parties = partiesOf(site);
   const entries = new Map<string, Entry>();
   const listeners: (() => void)[] = [];
-  /** What memory knows better than the store, until it is written. */
+  /** Keys whose newest entry is in memory and not yet in the store. */
   const unwritten = new Set<string>();
   const report = (error: unknown): void => log.error("facilitator.trust-not-kept", { error });
 
@@ -85,7 +88,7 @@ export function createFacilitatorTrust({ site, store, clock, log }: FacilitatorT
     for (const listener of listeners) listener();
   };
 
-  /** Where nobody else settles, what the chain shows is its own, also under another transaction's name. */
+  /** Where only one facilitator settles, every settlement on the chain is its own, whatever the transaction's hash. */
   const isAlone = (network: string): boolean => parties.filter((party) => party.network === network).length === 1;
   const write = (key: string, work: () => Promise<void>): void => {
     unwritten.add(key);
@@ -117,7 +120,7 @@ export function createFacilitatorTrust({ site, store, clock, log }: FacilitatorT
       write(key, async () => {
         const known = await store.get<Entry>(key);
         if (isPardoned(known))
-          change(key, known); // By another process, a moment ago.
+          change(key, known); // Another process pardoned it a moment ago.
         else await store.set(key, entry, DOUBT_MS);
       });
     },
@@ -163,7 +166,7 @@ interface Party {
   readonly network: string;
 }
 
-/** Every facilitator on every network on which it settles. */
+/** Every pair of a facilitator and a network on which it settles. */
 function partiesOf(site: FacilitatorTrustDeps["site"]): readonly Party[] {
   const all = site.rails.flatMap((rail) =>
     facilitatorsOf(rail, site).map((facilitator) => ({ facilitator, network: rail.network })),

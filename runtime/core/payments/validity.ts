@@ -2,13 +2,13 @@ import type { Service } from "../service.ts";
 import type { Payment, Refusal } from "../x402/read-payment.ts";
 import { SETTLE_MARGIN_SECONDS } from "./reconciler.ts";
 
-/** A payment is remembered for as long as it could be used again: a day is enough for any client, and for our disk. */
+/** The longest validity we accept: payments are remembered while they can be used again, and a day suits any client. */
 const LONGEST_SECONDS = 24 * 60 * 60;
 
 /**
- * Why a payment cannot be taken at this time, by its own dates.
+ * Why a payment's validity dates do not allow it now.
  * @param nowMs Unix milliseconds
- * @param leastSeconds how long the authorization must live before it is settled
+ * @param leastSeconds how long the authorization must still be valid
  */
 export function explainTime({ authorization }: Payment, nowMs: number, leastSeconds = 0): Refusal | undefined {
   const { validAfter, validBefore } = authorization;
@@ -18,6 +18,6 @@ export function explainTime({ authorization }: Payment, nowMs: number, leastSeco
   return validAfter !== undefined && validAfter > now ? "payment_not_yet_valid" : undefined;
 }
 
-/** Work that is paid for afterwards is not begun for a payment that may expire meanwhile. */
+/** Work that is paid for afterwards does not begin when the payment may expire during the work. */
 export const leastSecondsOf = ({ manifest: { charge }, job, deadlineMs }: Service): number =>
   charge === "first" || job ? 0 : deadlineMs / 1000;

@@ -1,22 +1,22 @@
 import { SHOW_STEP } from "../books/showing.ts";
 
-/** Shows what was entered in a book, some time after it was entered. */
+/** Moves entered events into the readable tables of the book, some time after they were entered. */
 export interface BookSweep {
-  /** Something is entered. */
+  /** Notes that an event was entered. */
   note(): void;
   close(): void;
 }
 
 export interface BookSweepDeps {
-  /** Does one step in a transaction. @returns whether there may be more */
+  /** Does one step in a transaction. @returns whether more may be left */
   readonly step: () => Promise<boolean>;
-  /** How long something waits at most, while nobody asks for it. */
+  /** The longest delay while nobody reads the book. */
   readonly everyMs?: number;
 }
 
 const EVERY_MS = 5000;
 
-/** A step follows when enough was entered, or time has passed: the more in one step, the less each line costs. */
+/** A step runs after enough events or enough time: the larger the step, the cheaper each line. */
 export function createBookSweep({ step, everyMs = EVERY_MS }: BookSweepDeps): BookSweep {
   let timer: NodeJS.Timeout | undefined;
   let entered = 0;
@@ -28,7 +28,7 @@ export function createBookSweep({ step, everyMs = EVERY_MS }: BookSweepDeps): Bo
     timer = undefined;
     isBusy = true;
     entered = 0;
-    // The lock or the disk refuses: the next one tries again.
+    // The lock or the disk refused: the next step tries again.
     const hasMore = await step().catch(() => true);
     isBusy = false;
     if (hasMore || entered > 0) schedule();

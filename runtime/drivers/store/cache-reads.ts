@@ -3,8 +3,8 @@ import type { InCall, NoteInCall } from "../../core/call.ts";
 
 const scope = new AsyncLocalStorage<NoteInCall>();
 
-/** Runs a call; the reads of caches on its behalf count for it. */
+/** Runs a call; its cache reads are passed to `note`. */
 export const inCall: InCall = (note, call) => scope.run(note, call);
 
-/** Counts a cache's read on behalf of the call that runs; nothing outside of calls. */
+/** Counts a cache read for the current call; does nothing outside of calls. */
 export const noteCacheRead = (isHit: boolean): void => scope.getStore()?.(isHit ? "cache:hit" : "cache:miss");

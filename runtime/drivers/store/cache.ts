@@ -12,7 +12,7 @@ export interface CacheOptions {
   readonly log: Log;
 }
 
-/** As it stands in the store. */
+/** The stored form of a value. */
 interface Entry {
   readonly value: unknown;
   readonly stored_at: number;
@@ -22,8 +22,8 @@ interface Entry {
 const PLAIN_KEY = /^[\w.:/-]{1,200}$/;
 
 /**
- * A plugin's corner of the store. A store that fails is as good as empty: its failure is logged, and the answer still comes.
- * What `produce` gives is handed out as the JSON that it becomes, to the first caller as to all later ones.
+ * A plugin's cache in the store. A failing store is treated as an empty one: the failure is logged, and the caller gets
+ * its value. Every caller, the first included, gets the value as it reads after a round trip through JSON.
  */
 export function createCache({ store, namespace, clock, log }: CacheOptions): Cache {
   const share = createSingleFlight<string>();
@@ -53,7 +53,7 @@ export function createCache({ store, namespace, clock, log }: CacheOptions): Cac
     },
   };
 
-  /** The JSON of a Cached. */
+  /** The cached or produced value, as the JSON text of a Cached. */
   async function recall(name: string, ttlMs: number, produce: () => Promise<unknown>): Promise<string> {
     const known = await read(name, ttlMs);
     if (known) return JSON.stringify(known);
@@ -68,7 +68,7 @@ export function createCache({ store, namespace, clock, log }: CacheOptions): Cac
       log.warn("cache.unread", { namespace, error });
     });
     if (!entry) return undefined;
-    const ageMs = Math.abs(clock.now() - entry.stored_at); // A clock that was set back keeps nothing for longer.
+    const ageMs = Math.abs(clock.now() - entry.stored_at); // Absolute: a clock that was set back extends nothing.
     if (ageMs >= Math.min(entry.ttl_ms, maxAgeMs)) return undefined;
     return { value: entry.value as T, storedAt: entry.stored_at };
   }
@@ -80,7 +80,7 @@ export function createCache({ store, namespace, clock, log }: CacheOptions): Cac
     });
   }
 
-  /** Keys of any length and content, of which no two become one. */
+  /** Maps keys of any length and content to store keys, without collisions. */
   function toName(key: string): string {
     return `cache:${namespace}:${PLAIN_KEY.test(key) ? key : `#${sha256(JSON.stringify(key))}`}`;
   }

@@ -5,24 +5,24 @@ import type { CreateLimiter } from "../../core/limiter.ts";
 import type { Durability, Store, Tally } from "../../core/store.ts";
 import { createMemoryLimiter } from "../memory-limiter.ts";
 
-/** A store that was opened, and must be closed. */
+/** An open store, which must be closed. */
 export interface OpenStore extends Store {
-  /** Limiters whose counts all processes share that share the store, where they may be on several machines. */
+  /** Limiters that count across all processes that share the store, if these may be on several machines. */
   readonly createLimiter: CreateLimiter;
-  /** Fulfils when the store answers and may be used. @throws Problem `unavailable`. */
+  /** Resolves when the store answers and may be used. @throws Problem `unavailable`. */
   ping(): Promise<void>;
   /**
-   * Takes some of what is older out of the book. @param before lines: Unix milliseconds, 0 for none
-   * @param tallyMinute tallies: minutes since the Unix epoch. @returns whether there is more.
+   * Deletes some older lines and tallies from the book. @param before lines: Unix milliseconds, 0 for none
+   * @param tallyMinute tallies: minutes since the Unix epoch. @returns whether more is left
    */
   forget(before: number, tallyMinute: number): Promise<boolean>;
-  /** Sentences for the operator about what the store may lose, as they were at the last ping or later. */
+  /** Sentences for the operator about what the store may lose, as of the last ping or later. */
   warnings(): readonly string[];
-  /** Finishes what was asked for before. Afterwards everything rejects with Problem `unavailable`. */
+  /** Finishes the calls made so far. Afterwards every call rejects with Problem `unavailable`. */
   close(): Promise<void>;
 }
 
-/** What Keyv asks of an adapter, as far as it is used here. Values are JSON texts; expiry is the adapter's alone. */
+/** The part of Keyv's adapter interface that is used. Values are JSON texts; only the adapter handles expiry. */
 export interface TextAdapter {
   get(key: string): Promise<string | undefined>;
   set(key: string, text: string, ttlMs?: number): Promise<unknown>;
@@ -31,25 +31,25 @@ export interface TextAdapter {
 
 type Entered = Parameters<Store["enter"]>[0];
 
-/** What Keyv cannot do. Keys and texts are checked already. */
+/** Operations that Keyv does not have. Keys and texts are already checked. */
 export interface Atomics {
   putIfAbsent(key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<boolean>;
-  /** undefined when the key holds something else than an integer. */
+  /** undefined when the value of the key is not an integer. */
   incr(key: string, by: number, ttlMs: number | undefined, durability: Durability): Promise<number | undefined>;
   join(key: string, member: string, weight: number, ttlMs: number): Promise<Tally>;
   leave(key: string, member: string): Promise<void>;
-  /** Writes a text and enters an event, both or neither; an event that is there already is not entered again. */
+  /** Writes a text and enters an event, both or neither; an event that exists is not entered again. */
   enter(event: Entered, key: string, text: string, ttlMs: number | undefined, durability: Durability): Promise<void>;
   count(tallies: readonly BookTally[]): Promise<void>;
   forget(before: number, tallyMinute: number): Promise<boolean>;
-  /** One page of the keys that begin with `prefix`, from `cursor` on; without `next`, it was the last. */
+  /** One page of the keys that begin with `prefix`, from `cursor` on; the last page has no `next`. */
   page(
     prefix: string,
     cursor: string | undefined,
   ): Promise<{ readonly keys: readonly string[]; readonly next?: string }>;
   ping(): Promise<void>;
   close(): Promise<void>;
-  /** Why nothing may be asked of the store now, although it answers. */
+  /** Why the store must not be used now although it answers. */
   fault?(): Problem | undefined;
   warnings?(): readonly string[];
   /** Default: in memory. */
@@ -57,12 +57,12 @@ export interface Atomics {
 }
 
 const LONGEST_KEY = 512;
-/** More than a hundred years, and less than any store can count. */
+/** More than a hundred years, and less than the limit of any store. */
 const LONGEST_TTL_MS = 2 ** 42;
 
 /**
- * A Store over Keyv and what Keyv cannot do. Calls take effect in the order in which they were made, awaited or not:
- * Keyv hands a value over one turn of the microtask queue after `set` was called, so all others wait for one.
+ * A Store made of Keyv and `Atomics`. Calls take effect in the order in which they were made, awaited or not: Keyv
+ * passes a value on one microtask after `set` was called, so that all other calls wait for one microtask, too.
  */
 export function toStore(adapt: (durability: Durability) => TextAdapter, atomics: Atomics): OpenStore {
   const keyvs = { durable: toKeyv(adapt("durable")), lazy: toKeyv(adapt("lazy")) };
@@ -102,7 +102,7 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, atomics:
     delete: remove,
     putIfAbsent: (key, value, ttlMs, durability = "durable") =>
       reach(async () => {
-        const text = toText(value); // now: the caller may change the value as soon as this has returned
+        const text = toText(value); // now, because the caller may change the value after this call
         await null;
         return atomics.putIfAbsent(checkKey(key), text, toTtl(ttlMs), durability);
       }),
@@ -136,7 +136,7 @@ export function toStore(adapt: (durability: Durability) => TextAdapter, atomics:
         cursor = page.next;
       } while (cursor !== undefined);
     },
-    ping: () => attempt(atomics.ping), // It looks for the fault again.
+    ping: () => attempt(atomics.ping), // `ping` looks for the fault again.
     warnings: () => atomics.warnings?.() ?? [],
     close() {
       closing ??= Promise.resolve().then(() => atomics.close());
@@ -154,10 +154,10 @@ const toKeyv = (adapter: TextAdapter): Keyv =>
     deserialize: <T>(text: string) => ({ value: JSON.parse(text) as T }),
   });
 
-/** Keyv demands it of every adapter; a store that holds money is never emptied. */
+/** Keyv requires `clear` of every adapter, but a store that holds money is never emptied. */
 const refuseClear = (): Promise<void> => Promise.reject(new TypeError("a store is never cleared"));
 
-/** Keys that differ must stay different in every store. */
+/** Rejects keys that some store could confuse with another key. */
 function checkKey(key: string): string {
   if (key.length > LONGEST_KEY) throw new TypeError(`a key has at most ${LONGEST_KEY} characters`);
   if (!key.isWellFormed()) throw new TypeError("a key is well-formed Unicode");
@@ -170,7 +170,7 @@ function toText(value: unknown): string {
   return text;
 }
 
-/** Whole milliseconds; what is over already lives for one, since 0 means for ever to Keyv. */
+/** Whole milliseconds; a TTL of 0 or less becomes 1, since 0 means "for ever" to Keyv. */
 function toTtl(ttlMs: number | undefined): number | undefined {
   if (ttlMs === undefined || ttlMs === Number.POSITIVE_INFINITY) return undefined;
   if (Number.isNaN(ttlMs)) throw new TypeError("a time to live is a number");

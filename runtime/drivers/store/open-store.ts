@@ -8,24 +8,24 @@ import { openRedisStore } from "./redis.ts";
 import { openSqliteStore } from "./sqlite.ts";
 
 export interface StoreOptions {
-  /** When set, state lives in Redis and nothing is written to the disk. */
+  /** When set, state is kept in Redis and nothing is written to disk. */
   readonly redisUrl?: string | undefined;
-  /** The folder of the embedded store; created for this user alone. */
+  /** The folder of the embedded store; created with access for this user alone. */
   readonly dataDir: string;
-  /** Told of what Redis may lose, and once that it is waited for. */
+  /** Logs what Redis may lose, and once that payphone waits for Redis. */
   readonly log?: Log;
-  /** How long to wait for a Redis that is not there yet, in milliseconds: it may start at the same time. 0 unless given. */
+  /** How long to wait for a Redis that is still starting, in milliseconds; 0 by default. */
   readonly patienceMs?: number;
 }
 
-/** What every key in Redis begins with. */
+/** The prefix of every key in Redis. */
 export const NAMESPACE = "payphone";
 const AGAIN_MS = 250;
 
 /** The file of the embedded store. */
 export const storeFileOf = (dataDir: string): string => join(dataDir, "payphone.sqlite");
 
-/** Opens the store that is configured. @throws Problem `unavailable` with the reason why it cannot be opened. */
+/** Opens the configured store. @throws Problem `unavailable` with the reason when it cannot be opened. */
 export async function openStore(options: StoreOptions): Promise<OpenStore> {
   const { redisUrl, dataDir, log = silentLog, patienceMs = 0 } = options;
   if (redisUrl === undefined) return openSqliteStore({ file: storeFileOf(dataDir) });
@@ -40,5 +40,5 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
     }
 }
 
-/** A Redis that is there and unfit has no cause, and stays unfit. */
+/** A Problem with a cause means that Redis is unreachable; one without, that Redis is unfit and waiting is useless. */
 const isAway = (error: unknown): boolean => error instanceof Problem && error.options.cause !== undefined;

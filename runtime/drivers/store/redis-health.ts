@@ -1,19 +1,19 @@
 import type { Log } from "../../api/capabilities.ts";
 import { Problem } from "../../api/problem.ts";
 
-/** The commands that tell how a Redis keeps what it is given. */
+/** The commands that show how a Redis keeps its data. */
 export interface RedisTeller {
   info(section: string): Promise<string>;
   configGet(name: string): Promise<Readonly<Record<string, string>>>;
 }
 
-/** Watches whether a Redis still keeps what it is given. */
+/** Watches whether a Redis still keeps its data. */
 export interface RedisHealth {
-  /** Asks Redis. @throws Problem `unavailable` with what is wrong with it, and whatever the commands throw. */
+  /** Asks Redis. @throws Problem `unavailable` with the fault that was found, and whatever the commands throw. */
   examine(): Promise<void>;
-  /** What the newest examination has found wrong: nothing may be sold. */
+  /** The fault that the last examination found; while there is one, nothing may be sold. */
   fault(): Problem | undefined;
-  /** Sentences about what it may lose in a crash. */
+  /** Sentences about the data that a crash may lose. */
   warnings(): readonly string[];
   close(): void;
 }
@@ -27,7 +27,7 @@ export interface RedisHealthDeps {
 
 const EVERY_MS = 5000;
 
-/** Examines a Redis every few seconds; each change is logged once. */
+/** Examines Redis every few seconds; each change is logged once. */
 export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealthDeps): RedisHealth {
   let fault: string | undefined;
   let warnings: readonly string[] = [];
@@ -51,7 +51,7 @@ export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealt
     const again = (): void => {
       if (!isClosed) timer = setTimeout(watch, everyMs).unref();
     };
-    look().then(again, again); // A Redis that is away is told of by whoever asks it for something.
+    look().then(again, again); // A Redis outage is reported by the calls that need Redis.
   }
 
   async function look(): Promise<void> {
@@ -59,7 +59,7 @@ export function createRedisHealth({ redis, log, everyMs = EVERY_MS }: RedisHealt
       redis.info("memory"),
       redis.info("persistence"),
       redis.info("replication"),
-      redis.configGet("appendfsync").catch(() => ({})), // Where it is hosted, it may be forbidden to ask.
+      redis.configGet("appendfsync").catch(() => ({})), // Hosted Redis may forbid CONFIG GET.
     ]);
     tell(
       explainEviction(memory) ?? explainRole(replication),
@@ -84,7 +84,7 @@ const toProblem = (fault: string): Problem => new Problem("unavailable", fault, 
 const field = (info: string, name: string): string | undefined =>
   new RegExp(`^${name}:([^\\r\\n]*)`, "m").exec(info)?.[1];
 
-/** A Redis that evicts keys when its memory is full forgets which payments were made. */
+/** A Redis that evicts keys when its memory is full loses payments. */
 function explainEviction(memory: string): string | undefined {
   const policy = field(memory, "maxmemory_policy") ?? "noeviction";
   if ((field(memory, "maxmemory") ?? "0") === "0" || policy === "noeviction") return undefined;

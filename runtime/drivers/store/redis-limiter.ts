@@ -2,20 +2,20 @@ import RateLimiterRedis from "rate-limiter-flexible/lib/RateLimiterRedis.js";
 import type { CreateLimiter } from "../../core/limiter.ts";
 import { createMemoryLimiter } from "../memory-limiter.ts";
 
-/** What limiters ask of a client of the package `redis`. */
+/** The part of the client of the package `redis` that limiters use. */
 export interface LimiterClient {
   readonly isReady: boolean;
   eval(script: string, input: { readonly keys: string[]; readonly arguments: string[] }): Promise<unknown>;
 }
 
 /**
- * Limiters that all processes on one Redis share. While Redis is gone each process counts for itself. Whoever has spent a
- * budget twice over is refused from memory, so that a flood does not reach Redis.
+ * Limiters that all processes on one Redis share. While Redis is unreachable, each process counts for itself. A key
+ * that has spent twice its budget is refused from memory, so that a flood does not reach Redis.
  */
 export const createRedisLimiters =
   (client: LimiterClient, namespace: string): CreateLimiter =>
   ({ budget, points, seconds }) => {
-    const duration = Math.max(1, Math.ceil(seconds)); // Redis counts whole seconds; with 0 nothing would ever expire.
+    const duration = Math.max(1, Math.ceil(seconds)); // Redis counts whole seconds, and 0 would mean no expiry.
     const blocked = 2 * points;
     return new RateLimiterRedis({
       storeClient: client,
@@ -25,6 +25,6 @@ export const createRedisLimiters =
       points,
       duration,
       inMemoryBlockOnConsumed: blocked,
-      insuranceLimiter: createMemoryLimiter({ budget, points, seconds: duration }) as never, // It is one of the package's.
+      insuranceLimiter: createMemoryLimiter({ budget, points, seconds: duration }) as never, // Of this package.
     });
   };

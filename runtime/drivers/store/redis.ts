@@ -10,17 +10,17 @@ import { createRedisLimiters, type LimiterClient } from "./redis-limiter.ts";
 export interface RedisStoreOptions {
   /** `redis://` or `rediss://`, with the credentials. */
   readonly url: string;
-  /** What every key begins with, so that a Redis can be shared. */
+  /** The prefix of every key, so that a Redis can be shared. */
   readonly namespace: string;
-  /** Told once of each thing that is wrong with how Redis keeps what it is given. */
+  /** Logs each fault in how Redis keeps its data, once. */
   readonly log?: Log | undefined;
 }
 
-/** A connection on which nothing comes back, not even to a ping, is given up for a new one. */
+/** A connection that answers nothing for this long, not even a ping, is replaced. */
 const PING_MS = 1000;
 const SCAN_COUNT = 500;
 
-/** The sum, or nothing when the key holds something else than an integer. The time to live counts from the first. */
+/** Returns the sum, or nothing when the value is not an integer. The time to live runs from the first increment. */
 const INCR = `
   local known = redis.call("GET", KEYS[1])
   if known and not string.match(known, "^%-?%d+$") then return false end
@@ -28,7 +28,7 @@ const INCR = `
   if not known and ARGV[2] ~= "" then redis.call("PEXPIRE", KEYS[1], ARGV[2]) end
   return sum`;
 
-/** A hash of "weight expiry" by member; whatever has expired by Redis's own clock leaves on the way. */
+/** A hash of "weight expiry" by member; removes expired members, by Redis's own clock. */
 const JOIN = `
   local time = redis.call("TIME")
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -42,23 +42,23 @@ const JOIN = `
   if redis.call("PTTL", KEYS[1]) < tonumber(ARGV[3]) then redis.call("PEXPIRE", KEYS[1], ARGV[3]) end
   return { members, string.format("%.0f", weight) }`;
 
-/** An event is entered once. The stream is the shop's book, and is trimmed by nobody but `forget`. */
+/** Enters an event once. The stream is the shop's book; only `forget` trims it. */
 const ENTER = `
   if ARGV[2] == "" then redis.call("SET", KEYS[3], ARGV[1])
   else redis.call("SET", KEYS[3], ARGV[1], "PX", ARGV[2]) end
   if redis.call("SET", KEYS[1], "1", "NX", "PX", ARGV[4]) then redis.call("XADD", KEYS[2], "*", "e", ARGV[3]) end
   return 1`;
-/** So long something might be entered a second time: longer than any record that leads to it is kept. */
+/** How long an event's id is remembered: longer than any record that could enter the event again. */
 const ENTERED_MS = 100 * 24 * 60 * 60_000;
 
 /**
- * A Store in Redis, for several machines. It is as durable as that Redis: for money, `appendonly yes` with
- * `appendfsync always`. While Redis is gone everything rejects within two seconds; it is found again by itself. While it may
- * forget what has not expired, or takes no writes, everything rejects, too.
- * @throws Problem `unavailable` when Redis cannot be reached, may forget what has not expired, or takes no writes.
+ * A Store in Redis, for several machines. It is as durable as that Redis: for money, set `appendonly yes` and
+ * `appendfsync always`. While Redis is unreachable, every call rejects within two seconds; the store reconnects by
+ * itself. While Redis may evict unexpired keys, or accepts no writes, every call rejects, too.
+ * @throws Problem `unavailable` when Redis cannot be reached, may evict unexpired keys, or accepts no writes.
  */
 export async function openRedisStore({ url, namespace, log = silentLog }: RedisStoreOptions): Promise<OpenStore> {
-  // It takes a tenth of a second to load: only those who use it wait for it.
+  // Imported on use: loading the package takes 0.1 seconds.
   const { default: KeyvRedis, createClient } = await import("@keyv/redis");
   const reconnection = createReconnection();
   const client = createClient({
@@ -70,7 +70,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
   const options = { namespace, throwOnConnectError: true, throwOnErrors: true, connectionTimeout: PATIENCE_MS };
   const redis = new KeyvRedis(client, options);
   let outage: unknown;
-  // Whoever asks for something is told; nobody else needs to know, but an "error" without a listener ends the process.
+  // Callers get the errors of their own calls; but an "error" event without a listener would end the process.
   redis.on("error", (error: unknown) => {
     outage = error;
   });
@@ -99,7 +99,7 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
     set: (key, text, ttlMs) => answered(redis.set(key, text, ttlMs)),
     delete: (key) => answered(redis.delete(key)),
   };
-  /** KeyvRedis asks for its client first; so must whoever wants to keep the order of calls. */
+  /** Gets the client first, as KeyvRedis does, so that calls keep their order. */
   const ask = <T>(command: () => Promise<T>): Promise<T> => answered(redis.getClient().then(command));
   const limiterClient: LimiterClient = {
     get isReady() {
@@ -152,5 +152,5 @@ export async function openRedisStore({ url, namespace, log = silentLog }: RedisS
   });
 }
 
-/** For MATCH, in which these stand for something else than themselves. */
+/** Escapes the special characters of MATCH patterns. */
 const escapeGlob = (text: string): string => text.replace(/[\\*?[\]]/g, "\\$&");

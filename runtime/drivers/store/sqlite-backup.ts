@@ -1,19 +1,19 @@
 import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
-/** What a backup says of itself. */
+/** The contents of a backup. */
 export interface BackupContents {
   readonly entries: number;
-  /** The text that was put beside the store. */
+  /** The text that was stored with the backup. */
   readonly beside: string | undefined;
 }
 
-/** How long a lock is waited for; the snapshot itself waits for nobody. */
+/** How long to wait for a lock; the snapshot itself waits for nobody. */
 const BUSY_MS = 10_000;
 
 /**
- * Copies a store as it is at one moment, while other processes read and write it. The copy is on disk when this returns.
- * @param beside text that is kept in the copy
+ * Copies a store as of one moment, while other processes read and write it. The copy is on disk when this returns.
+ * @param beside text to store in the copy
  * @throws Error when a file cannot be read or written, or the copy is damaged.
  */
 export function copySqlite(file: string, copy: string, beside: string | undefined): BackupContents {
@@ -28,8 +28,8 @@ export function copySqlite(file: string, copy: string, beside: string | undefine
 }
 
 /**
- * Turns a copy into a store again. @returns what stood beside it.
- * @throws Error when it is no copy of a store, or damaged.
+ * Turns a copy into a store again. @returns the text that was stored in the copy
+ * @throws Error when the file is not a copy of a store, or is damaged.
  */
 export function unpackSqlite(copy: string): BackupContents {
   return withDatabase(copy, (db) => {
@@ -40,7 +40,7 @@ export function unpackSqlite(copy: string): BackupContents {
   });
 }
 
-/** Whether a file is a whole copy of a store. @throws Error that says why not. */
+/** Checks that a file is a complete copy of a store. @throws Error with the reason when it is not. */
 export const inspectSqlite = (copy: string): BackupContents => withDatabase(copy, (db) => inspect(db, copy));
 
 function inspect(db: DatabaseSync, copy: string): BackupContents {
@@ -53,7 +53,7 @@ function inspect(db: DatabaseSync, copy: string): BackupContents {
 }
 
 function withDatabase<T>(file: string, work: (db: DatabaseSync) => T): T {
-  closeSync(openSync(file, "r")); // SQLite would make an empty file.
+  closeSync(openSync(file, "r")); // Fails when the file is missing, where SQLite would create an empty one.
   const db = new DatabaseSync(file, { timeout: BUSY_MS });
   try {
     return work(db);

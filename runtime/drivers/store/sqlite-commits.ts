@@ -3,18 +3,18 @@ import type { Durability } from "../../core/store.ts";
 import { isBusy, isSqliteError } from "../sqlite-errors.ts";
 import type { Syncs } from "./sqlite-sync.ts";
 
-/** Writes that share transactions, and syncs of the disk. */
+/** Groups writes into transactions and syncs of the disk. */
 export interface Commits {
   /**
-   * Runs `work` inside a transaction, after everything that was asked for before, and fulfils once that is as durable as
-   * was asked for; others see it a moment before. When the disk or the lock refuses, all works of the transaction are
-   * rolled back and reject; a TypeError that `work` throws before it has written anything is its own alone. When the disk
-   * refuses the sync, the durable ones reject, and may be there all the same.
+   * Runs `work` in a transaction, after all earlier works, and resolves when it has the requested durability; other
+   * connections see it a moment before. When the disk or the lock refuses, all works of the transaction are rolled back
+   * and reject; an error that `work` itself throws, before it has written anything, rejects only that work. When the
+   * disk refuses the sync, the durable works reject, although their writes may be on disk.
    */
   run<T>(key: string, work: () => T, durability?: Durability): Promise<T>;
-  /** Reads at once, or in its turn where something is still to be run for the key (without one: anything at all). */
+  /** Reads at once, unless works for the key are waiting: then in its turn. Without a key, any waiting work counts. */
   read<T>(key: string | undefined, work: () => T): Promise<T>;
-  /** Fulfils when nothing is left to be run or synced. */
+  /** Resolves when nothing is left to run or to sync. */
   drain(): Promise<void>;
 }
 
@@ -26,15 +26,15 @@ interface Task {
   readonly reject: (error: unknown) => void;
 }
 
-/** What a task came to in its transaction. */
+/** The result of a task in its transaction. */
 type Ran = { readonly task: Task } & ({ readonly value: unknown } | { readonly error: unknown });
 
 /** How long another process may hold the lock. */
 const PATIENCE_MS = 2000;
-/** A transaction blocks the event loop, and other processes: about a millisecond. */
+/** A transaction blocks the event loop and other processes: about a millisecond with this many tasks. */
 const MOST_TASKS = 256;
 
-/** @param sweep is run in each transaction, last. */
+/** @param sweep runs last in each transaction */
 export function createCommits(db: DatabaseSync, syncs: Pick<Syncs, "sync">, sweep: () => void): Commits {
   const runAll = createTransactions(db, sweep);
   let waiting: Task[] = [];
@@ -50,7 +50,7 @@ export function createCommits(db: DatabaseSync, syncs: Pick<Syncs, "sync">, swee
     else setTimeout(commit, delayMs);
   };
 
-  /** Whatever arrives in one turn of the event loop is committed together at its end. */
+  /** Commits everything that arrived in one turn of the event loop together. */
   function commit(): void {
     isScheduled = false;
     const tasks = waiting.slice(0, MOST_TASKS);
@@ -130,7 +130,7 @@ function createTransactions(db: DatabaseSync, sweep: () => void): (tasks: readon
       commit.run();
       return ran;
     } catch (error) {
-      // SQLite has rolled back by itself where the disk was full.
+      // SQLite itself rolls back when the disk is full.
       if (db.isTransaction) db.exec("ROLLBACK");
       throw error;
     }

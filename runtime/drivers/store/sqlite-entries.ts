@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 
 /**
- * Rows are kept in the order of writing, and only the small index is in the order of keys. A payment's entries share
- * pages with their neighbours, and a commit takes half as long as with rows in the order of keys.
+ * Rows are stored in the order of writing; only the small index is in key order. A payment's entries then share pages,
+ * and a commit takes half as long as with rows in key order.
  */
 export const ENTRIES = `
   CREATE TABLE IF NOT EXISTS entries (
@@ -10,28 +10,28 @@ export const ENTRIES = `
   ) STRICT;
   CREATE INDEX IF NOT EXISTS entries_expires ON entries (expires) WHERE expires IS NOT NULL;`;
 
-/** How many keys one page of a list has. */
+/** The keys of one page of a list. */
 export const PAGE = 500;
 const SWEEP_MOST = 200;
 
-/** An entry. Unix milliseconds. */
+/** An entry; `expires` in Unix milliseconds. */
 export type Entry = readonly [value: string, expires: number | null];
 
-/** The entries by their keys, to be asked and written inside a transaction. What has expired is not there. */
+/** The entries by key. Call the methods inside a transaction. Expired entries are not found. */
 export interface Entries {
   read(key: string): Entry | undefined;
   write(key: string, text: string, expires: number | null): void;
-  /** Writes where nothing is. @returns whether it has. */
+  /** Writes an entry if the key has none. @returns whether it was written */
   add(key: string, text: string, expires: number | null): boolean;
-  /** @returns whether it was there, expired or not. */
+  /** @returns whether the entry existed, expired or not */
   remove(key: string): boolean;
   /** The first keys from `start` on, in the order of their UTF-8 bytes. */
   list(start: string, isIncluded: boolean): readonly string[];
-  /** Deletes some of what has expired. @returns whether there is more. */
+  /** Deletes some expired entries. @returns whether more are left */
   sweep(): boolean;
 }
 
-/** The statements. @param now Unix milliseconds */
+/** Prepares the statements. @param now Unix milliseconds */
 export function createEntries(db: DatabaseSync, now: () => number): Entries {
   const live = "(expires IS NULL OR expires > ?)";
   const readOne = db.prepare(`SELECT value, expires FROM entries WHERE key = ? AND ${live}`);

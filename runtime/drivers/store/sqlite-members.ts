@@ -1,22 +1,27 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Tally } from "../../core/store.ts";
 
-/** They come and go with each call: a table of their own has few pages, and one row to write instead of three. */
+/**
+ * A separate table, because members come and go with each call: it has few pages, and one row to write instead of
+ * three.
+ */
 export const MEMBER_TABLE = `
   CREATE TABLE IF NOT EXISTS members (
     key TEXT NOT NULL, member TEXT NOT NULL, weight INTEGER NOT NULL, expires INTEGER NOT NULL, PRIMARY KEY (key, member)
   ) STRICT, WITHOUT ROWID;`;
 
-/** Who is counted under which key, to be asked and written inside a transaction. Who has expired is not there. */
+/**
+ * The members that are counted under each key. Call the methods inside a transaction. Expired members are not counted.
+ */
 export interface MemberTable {
-  /** @param expires Unix milliseconds @returns the tally with the member. */
+  /** @param expires Unix milliseconds @returns the tally, this member included */
   join(key: string, member: string, weight: number, expires: number): Tally;
   leave(key: string, member: string): void;
-  /** Forgets who has expired. */
+  /** Deletes expired members. */
   sweep(): void;
 }
 
-/** The statements. @param now Unix milliseconds */
+/** Prepares the statements. @param now Unix milliseconds */
 export function createMemberTable(db: DatabaseSync, now: () => number): MemberTable {
   const join = db.prepare(
     `INSERT INTO members (key, member, weight, expires) VALUES (?, ?, ?, ?)

@@ -2,29 +2,32 @@ import { close, closeSync, fdatasync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 
-/** Brings what is committed to the disk, beside the event loop and outside of every lock. */
+/** Syncs committed writes to the disk, off the event loop and outside of every lock. */
 export interface Syncs {
-  /** Fulfils when all that was committed before is on the disk. Calls that come while one is under way share the next. */
+  /** Resolves when everything committed before is on disk. Calls during a running sync share the next one. */
   sync(): Promise<void>;
-  /** After the last sync. */
+  /** Call it after the last sync. */
   close(): void;
 }
 
 /** The write-ahead log on the disk. */
 export interface LogFile {
   sync(): Promise<void>;
-  /** Copies the whole log into the database, synced, and begins it anew. @throws while that cannot be done. */
+  /** Copies the whole log into the database, synced, and starts a new log. @throws when that is not possible yet. */
   renew(): void;
   close(): void;
 }
 
-/** @param log an open one. */
+/** @param log an open log */
 export function createSyncs(log: LogFile): Syncs {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   let isDoubtful = false;
 
-  /** What the disk has failed to sync may be lost to it, though the kernel still shows it: that log is not built upon. */
+  /**
+   * After a failed sync the disk may lack what the kernel still shows, so that the log must be renewed before it is
+   * used.
+   */
   async function bring(): Promise<void> {
     if (isDoubtful) log.renew();
     isDoubtful = false;
@@ -53,7 +56,7 @@ export function createSyncs(log: LogFile): Syncs {
   };
 }
 
-/** @param file the database, which is open: as long as it is, its log is one and the same file. */
+/** @param file the open database: its log stays the same file while it is open */
 export function openLogFile(file: string, db: DatabaseSync): LogFile {
   const descriptor = openSync(`${file}-wal`, "r+");
   syncFolder(dirname(file));
@@ -70,7 +73,7 @@ export function openLogFile(file: string, db: DatabaseSync): LogFile {
   };
 }
 
-/** A new file is found again after a power cut once its folder is on the disk. Windows has no such call. */
+/** Syncs the folder: otherwise a new file may be missing after a power failure. Windows has no such call. */
 function syncFolder(path: string): void {
   if (process.platform === "win32") return;
   const folder = openSync(path, "r");

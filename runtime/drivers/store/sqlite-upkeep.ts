@@ -1,27 +1,27 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** Gives freed pages of the file back to the disk and cuts the write-ahead log, in small steps after writes. */
+/** Returns free pages to the disk and truncates the write-ahead log, in small steps after writes. */
 export interface Upkeep {
-  /** A transaction was committed. @param hasMore whether more of what has expired is left to be swept. */
+  /** Notes a committed transaction. @param hasMore whether expired entries are left to sweep */
   note(hasMore: boolean): void;
   close(): void;
 }
 
 export interface UpkeepOptions {
   readonly db: DatabaseSync;
-  /** Runs `work` in a transaction, which `note` is told of like any other. */
+  /** Runs `work` in a transaction, which is reported to `note` like any other. */
   readonly run: (work: () => void) => Promise<unknown>;
   /** The time between two steps. */
   readonly everyMs: number;
 }
 
-/** Pages that stay free for the next writes: 1 MB. */
+/** Free pages that are kept for the next writes: 1 MB. */
 const SPARE_PAGES = 256;
-/** One step blocks the event loop for about so long. */
+/** The time for which one step may block the event loop, approximately. */
 const STEP_MS = 4;
 const STEP_PAGES = 64;
 
-/** The steps begin after a write, and end when nothing is left to do and `everyMs` has passed without another write. */
+/** Steps begin after a write, and end when nothing is left to do and no write came for `everyMs`. */
 export function createUpkeep({ db, run, everyMs }: UpkeepOptions): Upkeep {
   const freePages = db.prepare("PRAGMA freelist_count");
   const countFree = (): number => Number(freePages.get()?.freelist_count);
@@ -34,8 +34,8 @@ export function createUpkeep({ db, run, everyMs }: UpkeepOptions): Upkeep {
   async function tick(): Promise<void> {
     const isIdle = commits === seen;
     const before = commits;
-    await run(giveBack).catch(() => {}); // The lock or the disk refuses: the next step tries again.
-    const isAlone = commits <= before + 1; // Its own transaction is one of them.
+    await run(giveBack).catch(() => {}); // When the lock or the disk refuses, the next step tries again.
+    const isAlone = commits <= before + 1; // This step's own transaction counts as one.
     seen = commits;
     timer = undefined;
     if (isClosed) return;
@@ -52,7 +52,7 @@ export function createUpkeep({ db, run, everyMs }: UpkeepOptions): Upkeep {
     while (countFree() > SPARE_PAGES && performance.now() < until) db.exec(`PRAGMA incremental_vacuum(${STEP_PAGES})`);
   }
 
-  /** While another process reads, the log stays as it is until the next writes are over. */
+  /** The log stays as it is while another process reads; the next writes trigger another try. */
   function cut(): void {
     try {
       db.exec("PRAGMA wal_checkpoint(TRUNCATE)");

@@ -16,24 +16,30 @@ import { createSyncs, type LogFile, openLogFile, type Syncs } from "./sqlite-syn
 import { createUpkeep } from "./sqlite-upkeep.ts";
 
 export interface SqliteStoreOptions {
-  /** Created, with its folder, for this user alone. Several processes may open it at once. */
+  /** Created with its folder, for this user alone. Several processes may open it at once. */
   readonly file: string;
   /** Unix milliseconds. */
   readonly now?: () => number;
-  /** The time between two steps that give unused space back. */
+  /** The interval of the steps that return unused space to the disk. */
   readonly upkeepMs?: number;
 }
 
-/** How long opening waits for a lock. From then on the event loop waits for none: a transaction is tried again later. */
+/** How long opening waits for a lock. Afterwards nothing blocks on a lock: busy transactions are retried later. */
 const BUSY_MS = 20;
-/** What a process that dies leaves unsynced is synced by another one before its leases lapse. */
+/**
+ * The interval for syncing commits of other processes: shorter than a lease, so that a dead process's writes are
+ * synced.
+ */
 const FOREIGN_SYNC_MS = 1000;
-/** A file of an earlier version is rewritten once, so that it can shrink; a larger one would keep the start waiting. */
+/**
+ * A file of an earlier version is rewritten once, so that it can shrink. Larger files are not: that would delay the
+ * start.
+ */
 const MOST_REWRITTEN_PAGES = 25_000;
 const OPEN_PATIENCE_MS = 2000;
 const SWEEP_EVERY_MS = 60_000;
 
-/** `auto_vacuum` counts only before the first table is made. */
+/** `auto_vacuum` has an effect only before the first table is created. */
 const PREPARE = `
   PRAGMA auto_vacuum = INCREMENTAL;
   PRAGMA journal_mode = WAL;
@@ -43,8 +49,8 @@ const PREPARE = `
   ${MEMBER_TABLE}`;
 
 /**
- * A Store in a file, through node:sqlite. Nothing that was acknowledged is lost. Writes that are asked for at the same time
- * share a transaction, and the durable ones a sync of the log, which blocks nobody: not the event loop, and no process.
+ * A Store in a file, through node:sqlite. Acknowledged writes are never lost. Concurrent writes share a transaction,
+ * and the durable ones share a sync of the log, which blocks neither the event loop nor another process.
  * @throws Problem `unavailable` when the file cannot be opened.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenStore> {
@@ -59,7 +65,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   const commits = createCommits(db, syncs, () => upkeep.note(sweepSome()));
   const upkeep = createUpkeep({ db, run: (work) => commits.run("", work, "lazy"), everyMs: upkeepMs });
   const sweep = createBookSweep({ step: () => commits.run("", book.show, "lazy") });
-  sweep.note(); // An earlier process may have left something.
+  sweep.note(); // An earlier process may have left events.
   const expiresIn = (ttlMs: number | undefined): number | null =>
     ttlMs === undefined ? null : Math.ceil(now() + ttlMs);
 
@@ -112,7 +118,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   });
 }
 
-/** Sweeps once a minute, and again at once while there is more. @returns what each transaction does last */
+/**
+ * Sweeps once a minute, and in every transaction while more is left. @returns the sweep that each transaction runs last
+ */
 function createSweep(entries: Entries, members: MemberTable, now: () => number): () => boolean {
   let sweptAt = Number.NEGATIVE_INFINITY;
   return () => {
@@ -125,20 +133,20 @@ function createSweep(entries: Entries, members: MemberTable, now: () => number):
   };
 }
 
-/** Syncs what other processes have committed, whether they live to sync it or not. */
+/** Syncs commits of other processes, which may have died before their own sync. */
 function syncForeign(db: DatabaseSync, syncs: Syncs): NodeJS.Timeout {
   const version = db.prepare("PRAGMA data_version");
   const read = (): unknown => {
     try {
       return version.get()?.data_version;
     } catch {
-      return undefined; // Another process holds the lock, and writes.
+      return undefined; // Another process holds the lock and writes.
     }
   };
   let known = read();
   const look = (): void => {
     const now = read();
-    if (now !== known) void syncs.sync().catch(() => {}); // Whoever waits for a sync of their own is told.
+    if (now !== known) void syncs.sync().catch(() => {}); // Failures are reported to callers that wait for a sync.
     known = now;
   };
   return setInterval(look, FOREIGN_SYNC_MS).unref();
@@ -157,7 +165,7 @@ async function openDatabase(file: string): Promise<{ readonly db: DatabaseSync; 
       makeShrinkable(db);
       db.exec("PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 0");
       const log = openLogFile(file, db);
-      await log.sync(); // An earlier process may have ended before its own.
+      await log.sync(); // An earlier process may have ended before its own sync.
       return { db, log };
     } catch (cause) {
       db?.close();
@@ -177,5 +185,5 @@ function makeShrinkable(db: DatabaseSync): void {
   db.exec("PRAGMA auto_vacuum = INCREMENTAL; VACUUM");
 }
 
-/** The number of this mode of `PRAGMA auto_vacuum`. */
+/** The value of `PRAGMA auto_vacuum` for this mode. */
 const INCREMENTAL = 2;
