@@ -4,7 +4,7 @@ import { SIGNS } from "./events.ts";
 /** A transfer of a rail's token to one of its receiving addresses. */
 export interface Transfer {
   readonly transaction: string;
-  /** Null where the chain does not say whose it was. */
+  /** Null when the chain does not name the sender. */
   readonly from: string | null;
   readonly to: string;
   /** Atomic units. */
@@ -15,24 +15,24 @@ export interface Transfer {
 
 /** Reads the transfers of one token on one chain. */
 export interface TransferReader {
-  /** When the chain began, if that was a moment ago: Unix milliseconds. What was sold before was on another chain. */
+  /** When the chain began, for a chain that began recently: Unix milliseconds. Earlier sales were on another chain. */
   begin(): Promise<number>;
-  /** The transfers to these addresses in a span. @throws Problem `upstream-failed`. */
+  /** The transfers to these addresses within a span. @throws Problem `upstream-failed`. */
   read(receivers: readonly string[], span: Span): Promise<readonly Transfer[]>;
-  /** Those of one transaction to these addresses; none when it failed, or is in no block. @throws Problem `upstream-failed`. */
+  /** Those of one transaction; none when it failed or is in no block. @throws Problem `upstream-failed`. */
   of(transaction: string, receivers: readonly string[]): Promise<readonly Transfer[]>;
-  /** Whether the transaction carried an x402 payment (an EIP-3009 authorization), as far as that can be told. */
+  /** Whether the transaction carried an x402 payment (an EIP-3009 authorization), as far as can be told. */
   isPayment(transaction: string): Promise<boolean>;
 }
 
-/** What a book and a chain say of the same rail. */
+/** The comparison of the book with the chain, for one rail. */
 export interface Audit {
-  /** Sales that count, and their sum. */
+  /** The number of valid sales; their sum is `booked`. */
   readonly sales: number;
   readonly booked: bigint;
-  /** What the chain shows of these sales. */
+  /** What the chain shows for these sales. */
   readonly received: bigint;
-  /** Sales whose transaction does not show their amount. */
+  /** Sales whose transaction does not show the booked amount. */
   readonly missing: readonly {
     readonly transaction: string;
     readonly booked: bigint;
@@ -41,7 +41,7 @@ export interface Audit {
   }[];
   /** x402 payments that are not in the book. */
   readonly unbooked: readonly Transfer[];
-  /** Transfers by other means: somebody has sent money to the address. */
+  /** Other transfers: somebody has sent money to the address. */
   readonly others: readonly Transfer[];
 }
 
@@ -51,14 +51,14 @@ export interface AuditDeps {
   readonly span: Span;
   /** The lines of the rail in the span. */
   readonly lines: Iterable<BookLine>;
-  /** Every line with this transaction, whenever it was entered. */
+  /** Every line with this transaction, entered at any time. */
   readonly find: (transaction: string) => readonly BookLine[];
 }
 
-/** A sale is entered some time after its block, by clocks that differ. */
+/** A sale is entered some time after its block, and clocks differ. */
 const SLACK_MS = 60 * 60_000;
 
-/** Holds a book against its chain. @throws Problem `upstream-failed` when the chain cannot be read: then nothing is known. */
+/** Compares a book with its chain. @throws Problem `upstream-failed` when the chain cannot be read. */
 export async function audit({ chain, receivers, span, lines, find }: AuditDeps): Promise<Audit> {
   const booked = sumByTransaction(lines);
   const wide = { from: span.from - SLACK_MS, to: span.to + SLACK_MS };
@@ -90,7 +90,7 @@ interface Booked {
   readonly ids: string[];
 }
 
-/** Refunds leave other addresses than payments reach. */
+/** Refunds are not sent from the receiving addresses. */
 const isIncoming = ({ kind }: BookLine): boolean => kind !== "refund";
 
 function sumByTransaction(lines: Iterable<BookLine>): Map<string, Booked> {

@@ -1,13 +1,13 @@
 import type { BookEvent, BookTally, Door, SaleTimes } from "./events.ts";
 import type { BookFee, FeeSum } from "./fees.ts";
 
-/** One line of the book. A refund, a reversal and a restoration have the terms of their sale, as far as it is known. */
+/** One line of the book. Refunds, reversals and restorations repeat the terms of their sale, as far as known. */
 export interface BookLine {
-  /** Grows from line to line of one book, by one or more. */
+  /** Increases from line to line of one book, by one or more. */
   readonly seq: number;
   readonly id: string;
   readonly kind: BookEvent["kind"];
-  /** The id of the sale that a refund, a reversal or a restoration is about; null for sales, and where it is unknown. */
+  /** The id of the sale that a refund, reversal or restoration refers to; null for sales, and when unknown. */
   readonly of: string | null;
   /** Unix milliseconds. */
   readonly at: number;
@@ -17,7 +17,7 @@ export interface BookLine {
   readonly network: string;
   readonly asset: string;
   readonly decimals: number | null;
-  /** Atomic units, decimal text without a sign: a refund and a reversal take it off. */
+  /** Atomic units, decimal text, always positive: refunds and reversals are subtracted. */
   readonly amount: string;
   readonly usd: string | null;
   readonly payer: string | null;
@@ -26,11 +26,11 @@ export interface BookLine {
   readonly requestId: string | null;
   readonly job: string | null;
   readonly set: string | null;
-  /** Null for what is no sale, and in the answers of `lines`. */
+  /** Null unless the line is a sale, and always null in results of `lines`. */
   readonly times: SaleTimes | null;
 }
 
-/** Which lines are asked for; what is left out does not matter. */
+/** Selects lines; an omitted field matches all. */
 export interface LineFilter {
   /** Unix milliseconds, inclusive. */
   readonly from?: number | undefined;
@@ -45,7 +45,7 @@ export interface LineFilter {
 export interface LinePage {
   readonly limit: number;
   readonly order: "oldest-first" | "newest-first";
-  /** The last line of the page before. */
+  /** The last line of the previous page. */
   readonly after?: Pick<BookLine, "at" | "seq"> | undefined;
 }
 
@@ -55,14 +55,14 @@ export interface Span {
   readonly to: number;
 }
 
-/** By what sums are split. */
+/** A dimension by which sums are split. */
 export type Split = "service" | "door" | "rail";
 
 /** Sums of one asset. */
 export interface BookSum {
-  /** The beginning of the bucket: Unix milliseconds; the span's `from` where there are no buckets. */
+  /** The start of the bucket: Unix milliseconds; the span's `from` when there are no buckets. */
   readonly at: number;
-  /** Empty where it is not split by it. */
+  /** Empty when the sums are not split by service; `door` and `rail` likewise. */
   readonly service: string;
   readonly door: string;
   readonly rail: string;
@@ -70,16 +70,16 @@ export interface BookSum {
   readonly asset: string;
   readonly decimals: number | null;
   readonly kind: BookEvent["kind"];
-  /** Whether the payers are the seller's own wallets: not revenue. */
+  /** Whether the payers are the seller's own wallets: such sales are not revenue. */
   readonly isOwn: boolean;
   readonly count: number;
   /** Atomic units. */
   readonly amount: bigint;
-  /** Thousand-millionths of a US dollar. */
+  /** Billionths of a US dollar. */
   readonly nanoUsd: bigint;
 }
 
-/** By what exact sums are grouped: days of UTC. */
+/** How exact sums are grouped; days are UTC. */
 export type Grouping = "day" | "service" | "payer" | "all";
 
 /** Exact sums of one asset. */
@@ -92,57 +92,56 @@ export interface BookGroup extends Pick<BookSum, "kind" | "isOwn" | "count" | "a
   readonly decimals: number | null;
 }
 
-/** A payer over the whole book. */
+/** A payer's totals over the whole book. */
 export interface BuyerSum {
   readonly payer: string;
   /** Unix milliseconds. */
   readonly firstAt: number;
   readonly lastAt: number;
-  /** Sales. */
+  /** The number of sales. */
   readonly count: number;
   readonly nanoUsd: bigint;
 }
 
-/** Tallies of a span, summed up. */
+/** Sums of the tallies in a span. */
 export type TallySum = Omit<BookTally, "minute"> & {
-  /** The beginning of the bucket: Unix milliseconds. */
+  /** The start of the bucket: Unix milliseconds. */
   readonly at: number;
 };
 
 /**
- * Questions to the shop's book. Whoever may answer at once does: a question blocks its thread for as long as it takes,
- * milliseconds where it says so.
+ * Queries of the shop's book. A query blocks its thread until it is answered; methods that take only milliseconds say so.
  */
 export interface Books {
-  /** Takes in what was entered since, where the book is kept elsewhere. @throws Problem `unavailable`. */
+  /** Loads new entries, where the book is kept elsewhere. @throws Problem `unavailable`. */
   refresh(): Promise<void>;
   lines(filter: LineFilter, page: LinePage): readonly BookLine[];
-  /** What has this id, transaction, request id or job, and what refers to it: at most 200 lines, oldest first. */
+  /** Lines with this id, transaction, request id or job, and lines that refer to them: at most 200, oldest first. */
   find(text: string): readonly BookLine[];
-  /** Lines in the order in which they were entered, from `seq` on: what was seen before is not seen again. */
+  /** Lines from `seq` on, in the order of entry: a reader that goes on from its last line sees every line once. */
   since(seq: number, limit: number): readonly BookLine[];
   /**
-   * Sums over whole hours (UTC): the span is widened to them. Milliseconds for a year, in buckets of days, unless own
-   * wallets buy a lot.
+   * Sums over whole hours (UTC); the span is widened to whole hours. Takes milliseconds for a year in buckets of days,
+   * unless own wallets buy a lot.
    * @param own the seller's own wallets, EVM addresses in lower case
    */
   sums(
     span: Span,
     options: { readonly own: readonly string[]; readonly by: readonly Split[]; readonly bucketMs?: number },
   ): readonly BookSum[];
-  /** Exact sums of the lines that fit a filter, by group: reads each line, which takes seconds for a million. */
+  /** Exact sums of the lines that match a filter, by group. Reads each line: seconds per million lines. */
   groups(filter: LineFilter, options: { readonly own: readonly string[]; readonly by: Grouping }): readonly BookGroup[];
-  /** The payers who have spent most, first. */
+  /** The payers who have spent most, in descending order. */
   buyers(limit: number): readonly BuyerSum[];
-  /** How many have bought in a span. Exact; counts the lines one by one. */
+  /** The number of distinct payers in a span. Exact; counts the lines one by one. */
   countBuyers(span: Span): number;
-  /** What was counted in whole minutes, by service, door, rail and what; in buckets of `bucketMs`, a whole number of minutes. */
+  /** Tallies of whole minutes, by service, door, rail and `what`. @param options.bucketMs a whole number of minutes */
   tallies(span: Span, options?: { readonly service?: string; readonly bucketMs?: number }): readonly TallySum[];
-  /** What the treasury has paid for these transactions; most transactions are a facilitator's, and are left out. */
+  /** The fees that the treasury paid for these transactions; transactions that a remote facilitator sent have none. */
   fees(transactions: readonly Pick<BookFee, "network" | "transaction">[]): readonly BookFee[];
-  /** Fees that belong to no line of the book: of what was reverted, of anchors. Oldest first, in any span. */
+  /** Fees whose transaction is in no line of the book: reverted ones and anchors. Oldest first. */
   loneFees(span: Span, page: { readonly limit: number; readonly after?: BookFee | undefined }): readonly BookFee[];
-  /** Sums of fees. Milliseconds for whole hours (UTC); reads each fee of any other span. */
+  /** Sums of fees. Takes milliseconds for whole hours (UTC); for other spans, each fee is read. */
   feeSums(span: Span): readonly FeeSum[];
   close(): Promise<void>;
 }

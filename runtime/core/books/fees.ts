@@ -1,26 +1,26 @@
 import { sha256 } from "../digest.ts";
 import { coinOf } from "../rails/networks.ts";
 
-/** What the treasury sends transactions for. */
+/** Why the treasury sends a transaction. */
 export type FeePurpose = "settlement" | "refund" | "anchor" | "other";
 
-/** What a transaction was sent for. */
+/** The reason for a transaction. */
 export interface SpentFor {
   readonly purpose: FeePurpose;
-  /** The key of the payment that it settles, the hash that it anchors; left out where nothing is known. */
+  /** The key of the settled payment, or the anchored hash; omitted when unknown. */
   readonly about?: string | undefined;
 }
 
-/** What a transaction of the treasury has cost, whether it did its work or was reverted. */
+/** The fee of a transaction of the treasury, successful or reverted. */
 export interface BookFee {
   readonly transaction: string;
   /** CAIP-2. */
   readonly network: string;
   /** When its block was seen: Unix milliseconds. */
   readonly at: number;
-  /** Atomic units of the chain's own coin, decimal text. No dollars. */
+  /** Atomic units of the chain's native coin, decimal text; not in dollars. */
   readonly amount: string;
-  /** Of the coin; `coins` where it is unknown. */
+  /** The native coin's symbol; `coins` when unknown. */
   readonly symbol: string;
   readonly decimals: number;
   readonly purpose: FeePurpose;
@@ -28,14 +28,14 @@ export interface BookFee {
   readonly isReverted: boolean;
 }
 
-/** A fee as it is entered in the book, once for each transaction. */
+/** A fee as an entry of the book, one per transaction. */
 export interface FeeEvent extends BookFee {
   readonly kind: "fee";
-  /** Made of the transaction. */
+  /** Derived from the transaction. */
   readonly id: string;
 }
 
-/** Fees of a span that have the same network, coin and purpose. */
+/** The sum of fees with equal network, coin and purpose. */
 export interface FeeSum extends Pick<BookFee, "network" | "symbol" | "decimals" | "purpose" | "isReverted"> {
   readonly count: number;
   /** Atomic units. */
@@ -46,13 +46,13 @@ export interface FeeSum extends Pick<BookFee, "network" | "symbol" | "decimals" 
 export const feeId = ({ network, transaction }: Pick<BookFee, "network" | "transaction">): string =>
   `fee_${sha256(`${network} ${transaction}`).slice(0, 20)}`;
 
-/** What is known of a transaction once it is in a block. */
+/** The data of a transaction that is in a block. */
 export interface SpentTransaction extends SpentFor, Pick<BookFee, "transaction" | "network" | "at" | "isReverted"> {
-  /** Atomic units of the chain's own coin. */
+  /** Atomic units of the chain's native coin. */
   readonly cost: bigint;
 }
 
-/** The fee of a transaction. */
+/** The fee entry of a transaction. */
 export function toFee({ cost, about, ...spent }: SpentTransaction): FeeEvent {
   return { kind: "fee", id: feeId(spent), ...spent, about: about ?? null, amount: `${cost}`, ...coinOf(spent.network) };
 }

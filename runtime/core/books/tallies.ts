@@ -1,17 +1,17 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import { type BookTally, type Door, LATENCY_BOUNDS_MS } from "./events.ts";
 
-/** What is counted of a call: the names of `BookTally`. */
+/** What identifies a tally, apart from the minute. */
 export type TallyNames = Pick<BookTally, "service" | "door" | "rail" | "what">;
 
-/** Counts calls in memory, and writes the counts every few seconds: what a crash takes away is not counted. */
+/** Counts calls in memory, and writes the counts every few seconds: a crash loses those of the last seconds. */
 export interface Tallies {
   count(names: TallyNames): void;
-  /** Counts how long a call took, in its bucket. */
+  /** Counts a call in the bucket of its duration. */
   time(names: Omit<TallyNames, "what">, ms: number): void;
-  /** Writes what was counted. */
+  /** Writes the counts. */
   flush(): Promise<void>;
-  /** Stops the timer, and flushes. */
+  /** Stops the timer and flushes. */
   close(): Promise<void>;
 }
 
@@ -20,18 +20,18 @@ export interface TalliesDeps {
   readonly store: { count(tallies: readonly BookTally[]): Promise<void> };
   readonly clock: Clock;
   readonly log: Log;
-  /** Between two writes. */
+  /** The interval of the writes. */
   readonly everyMs?: number;
 }
 
 const EVERY_MS = 5000;
 const MINUTE_MS = 60_000;
-/** Names in one write: far more than any set has. */
+/** The most tallies per write: far more than any set has. */
 const MOST_NAMES = 10_000;
 
-/** Nothing is written while nothing is counted. */
+/** The timer runs only while there is something to write. */
 export function createTallies({ store, clock, log, everyMs = EVERY_MS }: TalliesDeps): Tallies {
-  /** By minute, and by the names: a call costs one look-up in a map. */
+  /** Keyed by minute and names, so that a call costs one map look-up. */
   let counts = new Map<string, Counted>();
   let minute = 0;
   let endsAt = 0;

@@ -2,25 +2,25 @@ import type { Clock, Log } from "../../api/capabilities.ts";
 import type { SaleEvent } from "../books/events.ts";
 import type { Store } from "../store.ts";
 
-/** What became of a sale's answer, as far as it is known. Unix milliseconds. */
+/** How a sale was answered, as far as known. Unix milliseconds. */
 export interface SaleAnswer {
-  /** When the call that paid was answered. */
+  /** When the paying call was answered. */
   readonly sentAt?: number;
-  /** When its answer was ready, but the buyer had gone. */
+  /** When the answer was ready although the buyer had disconnected. */
   readonly goneAt?: number;
-  /** Later calls with the same payment that got the answer. */
+  /** Later calls that fetched the answer with the same payment. */
   readonly later?: { readonly count: number; readonly lastAt: number };
 }
 
-/** `sent`: to the call that paid; `gone`: its buyer had left; `later`: to a later call with the same payment. */
+/** `sent`: to the paying call; `gone`: the buyer had disconnected; `later`: to a later call with the same payment. */
 export type AnswerWay = "sent" | "gone" | "later";
 
-/** Keeps in memory how sales were answered, and writes it every few seconds: what a crash takes away is not known. */
+/** Notes in memory how sales were answered, and writes it every few seconds: a crash loses the last seconds. */
 export interface SaleAnswers {
   /** @param begun when the call began: Unix milliseconds */
   note(sale: string, begun: number, way: AnswerWay): void;
   flush(): Promise<void>;
-  /** Stops the timer, and flushes. */
+  /** Stops the timer and flushes. */
   close(): Promise<void>;
 }
 
@@ -28,19 +28,19 @@ export interface SaleAnswersDeps {
   readonly store: Pick<Store, "get" | "set" | "putIfAbsent">;
   readonly clock: Clock;
   readonly log: Log;
-  /** Between two writes. */
+  /** The interval of the writes. */
   readonly everyMs?: number;
 }
 
-/** By sale: when it was answered; below zero where the buyer had gone. */
+/** By sale: the time of the answer; negative when the buyer had disconnected. */
 type Answers = Record<string, number>;
 type Later = NonNullable<SaleAnswer["later"]>;
 
-/** The answers of this process to calls that began in one minute: one entry in the store, which grows. */
+/** The answers of this process to calls that began in one minute: one entry of the store, rewritten as it grows. */
 interface Sheet {
   readonly minute: number;
   readonly answers: Map<string, number>;
-  /** Undefined until it is written. */
+  /** Undefined until the sheet is written. */
   number?: number;
   isChanged: boolean;
 }
@@ -48,13 +48,13 @@ interface Sheet {
 const EVERY_MS = 5000;
 const MINUTE_MS = 60_000;
 const KEEP_MS = 90 * 24 * 60 * MINUTE_MS;
-/** Far more than can be sold between two writes. */
+/** The most notes between two writes: far more than can be sold in that time. */
 const MOST = 20_000;
-/** A sheet is written anew as it grows; one that has so many grows no more. */
+/** The size at which a sheet gets no more answers, since each change rewrites it. */
 const FULL = 1000;
 const MOST_SHEETS = 1000;
 
-/** The sheets of one minute are numbered. */
+/** The sheets of one minute are numbered across all processes. */
 const keyOf = (minute: number, sheet: number): string => `answers:${minute}:${sheet}`;
 const laterKey = (sale: string): string => `answers-later:${sale}`;
 
@@ -121,7 +121,7 @@ export function createSaleAnswers({ store, clock, log, everyMs = EVERY_MS }: Sal
 
 const isFull = ({ answers }: Sheet): boolean => answers.size >= FULL;
 
-/** What became of a sale's answer; nothing of it is known after 90 days. @throws Problem `unavailable`. */
+/** How a sale was answered; kept for 90 days. @throws Problem `unavailable`. */
 export async function readSaleAnswer(
   store: Pick<Store, "get">,
   { id, times }: { readonly id: string; readonly times: SaleEvent["times"] },

@@ -1,10 +1,10 @@
 import type { Store } from "../store.ts";
 
-/** A price from a moment on. */
+/** A price that is valid from `at` on. */
 export interface PriceChange {
   /** Unix milliseconds. */
   readonly at: number;
-  /** US dollars, decimal text; null where the service was free, or not sold. */
+  /** US dollars, decimal text; null when the service was free or not sold. */
   readonly price: string | null;
 }
 
@@ -14,7 +14,7 @@ type Sheet = Readonly<Record<string, readonly PriceChange[]>>;
 const KEY = "prices";
 const MOST = 100;
 
-/** Notes which prices are asked from now on, where they differ from those before. @throws Problem `unavailable`. */
+/** Records the current prices where they differ from the recorded ones. @throws Problem `unavailable`. */
 export async function notePrices(
   store: Pick<Store, "get" | "set">,
   services: readonly Priced[],

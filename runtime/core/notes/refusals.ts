@@ -1,21 +1,21 @@
 import type { Clock, Log } from "../../api/capabilities.ts";
 import type { Store } from "../store.ts";
 
-/** Whom the shop did not sell something, and why. */
+/** The refused calls of one payer. */
 export interface BuyerRefusals {
-  /** As the payments said it: only a good signature proves it. */
+  /** The payer that the payments name; only a valid signature would prove it. */
   readonly payer: string;
   /** Unix milliseconds. */
   readonly lastAt: number;
-  /** How often, by `refused:<reason>` or `failed:<problem code>`. */
+  /** The number of refusals by `refused:<reason>` or `failed:<problem code>`. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Counts refusals by payer in memory, and writes them every few seconds: what a crash takes away is not counted. */
+/** Counts refusals by payer in memory, and writes them every few seconds: a crash loses the last seconds. */
 export interface Refusals {
   note(payer: string, what: string): void;
   flush(): Promise<void>;
-  /** Stops the timer, and flushes. */
+  /** Stops the timer and flushes. */
   close(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface RefusalsDeps {
   readonly store: Pick<Store, "set" | "putIfAbsent">;
   readonly clock: Clock;
   readonly log: Log;
-  /** Between two writes. */
+  /** The interval of the writes. */
   readonly everyMs?: number;
 }
 
@@ -36,17 +36,17 @@ type Sheet = Readonly<Record<string, Counted>>;
 const EVERY_MS = 5000;
 const DAY_MS = 24 * 60 * 60_000;
 const KEEP_DAYS = 90;
-/** Anybody can make any number of wallets. Of one day and process, the payers who came most often are kept. */
+/** The most payers per day and process: anybody can create wallets, so only the most frequent payers are kept. */
 const MOST_PAYERS = 500;
 const MOST_SHEETS = 64;
 
 const keyOf = (day: number, sheet: number): string => `refusals:${day}:${sheet}`;
 
-/** A process writes a sheet of its own for each day. */
+/** Each process writes one sheet per day. */
 export function createRefusals({ store, clock, log, everyMs = EVERY_MS }: RefusalsDeps): Refusals {
   let payers = new Map<string, Counted>();
   let day = 0;
-  /** The number of this process's sheet of the day. */
+  /** The number of this process's sheet of today. */
   let sheet: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
@@ -89,7 +89,7 @@ export function createRefusals({ store, clock, log, everyMs = EVERY_MS }: Refusa
 
 const sumOf = ({ counts }: Pick<Counted, "counts">): number => Object.values(counts).reduce((sum, one) => sum + one, 0);
 
-/** Who came least often; of these, who was there first. */
+/** The payer with the fewest refusals; the oldest of several. */
 function leastOf(payers: ReadonlyMap<string, Counted>): string {
   let [least, fewest] = ["", Number.POSITIVE_INFINITY];
   for (const [payer, counted] of payers) {
@@ -99,7 +99,7 @@ function leastOf(payers: ReadonlyMap<string, Counted>): string {
   return least;
 }
 
-/** The refusals of so many days, today included, of all processes; the newest first. @throws Problem `unavailable`. */
+/** The refusals of the last days, today included, of all processes; the newest first. @throws Problem `unavailable`. */
 export async function readRefusals(
   store: Pick<Store, "get">,
   { now, days = KEEP_DAYS }: { readonly now: number; readonly days?: number },

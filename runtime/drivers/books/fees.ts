@@ -8,7 +8,7 @@ import { cutSpan, selectSpans } from "./spans.ts";
 const HOUR_MS = UNITS.hour * MINUTE_MS;
 const NAMES = "network, symbol, decimals, purpose, reverted";
 
-/** Writes fees, each transaction's once. */
+/** Writes fees, one per transaction. */
 export function createFeeWriter(db: DatabaseSync): (fee: FeeEvent) => void {
   const insert = db.prepare("INSERT OR IGNORE INTO book_fees VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const sums = [UNITS.hour, UNITS.day].map((unit) =>
@@ -25,10 +25,10 @@ export function createFeeWriter(db: DatabaseSync): (fee: FeeEvent) => void {
   };
 }
 
-/** As text where it is too long for a number of the tables. */
+/** A text when the amount exceeds SQLite's integers. */
 const toInteger = (amount: string): bigint | string => (BigInt(amount) < 2n ** 63n ? BigInt(amount) : amount);
 
-/** Answers what is asked of fees. */
+/** Answers queries of fees. */
 export function createFeeQuestions(db: DatabaseSync): Pick<Books, "fees" | "loneFees" | "feeSums"> {
   const columns = `SELECT ${unpackHex("tx")} AS tx, at, CAST(amount AS TEXT) AS amount, about, ${NAMES} FROM book_fees`;
   const networks = db.prepare(`SELECT DISTINCT network FROM book_fee_sums WHERE unit = ${UNITS.day}`);

@@ -2,18 +2,18 @@ import type { SQLInputValue } from "node:sqlite";
 import type { LineFilter } from "../../core/books/books.ts";
 import { packHex } from "./packing.ts";
 
-/** Conditions in SQL, and their values. */
+/** SQL conditions and their values. */
 export interface Where {
   readonly wheres: readonly string[];
   readonly values: readonly SQLInputValue[];
 }
 
-/** The lines of a filter: a FROM of `book_lines l`, with `t.at` and `t.seq` in order. */
+/** The lines that match a filter: a FROM clause with `book_lines l`, and `t.at` and `t.seq` for the order. */
 export interface Filtered extends Where {
   readonly from: string;
 }
 
-/** What a filter asks for. */
+/** Translates a filter into SQL. */
 export function toFiltered(filter: LineFilter): Filtered {
   const { from, to, payer } = filter;
   const where = toWhere([
@@ -29,7 +29,7 @@ export function toFiltered(filter: LineFilter): Filtered {
   };
 }
 
-/** The conditions of a filter about terms. */
+/** The conditions on a line's terms. */
 export const toTermsWhere = ({ service, rail }: LineFilter, column: string): Where =>
   toWhere([
     [`${column} IN (SELECT id FROM book_terms WHERE service = ?)`, service],
@@ -41,5 +41,5 @@ function toWhere(conditions: readonly (readonly [sql: string, value: SQLInputVal
   return { wheres: given.map(([sql]) => sql), values: given.map(([, value]) => value as SQLInputValue) };
 }
 
-/** A payer as the book has it: EVM addresses in lower case. */
+/** A payer in the form of the book: EVM addresses in lower case. */
 export const packPayer = (payer: string): SQLInputValue => packHex(/^0x/i.test(payer) ? payer.toLowerCase() : payer);

@@ -2,14 +2,14 @@ import type { DatabaseSync } from "node:sqlite";
 import { keyOf, MINUTE_MS, partOf, SHOWN, UNITS } from "./schema.ts";
 
 /**
- * Takes out some of the lines that are older than `before` (Unix milliseconds; 0: none), and all tallies before a minute.
- * @returns whether there are more such lines.
+ * Deletes some of the lines before `before` (Unix milliseconds; 0: none), and all tallies before a minute.
+ * @returns whether more such lines are left
  */
 export type Forget = (before: number, tallyMinute: number) => boolean;
 
 const MOST = 500;
 
-/** The newest line stays: numbers of lines are never given twice. */
+/** Keeps the newest line, so that no number of a line is used twice. */
 export function createForgetting(db: DatabaseSync): Forget {
   const old = db.prepare(
     `SELECT seq FROM book_times WHERE at < ? AND seq < (SELECT max(seq) FROM book_lines) ORDER BY at LIMIT ${MOST}`,
@@ -48,7 +48,7 @@ export function createForgetting(db: DatabaseSync): Forget {
     visits.run(Math.floor(minute / UNITS.hour));
     const found = old.all(before) as unknown as readonly { readonly seq: number }[];
     for (const { seq } of found) for (const statement of [...keys, ...line]) statement.run(seq);
-    if (found.length < MOST) payers.run(before); // While lines are left, they name their payers.
+    if (found.length < MOST) payers.run(before); // After the last lines, which still refer to their payers.
     return found.length === MOST || feesLeft;
   };
 }

@@ -4,7 +4,7 @@ import { packPayer, toFiltered } from "./filters.ts";
 import { ATOMIC, KINDS, NANO, unpackHex } from "./packing.ts";
 import { GIGA } from "./schema.ts";
 
-/** Lines are grouped by these, and the groups are named afterwards. */
+/** Lines are grouped by `by`, and each group gets its `name` afterwards. */
 const GROUPS: Readonly<Record<Grouping, { readonly by: string; readonly name: string }>> = {
   day: { by: "at / 86400000", name: "date(grouped * 86400, 'unixepoch')" },
   service: { by: "0", name: "service" },
@@ -12,7 +12,7 @@ const GROUPS: Readonly<Record<Grouping, { readonly by: string; readonly name: st
   all: { by: "0", name: "''" },
 };
 
-/** Sums the lines themselves, one by one. */
+/** Sums the lines one by one. */
 export const createGroups =
   (db: DatabaseSync): Books["groups"] =>
   (filter, { own, by }) => {

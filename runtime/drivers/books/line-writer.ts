@@ -3,18 +3,18 @@ import type { BookEvent, RefundEvent, ReversalEvent, SaleEvent } from "../../cor
 import { KINDS, packAmount, packHex, packId, packUsd, packUuid } from "./packing.ts";
 import { keyOf, PARTS, SHOWN } from "./schema.ts";
 
-/** A line as it stands in `book_lines`, but for its number. */
+/** A row of `book_lines` without its number. */
 interface NewLine extends Taken {
   readonly id: SQLInputValue;
   readonly kind: number;
-  /** The number of its sale's line. */
+  /** The number of the sale's line. */
   readonly sale: number | null;
   readonly at: number;
-  /** Milliseconds of its steps, as `schema.ts` says. */
+  /** The times of the steps, in the form that `schema.ts` describes. */
   readonly steps?: readonly (number | null)[] | undefined;
 }
 
-/** What later lines take over from their sale. */
+/** What refunds, reversals and restorations copy from their sale. */
 interface Taken {
   readonly terms: number;
   readonly amount: SQLInputValue;
@@ -29,14 +29,14 @@ interface SoldLine extends Taken {
   readonly seq: number;
 }
 
-/** What stays the same from sale to sale: the columns of `book_terms` from `service` on. */
+/** The terms that many sales share: the columns of `book_terms` from `service` on. */
 type Terms = readonly (string | number | null)[];
 
 const NO_STEPS = [null, null, null, null, null];
-/** JavaScript's numbers arrive as floating-point ones. */
+/** node:sqlite passes JavaScript numbers as floating-point values. */
 const whole = (value: string): string => `iif(typeof(${value}) = 'real', CAST(${value} AS INTEGER), ${value})`;
 
-/** Writes events as lines. A line whose id is there already is left out when it would be shown. */
+/** Writes events as lines. A line with an existing id is removed when lines are shown. */
 export function createLineWriter(db: DatabaseSync): (event: BookEvent) => void {
   const insert = db.prepare(
     `INSERT INTO book_lines (id, kind, sale, at, terms, amount, nano, payer, tx, request, job,
@@ -71,7 +71,7 @@ export function createLineWriter(db: DatabaseSync): (event: BookEvent) => void {
     });
   }
 
-  /** It has the terms of its sale; its own, as far as they are known, where the book has no such sale. */
+  /** A refund copies the terms of its sale; when the book has no such sale, its own terms, as far as known. */
   function enterRefund({ id, kind, at, service, network, asset, amount, ...refund }: RefundEvent): void {
     const [job, payer] = [packUuid(refund.job), packHex(refund.payer)];
     const own = { id: packId(id), kind: KINDS.indexOf(kind), at, amount: packAmount(amount), job };
@@ -84,7 +84,7 @@ export function createLineWriter(db: DatabaseSync): (event: BookEvent) => void {
     }
   }
 
-  /** One that has no sale says nothing: the settlement was never believed. */
+  /** A reversal without a sale in the book is ignored: the settlement never counted. */
   function enterReversal({ id, kind, at, sale }: ReversalEvent): void {
     const line = byId.get(packId(sale)) as SoldLine | undefined;
     if (line) write({ ...line, id: packId(id), kind: KINDS.indexOf(kind), sale: line.seq, at });

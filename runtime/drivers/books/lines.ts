@@ -7,7 +7,7 @@ import { KINDS, packHex, packId, packUuid, unpackHex, unpackId, unpackUuid } fro
 import { keyOf, MINUTE_MS, NANO_DECIMALS, PARTS, SHOWN, UNITS } from "./schema.ts";
 import { createTermsReader, type LineTerms } from "./terms.ts";
 
-/** The lines of a book, as they are asked for. */
+/** The queries of a book that return lines. */
 export type LineQuestions = Pick<Books, "lines" | "find" | "since">;
 
 const columns = (steps: string): string => `
@@ -59,7 +59,7 @@ export function createLineQuestions(db: DatabaseSync): LineQuestions {
     return statement.all(...values, ...(after ? [after.at, after.seq] : []), limit).map(toLine);
   }
 
-  /** The sums say in which hours there are lines of a service or rail: the lines of other hours are not read. */
+  /** The sums tell in which hours a service or rail has lines: only those hours are read. */
   function readByHours(filter: LineFilter, page: LinePage): BookLine[] {
     const isForth = page.order === "oldest-first";
     const { at = isForth ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER } = page.after ?? {};
@@ -74,7 +74,7 @@ export function createLineQuestions(db: DatabaseSync): LineQuestions {
     return lines;
   }
 
-  /** First the days, and then their hours. */
+  /** Finds the days first, and then their hours. */
   function* hoursOf({ service, rail }: LineFilter, { from, to, isForth }: HourSpan): Generator<number> {
     const { wheres, values } = toTermsWhere({ service, rail }, "terms");
     const sql = `SELECT DISTINCT at FROM book_sums WHERE unit = ? AND at >= ? AND at <= ? AND ${wheres.join(" AND ")}
@@ -102,7 +102,7 @@ interface HourSpan {
   readonly isForth: boolean;
 }
 
-/** Rows as arrays take half the time of rows as objects. */
+/** Reading rows as arrays takes half the time of reading objects. */
 function prepare(db: DatabaseSync, sql: string): StatementSync {
   const statement = db.prepare(sql);
   statement.setReturnArrays(true);
@@ -160,7 +160,7 @@ function toTimes(row: Row): SaleTimes | null {
   return { begun, ...Object.fromEntries(taken) };
 }
 
-/** Texts of prices that were made before: a shop has few. */
+/** A cache of formatted prices: a shop has few. */
 const texts = new Map<number | string, string>();
 const MOST_TEXTS = 1000;
 

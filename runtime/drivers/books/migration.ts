@@ -7,14 +7,14 @@ import { type BookTables, createBookTables } from "./tables.ts";
 import { transact } from "./transactions.ts";
 
 /**
- * Makes the tables of a book where they are missing. What stands in tables of their first form, whose lines were in `book`,
- * is taken into them, all or nothing. @throws when another process holds the lock, or the disk is full.
+ * Creates the missing tables of a book. Migrates the tables of the first version, whose lines were in `book`, all or
+ * nothing. @throws when another process holds the lock, or the disk is full.
  */
 export function prepareTables(db: DatabaseSync): void {
   db.exec(BOOK_TABLES);
   if (!hasFirstForm(db)) return;
   transact(db, () => {
-    if (hasFirstForm(db)) takeOver(db, createBookTables(db)); // Another process may have done so meanwhile.
+    if (hasFirstForm(db)) takeOver(db, createBookTables(db)); // Another process may have migrated it meanwhile.
   });
 }
 
@@ -37,7 +37,7 @@ function takeOver(db: DatabaseSync, tables: BookTables): void {
   for (const table of FIRST_FORM) db.exec(`DROP TABLE ${table}`);
 }
 
-/** What buyers did before their lines were forgotten is known of them all the same. */
+/** Keeps the buyers' totals, which also count lines that were deleted since. */
 function keepBuyers(db: DatabaseSync): void {
   const read = db.prepare("SELECT payer, first_at, count, nano FROM book_buyers");
   read.setReadBigInts(true);
@@ -48,7 +48,7 @@ function keepBuyers(db: DatabaseSync): void {
   }
 }
 
-/** A line as the first form had it. */
+/** A line of the first version. */
 interface FirstLine {
   readonly id: string;
   readonly kind: BookEvent["kind"];
@@ -79,7 +79,7 @@ function toEvent(line: FirstLine): BookEvent {
   const { door, rail, decimals, receiver, request: requestId, set_digest: set, nano, times } = line;
   return {
     ...{ kind, id, at, service, rail, network, asset, amount, payer, transaction, requestId, job, set },
-    // A sale's line has all of its terms.
+    // A sale's line always has all of its terms.
     ...({ door, decimals, receiver } as Pick<BookEvent & { kind: "sale" }, "door" | "decimals" | "receiver">),
     usd: toDecimal(BigInt(nano ?? 0), NANO_DECIMALS),
     times: times === null ? null : (JSON.parse(times) as SaleTimes),

@@ -13,16 +13,16 @@ import { transact } from "./transactions.ts";
 
 export type OpenBooksOptions =
   | {
-      /** The embedded store's file. A server may be writing to it. */
+      /** The file of the embedded store. A server may be writing to it. */
       readonly file: string;
     }
   | ProjectionOptions;
 
-/** How long the thread waits for a lock; whoever asks waits longer. */
+/** How long a lock may block the thread; retries go on for `PATIENCE_MS`. */
 const BUSY_MS = 50;
 const PATIENCE_MS = 2000;
 
-/** Opens the shop's book for questions. @throws Problem `unavailable` when it cannot be opened, or is not there yet. */
+/** Opens the shop's book for queries. @throws Problem `unavailable` when it cannot be opened or does not exist yet. */
 export async function openBooks(options: OpenBooksOptions): Promise<Books> {
   if ("redisUrl" in options) {
     const { db, refresh, close } = await openProjection(options);
@@ -32,7 +32,7 @@ export async function openBooks(options: OpenBooksOptions): Promise<Books> {
   if (!existsSync(file)) throw new Problem("unavailable", `There is no store ${file}`);
   const db = new DatabaseSync(file, { timeout: BUSY_MS });
   try {
-    db.exec("PRAGMA synchronous = NORMAL"); // What a crash takes away is shown again.
+    db.exec("PRAGMA synchronous = NORMAL"); // What a crash undoes here is done again by `show`.
     await patiently(file, () => prepareTables(db));
     const { show } = createBookTables(db);
     const isBehind = db.prepare(`SELECT 1 FROM book_lines WHERE seq > ${SHOWN} LIMIT 1`);
@@ -46,7 +46,7 @@ export async function openBooks(options: OpenBooksOptions): Promise<Books> {
   }
 }
 
-/** Tries again while another process holds the lock. @throws Problem `unavailable`. */
+/** Retries while another process holds the lock. @throws Problem `unavailable`. */
 async function patiently<T>(file: string, work: () => T): Promise<T> {
   const givenUp = performance.now() + PATIENCE_MS;
   for (;;)

@@ -16,40 +16,40 @@ import { transact } from "./transactions.ts";
 export interface ProjectionOptions {
   /** `redis://` or `rediss://`, with the credentials. */
   readonly redisUrl: string;
-  /** What every key of the store begins with. */
+  /** The prefix of the store's keys. */
   readonly namespace: string;
-  /** Where the tables are kept on this machine: they are made anew from the streams whenever they are lost. */
+  /** The file of the tables on this machine. When it is lost, it is rebuilt from the streams. */
   readonly file: string;
-  /** What is taken out once an hour; left out: nothing. */
+  /** The limits for deleting old lines, once an hour; when omitted, nothing is deleted. */
   readonly forget?: (() => Forgotten) | undefined;
-  /** Whether calls are answered by the same thread: then half of the time is theirs while very many are taken in. */
+  /** Whether the same thread answers calls: half of the time is then left to calls while many events are read. */
   readonly isGentle?: boolean | undefined;
-  /** Told now and then how many events were taken in, while it catches up with very many. */
+  /** Called now and then with the number of events read, while the projection catches up. */
   readonly onProgress?: ((taken: number) => void) | undefined;
 }
 
-/** The tables of a book that is kept in Redis. */
+/** The tables of a book whose events are in Redis. */
 export interface Projection {
   readonly db: DatabaseSync;
-  /** Takes in what was entered since. @throws Problem `unavailable`. */
+  /** Reads the new events. @throws Problem `unavailable`. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }
 
 const BUSY_MS = 5000;
-/** Entries of one step. Twice as many take as long, and more memory. */
+/** Entries per step. Twice as many are not faster, and need more memory. */
 const STEP = 500;
-/** Beside calls: some milliseconds of the thread, and half as much processor time more. */
+/** Entries per step beside calls: some milliseconds of the thread, and half as much processor time again. */
 const GENTLE_STEP = 100;
 const START = "0-0";
-/** Entries between two times that progress is told: some seconds. */
+/** Entries between two calls of `onProgress`: some seconds. */
 const TOLD = 50_000;
-/** Between two times that old lines are taken out. */
+/** The interval for deleting old lines. */
 const TIDY_MS = 60 * 60_000;
 
 /**
- * Follows the streams of a book. Several processes of a machine may do so with one file: what each has taken in is written
- * with the place in the stream where the next one goes on.
+ * Follows the streams of a book. Several processes of one machine may share a file: the position in the stream is
+ * written in the same transaction as the events.
  * @throws Problem `unavailable` when Redis cannot be reached, or the file cannot be written.
  */
 export async function openProjection(options: ProjectionOptions): Promise<Projection> {
@@ -62,7 +62,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
     disableOfflineQueue: true,
     socket: { connectTimeout: PATIENCE_MS, socketTimeout: PATIENCE_MS, reconnectStrategy: reconnection.strategy },
   });
-  client.on("error", () => {}); // Whoever asks for something is told.
+  client.on("error", () => {}); // Callers get the errors of their own calls.
   let refreshing: Promise<void> | undefined;
   let tidiedAt = Number.NEGATIVE_INFINITY;
   try {
@@ -116,7 +116,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
     tidiedAt = performance.now();
   }
 
-  /** A book has a name. Tables of another one are emptied: that Redis was replaced, or lost its data. */
+  /** Compares the book's name. When it differs, Redis was replaced or lost its data, and the tables are emptied. */
   async function know(): Promise<void> {
     await answered(client.set(nameKeyOf(namespace), randomUUID(), { condition: "NX" }));
     const name = await answered(client.get(nameKeyOf(namespace)));
@@ -135,7 +135,7 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
       if (!last) return;
       const began = performance.now();
       transact(db, () => {
-        if ((placeOf(stream) ?? START) !== place) return; // Another process has taken them in.
+        if ((placeOf(stream) ?? START) !== place) return; // Another process has read them.
         take(found.flatMap(({ message }) => message.e ?? []));
         writePlace.run(stream, last.id);
       });
@@ -145,13 +145,13 @@ export async function openProjection(options: ProjectionOptions): Promise<Projec
   }
 }
 
-/** Rows of `book_terms` and `book_names` say nothing by themselves. */
+/** The tables to empty. `book_terms` and `book_names` may stay: without lines and counts their rows have no effect. */
 const TABLES = [
   ...["book_lines", "book_ids", "book_keys", "book_times", "book_payers", "book_bought"],
   ...["book_sums", "book_visits", "book_counts", "book_place", "book_fees", "book_fee_sums"],
 ];
 
-/** What a crash takes away is taken in again: nothing needs to be synced. */
+/** Needs no sync: what a crash undoes is read again from the streams. */
 function openTables(file: string): DatabaseSync {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

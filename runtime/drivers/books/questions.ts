@@ -9,12 +9,12 @@ import { cutSpan, selectSpans, unitsOf } from "./spans.ts";
 import { createSums } from "./sums.ts";
 import { createVisitCount } from "./visits.ts";
 
-/** What is asked of the tables themselves. */
+/** The queries that read the tables. */
 export type BookQuestions = Omit<Books, "refresh" | "close">;
 
 const HOUR_MS = UNITS.hour * MINUTE_MS;
 
-/** Answers from the tables of a book. Every answer blocks the thread until it is there. */
+/** Answers queries from the tables of a book. Every query blocks the thread. */
 export function createBookQuestions(db: DatabaseSync): BookQuestions {
   const buyers = db.prepare(`SELECT ${unpackHex("payer")} AS payer, first_at AS firstAt, last_at AS lastAt, count, nano
     FROM book_payers ORDER BY nano DESC LIMIT ?`);

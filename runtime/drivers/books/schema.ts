@@ -1,17 +1,16 @@
-/** SQL of the fees whose transactions no line of the book names. */
+/** SQL condition of the fees whose transactions are in no line of the book. */
 export const LONE = "(reverted = 1 OR purpose NOT IN ('settlement', 'refund'))";
 
 /**
- * The tables of a book. Each event is entered as one row of `book_lines`, in the transaction that it belongs to, and nothing
- * more. What answers questions is filled from there some hundred lines at a time, up to the number that `book_place` names:
- * `book_ids`, `book_keys` (transactions, request ids, jobs, and the numbers of sales that later lines are about),
- * `book_times`, the payers and the sums. Lines behind that number are not shown yet.
- *
- * What stays the same from sale to sale is in `book_terms`, whose rows are never changed. Ids, hashes and addresses are bytes
- * where they have the usual form (`packing.ts`). Steps of a sale are milliseconds: `begun` before `at`, the others after
- * `begun`. Sums are by hour and by day; amounts of 18 decimals are too large for sums of 64 bits, so they are kept as two
- * numbers, `giga` × 10⁹ + `rest`. `nano` is in thousand-millionths of a dollar. `unit` is in minutes. Fees of the treasury's
- * transactions are no lines: they are written where they are entered.
+ * The tables of a book. An event is entered as one row of `book_lines`, in the same transaction as the write it belongs
+ * to. The tables for queries are filled later, some hundred lines at a time, up to the line number `shown` in
+ * `book_place`: `book_ids`, `book_keys` (transactions, request ids, jobs, and the numbers of sales that later lines
+ * refer to), `book_times`, the payers and the sums. Queries do not see lines after that number. Terms that many sales
+ * share are in `book_terms`, whose rows are never changed. Ids, hashes and addresses of the usual form are stored as
+ * bytes (`packing.ts`). Steps of a sale are in milliseconds: `begun` counts back from `at`, the others count from
+ * `begun`. Sums are per hour and per day. Sums of 18-decimal amounts exceed 64 bits, so amounts are two numbers: `giga`
+ * × 10⁹ + `rest`. `nano` is in billionths of a dollar. `unit` is in minutes. Fees of the treasury's transactions are
+ * not lines: they are written to their own tables at once.
  */
 export const BOOK_TABLES = `
   CREATE TABLE IF NOT EXISTS book_terms (
@@ -62,26 +61,26 @@ export const BOOK_TABLES = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS book_place (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`;
 
-/** SQL of a key of `book_keys`: the beginning of random bytes, and texts, which a buyer may choose, whole. */
+/** SQL of a key in `book_keys`: the first bytes of random values, and the whole of texts, which a buyer may choose. */
 export const keyOf = (value: string): string => `iif(typeof(${value}) = 'blob', substr(${value}, 1, 8), ${value})`;
 
 /**
- * Keys are random: in one tree, each new one would touch a page of its own. Those of so many lines (65,536) stand together
- * instead, and whoever looks for one looks into each part.
+ * Keys are random: in one tree, each new key would touch another page. So the keys of each 65,536 lines form a part,
+ * and a look-up searches every part.
  */
 export const partOf = (seq: string): string => `${seq} >> 16`;
 
-/** SQL of a table of all parts, `part`. */
+/** SQL of a table of all parts, with the column `part`. */
 export const PARTS = `(WITH RECURSIVE parts (part) AS (
     SELECT ${partOf("(SELECT min(seq) FROM book_lines)")}
     UNION ALL SELECT part + 1 FROM parts WHERE part < ${partOf("(SELECT max(seq) FROM book_lines)")}
   ) SELECT part FROM parts)`;
 
-/** The number by which amounts are kept as two. */
+/** The factor between `giga` and `rest`. */
 export const GIGA = 1_000_000_000n;
-/** Dollars are kept in thousand-millionths. */
+/** Dollars are stored in billionths. */
 export const NANO_DECIMALS = 9;
-/** SQL of the number up to which lines are shown. */
+/** SQL of the number of the last line that queries see. */
 export const SHOWN = "coalesce((SELECT CAST(value AS INTEGER) FROM book_place WHERE name = 'shown'), 0)";
 export const MINUTE_MS = 60_000;
 /** The units of sums and counts, in minutes. */

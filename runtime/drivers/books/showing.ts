@@ -3,13 +3,13 @@ import { ATOMIC, NANO } from "./packing.ts";
 import { keyOf, MINUTE_MS, partOf, SHOWN, UNITS } from "./schema.ts";
 import { createVisits } from "./visits.ts";
 
-/** Lines of one step: some milliseconds of this thread. The more, the fewer pages of the keys each of them writes. */
+/** Lines per step: some milliseconds of the thread. The more lines, the fewer page writes per line. */
 export const SHOW_STEP = 500;
 
 const HOUR_MS = UNITS.hour * MINUTE_MS;
 const DAY_MS = UNITS.day * MINUTE_MS;
 
-/** The lines of a step, whose first and last numbers are ?1 and ?2. */
+/** SQL of the lines of a step; ?1 is the number before its first line and ?2 that of its last line. */
 const NEW = "book_lines l WHERE l.seq > ?1 AND l.seq <= ?2";
 
 const toSums = (unit: number, ms: number): string => `
@@ -18,12 +18,12 @@ const toSums = (unit: number, ms: number): string => `
   ON CONFLICT (unit, at, terms, kind) DO UPDATE SET
     count = count + excluded.count, giga = giga + excluded.giga, rest = rest + excluded.rest, nano = nano + excluded.nano`;
 
-/** The first line of an id is the one that counts. */
+/** The first line of an id counts. */
 const IDS = `INSERT OR IGNORE INTO book_ids SELECT id, seq FROM ${NEW} ORDER BY id, seq`;
 const REPEATED = `DELETE FROM book_lines AS l WHERE l.seq > ?1 AND l.seq <= ?2
   AND NOT EXISTS (SELECT 1 FROM book_ids i WHERE i.id = l.id AND i.seq = l.seq)`;
 
-/** What is written of lines that are not repeated. Rows are sorted, since neighbours share pages. */
+/** Writes what queries need of the new lines. Rows are sorted, since neighbours share pages. */
 const STEPS = [
   ...["tx", "request", "job", "sale"].map(
     (
@@ -32,7 +32,7 @@ const STEPS = [
       ORDER BY 1, 2, 3`,
   ),
   `INSERT INTO book_times SELECT at, seq FROM ${NEW}`,
-  // A refund takes dollars off its payer, and no call.
+  // A refund lowers a payer's dollars, but not the number of calls.
   `INSERT INTO book_payers (payer, first_at, last_at, count, nano)
     SELECT payer, min(at), max(at), sum(CASE kind WHEN 1 THEN 0 WHEN 2 THEN -1 ELSE 1 END),
       sum(CASE WHEN kind IN (1, 2) THEN -nano ELSE nano END)
@@ -45,7 +45,9 @@ const STEPS = [
   toSums(UNITS.day, DAY_MS),
 ];
 
-/** Shows the next lines, inside a transaction: each once. @returns whether there may be more */
+/**
+ * Makes the next lines visible to queries, each once. Call it inside a transaction. @returns whether more may be left
+ */
 export function createShowing(db: DatabaseSync): () => boolean {
   const readPlace = db.prepare(`SELECT ${SHOWN} AS shown, (SELECT max(seq) FROM book_lines) AS last`);
   const countNew = db.prepare(`SELECT count(*) AS count FROM ${NEW}`);
@@ -55,7 +57,7 @@ export function createShowing(db: DatabaseSync): () => boolean {
   const visits = db.prepare(`SELECT DISTINCT l.at / ${HOUR_MS} AS hour, p.id AS payer
     FROM book_lines l CROSS JOIN book_payers p ON p.payer = l.payer WHERE l.seq > ?1 AND l.seq <= ?2 AND kind = 0`);
   const addVisits = createVisits(db);
-  // A line that was left out gives its number back: the place is behind it only when another line is.
+  // A removed line frees its number, so that the place moves only up to the last line that is left.
   const writePlace = db.prepare(`INSERT INTO book_place SELECT 'shown', coalesce(max(seq), ?1) FROM ${NEW}
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
 

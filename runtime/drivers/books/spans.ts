@@ -2,7 +2,7 @@ import type { SQLInputValue } from "node:sqlite";
 import type { Span } from "../../core/books/books.ts";
 import { MINUTE_MS } from "./schema.ts";
 
-/** Whole units one after the other: `at` from `from` on, and before `to`. */
+/** Consecutive whole units: `at` counts from `from` to before `to`. */
 export interface UnitSpan {
   /** In minutes. */
   readonly unit: number;
@@ -11,8 +11,8 @@ export interface UnitSpan {
 }
 
 /**
- * Cuts a span into units, the largest that fit: days, and the hours before and after them. It is widened to whole ones of
- * the smallest unit. @param units in minutes, the largest first
+ * Cuts a span into the largest units that fit: days, and the hours before and after them. The span is widened to whole
+ * smallest units. @param units in minutes, the largest first
  */
 export function cutSpan({ from, to }: Span, units: readonly number[]): readonly UnitSpan[] {
   const [unit, ...smaller] = units;
@@ -29,11 +29,11 @@ export function cutSpan({ from, to }: Span, units: readonly number[]): readonly 
   return [{ unit, from: first, to: last }, ...edges];
 }
 
-/** The units of which a bucket has whole ones; all of them without buckets. @param units in minutes, the largest first */
+/** The units that divide a bucket; all units when there are no buckets. @param units in minutes, the largest first */
 export const unitsOf = (units: readonly number[], bucketMs: number | undefined): readonly number[] =>
   bucketMs === undefined ? units : units.filter((unit) => bucketMs % (unit * MINUTE_MS) === 0);
 
-/** SQL of the rows of a table with `unit` and `at` (as Unix milliseconds) in these spans. */
+/** SQL that selects these spans from a table with `unit` and `at` (as Unix milliseconds). */
 export function selectSpans(table: string, columns: string, spans: readonly UnitSpan[]): SelectedSpans {
   const one = `SELECT at * unit * ${MINUTE_MS} AS at, ${columns} FROM ${table} WHERE unit = ? AND at >= ? AND at < ?`;
   return {

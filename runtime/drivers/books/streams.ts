@@ -1,10 +1,10 @@
-/** The Redis streams of a shop's book. Each entry has one field, `e`: JSON. */
+/** The Redis streams of a shop's book. Each stream entry has one field, `e`, with JSON. */
 
-/** Its events, one an entry. @param namespace what the store's keys begin with */
+/** The stream of events, one per entry. @param namespace the prefix of the store's keys */
 export const bookStreamOf = (namespace: string): string => `${namespace}-book`;
 
-/** Its tallies, a list an entry. */
+/** The stream of tallies, a list per entry. */
 export const tallyStreamOf = (namespace: string): string => `${namespace}-tallies`;
 
-/** The key of the book's own name, by which projections know it again. */
+/** The key of the book's name, which shows projections whether it is still the same book. */
 export const nameKeyOf = (namespace: string): string => `${namespace}-book-name`;

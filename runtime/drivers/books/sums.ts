@@ -8,7 +8,7 @@ import { cutSpan, type SelectedSpans, selectSpans, unitsOf } from "./spans.ts";
 const SPLITS: readonly Split[] = ["service", "door", "rail"];
 const HOUR_MS = UNITS.hour * MINUTE_MS;
 
-/** Sums what was summed up by hours and days; own wallets' lines are summed one by one. */
+/** Reads the sums per hour and day; lines of own wallets are summed one by one. */
 export function createSums(db: DatabaseSync): Books["sums"] {
   return (wanted, { own, by, bucketMs }) => {
     const from = Math.floor(wanted.from / HOUR_MS) * HOUR_MS;
@@ -36,7 +36,7 @@ export function createSums(db: DatabaseSync): Books["sums"] {
 }
 
 interface SumOptions {
-  /** SQL of the bucket's beginning. */
+  /** SQL of the bucket's start. */
   readonly bucket: string;
   readonly by: readonly Split[];
 }
@@ -65,7 +65,7 @@ function toSum(row: object): BookSum {
 const nameOf = ({ at, service, door, rail, network, asset, kind }: BookSum): string =>
   JSON.stringify([at, service, door, rail, network, asset, kind]);
 
-/** What is left of sums without a part of them. */
+/** Subtracts sums from sums that include them. */
 function takeOff(all: readonly BookSum[], part: readonly BookSum[]): BookSum[] {
   const parts = new Map(part.map((sum) => [nameOf(sum), sum]));
   return all.flatMap((sum) => {

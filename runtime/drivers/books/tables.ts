@@ -8,13 +8,13 @@ import { UNITS } from "./schema.ts";
 import { createShowing } from "./showing.ts";
 import { wholly } from "./transactions.ts";
 
-/** Takes events into the tables. To be called inside a transaction. */
+/** Writes to the tables. Call the methods inside a transaction. */
 export interface BookTables {
-  /** Enters an event: one small row, which is shown later. A fee can be seen at once. */
+  /** Enters an event: one small row, shown to queries later. A fee is visible at once. */
   enter(event: BookEvent | FeeEvent): void;
-  /** Shows some of what was entered, each id once. @returns whether there may be more */
+  /** Makes some entered events visible to queries, each id once. @returns whether more may be left */
   show(): boolean;
-  /** Enters and shows events. All or none. */
+  /** Enters events and makes them visible: all or none. */
   take(events: readonly (BookEvent | FeeEvent)[]): void;
   count(tallies: readonly BookTally[]): void;
   readonly forget: Forget;
@@ -39,7 +39,7 @@ export function createBookTables(db: DatabaseSync): BookTables {
   };
 }
 
-/** Adds tallies up, by minute, hour and day. */
+/** Adds tallies to the counts per minute, hour and day. */
 function createTallyWriter(db: DatabaseSync): (tallies: readonly BookTally[]) => void {
   const find = db.prepare("SELECT id FROM book_names WHERE service = ? AND door = ? AND rail = ? AND what = ?");
   const name = db.prepare("INSERT INTO book_names (service, door, rail, what) VALUES (?, ?, ?, ?)");

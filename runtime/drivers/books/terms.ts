@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { BookLine } from "../../core/books/books.ts";
 
-/** What many lines share. */
+/** The terms that many lines share. */
 export type LineTerms = Readonly<
   Pick<BookLine, "service" | "door" | "rail" | "network" | "asset" | "decimals" | "receiver" | "set">
 >;
 
-/** Reads rows of `book_terms`, which are never changed, each once. */
+/** Reads rows of `book_terms` and caches them: they are never changed. */
 export function createTermsReader(db: DatabaseSync): (id: number) => LineTerms {
   const read = db.prepare(
     'SELECT service, door, rail, network, asset, decimals, receiver, set_digest AS "set" FROM book_terms WHERE id = ?',

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** Does `work` in a transaction that writes. @throws what it throws, and SQLite's errors: nothing is written then. */
+/** Runs `work` in a write transaction. @throws what `work` throws, and SQLite's errors: nothing is written then. */
 export function transact<T>(db: DatabaseSync, work: () => T): T {
   db.exec("BEGIN IMMEDIATE");
   try {
@@ -8,12 +8,12 @@ export function transact<T>(db: DatabaseSync, work: () => T): T {
     db.exec("COMMIT");
     return value;
   } catch (error) {
-    if (db.isTransaction) db.exec("ROLLBACK"); // A full disk has done so already.
+    if (db.isTransaction) db.exec("ROLLBACK"); // SQLite itself rolls back when the disk is full.
     throw error;
   }
 }
 
-/** Does `work` inside a transaction. What it has written is undone when it throws, and nothing else. */
+/** Runs `work` in a savepoint of a transaction: when `work` throws, only its own writes are undone. */
 export function wholly<T>(db: DatabaseSync, work: () => T): T {
   db.exec("SAVEPOINT book");
   try {
@@ -21,7 +21,7 @@ export function wholly<T>(db: DatabaseSync, work: () => T): T {
     db.exec("RELEASE book");
     return value;
   } catch (error) {
-    if (db.isTransaction) db.exec("ROLLBACK TO book; RELEASE book"); // A full disk has undone all of it already.
+    if (db.isTransaction) db.exec("ROLLBACK TO book; RELEASE book"); // A full disk has rolled back everything.
     throw error;
   }
 }

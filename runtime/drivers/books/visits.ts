@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 
 /**
- * Who has bought in an hour: the numbers of the payers in rising order, each as its distance from the one before (LEB128).
- * A year of distinct buyers is counted by reading one row an hour.
+ * Packs the payers of one hour: their numbers in ascending order, each as the difference to the one before (LEB128).
+ * The distinct buyers of a year are then counted by reading one row per hour.
  */
 export function packPayers(payers: Iterable<number>): Uint8Array {
   const bytes: number[] = [];
@@ -16,7 +16,7 @@ export function packPayers(payers: Iterable<number>): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Calls `see` with each of them. */
+/** Calls `see` with each payer. */
 export function unpackPayers(packed: Uint8Array, see: (payer: number) => void): void {
   let [last, rest, scale] = [0, 0, 1];
   for (const byte of packed) {
@@ -29,7 +29,7 @@ export function unpackPayers(packed: Uint8Array, see: (payer: number) => void): 
   }
 }
 
-/** Counts the payers of whole hours, each once. @returns a function of the first hour and the hour after the last */
+/** Counts the distinct payers of whole hours. @returns a function of the first hour and the hour after the last */
 export function createVisitCount(db: DatabaseSync): (from: number, to: number) => number {
   const read = db.prepare("SELECT payers FROM book_visits WHERE hour >= ? AND hour < ?");
   const highest = db.prepare("SELECT coalesce(max(id), 0) AS id FROM book_payers");
@@ -45,7 +45,7 @@ export function createVisitCount(db: DatabaseSync): (from: number, to: number) =
   };
 }
 
-/** Adds payers to the hours in which they have bought. */
+/** Adds payers to the hours in which they bought. */
 export function createVisits(
   db: DatabaseSync,
 ): (visits: readonly { readonly hour: number; readonly payer: number }[]) => void {

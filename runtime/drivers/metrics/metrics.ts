@@ -1,15 +1,15 @@
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { createCounter, createHistogram } from "./series.ts";
 
-/** What a process counts for Prometheus. No label ever names a payer: there are as many series as the set makes. */
+/** The Prometheus metrics of a process. No label names a payer, so that the set bounds the number of series. */
 export interface Metrics {
   readonly contentType: string;
-  /** Everything as text (Prometheus text format 0.0.4). */
+  /** All metrics as text (Prometheus text format 0.0.4). */
   scrape(): Promise<string>;
   readonly count: MetricCounts;
 }
 
-/** What is told as it happens. Services, rails and upstreams by their ids. */
+/** The counters. Services, rails and upstreams are named by their ids. */
 export interface MetricCounts {
   challenges(service: string, door: string, by: number): void;
   /** @param outcome `result`, `free`, `replay`, `left`, `refused:<reason>` or `failed:<problem code>` */
@@ -28,28 +28,30 @@ export interface MetricCounts {
   jobEnded(service: string, state: "delivered" | "failed"): void;
 }
 
-/** How a shop stands now. What cannot be read is left out. */
+/** The current state of a shop. What cannot be read is omitted. */
 export interface ShopState {
   readonly rails: readonly { readonly rail: string; readonly isUp: boolean }[];
-  /** Those that are not believed now. */
+  /** The facilitators that are distrusted now. */
   readonly distrusted: readonly { readonly facilitator: string; readonly network: string }[];
   readonly upstreams: readonly { readonly upstream: string; readonly isUp: boolean }[];
-  /** Jobs in line or at work, in all processes. */
+  /** Queued or running jobs, in all processes. */
   readonly jobs: readonly { readonly service: string; readonly inLine: number }[];
-  /** Refunds that are not paid yet, by themselves or by hand. */
+  /** Refunds that are not paid yet: automatic ones and manual ones. */
   readonly refunds?: { readonly pending: number; readonly manual: number };
-  /** The treasury's coins for fees, and how many it should have at least. */
+  /** The treasury's native coins, and the least it should have. */
   readonly treasury: readonly { readonly network: string; readonly coins: number; readonly least: number }[];
 }
 
-/** Bounds in seconds. */
+/** Bucket bounds in seconds. */
 const CALLS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const WAITS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 40];
 
-/** Gauges of prom-client's with the name of counters; those by type (`nodejs_active_handles` …) say the same. */
+/**
+ * prom-client gauges whose names end like counters; the gauges by type (`nodejs_active_handles` …) have the same data.
+ */
 const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
-/** @param readState asked at each scrape */
+/** @param readState called at each scrape */
 export function createMetrics(readState: () => Promise<ShopState>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -122,7 +124,7 @@ function createCounts(registry: Registry): MetricCounts {
   };
 }
 
-/** Gauges of the shop's state. What is not in the newest state is not shown any more. */
+/** Gauges of the shop's state. Series that are missing from the newest state are removed. */
 function createGauges(registry: Registry): (state: ShopState) => void {
   const registers = [registry];
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Gauge<Label> =>

@@ -1,8 +1,8 @@
 import { Counter, type Metric, type Registry } from "prom-client";
 
-/** What a metric is called, and by which labels its series differ. */
+/** The name and the labels of a metric. */
 export interface Named<Label extends string> {
-  /** Without `payphone_`. */
+  /** Without the prefix `payphone_`. */
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly Label[];
@@ -11,8 +11,8 @@ export interface Named<Label extends string> {
 type Labels<Label extends string> = Readonly<Record<Label, string>>;
 
 /**
- * A counter. What it counts is gathered by series and told to prom-client at a scrape: finding a series there takes
- * longer than all else that is counted of a call. @returns adds to a series
+ * A counter. Its values are gathered here per series and passed to prom-client at a scrape, because finding a series in
+ * prom-client costs more than everything else that is counted for a call. @returns adds to a series
  */
 export function createCounter<Label extends string>(
   registry: Registry,
@@ -34,7 +34,9 @@ export function createCounter<Label extends string>(
   };
 }
 
-/** A histogram, for the same reason in numbers of our own. @param bounds ascending @returns adds a value to a series */
+/**
+ * A histogram that keeps its own numbers for the same reason. @param bounds ascending @returns adds a value to a series
+ */
 export function createHistogram<Label extends string>(
   registry: Registry,
   { name, help, labelNames }: Named<Label>,
@@ -60,7 +62,7 @@ export function createHistogram<Label extends string>(
       return { name: full, help, type: "histogram", values, aggregator: "sum" };
     },
   };
-  registry.registerMetric(histogram as unknown as Metric); // A registry asks no more of a metric than this.
+  registry.registerMetric(histogram as unknown as Metric); // A registry uses no other members of a metric.
   return (labels, value) => {
     const one = series.of(labels);
     one.sum += value;
