@@ -51,7 +51,7 @@ export async function createSchemes(
 type V1Network = Extract<Parameters<x402Facilitator["registerV1"]>[0], string>;
 
 const POLLING_MS = 10;
-/** It deploys what the sandbox's own factories make (ERC-6492). */
+/** The facilitator deploys wallets of the sandbox's own factories only (ERC-6492). */
 const WALLETS = { eip6492AllowedFactories: [...SMART_WALLET_FACTORIES] };
 
 async function createEvmSigner(evm: EvmChain, confirmationTimeoutMs: number): Promise<FacilitatorEvmSigner> {
@@ -87,7 +87,7 @@ async function createSvmSigner(solana: SvmChain, confirmationTimeoutMs: number):
   const node = new Connection(solana.url);
   return {
     ...toFacilitatorSvmSigner(feePayer, { defaultRpcUrl: solana.url }),
-    // As the library does it, but polling faster: this chain confirms at once.
+    // As the library does, but polling faster: this chain confirms at once.
     confirmTransaction: async (signature) => {
       const deadline = performance.now() + confirmationTimeoutMs;
       while (performance.now() < deadline) {

@@ -6,14 +6,17 @@ import { placeToken, type Token } from "./evm/tokens.ts";
 import type { SvmChain } from "./svm/chain.ts";
 import type { SandboxWallets } from "./wallet.ts";
 
-/** Places the rail's token and the wallets' factories on its chain, mints plenty to the buyer, and gives everybody gas. */
+/**
+ * Places the rail's token and the smart wallet factories on its chain, mints tokens to the buyer, and gives all parties
+ * gas.
+ */
 export async function fundEvmRail(
   chain: EvmChain,
   { asset, symbol, decimals, currency, domain }: RailManifest,
   { buyer, treasury }: SandboxWallets,
 ): Promise<Token> {
   const [token] = await Promise.all([
-    placeToken(chain, { address: asset, symbol, decimals, ...domain! }), // schemas/site.json: every EVM rail has one.
+    placeToken(chain, { address: asset, symbol, decimals, ...domain! }), // schemas/site.json requires `domain` for every EVM rail.
     placeSmartWalletFactories(chain),
     chain.setBalance(buyer.evm.address, GAS_WEI),
     chain.setBalance(treasury.evm.address, GAS_WEI),
@@ -22,7 +25,7 @@ export async function fundEvmRail(
   return token;
 }
 
-/** The same on Solana, where the treasury also needs a token account before it can be paid. */
+/** Funds a Solana rail likewise. The treasury also needs a token account before it can be paid. */
 export function fundSolanaRail(
   chain: SvmChain,
   { asset, decimals, currency }: RailManifest,
@@ -35,7 +38,7 @@ export function fundSolanaRail(
   chain.putTokenAccount(treasury.solana.address, 0n);
 }
 
-/** Enough for a long day of paid calls. */
+/** Enough for a day of paid calls. */
 const toPurse = (currency: string): string => (currency === "jpy" ? "10000000" : "100000");
 const GAS_WEI = 10n ** 21n;
 const GAS_LAMPORTS = 10n ** 12n;

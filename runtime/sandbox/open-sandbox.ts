@@ -10,7 +10,9 @@ import { loadWallets, type SandboxWallets } from "./wallet.ts";
 
 /** How to open a sandbox. */
 export interface SandboxOptions {
-  /** The rails of the site: their chains are started, their tokens placed, and the buyer is given plenty of each. */
+  /**
+   * The rails of the site. Their chains are started, their tokens are placed, and the buyer gets plenty of each token.
+   */
   readonly rails: readonly RailManifest[];
   /** Where the keys are kept. They survive a restart; the chains do not. */
   readonly dataDir: string;
@@ -18,7 +20,7 @@ export interface SandboxOptions {
   readonly log: Log;
 }
 
-/** What `GET /sandbox` answers: everything a buyer needs, keys included. `rpc` and `tokens` are by rail id. */
+/** The answer of `GET /sandbox`: everything a buyer needs, private keys included. `rpc` and `tokens` are by rail id. */
 export interface SandboxDescription {
   readonly mode: "sandbox";
   readonly buyer: {
@@ -36,7 +38,7 @@ export interface Sandbox {
   /** The variables that `payphone serve` needs, with the sandbox's values. */
   readonly env: Readonly<Record<string, string>>;
   readonly description: SandboxDescription;
-  /** The nodes, by CAIP-2 network, and the EVM tokens, by rail id. */
+  /** The nodes by CAIP-2 network, and the EVM tokens by rail id. */
   readonly chains: {
     readonly evm: ReadonlyMap<string, EvmChain>;
     readonly solana: ReadonlyMap<string, SvmChain>;
@@ -90,8 +92,9 @@ export async function openSandbox({ rails, dataDir, anvilBin, log }: SandboxOpti
 }
 
 /**
- * A block for each transaction at once, and one every five seconds: EIP-3009 authorizations are checked against the time
- * of the latest block, which would stand still on an idle chain. Not more often, because anvil slows down with each block.
+ * anvil mines a block at once for each transaction, and one every five seconds. EIP-3009 authorizations are checked
+ * against the time of the latest block, which would stand still on an idle chain. The interval is not shorter because
+ * anvil slows down with each block.
  */
 const HEARTBEAT = ["--mixed-mining", "--block-time", "5"];
 
@@ -101,7 +104,9 @@ interface Stoppable {
 
 type Chains = Pick<Sandbox["chains"], "evm" | "solana">;
 
-/** As Promise.all, but waits for all of them even when one fails, so that everything started can be stopped. */
+/**
+ * Like Promise.all, but waits for all promises even when one rejects, so that everything that started can be stopped.
+ */
 async function allOrNothing<const T extends readonly unknown[]>(
   work: T,
 ): Promise<{ -readonly [Key in keyof T]: Awaited<T[Key]> }> {

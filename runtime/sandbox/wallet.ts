@@ -20,7 +20,7 @@ export interface SandboxWallets {
 }
 
 /**
- * Loads the wallets in `sandbox.json` of this data directory, which are created at the first start.
+ * Loads the wallets from `sandbox.json` in this data directory; the first start creates them.
  * @throws Problem `unavailable` when the file is malformed, or cannot be read or written.
  */
 export function loadWallets(dataDir: string): SandboxWallets {

@@ -1,7 +1,7 @@
 import type { Clock, Log } from "../api/capabilities.ts";
 import type { Recorder } from "./reply/reply.ts";
 
-/** How many lines are written per window. The first line of each transaction is written beyond that. */
+/** The most lines that are logged per window. The first line of each transaction is logged in addition. */
 export interface LogBounds {
   readonly lines: number;
   readonly windowMs: number;
@@ -48,7 +48,10 @@ export function createFailureLog(
   };
 }
 
-/** True for the first `lines` calls of each window, and for the first call with each key. `tell` gets the rest's count. */
+/**
+ * True for the first `lines` calls of each window, and for the first call with each key. `tell` gets the number of
+ * calls beyond that when the next window begins.
+ */
 function createWindow(
   clock: Clock,
   { lines, windowMs }: LogBounds,

@@ -26,7 +26,7 @@ import { createRpc } from "./routes/rpc.ts";
 import { createProbes, type ReadyReport } from "./routes/status.ts";
 
 export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challenge"> {
-  /** The services that have routes: with those that are not offered any more. Default: `services`. */
+  /** The services that have routes, retired ones included. Default: `services`. */
   readonly routed?: readonly Service[];
   readonly site: CatalogSite;
   readonly limits: Omit<SiteManifest["limits"], "offer_seconds" | "deadline_seconds">;
@@ -35,9 +35,9 @@ export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challen
   /** Trusted proxies: how many, or their addresses (Express's `trust proxy`). Default: none. */
   readonly trustProxy?: number | readonly string[];
   readonly ready: () => Promise<ReadyReport>;
-  /** By path. One at `/` replaces the catalogue. */
+  /** By path. A document at `/` replaces the catalogue. */
   readonly documents?: ReadonlyMap<string, Document>;
-  /** The page for browsers where there is nothing; left out, they get a problem document as everybody else. */
+  /** The page for browsers at unknown paths. When omitted, browsers get a problem document like all other clients. */
   readonly notFound?: Document;
   /** JSON-RPC endpoints by path: MCP, A2A. */
   readonly doors?: ReadonlyMap<string, RpcDoor>;
@@ -45,7 +45,7 @@ export interface AppDeps extends Pick<RestDeps, "services" | "invoke" | "challen
   readonly reports?: Pick<ReportShelf, "find">;
   /** Names the recorded sources of a service's answers, for their header. */
   readonly origins?: RestDeps["origins"];
-  /** The answer of `/sandbox`; without it there is no such path. */
+  /** The answer of `/sandbox`. When omitted, the path does not exist. */
   readonly sandbox?: object;
   readonly clock: Clock;
   readonly log: Log;
@@ -57,7 +57,7 @@ export function createApp(deps: AppDeps): RequestListener {
   const largest = [...(deps.routed ?? deps.services), ...(deps.doors?.values() ?? [])].map(toBodyBytes);
   const limits = createLimits({ ...bounds, largestBody: Math.max(0, ...largest) }, deps.createLimiter);
   const send = createSend(toFixedHeaders(site.baseUrl), createAccessLog(log, clock), (client, bytes) => {
-    limits.take(client, "bytes", bytes).catch(() => undefined); // The answer is sent: the next body pays for it.
+    limits.take(client, "bytes", bytes).catch(() => undefined); // The answer is sent already; only later bodies are refused.
   });
   const fail = createFailureLog(log, clock);
   const shared = { maxDepth: bounds.body_depth, limits };
@@ -144,7 +144,7 @@ function answerProblems(
   };
 }
 
-/** Whether a browser asks: whoever takes anything gets JSON. */
+/** Whether the client prefers HTML. Clients that accept anything get JSON. */
 const wantsPage = (request: Request): boolean =>
   ["GET", "HEAD"].includes(request.method) &&
   request.accepts(["application/problem+json", "application/json", "text/html"]) === "text/html";

@@ -3,8 +3,8 @@ import { pathOf } from "../core/base-url.ts";
 import { toOriginForm } from "./request/target.ts";
 
 /**
- * Serves below the path of the base URL: it is taken off each request, unless the application or the proxy in front has taken
- * it off already. Without a path, the listener is the same.
+ * Strips the path of the base URL from each request, unless Express or a proxy in front has stripped it already.
+ * Returns the listener itself when the base URL has no path.
  */
 export function belowPath(listener: RequestListener, baseUrl: string): RequestListener {
   const path = pathOf(baseUrl);
@@ -14,7 +14,7 @@ export function belowPath(listener: RequestListener, baseUrl: string): RequestLi
   };
 }
 
-/** Express keeps the whole URL in `originalUrl` where it has taken the path of a mount off. */
+/** Express keeps the whole URL in `originalUrl` when it has stripped the path of a mount. */
 function toOwnUrl({ url = "/", originalUrl = url }: IncomingMessage & { originalUrl?: string }, path: string): string {
   const whole = toOriginForm(originalUrl);
   const rest = whole.slice(path.length);

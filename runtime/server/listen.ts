@@ -11,7 +11,7 @@ export interface Timeouts {
   readonly headersMs: number;
   /** To send a whole request; its answer may take longer. */
   readonly requestMs: number;
-  /** Between two requests of a connection. Longer than the 60 s of common proxies, which then close first. */
+  /** Between two requests on a connection. Longer than the 60 s of common proxies, so that the proxy closes first. */
   readonly keepAliveMs: number;
   /** Without a byte in either direction. Longer than any handler's deadline. */
   readonly silenceMs: number;
@@ -29,7 +29,7 @@ export interface OpenServer {
   /** `http://host:port`, as a client on this machine would write it. */
   readonly url: string;
   readonly port: number;
-  /** Hands all requests to the listener; before that, they are answered 503. */
+  /** Hands all requests to the listener. Before that, requests are answered 503. */
   attach(listener: RequestListener): void;
   /** Accepts no more connections, waits `graceMs` for calls in flight, then closes every connection. */
   close(options: { readonly graceMs: number }): Promise<void>;
@@ -92,7 +92,7 @@ export async function openServer({ host, port, timeouts }: ListenOptions): Promi
   };
 }
 
-/** Answers 503 while a server starts or ends. */
+/** Answers 503 while a server starts or shuts down. */
 export const answerNotYet: RequestListener = (request, response) => {
   const { status, headers, body } = toProblemReply(
     new Problem("unavailable", "The server is starting", { retryAfter: 1 }),

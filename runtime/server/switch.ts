@@ -1,10 +1,10 @@
 import type { RequestListener } from "node:http";
 
-/** A listener whose target can be exchanged while requests are in flight. */
+/** A listener whose target can be replaced while requests are in flight. */
 export interface ListenerSwitch {
-  /** Hands each request to the target of that moment. */
+  /** Hands each request to the current target. */
   readonly listener: RequestListener;
-  /** Makes `next` the target. Fulfils when every request that went to the former one has ended. */
+  /** Makes `next` the target. Resolves when every request to the previous target has ended. */
   turnTo(next: RequestListener): Promise<void>;
 }
 

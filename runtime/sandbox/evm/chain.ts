@@ -6,7 +6,7 @@ import { Problem } from "../../api/problem.ts";
 /** How to start an embedded EVM chain. */
 export interface EvmChainOptions {
   readonly chainId: number;
-  /** The anvil to run; by default the optional package's, or else the one on the PATH. */
+  /** Path of the anvil binary; by default the optional package's, otherwise the one on the PATH. */
   readonly bin?: string | undefined;
   /** Additional arguments, e.g. `["--block-time", "1"]`. By default each transaction gets a block at once. */
   readonly args?: readonly string[];
@@ -67,7 +67,7 @@ export async function startEvmChain({ chainId, bin, args = [] }: EvmChainOptions
   };
 }
 
-/** Keeps the state of 8 blocks only. anvil's default is all of them, on disk after 500. */
+/** Keeps the state of 8 blocks only. By default anvil keeps all of them, and writes them to disk after 500 blocks. */
 const HISTORY = ["--prune-history", "8"];
 
 const HOW_TO_GET_ANVIL =
@@ -77,7 +77,10 @@ const HOW_TO_GET_ANVIL =
 /** A shell's exit code when the program does not exist. */
 const NOT_FOUND = 127;
 
-/** `exec`s the program. A background shell reads descriptor 3, which closes when this process ends, and kills it then. */
+/**
+ * Runs the program with `exec`. A background shell reads descriptor 3, which closes when this process ends; the shell
+ * then kills the program.
+ */
 const TIED = '(read -r _ <&3; kill -9 $$) >/dev/null 2>&1 & exec "$@" 3<&-';
 
 /** The child gets its own session, so that Ctrl-C reaches only this process, which then stops everything in order. */

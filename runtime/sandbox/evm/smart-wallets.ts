@@ -2,7 +2,7 @@ import type { Hex } from "../../api/capabilities.ts";
 import smartWalletFactory from "../contracts/SmartWalletFactory.abi.json" with { type: "json" };
 import type { EvmChain } from "./chain.ts";
 
-/** Coinbase Smart Wallet's factories, version 1 and 1.1: the same addresses on every public EVM chain that has them. */
+/** The factories of Coinbase Smart Wallet 1 and 1.1. They have these addresses on every public EVM chain. */
 export const SMART_WALLET_FACTORIES: readonly Hex[] = [
   "0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a",
   "0xBA5ED110eFDBa3D005bfC882d75358ACBbB85842",

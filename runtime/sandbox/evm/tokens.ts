@@ -54,7 +54,7 @@ export async function placeToken(chain: EvmChain, { address, ...token }: TokenOp
   };
 }
 
-/** The same address on every public EVM chain. */
+/** The address of Multicall3 on every public EVM chain. */
 const MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11";
 
 const abi = parseAbi([

@@ -3,7 +3,7 @@ import type { RecordedExchange } from "./recordings.ts";
 /** A recorded response as HTTP. */
 export interface RecordedAnswer {
   readonly status: number;
-  /** By lower-case names. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly delayMs: number;

@@ -1,9 +1,9 @@
 import { sha256 } from "../../core/digest.ts";
 import type { WireRequest } from "../../drivers/upstream/transport.ts";
 
-/** A body as recordings have it, with its media type where it is no JSON. */
+/** A request body as recordings describe it. */
 export interface RecordedBody {
-  /** The JSON or the text; of a form with files its parts; of files their digest alone. */
+  /** The JSON or the text. A form with files is a list of its parts; of each file, only the digest is kept. */
   readonly body?: unknown;
   readonly type?: string;
 }

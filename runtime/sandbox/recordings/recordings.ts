@@ -11,7 +11,10 @@ import { createSchemaNodes } from "../../core/schema/nodes.ts";
 
 /** A file of recorded exchanges with an upstream (`schemas/recording.json`). */
 export interface Recording {
-  /** Relative to the served directory: `plugins/<plugin>/recordings/<upstream>/<name>.json`, or without a plugin. */
+  /**
+   * Relative to the served directory: `plugins/<plugin>/recordings/<upstream>/<name>.json`, or `recordings/…` for
+   * upstreams without a plugin.
+   */
   readonly file: string;
   /** The upstream's id. */
   readonly upstream: string;
@@ -35,7 +38,7 @@ export type RecordedRequest =
       readonly method: HttpMethod;
       readonly path: string;
       readonly body?: unknown;
-      /** The media type of a body that is no JSON. */
+      /** The media type, when the body is not JSON. */
       readonly type?: string;
       readonly rpc?: undefined;
     }
@@ -43,9 +46,9 @@ export type RecordedRequest =
 
 /** Exactly one of `json`, `text`, `file`, `result` and `rpc_error` is the body. */
 export interface RecordedResponse {
-  /** 200 when left out. */
+  /** Default: 200. */
   readonly status?: number;
-  /** By lower-case names. */
+  /** Names are in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly delay_ms?: number;
   readonly json?: unknown;
@@ -64,9 +67,9 @@ export const listRecordings = (dir: string): readonly string[] =>
   globSync("{plugins/*/,}recordings/*/*.json", { cwd: dir }).sort();
 
 /**
- * Reads recordings and the files of their bodies.
+ * Reads recordings and the body files that they name.
  * @param files relative to the directory.
- * @throws Problem `bad-request` with a line for each fault of all of them.
+ * @throws Problem `bad-request` with one line per fault, for all files together.
  */
 export function loadRecordings(dir: string, files: readonly string[] = listRecordings(dir)): readonly Recording[] {
   const faults: string[] = [];
@@ -89,7 +92,7 @@ function readRecording(dir: string, file: string, fault: (complaint: string) => 
   const complaints = findComplaints(data);
   complaints.forEach(fault);
   if (complaints.length > 0) return undefined;
-  const { source, exchanges } = data as Pick<Recording, "source" | "exchanges">; // As the schema has found.
+  const { source, exchanges } = data as Pick<Recording, "source" | "exchanges">; // The schema has checked this.
   const folder = dirname(file);
   return {
     file,
@@ -102,7 +105,7 @@ function readRecording(dir: string, file: string, fault: (complaint: string) => 
   };
 }
 
-/** The schema allows no name that leads out of the folder. */
+/** The schema allows no name that leads outside the folder. */
 function readBody(folder: string, name: string, fault: (complaint: string) => void): Pick<RecordedExchange, "content"> {
   try {
     return { content: readFileSync(join(folder, name)) };

@@ -6,12 +6,12 @@ import { isAnswering, type RecordedExchange, type RecordedRequest, type Recordin
 
 const METHOD = "tools/call";
 
-/** A call of a tool (MCP, "Calling Tools"), as recordings have it. */
+/** An MCP tool call (MCP, "Calling Tools") in the form of a recorded request. */
 export const toRecordedCall = (name: string, input: JsonObject): RecordedRequest => ({
   rpc: { method: METHOD, params: [{ name, arguments: input }] },
 });
 
-/** The recorded answer to a call of a tool; undefined where there is none. */
+/** The recorded answer to a tool call; undefined when there is none. */
 export const findCall = (
   recordings: readonly Recording[],
   upstream: string,
@@ -25,17 +25,20 @@ export const findCall = (
 export interface RecordedSessionOptions {
   readonly recordings: readonly Recording[];
   readonly upstream: { readonly id: string; readonly title: string };
-  /** What to do about a missing recording: an imperative, for errors. */
+  /** What to do about a missing recording, as an imperative; part of the error message. */
   readonly remedy: string;
 }
 
-/** A session with an MCP server that answers from recordings. A call throws Problem `upstream-failed` where there is none. */
+/**
+ * A session with an MCP server that answers from recordings. A call without a recording throws Problem
+ * `upstream-failed`.
+ */
 export function createRecordedSession({ recordings, upstream, remedy }: RecordedSessionOptions): McpConnection {
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   return {
     async call(name, input) {
       const found = findCall(recordings, upstream.id, toRecordedCall(name, input));
-      if (found?.response.result !== undefined) return found.response.result as never; // As the server had answered.
+      if (found?.response.result !== undefined) return found.response.result as never; // Recorded from the server as it was.
       throw new Problem(
         "upstream-failed",
         `The sandbox works offline and has no recording of ${upstream.title} for the tool ${name}: it answers the inputs ` +

@@ -13,9 +13,9 @@ export interface RecordedTransportOptions {
   readonly baseUrls: ReadonlyMap<string, string>;
   /** Names of the upstreams in errors, by upstream id. */
   readonly titles: ReadonlyMap<string, string>;
-  /** What to do about a missing recording: an imperative, for errors. */
+  /** What to do about a missing recording, as an imperative; part of the error message. */
   readonly remedy: string;
-  /** Called when no exchange matches; undefined for an upstream that has only recordings. */
+  /** Called when no exchange matches. Returns undefined when the upstream has only recordings. */
   readonly fallback?: (request: WireRequest) => Promise<WireAnswer> | undefined;
 }
 

@@ -40,7 +40,7 @@ export interface SvmBank {
   putAccount(account: Omit<SvmAccount, "executable">): void;
   rentFor(bytes: number): bigint;
   simulate(wire: WireTransaction, options: { sigVerify: boolean; anyBlockhash: boolean }): Execution;
-  /** Executes a transaction. One that is refused before its programs run leaves no trace and no error. */
+  /** Executes a transaction. A transaction that is refused before its programs run leaves no trace and no error. */
   land(wire: WireTransaction): void;
 }
 

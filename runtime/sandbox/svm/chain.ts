@@ -13,7 +13,7 @@ import { createTransactionMethods } from "./transaction-methods.ts";
 export interface SvmChainOptions {
   /** The chain's time; real time by default. */
   readonly clock?: Clock;
-  /** The CAIP-2 name of the network that it stands for; mainnet by default. */
+  /** The CAIP-2 name of the network that this chain simulates; mainnet by default. */
   readonly network?: string;
 }
 
@@ -22,7 +22,7 @@ const MAINNET = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 /** A running Solana node with play money, whose faults tests can trigger. */
 export interface SvmChain extends Pick<SvmFaucet, "airdrop">, Pick<SvmMempool, "drop" | "hold" | "release"> {
   readonly url: string;
-  /** The CAIP-2 name of the network that it stands for. */
+  /** The CAIP-2 name of the network that this chain simulates. */
   readonly network: `solana:${string}`;
   /** Places a token's mint. The token functions below use the mint that was placed last. */
   putMint(mint: string, decimals: number): void;
@@ -30,7 +30,7 @@ export interface SvmChain extends Pick<SvmFaucet, "airdrop">, Pick<SvmMempool, "
   putTokenAccount(owner: string, amount: bigint): string;
   /** Atomic units; 0 when there is no account. */
   tokenBalance(owner: string): bigint;
-  /** Makes every blockhash that was given out invalid. */
+  /** Invalidates every blockhash that was issued. */
   expireBlockhash(): void;
   stop(): Promise<void>;
 }

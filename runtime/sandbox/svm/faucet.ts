@@ -22,7 +22,7 @@ export function createFaucet(bank: SvmBank, slots: SvmSlots): SvmFaucet {
   return {
     address,
     airdrop: (to, lamports) => {
-      gifts += 1; // The memo makes two equal gifts two transactions.
+      gifts += 1; // The memo makes two equal airdrops two different transactions.
       const { blockhash } = slots.latestBlockhash();
       const transaction = new Transaction({ feePayer: keypair.publicKey, recentBlockhash: blockhash }).add(
         SystemProgram.transfer({ fromPubkey: keypair.publicKey, toPubkey: new PublicKey(to), lamports }),

@@ -22,7 +22,9 @@ const GENESIS_HASHES = [
   "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY",
 ];
 
-/** The genesis hash of the network that this chain stands for: its CAIP-2 reference is the beginning. */
+/**
+ * The genesis hash of the network that this chain simulates: the one that begins with the network's CAIP-2 reference.
+ */
 function toGenesisHash(network: string): string {
   const reference = network.slice("solana:".length);
   return GENESIS_HASHES.find((hash) => hash.startsWith(reference)) ?? reference.padEnd(44, "1");

@@ -4,13 +4,13 @@ import type { Clock } from "../../api/capabilities.ts";
 
 /** The slots and blockhashes of a Solana chain. */
 export interface SvmSlots {
-  /** The present slot, which is also the block height. */
+  /** The current slot, which is also the block height. */
   current(): number;
   /** Unix seconds. */
   timeOf(slot: number): number;
   latestBlockhash(): { readonly blockhash: string; readonly lastValidBlockHeight: number };
   isValid(blockhash: string): boolean;
-  /** Skips enough slots to make every blockhash that was given out invalid. */
+  /** Skips enough slots to invalidate every blockhash that was issued. */
   expire(): void;
 }
 
@@ -43,5 +43,5 @@ export function createSlots(clock: Clock): SvmSlots {
 
 const SLOT_MS = 400;
 const LIFETIME = 150;
-/** About mainnet's present slot, so that no code depends on small numbers. */
+/** About mainnet's current slot, so that no code depends on small slot numbers. */
 const FIRST_SLOT = 400_000_000;

@@ -6,30 +6,30 @@ import type { Reply } from "../reply/reply.ts";
 import { createLoginCheck, type LoginHeader } from "./login-header.ts";
 import { SIGN_IN_POLICY, toSignInPage } from "./sign-in-page.ts";
 
-/** Lets the operator in: undefined, or the answer to somebody who is not let in yet. */
+/** Authenticates the operator: returns undefined when the request may pass, otherwise the reply to send. */
 export type AdminGate = (request: IncomingMessage, url: URL) => Reply | undefined;
 
 export interface AdminGateOptions {
   readonly token: string;
-  /** Left out: no proxy is believed. */
+  /** When omitted, no proxy is trusted. */
   readonly login?: LoginHeader | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Where it is said how to get in. */
+/** Tells the operator where to find the token. */
 const HOW = "The token of this listener is missing or wrong: `payphone status --token` prints it";
 const SESSION_SECONDS = 7 * 24 * 60 * 60;
-/** Wrong tokens are told once in a while. */
+/** Wrong tokens are logged at most once in this time. */
 const QUIET_MS = 60_000;
 
 /**
- * A gate that asks for a token: as `Authorization: Bearer`, or once as `?token=`, which is exchanged for a cookie that no
- * script can read and no other site can send. The cookie does not hold the token, and ends by itself.
+ * A gate that asks for a token, sent as `Authorization: Bearer`, or once as `?token=`. The query parameter is exchanged
+ * for a cookie (HttpOnly, SameSite=Strict). The cookie does not hold the token, and it expires.
  */
 export function createTokenGate({ token, login, clock, log }: AdminGateOptions): AdminGate {
   const isLoggedIn = login ? createLoginCheck(login) : () => false;
-  // Cookies do not tell ports apart: each shop of a machine has one of its own name.
+  // Browsers send cookies to every port of a host, so each shop on one machine needs a cookie name of its own.
   const name = `payphone_admin_${sign(token, "name").slice(0, 8)}`;
   let wrong = 0;
   let quietUntil = 0;
@@ -46,7 +46,7 @@ export function createTokenGate({ token, login, clock, log }: AdminGateOptions):
     return refuse(request, url, false);
   };
 
-  /** The same page without the token in its address, which histories and logs keep. */
+  /** Redirects to the same page without the token, because browser histories and logs keep URLs. */
   function enter(url: URL): Reply {
     const clean = new URL(url);
     clean.searchParams.delete("token");
@@ -90,8 +90,8 @@ export function createTokenGate({ token, login, clock, log }: AdminGateOptions):
 }
 
 /**
- * Whether a request names this listener by an address or as this machine. A page elsewhere can lead a browser here under
- * its own name (DNS rebinding), and would then be of one origin with these pages.
+ * Whether the Host header is an IP address or localhost. Otherwise a foreign page could point its own host name here
+ * (DNS rebinding) and would share an origin with these pages.
  */
 function isOwnName(host = ""): boolean {
   const name = host.replace(/:\d+$/, "").toLowerCase();
@@ -100,7 +100,7 @@ function isOwnName(host = ""): boolean {
 
 const sign = (token: string, text: string): string => createHmac("sha256", token).update(text).digest("base64url");
 
-/** Compares in the same time whatever was given. */
+/** Compares in constant time. */
 function isSame(given: string, wanted: string): boolean {
   const [one, other] = [given, wanted].map((text) => createHmac("sha256", "compare").update(text).digest());
   return timingSafeEqual(one as Buffer, other as Buffer);

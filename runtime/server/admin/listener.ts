@@ -8,13 +8,13 @@ import { type AdminRoute, findRoute } from "./routes.ts";
 
 export interface AdminListenerOptions {
   readonly routes: readonly AdminRoute[];
-  /** Who may ask; left out where reaching the listener is proof enough: the socket in the data directory. */
+  /** Authenticates requests; omitted for the socket in the data directory, which only the operator can reach. */
   readonly gate?: AdminGate | undefined;
   readonly log: Log;
 }
 
 const BODY_BYTES = 1_048_576;
-/** What every answer says; a route may say it differently. */
+/** Headers of every answer; a route may override them. */
 const FIXED = {
   "Cache-Control": "no-store",
   "X-Content-Type-Options": "nosniff",
@@ -22,7 +22,7 @@ const FIXED = {
   "X-Frame-Options": "DENY",
 };
 
-/** Answers the operator. It has nothing in common with what buyers reach. */
+/** Answers the operator's requests. Shares no routes with the listener for buyers. */
 export function createAdminListener(options: AdminListenerOptions): RequestListener {
   const { log, gate } = options;
   const routes = gate ? options.routes.filter(({ isLocal }) => !isLocal) : options.routes;

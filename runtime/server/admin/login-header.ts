@@ -1,15 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** A header by which a proxy in front says who has logged in there. */
+/** A header in which a trusted proxy names the user who has logged in there. */
 export interface LoginHeader {
   /** In lower case. */
   readonly name: string;
-  /** The proxies that are believed: IP addresses and CIDR ranges. */
+  /** The trusted proxies: IP addresses and CIDR ranges. */
   readonly from: readonly string[];
 }
 
-/** Whether a request comes from a proxy that is believed, and somebody has logged in there. */
+/** Whether a request comes from a trusted proxy where a user has logged in. */
 export function createLoginCheck({ name, from }: LoginHeader): (request: IncomingMessage) => boolean {
   const proxies = new BlockList();
   for (const each of from) {
@@ -23,7 +23,7 @@ export function createLoginCheck({ name, from }: LoginHeader): (request: Incomin
     const { remoteAddress } = socket;
     const version = isIP(remoteAddress ?? "");
     if (!remoteAddress || version === 0 || !proxies.check(remoteAddress, version === 6 ? "ipv6" : "ipv4")) return false;
-    // Where it comes twice, one of them is the caller's own.
+    // When the header comes twice, one of them may be forged by the caller.
     const given = rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name);
     return given.length === 1 && String(headers[name] ?? "").trim() !== "";
   };

@@ -1,7 +1,7 @@
 import { Problem } from "../../api/problem.ts";
 import type { Reply } from "../reply/reply.ts";
 
-/** A request of the operator, who is let in already. */
+/** A request of the authenticated operator. */
 export interface AdminRequest {
   readonly method: string;
   readonly path: string;
@@ -15,11 +15,11 @@ export interface AdminRequest {
 
 /** One route of the admin listener. */
 export interface AdminRoute {
-  /** A GET route answers HEAD, too. */
+  /** A GET route also answers HEAD. */
   readonly method: "GET" | "POST";
   /** `/metrics`, or with named segments: `/buyers/:address`. */
   readonly path: string;
-  /** Whether only the socket in the data directory has it: what changes the shop does. */
+  /** Whether the route is served on the socket in the data directory only. True for routes that change the shop. */
   readonly isLocal?: boolean;
   /** @throws Problem, which is answered as a problem document. */
   handle(request: AdminRequest): Reply | Promise<Reply>;
@@ -44,7 +44,7 @@ export function findRoute(routes: readonly AdminRoute[], method: string, path: s
   throw new Problem("method-not-allowed", `${path} does not answer ${method}`);
 }
 
-/** The named segments of a path that fits the pattern; undefined for every other path. */
+/** The named segments of a path that matches the pattern; undefined for every other path. */
 function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
   const names = pattern.split("/");
   const segments = path.split("/");

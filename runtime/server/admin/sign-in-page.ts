@@ -8,7 +8,7 @@ input { box-sizing: border-box; width: 100%; margin: .25rem 0 1rem; }
 input, button { padding: .6rem .8rem; font: inherit; }
 `;
 
-/** The page carries its own style: the files of the others are not for everybody. */
+/** The page carries its own style, because the other pages' files need a sign-in. */
 export const SIGN_IN_POLICY: string = [
   "default-src 'none'",
   `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
@@ -18,8 +18,10 @@ export const SIGN_IN_POLICY: string = [
 ].join("; ");
 
 /**
- * Asks for the token. @param isWrong whether one was given already
- * @param query of the page that was asked for, which the form carries on: a form replaces the query of its address
+ * A page that asks for the token.
+ * @param isWrong whether a wrong token was given before
+ * @param query of the requested page. The form repeats it in hidden fields, because a form replaces the query of its
+ *   action.
  */
 export const toSignInPage = (isWrong: boolean, query: URLSearchParams): string =>
   html`<!doctype html>

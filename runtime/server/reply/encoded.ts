@@ -4,21 +4,21 @@ import type { Request } from "express";
 /** A content coding (RFC 9110, section 8.4.1). */
 export type Coding = "br" | "gzip";
 
-/** The forms of one body in which it can be sent. */
+/** The content codings of one body. */
 export interface EncodedBody {
-  /** The form for this request: the smallest that it accepts; undefined is the body as it is. */
+  /** The smallest coding that the request accepts; undefined means the body without coding. */
   choose(request: Pick<Request, "acceptsEncodings">): Coding | undefined;
-  /** Encodes at the first request, and keeps the result. */
+  /** Encodes on the first request and keeps the result. */
   read(coding: Coding): Promise<Buffer>;
 }
 
-/** A smaller body fits one packet as it is. */
+/** A smaller body fits into one packet without coding. */
 const LEAST_BYTES = 1400;
 const COMPRESSIBLE = /^(text\/|image\/svg|application\/(.+\+)?(json|xml|javascript|yaml))/;
 const CODINGS: readonly Coding[] = ["br", "gzip"];
 const ENCODERS: Readonly<Record<Coding, (body: Buffer, done: CompressCallback) => void>> = { br: brotliCompress, gzip };
 
-/** Undefined where encoding would gain nothing. */
+/** Creates the coded forms of a body; undefined when coding would gain nothing. */
 export function toEncodedBody(type: string, body: Buffer): EncodedBody | undefined {
   if (body.length < LEAST_BYTES || !COMPRESSIBLE.test(type)) return undefined;
   const encoded = new Map<Coding, Promise<Buffer>>();
@@ -27,7 +27,7 @@ export function toEncodedBody(type: string, body: Buffer): EncodedBody | undefin
     read(coding) {
       const known = encoded.get(coding) ?? encode(coding, body);
       encoded.set(coding, known);
-      known.catch(() => encoded.delete(coding)); // The next request tries again.
+      known.catch(() => encoded.delete(coding)); // After a failure, the next request tries again.
       return known;
     },
   };

@@ -1,4 +1,4 @@
-/** What browser agents may read of an answer. */
+/** The response headers that browser agents may read (CORS). */
 const RESPONSE_HEADERS =
   "link, payment-required, payment-response, retry-after, x-payment-response, x-payphone-upstreams, x-request-id";
 

@@ -4,7 +4,7 @@ import { toReceiptHeaders } from "../../surfaces/http/payment-headers.ts";
 import { toDataHeaders } from "./headers.ts";
 import type { Reply } from "./reply.ts";
 
-/** Default `Retry-After`, in seconds, of problems that pass. */
+/** Default `Retry-After`, in seconds, of temporary problems. */
 const RETRY_AFTER: { readonly [Code in ProblemCode]?: number } = {
   "payment-in-progress": 1,
   "payment-conflict": 5,
@@ -15,7 +15,7 @@ const RETRY_AFTER: { readonly [Code in ProblemCode]?: number } = {
   unavailable: 5,
 };
 
-/** The Problem for a thrown value. Express gives the faults that it finds in a request a 4xx `status`. */
+/** The Problem for a thrown value. Express's own errors about a request have a 4xx `status`. */
 export function toRequestProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const status = error instanceof Error && "status" in error ? Number(error.status) : 500;
@@ -27,7 +27,7 @@ export function toRequestProblem(error: unknown): Problem {
 export function toProblemReply(problem: Problem, requestId?: string, headers: readonly string[] = []): Reply {
   const validation = problem.code === "invalid-input" && problem.options.issues !== undefined;
   const retryAfter = problem.options.retryAfter ?? RETRY_AFTER[problem.code];
-  const receipt = problem.options.receipt as SettleResponse | undefined; // Whoever sets it has settled.
+  const receipt = problem.options.receipt as SettleResponse | undefined; // Only set after a settlement.
   return {
     status: problem.status,
     headers: [

@@ -4,9 +4,9 @@ import { Problem, type ProblemCode } from "../../api/problem.ts";
 import { STATUS_CODES } from "../request/node-http.ts";
 import { toProblemReply } from "./problems.ts";
 
-/** Payments are headers of several KB. */
+/** Payments are sent in headers of several KB. */
 export const MAX_HEADER_BYTES = 32_768;
-/** How long a refused client may read the reason; closing at once could reset the connection first. */
+/** How long a refused client may read the answer. Closing at once could reset the connection before that. */
 const LINGER_MS = 500;
 
 const REFUSALS: { readonly [code: string]: readonly [ProblemCode, string] } = {

@@ -17,10 +17,10 @@ export type Send = (response: Response, reply: Reply) => void;
 /** Logs a request that has been answered. */
 export type Recorder = (context: RequestContext, request: Request, reply: Reply) => void;
 
-/** Told how many bytes of a body came that nobody had asked for. */
+/** Called with the number of body bytes that arrived without being read by a responder. */
 export type OnUnread = (client: string, bytes: number) => void;
 
-/** How long, and how much, a caller may go on sending of an unread body. */
+/** How long, and how many bytes, a caller may go on sending a body that is not read. */
 const UNREAD_BODY_MS = 2_000;
 const UNREAD_BODY_BYTES = 1_048_576;
 
@@ -31,7 +31,7 @@ export const toJsonReply = (value: unknown, status = 200, cacheControl = "no-sto
   body: JSON.stringify(value),
 });
 
-/** A file as it is. Its age is that of an answer from the seller's cache (RFC 9111, section 5.1). */
+/** A file as the body. `Age` is set when the answer comes from the seller's cache (RFC 9111, section 5.1). */
 export const toFileReply = ({ media, data, age_seconds }: MediaOutput): Reply => ({
   status: 200,
   headers: [
@@ -54,8 +54,8 @@ export function createSend(fixed: readonly string[], record: Recorder, onUnread:
 }
 
 /**
- * For answers to requests that were not read to the end. Closing at once could reset the connection before the caller has
- * read the answer; reading on without limit would help floods.
+ * For answers to requests whose body was not read to the end. Closing at once could reset the connection before the
+ * caller has read the answer; reading on without a limit would help floods.
  */
 function boundUnreadBody(request: Request, tell: (bytes: number) => void): void {
   let bytes = 0;

@@ -3,7 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import type { RequestContext } from "./context.ts";
 import type { Limits } from "./limits.ts";
 
-/** How large a body may be, and who counts its bytes. */
+/** How large a body may be, and the limits and the context in which its bytes are counted. */
 export interface BodyTerms {
   readonly maxBytes: number;
   readonly limits: Limits;
@@ -11,7 +11,8 @@ export interface BodyTerms {
 }
 
 /**
- * Receives a body. Its bytes are counted before they are read: a chunked body counts as the largest until it has ended.
+ * Receives a body. Its declared size is counted before it is read. A chunked body counts as `maxBytes`; the difference
+ * is given back at the end.
  * @throws Problem `payload-too-large`, `rate-limited`, `unavailable`, `bad-request` (the body was cut off).
  */
 export async function receiveBody(request: Request, { maxBytes, limits, context }: BodyTerms): Promise<Buffer> {
@@ -24,12 +25,12 @@ export async function receiveBody(request: Request, { maxBytes, limits, context 
   return body;
 }
 
-/** Objects with many fields cost much more to parse than texts do: about as much as so many bytes for each. */
+/** Parsing a field of an object costs about as much as parsing this many bytes of text. */
 const FIELD_BYTES = 32;
-/** No usual call has more; a call with less costs no look at the budget. */
+/** Usual calls have fewer fields, and cost no request to the limiter. */
 const FREE_FIELDS = 256;
 
-/** Counts the fields of a body that was received, before it is parsed. @throws Problem `rate-limited`, `unavailable`. */
+/** Counts the fields of a received body before it is parsed. @throws Problem `rate-limited`, `unavailable`. */
 export async function countFields(fields: number, { limits, context }: BodyTerms): Promise<void> {
   if (fields <= FREE_FIELDS) return;
   const points = Math.min(fields * FIELD_BYTES, Math.max(0, limits.bytesAtOnce - context.bodyBytes));
@@ -37,7 +38,7 @@ export async function countFields(fields: number, { limits, context }: BodyTerms
   context.bodyBytes += points;
 }
 
-/** Counts the bytes as they arrive: never more than the limit is held, whatever content-length says. */
+/** Reads the body and rejects as soon as it exceeds `maxBytes`, whatever content-length says. */
 function readBody(request: Request, maxBytes: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];

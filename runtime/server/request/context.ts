@@ -5,7 +5,7 @@ import { toClientKey } from "./limits.ts";
 
 /** The facts of one request. The last six fields are filled in for the access log. */
 export interface RequestContext {
-  /** The caller's `X-Request-Id` when it is sane, otherwise a new UUID. */
+  /** The caller's `X-Request-Id` when it is valid, otherwise a new UUID. */
   readonly id: string;
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number;
@@ -13,7 +13,7 @@ export interface RequestContext {
   readonly path: string;
   /** The client address, as the limits count it. */
   readonly client: string;
-  /** What was counted for its body: the bytes that were read, and more for its fields. */
+  /** The points counted for the body: its bytes, and more for its fields. */
   bodyBytes: number;
   service: string | undefined;
   payer: string | undefined;

@@ -2,9 +2,9 @@ import { isUtf8 } from "node:buffer";
 import { Problem } from "../../api/problem.ts";
 import { findJsonFault, type JsonFault } from "./json-fault.ts";
 
-/** What can be told of JSON from its bytes, before it is parsed. */
+/** What the bytes of JSON show before it is parsed. */
 export interface JsonShape {
-  /** How many fields its objects have, those with the same name included. */
+  /** The number of fields of all objects; duplicate names count. */
   readonly fields: number;
   /** Where nesting first exceeds the bound. */
   readonly tooDeepAt?: number;
@@ -42,7 +42,7 @@ function toText(bytes: Buffer): string {
   }
 }
 
-/** Looks at the bytes of JSON once. What stands inside strings does not count. */
+/** Scans the bytes of JSON once, skipping the content of strings. */
 export function jsonShapeOf(bytes: Buffer, maxDepth: number): JsonShape {
   let depth = 0;
   let fields = 0;

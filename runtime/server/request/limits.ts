@@ -4,28 +4,28 @@ import { type CreateLimiter, type Limiter, secondsUntil } from "../../core/limit
 import type { StatusOf } from "../../core/service.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 
-/** What one client address may use. See runtime/docs/decisions/limits.md. */
+/** The budgets of a client address. See runtime/docs/decisions/limits.md. */
 export interface Limits {
   /**
    * Spends points of a budget: requests, or bytes of bodies.
    * @throws Problem `rate-limited` when the budget is spent, `unavailable` when the limiter's store cannot be reached.
    */
   take(client: string, budget: BudgetName, points?: number): Promise<void>;
-  /** Returns points, for instance those of a call that was paid. Never throws: a lost credit is harmless. */
+  /** Returns points, for instance those of a call that was paid. Never throws: losing returned points harms nobody. */
   giveBack(client: string, budget: BudgetName, points?: number): void;
-  /** The budget `bytes` of an address that has not spent any. */
+  /** The budget `bytes` of an address that has spent nothing. */
   readonly bytesAtOnce: number;
 }
 
 /**
- * `unpaid`: requests without a payment. `paying`: requests with a payment, so that probing never stops paying. `free`:
- * documents, OPTIONS and 405. `bytes`: bodies that no settlement has paid for.
+ * `unpaid`: requests without a payment. `paying`: requests with a payment, counted apart so that unpaid requests never
+ * block a purchase. `free`: documents, OPTIONS and 405. `bytes`: bodies that no settlement has paid for.
  */
 export type BudgetName = "unpaid" | "paying" | "free" | "bytes";
 
 /** How often one job may be polled in a minute, by all callers together. */
 const POLLS_PER_MINUTE = 120;
-/** One crawl of a directory reads all documents, and each page of the explorer loads a dozen files. */
+/** A directory's crawl reads all documents, and each page of the explorer loads a dozen files. */
 const FREE_PER_UNPAID = 10;
 /** A body of 64 KB counts as two requests. */
 const BYTES_PER_UNPAID = 32_768;
@@ -37,7 +37,7 @@ const WITH_PORT = /^(?:\[(.+)\]|([\d.]+)):\d+$/;
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 const MAX_ADDRESS = 64;
 
-/** What the budgets are made of. */
+/** The settings from which the budgets are computed. */
 export interface LimitTerms extends Pick<SiteManifest["limits"], "unpaid_burst" | "unpaid_per_minute"> {
   /** In bytes. */
   readonly largestBody?: number;
@@ -47,8 +47,8 @@ const createMemoryLimiter: CreateLimiter = ({ points, seconds }) =>
   new RateLimiterMemory({ points, duration: seconds });
 
 /**
- * Budgets of `unpaid_burst` requests at once and `unpaid_per_minute` in the long run; the others in proportion. Whatever
- * they are, the largest body can be sent at once.
+ * Budgets of `unpaid_burst` requests at once and `unpaid_per_minute` in the long run; the other budgets are
+ * proportional. The budget `bytes` always has room for the largest body.
  */
 export function createLimits(
   { unpaid_burst, unpaid_per_minute, largestBody = 0 }: LimitTerms,
@@ -82,7 +82,7 @@ const REASONS: Readonly<Record<BudgetName, string>> = {
   bytes: "Too many bytes or fields in bodies that were not paid for",
 };
 
-/** Limits the polls of each job, at all doors together, to 120 a minute. */
+/** Limits the polls of each job to 120 a minute, for all doors and callers together. */
 export function limitPolls(statusOf: StatusOf, createLimiter: CreateLimiter = createMemoryLimiter): StatusOf {
   const limiter = createLimiter({ budget: "polls", points: POLLS_PER_MINUTE, seconds: 60 });
   return (service, job) => {
@@ -95,8 +95,8 @@ export function limitPolls(statusOf: StatusOf, createLimiter: CreateLimiter = cr
 }
 
 /**
- * The key of a client address: an IPv4 address, or the /64 of an IPv6 address, since one customer has at least that many
- * of them. IPv4-mapped IPv6 addresses count as IPv4; a port, which some proxies add, is dropped.
+ * The key of a client address: an IPv4 address, or the /64 of an IPv6 address, since one customer usually owns a /64.
+ * IPv4-mapped IPv6 addresses count as IPv4. A port, which some proxies add, is dropped.
  */
 export function toClientKey(address = "unknown"): string {
   if (IPV4.test(address)) return address;

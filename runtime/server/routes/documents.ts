@@ -21,7 +21,7 @@ function toNegotiatedResponder({ alternatives = [], ...document }: Document): Re
   };
 }
 
-/** @param chosenBy request headers that have chosen this form of the document. */
+/** @param chosenBy the request headers by which this form of the document was negotiated. */
 function toResponder({ type, body, headers: own = {} }: Document, chosenBy: readonly string[]): Responder {
   const tag = toEtag(body);
   const encoded = toEncodedBody(type, body);
@@ -44,7 +44,7 @@ function toReplies(headers: readonly string[]): { unchanged: Reply; full: (body:
   return { unchanged: { status: 304, headers }, full: (body) => ({ status: 200, headers, body }) };
 }
 
-/** A document for everybody, whatever the request says. */
+/** A document as a reply without content negotiation. */
 export const toDocumentReply = ({ type, body, headers = {} }: Document, status: number): Reply => ({
   status,
   headers: override(toDataHeaders(type, "no-store"), headers),

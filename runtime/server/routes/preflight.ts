@@ -13,7 +13,7 @@ const REQUEST_HEADERS = [
   "x-request-id",
 ];
 const PREFIXED = /^(mcp|a2a)-[a-z0-9-]{1,60}$/;
-const PREFLIGHT_SECONDS = "7200"; // the most that Chromium honours
+const PREFLIGHT_SECONDS = "7200"; // the maximum in Chromium
 
 /** The answer to OPTIONS: the path's methods, which browsers may call from any origin. */
 export function toOptionsReply(allow: string, requestedHeaders: string | undefined): Reply {

@@ -7,7 +7,10 @@ import { isKnown } from "../reply/etag.ts";
 import type { Reply } from "../reply/reply.ts";
 import type { Methods } from "./resource.ts";
 
-/** HTML files may use inline styles, our images, and the one script that copies texts. They send nothing. */
+/**
+ * HTML files may use inline styles, images of this origin, and the one script that copies texts. They may not send
+ * requests.
+ */
 const toPolicy = (baseUrl: string): string =>
   [
     "default-src 'none'",
@@ -22,7 +25,7 @@ const toPolicy = (baseUrl: string): string =>
 /** Files never change. Callers may cache them, proxies may not. */
 const CACHE_CONTROL = `private, max-age=${JOB_KEEP_MS / 1000}, immutable`;
 
-/** Published files by their unguessable addresses. Nothing lists them. */
+/** Published files at their unguessable addresses. No page lists them. */
 export function createReports(shelf: Shelf, baseUrl: string): ReadonlyMap<string, Methods> {
   const policy = toPolicy(baseUrl);
   return new Map([[`${PATHS.reports}{folder}/{name}`, { GET: (request) => answer(shelf, policy, request) }]]);
@@ -30,7 +33,7 @@ export function createReports(shelf: Shelf, baseUrl: string): ReadonlyMap<string
 
 type Shelf = Pick<ReportShelf, "find">;
 
-/** The body is read only when it is sent. @throws Problem `not-found`. */
+/** The body is read from the shelf only when it is sent. @throws Problem `not-found`. */
 async function answer(shelf: Shelf, policy: string, { params, headers, method }: Request): Promise<Reply> {
   const { folder = "", name = "" } = params as Readonly<Record<string, string>>;
   const report = await shelf.find(folder, name);
@@ -55,7 +58,7 @@ function toHeaders(
     "Content-Security-Policy", policy,
     "ETag", etag,
     "X-Robots-Tag", "noindex",
-    // Spreadsheets are opened by other programs than the browser.
+    // Spreadsheets are downloaded, not shown in the browser.
     ...(type.startsWith("text/csv") ? ["Content-Disposition", `attachment; filename="${name}"`] : []),
   ];
 }

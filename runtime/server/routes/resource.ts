@@ -17,7 +17,7 @@ export interface Methods {
 
 export interface HandlerOptions {
   readonly limits: Pick<Limits, "take">;
-  /** The budget of a request; undefined where its responder counts it, or nobody. */
+  /** The budget of a request; undefined when its responder counts the request itself, or when it is not limited. */
   readonly budgetOf: (request: Request) => BudgetName | undefined;
   readonly send: Send;
 }

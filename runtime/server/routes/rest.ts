@@ -23,7 +23,10 @@ import type { Methods, Responder } from "./resource.ts";
 export interface RestDeps {
   readonly services: readonly Service[];
   readonly invoke: Invoke;
-  /** The challenge of an unpaid call; the same object for as long as it does not change. @throws Problem `unavailable`. */
+  /**
+   * The challenge of an unpaid call. Returns the same object until the challenge changes. @throws Problem
+   * `unavailable`.
+   */
   readonly challenge: (service: Service, resource: string) => Challenge;
   readonly baseUrl: string;
   /** How deeply a body may be nested. */
@@ -43,7 +46,7 @@ export function createRest(deps: RestDeps): ReadonlyMap<string, Methods> {
   return paths;
 }
 
-/** Counts calls with a payment, good or bad, apart from the others. */
+/** Counts calls with a payment, valid or not, apart from calls without one. */
 export const toCallBudget = ({ headers }: Request): BudgetName => (readPaymentHeaders(headers) ? "paying" : "unpaid");
 
 /** An unpaid call of a priced service is answered from prepared bytes; every other call goes through `invoke`. */
@@ -58,7 +61,7 @@ function toResponder(service: Service, { invoke, challenge, baseUrl, maxDepth, l
     const context = contextOf(response);
     context.service = service.manifest.id;
     const payment = readPaymentHeaders(request.headers);
-    // HEAD shows no result: its payment would buy nothing.
+    // A HEAD request shows no result, so a payment on it would buy nothing.
     const isCall = payment ?? (service.manifest.free && readSignInHeader(request.headers));
     if (!priced || (isCall && request.method !== "HEAD")) return call(request, response, payment);
     context.code = "payment-required";
@@ -101,7 +104,7 @@ const toChallengeReply = ({ body, header }: Challenge, v1?: Buffer): Reply => ({
   body: v1 ?? body,
 });
 
-/** Keeps the reply to the last challenge, which changes only with a price or a rail. */
+/** Keeps the reply to the last challenge. A challenge changes only with a price or a rail. */
 function cachedReply(toReply: (challenge: Challenge) => Reply): (challenge: Challenge) => Reply {
   let made: { readonly challenge: Challenge; readonly reply: Reply } | undefined;
   return (challenge) => {

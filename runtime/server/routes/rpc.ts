@@ -12,7 +12,7 @@ export interface RpcDeps {
   readonly doors: ReadonlyMap<string, RpcDoor>;
   readonly maxDepth: number;
   readonly limits: Limits;
-  /** Logs failures on our side. */
+  /** Logs internal failures. */
   readonly fail: (id: string, error: unknown) => void;
 }
 

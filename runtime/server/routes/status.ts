@@ -6,7 +6,7 @@ import type { Methods } from "./resource.ts";
 export interface ReadyReport {
   readonly status: "ready" | "degraded" | "unavailable";
   readonly store: "up" | "down";
-  /** Why the store is down: a sentence. */
+  /** Why the store is down, as a sentence. */
   readonly store_reason?: string;
   readonly rails: readonly {
     readonly id: string;
@@ -14,10 +14,10 @@ export interface ReadyReport {
     readonly state: "up" | "down";
     readonly reason?: string;
   }[];
-  /** The sources of services. `down`: paused after repeated failures, or not configured. */
+  /** The upstreams of services. `down`: paused after repeated failures, or not configured. */
   readonly upstreams: readonly { readonly id: string; readonly state: "up" | "down"; readonly reason?: string }[];
   readonly services: readonly { readonly id: string; readonly state: "up" | "down"; readonly reason?: string }[];
-  /** Facilitators that are not believed and passed over; left out when there are none. */
+  /** Facilitators that are skipped because they are not trusted any more; omitted when there are none. */
   readonly distrusted?: readonly {
     readonly facilitator: string;
     readonly network: string;
@@ -25,11 +25,11 @@ export interface ReadyReport {
     /** ISO 8601. */
     readonly since: string;
   }[];
-  /** Sentences for the operator about what is up but needs attention; left out when there are none. */
+  /** Sentences for the operator about parts that are up but need attention; omitted when there are none. */
   readonly warnings?: readonly string[];
 }
 
-/** `/health` says that the process answers, `/ready` what it can do. Concurrent probes share one report. */
+/** `/health` tells that the process answers, `/ready` what it can serve. Concurrent probes share one report. */
 export function createProbes(name: string, ready: () => Promise<ReadyReport>): ReadonlyMap<string, Methods> {
   const alive = toJsonReply({ status: "ok", service: name });
   let asked: Promise<ReadyReport> | undefined;
