@@ -28,7 +28,7 @@ export interface DocumentsOptions {
   readonly assets: ReadonlyMap<string, Buffer>;
 }
 
-/** The paths in the catalogue: those that answer GET, and the doors, which answer POST. */
+/** The paths listed in the catalogue: documents, which answer GET, and doors, which answer POST. */
 const LISTED = ["health", "ready", "agentCard", "openApi", "explorer", "llms", "discovery", "serverCard"] as const;
 const DOORS = [PATHS.mcp, PATHS.a2a];
 
@@ -62,7 +62,7 @@ export function toDocuments(options: DocumentsOptions): ReadonlyMap<string, Docu
   ]);
 }
 
-/** Everything may be read: whatever is paid asks for payment itself. */
+/** Crawlers may read everything: paid paths ask for payment themselves. */
 const ROBOTS = "User-agent: *\nAllow: /\n";
 
 const toJson = (value: object): Document => ({ type: "application/json", body: Buffer.from(JSON.stringify(value)) });

@@ -33,13 +33,13 @@ export interface A2aOptions {
   readonly budgets: { readonly clients: Budget; readonly peers: Budget };
   readonly store: Store;
   readonly clock: Clock;
-  /** Left out: no wallet can sign in. */
+  /** When omitted, wallets cannot sign in. */
   readonly signIns?: Pick<SignIns, "declare" | "verify"> | undefined;
-  /** What unpaid tasks may hold in the store; default: 64 MB. */
+  /** How many bytes unpaid tasks may take in the store; default: 64 MB. */
   readonly mostUnpaidBytes?: number;
 }
 
-/** The door between agents, to be mounted at `PATHS.a2a`: A2A's standard methods and the signed peer methods. */
+/** The A2A endpoint, to be mounted at `PATHS.a2a`: A2A's standard methods and the signed peer methods. */
 export function createA2a(options: A2aOptions): RpcDoor {
   const { services: list, invoke, site, baseUrl, facilitator, identity } = options;
   const { peerKeys: keys, exchanges, budgets, store, clock } = options;

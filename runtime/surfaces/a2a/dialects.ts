@@ -13,7 +13,7 @@ export interface ShownTask {
   readonly historyLength?: number | undefined;
 }
 
-/** The spellings of one dialect. */
+/** How one dialect spells roles, kinds and parts. */
 interface Spelling {
   readonly state: (state: TaskState) => string;
   readonly role: { readonly agent: string; readonly user: string };
@@ -56,7 +56,9 @@ export function toResult(shown: ShownTask, dialect: A2aDialect, wrapped: boolean
   return wrapped ? { task } : task;
 }
 
-/** A task in a list (1.0, section 3.1.4): without its challenge, and without artifacts unless they are asked for. */
+/**
+ * A task in a list (1.0, section 3.1.4): without its challenge, and without artifacts unless the request asks for them.
+ */
 export const toListedTask = (
   task: Task,
   { historyLength, includeArtifacts }: { readonly historyLength: number; readonly includeArtifacts: boolean },
@@ -74,7 +76,7 @@ function toTask({ task, required, historyLength }: ShownTask, spell: Spelling, w
     parts: [spell.text(text), ...(problem ? [spell.data(problem)] : [])],
     ...(metadata && { metadata }),
   };
-  const part = task.isFile ? spell.file(task.output as MediaOutput) : spell.data(task.output); // As its service has said.
+  const part = task.isFile ? spell.file(task.output as MediaOutput) : spell.data(task.output); // The service's manifest says which.
   const artifact = { artifactId: `${id}.result`, name: skill, parts: [part] };
   return {
     ...spell.kind("task"),

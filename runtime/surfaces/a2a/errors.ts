@@ -12,7 +12,10 @@ export const PEER_CODES = {
   storeUnavailable: -32006,
 } as const;
 
-/** The codes of A2A (0.3, section 8.2; 1.0, section 5.4): the numbers of the peer methods with other meanings. */
+/**
+ * The error codes of A2A (0.3, section 8.2; 1.0, section 5.4). The peer methods use the same numbers with other
+ * meanings.
+ */
 export const A2A_CODES = {
   ...RPC_CODES,
   taskNotFound: -32001,
@@ -24,10 +27,10 @@ export const A2A_CODES = {
   versionNotSupported: -32009,
 } as const;
 
-/** An error answer: JSON-RPC's part and HTTP's. */
+/** An error answer: the JSON-RPC error object, and the HTTP status and `Retry-After`. */
 export interface A2aRefusal {
   readonly error: RpcError;
-  /** 200 unless given. */
+  /** Default: 200. */
   readonly status?: number;
   /** Whole seconds. */
   readonly retryAfter?: number;
@@ -47,7 +50,7 @@ export const refuseForNow = (code: number, retryAfter: number): A2aRefusal => ({
   retryAfter,
 });
 
-/** Whatever a peer method has thrown: a store that is down has a code of its own. */
+/** Anything that a peer method throws, as a refusal. A store that is down has a code of its own. */
 export function toPeerRefusal(thrown: unknown): A2aRefusal {
   const problem = Problem.from(thrown);
   const { retryAfter = 1 } = problem.options;
@@ -58,7 +61,7 @@ export function toPeerRefusal(thrown: unknown): A2aRefusal {
   return { error: { code, message: isStore ? problem.message : INTERNAL }, problem };
 }
 
-/** Whatever a standard method has thrown, with the problem's own code: those are none of A2A's. */
+/** Anything that a standard method throws, as a refusal with the problem's own code, which is not one of A2A's. */
 export function toTaskRefusal(thrown: unknown): A2aRefusal {
   const problem = Problem.from(thrown);
   const { retryAfter } = problem.options;
@@ -70,6 +73,6 @@ export function toTaskRefusal(thrown: unknown): A2aRefusal {
   };
 }
 
-/** Faults that HTTP tells as well; other errors have status 200. */
+/** Problems that also set the HTTP status; all other errors have status 200. */
 const HTTP_FAULTS: readonly ProblemCode[] = ["rate-limited", "payload-too-large", "unsupported-media-type"];
 const INTERNAL: string = new Problem("internal" satisfies ProblemCode).message;

@@ -2,7 +2,10 @@ import type { Service } from "../../core/service.ts";
 import { toCost } from "../rpc/cost.ts";
 import type { A2aDialect } from "./methods.ts";
 
-/** The answer to a message in free text: a message that lists the skills, and how one is asked for (A2A 1.0, section 3.1.1). */
+/**
+ * The answer to a message in free text: a message that lists the skills and explains how to call one (A2A 1.0, section
+ * 3.1.1).
+ */
 export function toIntroduction(services: Iterable<Service>, dialect: A2aDialect, contextId: string): object {
   const lines = [...services].map(({ manifest }) => `- ${manifest.id}: ${manifest.title}. ${toCost(manifest)}`);
   const text = [

@@ -22,7 +22,7 @@ export interface FollowJobOptions {
 /** The task's state after its service has answered: a job has begun, or the task is completed. */
 export function toAnswered(service: Service | undefined, output: unknown, done: string): TaskChange {
   if (!service || !isJobService(service)) return { state: "completed", text: done, output, ...noteFile(service) };
-  const { job_id, status_url, eta_seconds } = output as AcceptedJob; // The output schema was checked.
+  const { job_id, status_url, eta_seconds } = output as AcceptedJob; // The output schema has checked this.
   const text = `The job ${job_id} has begun and takes about ${eta_seconds} s. Ask for this task again.`;
   return { state: "working", text, job: { job_id, status_url, eta_seconds } };
 }
@@ -31,8 +31,8 @@ const noteFile = (service: Service | undefined): { readonly isFile?: true } =>
   service?.manifest.media ? { isFile: true } : {};
 
 /**
- * Follows the tasks of jobs by asking their free status services. Only a changed state or text is stored; the seconds that
- * are left are only shown.
+ * Updates the tasks of jobs by calling their free status services. A task is stored only when its state or text has
+ * changed; the remaining seconds are shown but not stored.
  */
 export function createFollowJob({ services, invoke, book, endpoint: resource }: FollowJobOptions): FollowJob {
   return async (task, { requestId: id, signal }) => {

@@ -4,15 +4,15 @@ import { A2A_CODES, type A2aRefusal, refuse } from "./errors.ts";
 import { readHistoryLength } from "./messages.ts";
 import type { TaskState } from "./task-book.ts";
 
-/** Which tasks a request for a list wants. A state that no task here ever has fits none. */
+/** The filters of `ListTasks`. A state that no task here ever has matches nothing. */
 export interface ListFilters {
   readonly contextId?: string;
   readonly state?: TaskState | "other";
-  /** Unix milliseconds: tasks that were written then or later. */
+  /** Unix milliseconds: only tasks that were updated at or after this time. */
   readonly since?: number;
 }
 
-/** What a request for a list says (A2A 1.0, section 3.1.4). */
+/** The params of `ListTasks` (A2A 1.0, section 3.1.4). */
 export interface ListParams {
   readonly filters: ListFilters;
   readonly pageSize: number;
@@ -28,7 +28,7 @@ const LONGEST_TEXT = 128;
 /** RFC 3339, section 5.6, as JSON writes a Timestamp of Protocol Buffers. */
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Reads the params of `ListTasks`. A field that is null, or holds its type's default, is not given. */
+/** Reads the params of `ListTasks`. A field that is null or has its type's default value counts as not given. */
 export function readListParams(params: RpcParams): ListParams | A2aRefusal {
   const { contextId, status, pageSize, pageToken, statusTimestampAfter, includeArtifacts } = params;
   for (const [name, text] of Object.entries({ contextId, pageToken }))
@@ -58,7 +58,7 @@ export function readListParams(params: RpcParams): ListParams | A2aRefusal {
 }
 
 const UNSPECIFIED = "TASK_STATE_UNSPECIFIED";
-/** States of A2A 1.0 (section 4.1.3) in which no task here ever is. */
+/** States of A2A 1.0 (section 4.1.3) that no task here ever has. */
 const NEVER_HERE = ["TASK_STATE_SUBMITTED", "TASK_STATE_AUTH_REQUIRED"];
 
 function readState(status: unknown): ListFilters["state"] | "any" | undefined {

@@ -15,26 +15,29 @@ export type ListTasks = (params: RpcParams, context: TaskContext) => Promise<obj
 
 export interface ListTasksOptions {
   readonly index: Pick<TaskIndex, "ofContext" | "ofAccounts">;
-  /** Reads a task as it is now. */
+  /** Reads a task in its current state. */
   readonly find: (id: string, context: TaskContext) => Promise<Task | undefined>;
-  /** Left out: no wallet can sign in. */
+  /** When omitted, wallets cannot sign in. */
   readonly signIns?: Pick<SignIns, "declare" | "verify"> | undefined;
   readonly store: Store;
 }
 
-/** Where a page begins, and whose tasks it shows: a proof counts once, so that the token stands for it. */
+/**
+ * Where a page begins, and whose tasks it shows. A sign-in proof is accepted once only, so later pages rely on the page
+ * token instead.
+ */
 interface Cursor {
   readonly accounts: readonly string[];
   readonly filters: ListFilters;
-  /** The last task of the page before. */
+  /** The last task of the previous page. */
   readonly after: Pick<Task, "id" | "updatedAt">;
 }
 
 const CURSOR_MS = 15 * 60_000;
 
 /**
- * Lists tasks for whoever may see them: of a context that this server has named, to who names it; and what a wallet has
- * paid for, to the wallet that signs in. Everybody else sees an empty list.
+ * Lists tasks for callers that may see them: the tasks of a context whose id this server made, for callers that know
+ * the id; and the tasks that a wallet has paid for, for the wallet that signs in. All other callers get an empty list.
  */
 export function createListTasks({ index, find, signIns, store }: ListTasksOptions): ListTasks {
   const cursorKey = (token: string): string => `a2a:page:${token}`;
@@ -64,7 +67,7 @@ export function createListTasks({ index, find, signIns, store }: ListTasksOption
     throw new Problem("payment-required", `sign_in_refused: ${wallet}`, { members });
   }
 
-  /** All tasks that fit, the newest first. */
+  /** All tasks that match the filters, newest first. */
   async function readTasks(
     accounts: readonly string[],
     { contextId, state, since = 0 }: ListFilters,
@@ -99,6 +102,6 @@ export function createListTasks({ index, find, signIns, store }: ListTasksOption
   }
 }
 
-/** The newest first; tasks of the same moment by id, so that their order is the same on each page. */
+/** Newest first. Tasks with the same time are ordered by id, so that all pages agree on the order. */
 const byAge = (a: Pick<Task, "id" | "updatedAt">, b: Pick<Task, "id" | "updatedAt">): number =>
   b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);

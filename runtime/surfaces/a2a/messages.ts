@@ -5,9 +5,9 @@ import { parseJsonText, type RpcParams } from "../rpc/json-rpc.ts";
 import { A2A_CODES, type A2aRefusal, refuse } from "./errors.ts";
 import { type PaymentMessage, readPaymentMessage } from "./payment.ts";
 
-/** The fields of a message that are read here; both dialects have them. */
+/** The fields of a message that this server reads; both dialects have them. */
 export interface SentMessage {
-  /** The task that it continues. */
+  /** The id of the task that the message continues. */
   readonly taskId: string | undefined;
   readonly contextId: string | undefined;
   readonly payment: PaymentMessage;
@@ -48,26 +48,26 @@ export function readMessageParams({ message, configuration }: RpcParams): SentMe
   return { messageId, taskId: task, contextId: context, parts, payment, historyLength };
 }
 
-/** How many messages of a task's history are wanted; undefined means all. */
+/** How many messages of a task's history the request wants; undefined means all. */
 export function readHistoryLength({ historyLength }: RpcParams): number | undefined | A2aRefusal {
   if (historyLength === undefined || historyLength === null) return undefined;
   const isCount = typeof historyLength === "number" && Number.isSafeInteger(historyLength) && historyLength >= 0;
   return isCount ? historyLength : invalid("historyLength must be a whole number, 0 or more");
 }
 
-/** Whether a message is nothing but words that name no skill: somebody wants to know what is here. */
+/** Whether a message is free text that names no skill. It is answered with an introduction. */
 export function isSmallTalk(parts: readonly unknown[], services: ReadonlyMap<string, Service>): boolean {
   const texts = parts.map((part) =>
     isObject(part) && part.data === undefined && !isFile(part) ? part.text : undefined,
   );
   if (texts.length === 0 || !texts.every((text) => typeof text === "string" && text.trim() !== "")) return false;
   const [text] = texts as [string];
-  if (/[{[]/.test(text)) return false; // It was meant as a request.
+  if (/[{[]/.test(text)) return false; // Looks like JSON, so it was meant as a call.
   const { skill } = readText(text);
   return typeof skill !== "string" || (!services.has(skill) && !didYouMean(skill, services.keys()));
 }
 
-/** Reads the id in the params of `tasks/get` and its like. */
+/** Reads the id in the params of `tasks/get` and similar methods. */
 export const readTaskId = ({ id }: RpcParams): string | A2aRefusal =>
   isId(id) && id !== "" ? id : invalid("params.id must be a task's id");
 

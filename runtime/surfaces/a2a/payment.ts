@@ -3,7 +3,7 @@ import type { Refusal } from "../../core/x402/read-payment.ts";
 import { type RequestHeaders, readHeader } from "../http/headers.ts";
 import type { RpcParams } from "../rpc/json-rpc.ts";
 
-/** The URIs of the x402 extension that clients use; all name the same protocol. */
+/** The URIs that clients use for the x402 extension; all name the same protocol. */
 export const X402_EXTENSIONS = [
   "https://github.com/google-agentic-commerce/a2a-x402/blob/main/spec/v0.2",
   "https://github.com/google-a2a/a2a-x402/v0.1",
@@ -27,7 +27,7 @@ export function readMessageSignIn({ message }: RpcParams): string | object | und
   return value === undefined || typeof value === "string" || isObject(value) ? value : {};
 }
 
-/** The codes of section 9.1. */
+/** The error codes of the A2A x402 extension, section 9.1. */
 const CODES: Readonly<Record<Refusal, string>> = {
   invalid_payload: "INVALID_SIGNATURE",
   invalid_identifier: "INVALID_SIGNATURE",
@@ -53,23 +53,23 @@ export function toPaymentCode(error: string): string {
   return (CODES as Readonly<Record<string, string>>)[word] ?? CODES.payment_rejected;
 }
 
-/** What a message says about payment: a payload, a refusal to pay, or nothing. */
+/** The payment part of a message: a payload, a refusal to pay, or nothing. */
 export type PaymentMessage = { readonly payment: string | object } | "rejected" | undefined;
 
 /** Reads a message's metadata (sections 5.4 and 5.5). A payload counts whatever the status beside it says. */
 export function readPaymentMessage(metadata: Readonly<Record<string, unknown>>): PaymentMessage {
   const payload = metadata[X402_KEYS.payload] ?? undefined;
-  // Anything else becomes an empty payment, which is refused as `invalid_payload`.
+  // A payload of any other type becomes an empty payment, which is refused as `invalid_payload`.
   if (payload !== undefined) return { payment: typeof payload === "string" || isObject(payload) ? payload : {} };
   const status = metadata[X402_KEYS.status];
   if (status === "payment-submitted") return { payment: {} };
   return status === "payment-rejected" ? "rejected" : undefined;
 }
 
-/** The headers in which requests activate extensions: of 1.0, and of 0.3. */
+/** The request headers that activate extensions: A2A 1.0's, then 0.3's. */
 const ACTIVATION = ["a2a-extensions", "x-a2a-extensions"];
 
-/** The headers that echo the known extensions among those that a request activates (1.0, section 4.6). */
+/** The response headers that confirm which of the requested extensions are active (1.0, section 4.6). */
 export function toActivated(headers: RequestHeaders): Record<string, string> {
   const echoes = ACTIVATION.map((name): [string, string] => {
     const asked = (readHeader(headers, name) ?? "").split(",").map((uri) => uri.trim());

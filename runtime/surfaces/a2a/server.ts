@@ -24,9 +24,9 @@ import type { Standard } from "./standard.ts";
 export interface A2aServerOptions {
   readonly peers: PeerDoor;
   readonly tasks: Standard;
-  /** Every request counts, by client address. */
+  /** Requests per client address. */
   readonly budget: Budget;
-  /** The largest body. */
+  /** The largest body, in bytes. */
   readonly maxBytes: number;
 }
 
@@ -34,7 +34,10 @@ export interface A2aServerOptions {
 type MethodAnswer = A2aRefusal | { readonly result: object; readonly call?: DoorCall };
 
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i;
-/** Inputs are kept with their tasks until these are paid: a large body counts as several requests. */
+/**
+ * A body counts as one request, and as one more for each of these bytes: its input is stored with the task until the
+ * task is paid.
+ */
 const BYTES_OF_ONE = 16_384;
 
 /** The door between agents. */
@@ -90,7 +93,7 @@ export function createA2aServer({ peers, tasks, budget, maxBytes }: A2aServerOpt
   }
 }
 
-/** A list reads many tasks. */
+/** How many requests a method counts as. Listing tasks reads many of them. */
 function toPoints(name: string): number {
   const method = findMethod(name);
   return method && "verb" in method && method.verb === "list" ? 5 : 1;
@@ -99,7 +102,7 @@ function toPoints(name: string): number {
 /** A request whose body was read, with its size. */
 type ReadRequest = DoorRequest & { readonly bytes: number };
 
-/** A message that can be dispatched, or why it cannot, with its id where that could be read. */
+/** A message that can be dispatched, or its refusal, with the message's id where it could be read. */
 type Received =
   | RpcRequest
   | { readonly kind: "refused"; readonly id?: RpcId | undefined; readonly refusal: A2aRefusal };
@@ -123,14 +126,14 @@ function receive(text: string): Received {
 
 const methodOf = (received: Received | undefined): string => (received?.kind === "request" ? received.method : "");
 
-/** Whether a message brings a payment, good or bad. */
+/** Whether a message brings a payment, valid or not. */
 function isPaying(received: Received): boolean {
   const message = received.kind === "request" ? received.params.message : undefined;
   const metadata = isObject(message) && isObject(message.metadata) ? message.metadata : {};
   return typeof readPaymentMessage(metadata) === "object";
 }
 
-/** Peer methods and standard methods have different codes. */
+/** The refusal for too many requests. Peer methods and standard methods have different codes. */
 const refuseOften = (method: string, retryAfter: number): A2aRefusal =>
   refuseForNow(findPeerMethod(method) ? PEER_CODES.policy : PROBLEMS["rate-limited"].rpc, retryAfter);
 

@@ -43,7 +43,9 @@ export function toCapability(service: Service, baseUrl: string): object {
   };
 }
 
-/** How payments are made, for peers. Of a facilitator's URL only the origin is shown: the rest may hold a key. */
+/**
+ * How payments are made, for peers. Only the origin of a facilitator's URL is shown, because its path may hold a key.
+ */
 export function toX402Block({ rails }: Pick<SiteManifest, "rails">, settler: string): object {
   const facilitator = URL.parse(settler)?.origin ?? settler;
   const [first] = rails;

@@ -32,7 +32,7 @@ export interface StandardOptions {
 /** The result of a standard method, and the step behind it. */
 export interface Answered {
   readonly result: object;
-  /** Left out where no task was asked for. */
+  /** Omitted when the request was not about a task. */
   readonly step?: Step;
 }
 
@@ -47,7 +47,7 @@ const ENDED: readonly Task["state"][] = ["completed", "canceled", "failed", "rej
 
 export function createStandard({ services, book, calls, follow, index, listing }: StandardOptions): Standard {
   const verbs = { send, get, cancel };
-  // A job that cannot be looked up now is listed as it was last seen.
+  // A job that cannot be looked up now is listed in its last known state.
   const list = createListTasks({ ...listing, index, find: (id, at) => find(id, at).catch(() => book.read(id)) });
   return async ({ verb, dialect }, params, context) => {
     if (verb === "list") {
@@ -60,7 +60,7 @@ export function createStandard({ services, book, calls, follow, index, listing }
     return { result: toResult(step, dialect, dialect === "1.0" && verb === "send"), step };
   };
 
-  /** Names the context where the client has not, as for a task. */
+  /** Answers with the introduction. A new context id is made when the client sent none, as for a task. */
   async function introduce({ contextId }: Talk, dialect: A2aDialect): Promise<object> {
     const own = contextId === undefined ? crypto.randomUUID() : undefined;
     if (own !== undefined) await index.open(own);
@@ -129,7 +129,7 @@ export function createStandard({ services, book, calls, follow, index, listing }
     if (typeof historyLength === "object") return historyLength;
     const task = await find(id, context);
     if (!task) return unknownTask(id);
-    // A task with a payment that is not concluded is continued, whoever asks.
+    // A payment without an outcome is continued, whoever asks for the task.
     const payment = ENDED.includes(task.state) || task.job ? undefined : (await book.claimed(id))?.payment;
     const step = await (payment ? calls.pay(task, payment, context) : calls.show(task, context));
     return { ...step, historyLength };
@@ -163,7 +163,7 @@ export function createStandard({ services, book, calls, follow, index, listing }
   }
 }
 
-/** A message that asks for no task. */
+/** A message that continues no task. */
 interface Talk {
   readonly contextId: string | undefined;
 }
@@ -171,7 +171,7 @@ interface Talk {
 const MOST_MESSAGES = 10;
 const LONGEST_PARTS = 16_384;
 
-/** The task with one message more in its history. Files are not taken, and what is long is not kept twice. */
+/** The task with one message added to its history. Files are dropped, and long messages are replaced by a note. */
 function remember<T extends TaskHead>(task: T, { messageId, parts }: SentMessage): T {
   const said = parts.filter(isObject).map(({ text, data }) => (text === undefined ? { data } : { text }));
   const isLong = JSON.stringify(said).length > LONGEST_PARTS;

@@ -6,10 +6,10 @@ import type { Store } from "../../core/store.ts";
 import type { SettleResponse } from "../../core/x402/x402.ts";
 import { createUnpaidTasks } from "./unpaid-tasks.ts";
 
-/** The states that occur here, as A2A 0.3 spells them. `working`: a job runs, or a payment's outcome is unknown. */
+/** The task states that occur here, in A2A 0.3's spelling. `working`: a job runs, or a payment's outcome is unknown. */
 export type TaskState = "working" | "input-required" | "completed" | "canceled" | "failed" | "rejected";
 
-/** How far a task's payment is (A2A x402 extension, section 7). */
+/** The state of a task's payment (A2A x402 extension, section 7). */
 export interface TaskPayment {
   readonly status:
     | "payment-required"
@@ -23,14 +23,14 @@ export interface TaskPayment {
   readonly receipts: readonly SettleResponse[];
 }
 
-/** The state of a task's job, and the URL where it can be polled, too. */
+/** The state of a task's job, and the URL where it can also be polled. */
 export type TaskJob = Pick<AcceptedJob, "job_id" | "status_url"> &
   Partial<Pick<JobStatus, "eta_seconds" | "step" | "refund_tx" | "refund_pending">>;
 
 /** A message of a task's history, in neither dialect. */
 export interface TaskMessage {
   readonly messageId: string;
-  /** Texts and data, as the client has sent them. */
+  /** The texts and data that the client sent; no files. */
   readonly parts: readonly { readonly text?: unknown; readonly data?: unknown }[];
 }
 
@@ -39,14 +39,14 @@ export interface Task {
   readonly id: string;
   readonly contextId: string;
   readonly skill: string;
-  /** Unchecked; gone when the task has ended. */
+  /** Unchecked; removed when the task ends. */
   readonly input?: unknown;
   readonly state: TaskState;
   /** A sentence about the state. */
   readonly text: string;
-  /** Left out for free services. */
+  /** Omitted for free services. */
   readonly payment?: TaskPayment;
-  /** What the client has said, oldest first. */
+  /** The client's messages, oldest first. */
   readonly history?: readonly TaskMessage[];
   /** Set once a job has begun. */
   readonly job?: TaskJob;
@@ -68,17 +68,17 @@ export type TaskHead = Pick<Task, "id" | "contextId" | "skill" | "history">;
 
 /** The stored tasks. */
 export interface TaskBook {
-  /** A new task under an id that nobody can guess. It is not stored. */
+  /** A new task with an unguessable id. The task is not stored yet. */
   draft(skill: string, contextId: string | undefined): Pick<Task, "id" | "contextId" | "skill">;
   read(id: string): Promise<Task | undefined>;
   /**
-   * Stores a task: with a job as long as the job is kept, otherwise paid for a day, unpaid for 15 minutes. Where unpaid
-   * tasks would hold more than 64 MB, the oldest of them are forgotten earlier.
+   * Stores a task: with a job, for as long as the job is kept; paid, for a day; unpaid, for 15 minutes. When unpaid
+   * tasks would take more than 64 MB, the oldest of them are deleted earlier.
    */
   write(task: TaskHead, change: TaskChange): Promise<Task>;
-  /** Claims a task for one payment, or for its cancellation; false when another claim stands. Atomic. */
+  /** Claims a task for one payment, or for its cancellation. Returns false when another claim exists. Atomic. */
   claimPayment(id: string, claim: PaymentClaim): Promise<boolean>;
-  /** The claim that stands. */
+  /** The current claim. */
   claimed(id: string): Promise<PaymentClaim | undefined>;
   /** Withdraws the claim of a payment that was refused. */
   releasePayment(id: string, claim: PaymentClaim): Promise<void>;
@@ -97,7 +97,7 @@ export interface TaskBookOptions {
 }
 
 const MOST_UNPAID_BYTES = 64 * 1_048_576;
-/** What a stored task takes beside its JSON. */
+/** The size of a stored task besides its JSON, in bytes. */
 const OVERHEAD_BYTES = 256;
 const UNPAID_MS = 15 * 60_000;
 const PAID_MS = 24 * 60 * 60_000;
@@ -111,7 +111,7 @@ export function createTaskBook({ store, clock, mostUnpaidBytes = MOST_UNPAID_BYT
     const standing = await claimed(id);
     return standing !== undefined && JSON.stringify(standing.payment) === JSON.stringify(payment);
   };
-  /** A task that is being paid for is left alone. */
+  /** Deletes tasks, except those that are being paid for. */
   const forget = async (ids: readonly string[]): Promise<void> => {
     for (const id of ids) if (!(await claimed(id))?.payment) await store.delete(taskKey(id), "lazy");
   };

@@ -4,37 +4,40 @@ import type { Store } from "../../core/store.ts";
 import type { Task } from "./task-book.ts";
 
 /**
- * Which tasks may be shown to whom. A context that this server has named is known to nobody but its client, as the ids of
- * its tasks are. One that a client has named may be guessed: its tasks are listed for the wallet that has paid, and for
- * nobody else.
+ * Which tasks may be listed for whom. A context id made by this server is known only to its client, like the ids of its
+ * tasks. A context id chosen by a client may be guessed, so its tasks are listed only for the wallet that has paid for
+ * them.
  */
 export interface TaskIndex {
-  /** Remembers a context that was given to a client without a task. */
+  /** Stores a new context that was given to a client without a task. */
   open(contextId: string): Promise<void>;
-  /** Puts a new task on the list of its context. `isNamedHere`: the context was made with this task. */
+  /** Adds a new task to its context's list. `isNamedHere`: the context's id was made with this task. */
   begun(task: Task, isNamedHere: boolean): Promise<void>;
-  /** Keeps a task on the lists that was paid for. @param account its payer: `<CAIP-2>:<address>` */
+  /** Adds a task that was paid for to the lists. @param account its payer: `<CAIP-2>:<address>` */
   paid(task: Task, account: string): Promise<void>;
-  /** The ids of a context's newest tasks; none when this server has not named it. */
+  /** The ids of a context's newest tasks; none when the context's id was not made by this server. */
   ofContext(contextId: string): Promise<readonly string[]>;
   /** The ids of the newest tasks that these accounts have paid for. */
   ofAccounts(accounts: readonly string[]): Promise<readonly string[]>;
 }
 
-/** A context that was named here. */
+/** A context whose id was made by this server. */
 interface Context {
-  /** The task that was begun with it, if any. */
+  /** The task that began the context, if any. */
   readonly first?: string;
-  /** Until when it is kept: Unix milliseconds. */
+  /** When the context expires: Unix milliseconds. */
   readonly until: number;
 }
 
-/** How many tasks of one list are shown, and how long a list is remembered. */
+/** How many tasks of one list are shown. */
 const MOST_LISTED = 100;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const UNPAID_MS = 15 * MINUTE_MS;
-/** Lists are cut into periods, of which the newest are read: unpaid tasks stand in short ones. */
+/**
+ * A list is stored in periods, and only the newest periods are read. Unpaid tasks are in short periods, paid ones in
+ * long periods.
+ */
 const SHORT = { name: "m", periodMs: 30 * MINUTE_MS, periods: 2 } as const;
 const LONG = { name: "d", periodMs: DAY_MS, periods: 3 } as const;
 

@@ -13,19 +13,19 @@ import { DUPLICATE_NONCE, toPaymentCode } from "./payment.ts";
 import type { Task, TaskBook, TaskChange, TaskHead, TaskPayment, TaskState } from "./task-book.ts";
 import type { TaskIndex } from "./task-index.ts";
 
-/** What calls need to know of their request. */
+/** The facts of a request that calls need. */
 export interface TaskContext {
   readonly requestId: string;
   /** The size of the message. */
   readonly bytes: number;
   readonly signal: AbortSignal;
-  /** A wallet's proof that it signs in. */
+  /** A wallet's proof for signing in. */
   readonly signIn?: string | object | undefined;
   /** The exchange between peers that a payment is for. */
   readonly exchange: string | undefined;
 }
 
-/** A task after a request, and how the call ended that the request led to, if any. */
+/** A task after a request, and how the call ended when the request led to one. */
 export interface Step extends ShownTask {
   readonly receipt?: SettleResponse;
   readonly problem?: Problem;
@@ -33,17 +33,18 @@ export interface Step extends ShownTask {
   readonly isRepeat?: boolean;
 }
 
-/** The calls of services behind tasks. Everything that is bought goes through `invoke`. */
+/** The calls of services behind tasks. Every purchase goes through `invoke`. */
 export interface TaskCalls {
-  /** The task of a free service: it ends at once, or its job begins. */
+  /** Runs a free service: the task ends at once, or its job begins. */
   run(head: TaskHead, service: Service, input: unknown, context: TaskContext): Promise<Step>;
   /**
-   * The task of a service that wants a payment or a signature: waiting for it, or done where the request brings a wallet's
-   * proof that counts. @throws Problem `unavailable` when no rail is up. */
+   * The task of a service that requires a payment or a sign-in. It waits for that, or is completed when the request
+   * brings a valid sign-in proof. @throws Problem `unavailable` when no rail is up.
+   */
   offer(head: TaskHead, service: Service, input: unknown, context: TaskContext): Promise<Step>;
-  /** A task as it is, with the current offers while it waits for a payment. */
+  /** A task in its current state, with the current offers while it waits for a payment. */
   show(task: Task, context: TaskContext): Promise<Step>;
-  /** Continues a task with the payment that it was claimed for; the same payment again resumes the same call. */
+  /** Continues a task with the payment that has claimed it. The same payment again resumes the same call. */
   pay(task: Task, payment: string | object, context: TaskContext): Promise<Step>;
 }
 
@@ -52,7 +53,7 @@ export interface TaskCallsOptions {
   readonly invoke: Invoke;
   readonly book: TaskBook;
   readonly index: Pick<TaskIndex, "paid">;
-  /** The URL of the door: the resource that is paid for. */
+  /** The URL of the A2A endpoint: the resource that is paid for. */
   readonly endpoint: string;
 }
 
@@ -78,7 +79,7 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
     return outcome.kind === "challenge" ? outcome.challenge.required : undefined;
   };
   const show = async (task: Task, context: TaskContext): Promise<Step> => {
-    const required = await requiredFor(task, context).catch(() => undefined); // No rail is up: shown without a challenge.
+    const required = await requiredFor(task, context).catch(() => undefined); // No rail is up: the task is shown without a challenge.
     return { task, required };
   };
 
@@ -113,7 +114,7 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
     },
   };
 
-  /** Problems of the call alone: what fails after it must not look like a failed purchase. */
+  /** Catches problems of the call only: a later failure must not look like a failed purchase. */
   async function buy(task: Task, payment: string | object, context: TaskContext): Promise<Outcome | Problem> {
     const service = services.get(task.skill);
     if (!service) return new Problem("not-found", `The skill "${task.skill}" is not offered any more`);
@@ -129,7 +130,7 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
       const paid = { status: "payment-completed" as const, receipts };
       const written = await book.write(task, { ...answered, payment: paid });
       const account = receipt && !outcome.isRepeat ? toAccount(payment, receipt) : undefined;
-      if (account !== undefined) await index.paid(written, account).catch(() => {}); // It is found by its id all the same.
+      if (account !== undefined) await index.paid(written, account).catch(() => {}); // The task can still be read by its id.
       return { task: written, ...note, ...(outcome.isRepeat && { isRepeat: true }) };
     }
     const { required } = outcome.challenge;
@@ -160,7 +161,7 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
       return { task: code !== "payment-in-progress" ? await book.write(task, working) : working, problem };
     }
     if (code === "unavailable") {
-      // The store may have failed halfway: the claim stays, so that the task takes no other payment.
+      // The store may have failed halfway, so the claim stays and the task takes no other payment.
       const again = `${toSentence(message)} Send the same payment again: it is charged once at most.`;
       return { task: await book.write(task, wait(again, { status: "payment-submitted" })), problem };
     }
@@ -175,7 +176,7 @@ export function createTaskCalls({ services, invoke, book, index, endpoint }: Tas
   }
 }
 
-/** The end of a task without a result: rejected for the caller's faults, failed for ours. */
+/** The end of a task without a result: `rejected` for the caller's faults, `failed` for ours. */
 function toEnd(problem: Problem, { requestId }: TaskContext): TaskChange {
   const isTheirs = problem.status < 500;
   const text = isTheirs ? `The task was rejected: ${problem.message}` : `The task failed: ${problem.message}`;
@@ -186,7 +187,10 @@ function toEnd(problem: Problem, { requestId }: TaskContext): TaskChange {
   };
 }
 
-/** Whose signature has moved the money is the payer, whatever a facilitator writes. A repeated payment may be a copy. */
+/**
+ * The payer is the account whose signature moved the money, whatever the facilitator reports. Undefined when the payer
+ * is unknown.
+ */
 function toAccount(payment: string | object, receipt: SettleResponse): string | undefined {
   const value = parsePayment(payment);
   const payload = isObject(value) && isObject(value.payload) ? value.payload : {};

@@ -1,14 +1,14 @@
-/** Bounds the bytes that unpaid tasks hold in the store, of all clients together. */
+/** Limits the bytes that the unpaid tasks of all clients together take in the store. */
 export interface UnpaidTasks {
-  /** Counts a task with its newest size; answers the oldest tasks, which must be forgotten for it. */
+  /** Counts a task with its newest size. Returns the oldest tasks, which must be deleted to make room for it. */
   keep(id: string, bytes: number): readonly string[];
-  /** Counts a task no longer: it was paid, or forgotten. */
+  /** Stops counting a task: it was paid or deleted. */
   drop(id: string): void;
 }
 
-/** @param mostBytes of JSON */
+/** @param mostBytes limit of all tasks' JSON together */
 export function createUnpaidTasks(mostBytes: number): UnpaidTasks {
-  /** In the order of their newest writes. */
+  /** Insertion order is the order of the last writes. */
   const sizes = new Map<string, number>();
   let total = 0;
   const drop = (id: string): void => {

@@ -20,14 +20,14 @@ type Json = Readonly<Record<string, unknown>>;
 export interface Bazaar {
   readonly info: Json;
   readonly schema: Json;
-  /** The path with parameters as `:name`. Left out where the path has none. */
+  /** The path with parameters as `:name`. Omitted when the path has none. */
   readonly routeTemplate?: string;
 }
 
 /**
- * The `bazaar` extension of each challenge, made once: at its own URL a service is an HTTP resource, described by its main
- * route; at the MCP endpoint it is a tool. Other doors have none. The lean form has the input alone, by its names and
- * types as far as they fit; where nothing fits, it is left out.
+ * The `bazaar` extension of each challenge, built once. At its own URL a service is an HTTP resource, described by its
+ * main route; at the MCP endpoint it is a tool; other endpoints have no extension. The lean form describes only the
+ * input, by as many names and types as fit; when nothing fits, it is omitted.
  */
 export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): ExtensionsOf {
   const inline = createSchemaInliner(services, schemas);
@@ -64,11 +64,13 @@ export function createBazaar({ services, schemas, baseUrl }: BazaarOptions): Ext
           ]),
       ...lean,
     ];
-    const full = forms.find(({ bytes }) => bytes <= MOST_BYTES) ?? (lean.at(-1) as Form); // The last is the smallest.
+    const full = forms.find(({ bytes }) => bytes <= MOST_BYTES) ?? (lean.at(-1) as Form); // The last form is the smallest.
     return { full: full.extension, lean };
   }
 
-  /** The schema without references. One that contains itself needs them, and is shown as any object. */
+  /**
+   * The schema without references. A schema that contains itself cannot do without them, and is shown as any object.
+   */
   function toFlat(document: object): Json {
     const schema = inline(document);
     return "$defs" in schema ? ANY_OBJECT : schema;
@@ -83,7 +85,7 @@ interface Form {
 
 interface Forms {
   readonly full: Form["extension"];
-  /** The richest first. */
+  /** The most detailed first. */
   readonly lean: readonly Form[];
 }
 
@@ -94,10 +96,10 @@ function toForm(bazaar: Bazaar): Form {
 
 const ANY_OBJECT: Json = { type: "object" };
 
-/** The largest full entry, in bytes of JSON: facilitators get it with every payment. */
+/** The largest full entry, in bytes of JSON. Facilitators receive it with every payment. */
 const MOST_BYTES = 8192;
 
-/** The input of one door, and the schemas of its members. */
+/** A service's input at one endpoint, and the schemas of the input's members. */
 interface Described {
   readonly input: Json;
   readonly properties: Json;

@@ -44,7 +44,7 @@ export interface CatalogRail {
   readonly asset: string;
   readonly symbol: string;
   readonly decimals: number;
-  /** Set where what is paid is worth nothing. */
+  /** Set when the rail's money is worth nothing. */
   readonly testnet?: true;
 }
 
@@ -55,21 +55,21 @@ export interface CatalogEntry {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly url: string;
-  /** Further routes, as `METHOD /path`. */
+  /** Other routes, as `METHOD /path`. */
   readonly aliases: readonly string[];
   /** Decimal text; null means free. */
   readonly price_usd: string | null;
-  /** The calls that a wallet gets for nothing when it signs in; left out where there are none. */
+  /** The free calls of a wallet that signs in; omitted when there are none. */
   readonly free?: { readonly calls: number; readonly per: string };
-  /** Set where a wallet must sign in. */
+  /** Set when a wallet must sign in. */
   readonly sign_in?: true;
   /** Ids of the rails that it can be paid on, in the order of its offers. */
   readonly rails: readonly string[];
   readonly tags: readonly string[];
   readonly category: string | null;
-  /** Whose answers are sold, where the service is proxied. */
+  /** The upstream whose answers are sold, for a proxied service. */
   readonly source?: string;
-  /** The media type of the answer, where it is a file. */
+  /** The media type of the answer, when it is a file. */
   readonly media?: string;
   /** The names of the schemas; null where a schema has none. */
   readonly input: string | null;
@@ -131,7 +131,7 @@ function toEntry({ manifest, routes, path }: Service, site: CatalogSite): Catalo
   };
 }
 
-/** The name of a schema; of one that is written in its manifest, the title. */
+/** The name of a schema; the title of a schema that is written in the manifest itself. */
 function toName(schema: string | object): string | null {
   if (typeof schema === "string") return schema;
   return "title" in schema && typeof schema.title === "string" ? schema.title : null;

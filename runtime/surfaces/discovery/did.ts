@@ -2,8 +2,8 @@ import type { Identity } from "../../core/peers/identity.ts";
 import { toDid } from "../../core/x402/proofs.ts";
 
 /**
- * The document at `/.well-known/did.json`, or at `did.json` below the base URL's path: the keys under which offers and receipts are signed (did:web; DID Core 1.0,
- * section 5.2). Retired keys stay in it, for what they have signed.
+ * The document at `/.well-known/did.json`, or at `did.json` below the base URL's path: the keys that sign offers and
+ * receipts (did:web; DID Core 1.0, section 5.2). Retired keys stay in it, so that older signatures can be verified.
  */
 export function toDidDocument(identity: Identity, baseUrl: string): object {
   const id = toDid(baseUrl);

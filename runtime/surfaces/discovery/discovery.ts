@@ -20,8 +20,8 @@ export interface DiscoveryOptions {
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The document at `/.well-known/x402`: every route with its price on every rail and its schemas. `version` is that of the
- * catalogue; clients of the older form read `resources`, the URLs of paid services.
+ * The document at `/.well-known/x402`: every route with its price on every rail and its schemas. `version` is the
+ * catalogue's version. Older clients read `resources`, the URLs of paid services.
  */
 export function toDiscovery({ services, site, schemas, baseUrl, links }: DiscoveryOptions): object {
   const inline = createSchemaInliner(services, schemas);
@@ -59,7 +59,7 @@ export function toDiscovery({ services, site, schemas, baseUrl, links }: Discove
   };
 }
 
-/** What payphone itself answers free of charge. */
+/** payphone's own endpoints, which are free. */
 const OWN_ENDPOINTS = [
   ["GET", PATHS.health, "Liveness: answers as long as the process does."],
   ["GET", PATHS.ready, "Readiness of the store, the rails and the services."],
@@ -94,7 +94,7 @@ function toExample({ manifest: { examples } }: Service): Json {
   return first ? { example: first } : {};
 }
 
-/** Of whoever settles, only whether it is this server. */
+/** A rail for the document. Its facilitator is shown only as in-process or remote, because its URL may hold a key. */
 function toNetwork(rail: RailManifest, site: SiteManifest): Json {
   const { id, title, network, asset, symbol, decimals, currency, testnet } = rail;
   const facilitator = facilitatorsOf(rail, site)[0] === IN_PROCESS ? IN_PROCESS : "remote";
@@ -103,7 +103,7 @@ function toNetwork(rail: RailManifest, site: SiteManifest): Json {
   return { id, title, network, asset, symbol, decimals, currency, ...terms };
 }
 
-/** The fixed yen tiers. The rate is the one that the highest tier implies. */
+/** The fixed yen tiers. The exchange rate is the one that the highest tier implies. */
 function toYenPricing(site: SiteManifest): Json {
   const tiers = Object.entries(tiersOf(site, "jpy") ?? {});
   if (tiers.length === 0 || site.rails.every(({ currency }) => currency !== "jpy")) return {};
@@ -121,7 +121,7 @@ function toYenPricing(site: SiteManifest): Json {
   };
 }
 
-/** The fixed tiers of all other currencies in which a rail counts. */
+/** The fixed tiers of all other currencies that rails use. */
 function toFixedPricing(site: SiteManifest): Json {
   const currencies = [...new Set(site.rails.map(({ currency }) => currency))];
   const fixed = currencies.flatMap((currency) => {

@@ -2,8 +2,8 @@ import type { ExtensionsOf } from "../../core/payments/offers.ts";
 import { type BazaarOptions, createBazaar } from "./bazaar.ts";
 
 /**
- * The extensions of every challenge that wants a payment: the directory's entry, which gets the room that the others leave,
- * and that a payment may name its purchase (x402 extension `payment-identifier`).
+ * The extensions of every challenge that requires a payment: the directory entry, which gets the room that is left, and
+ * x402's `payment-identifier`.
  */
 export function createExtensions(options: BazaarOptions): ExtensionsOf {
   const bazaar = createBazaar(options);
@@ -13,8 +13,8 @@ export function createExtensions(options: BazaarOptions): ExtensionsOf {
   };
 }
 
-/** What stands in header and body alike, since buyers echo it. `schema` is left out: clients have it of their own. */
+/** The same in header and body, since buyers echo it. `schema` is omitted: clients know it. */
 const OWN = { "payment-identifier": { info: { required: false } } };
 
-/** The bytes of JSON that it takes. */
+/** Its size as JSON, in bytes. */
 const TAKEN = Buffer.byteLength(JSON.stringify(OWN));

@@ -1,7 +1,7 @@
 /** Request headers by lower-cased name, as node:http has them. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** One header's text without the white space around it; undefined when it is not there. */
+/** One header's text without surrounding white space; undefined when the header is missing. */
 export function readHeader(headers: RequestHeaders, name: string): string | undefined {
   const value = headers[name];
   return value === undefined ? undefined : String(value).replace(/^[\t ]+|[\t ]+$/g, "");

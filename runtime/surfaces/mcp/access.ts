@@ -1,13 +1,13 @@
 import { type RequestHeaders, readHeader } from "../http/headers.ts";
 
-/** Who may call the endpoint from a browser, and under which host names. */
+/** Which web pages may call the endpoint, and under which host names. */
 export interface McpAccess {
-  /** The public base URL; web pages of its origin are always welcome. */
+  /** The public base URL; web pages of its origin may always call. */
   readonly baseUrl: string;
-  /** Whether the server listens on a loopback address alone: then only its own host names are accepted. */
+  /** Whether the server listens on a loopback address only; then only loopback host names are accepted. */
   readonly loopback: boolean;
   /**
-   * The origins of web pages that may call; `*` means all. Default: all where the base URL is public, since there is no
+   * The origins of web pages that may call; `*` means all. Default: all when the base URL is public, since there is no
    * account that a page could abuse; otherwise pages of this machine.
    */
   readonly origins?: readonly string[] | undefined;
@@ -17,7 +17,7 @@ const HOST = /^(\[[0-9a-f:.]+\]|[^\s:/?#@[\]]+)(?::\d{1,5})?$/i;
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/;
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Explains why a request is answered 403 (MCP, "Security Warning": DNS rebinding); undefined lets it in. */
+/** Explains why a request is answered 403 (MCP, "Security Warning": DNS rebinding); undefined when it is allowed. */
 export function createAccessCheck(access: McpAccess): (headers: RequestHeaders) => string | undefined {
   const base = new URL(access.baseUrl);
   const hosts = [...LOOPBACK, base.hostname];

@@ -15,12 +15,12 @@ export interface McpOptions {
   readonly site: Pick<SiteManifest, "name" | "title" | "version" | "description" | "rails">;
   /** The public base URL, without a trailing slash. */
   readonly baseUrl: string;
-  /** Whether the server listens on a loopback address alone. */
+  /** Whether the server listens on a loopback address only. */
   readonly loopback: boolean;
   /** Origins of web pages that may call; see `McpAccess`. */
   readonly origins?: readonly string[];
   readonly icons?: readonly McpIcon[];
-  /** What a model should know before it calls; left out, how tools are paid. */
+  /** What a model should know before it calls; default: how tools are paid. */
   readonly instructions?: string;
 }
 

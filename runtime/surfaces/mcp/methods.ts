@@ -8,7 +8,7 @@ import { createResultWriter, type McpIdentity, type McpVersion, MODERN, toServer
 export interface Tools {
   /** The tools as `tools/list` shows them in a version. Called once per version. */
   list(version: McpVersion): readonly object[];
-  /** Calls a tool. Its failures are results; it never rejects. */
+  /** Calls a tool. Failures are results; the promise never rejects. */
   call(call: ToolCall): Promise<ToolAnswer | McpRefusal>;
 }
 
@@ -20,21 +20,21 @@ export interface ToolCall extends CallContext {
   readonly write: (result: object) => string;
 }
 
-/** What the HTTP request says of a call. */
+/** The facts of the HTTP request that a call needs. */
 export interface CallContext {
   readonly payment: string | object | undefined;
-  /** Challenges are wanted in the form of x402 version 1. */
+  /** Whether challenges are wanted in the form of x402 version 1. */
   readonly version1: boolean;
-  /** A wallet's proof that it signs in. */
+  /** A wallet's proof for signing in. */
   readonly signIn: string | object | undefined;
   readonly requestId: string;
   /** The size of the message. */
   readonly bytes: number;
-  /** Aborted when the caller is gone: nobody would receive the result, so nobody is charged for it. */
+  /** Aborted when the caller disconnects: a result that nobody receives is not charged. */
   readonly signal: AbortSignal;
 }
 
-/** A result as JSON text, and how the call behind it ended, if there was one. */
+/** A result as JSON text, and how the call of a service ended, if there was one. */
 export interface ToolAnswer {
   readonly result: string;
   readonly call?: McpCall;
@@ -46,11 +46,11 @@ export interface McpMethodsOptions {
   readonly tools: Tools;
 }
 
-/** How long clients may cache lists, which change only with a restart. */
+/** How long clients may cache lists. They change only with a restart. */
 const CACHING = { ttlMs: 300_000, cacheScope: "public" };
 const CAPABILITIES = { tools: {} };
 
-/** Answers a request whose version is settled. Answers that are the same for everybody are written once. */
+/** Answers a request whose version is known. Answers that are the same for all clients are serialized once. */
 export type McpMethods = (request: McpRequest, context: CallContext) => Promise<ToolAnswer | McpRefusal>;
 
 export function createMcpMethods({ identity, instructions, tools }: McpMethodsOptions): McpMethods {
@@ -68,7 +68,7 @@ export function createMcpMethods({ identity, instructions, tools }: McpMethodsOp
     McpVersion,
     ReturnType<typeof toEra>
   >;
-  // The method came with the stateless version, and has one form in all versions.
+  // `server/discover` came with the stateless version, and has the same form in all versions.
   const discovery = { supportedVersions: VERSIONS, capabilities: CAPABILITIES, instructions, ...CACHING };
   const discover = eras[MODERN].write(discovery);
 
@@ -84,7 +84,7 @@ export function createMcpMethods({ identity, instructions, tools }: McpMethodsOp
     }
     if (version !== MODERN && method === "initialize") return { result: era.initialize };
     if (version !== MODERN && method === "ping") return { result: "{}" };
-    // In versions with a handshake, 404 means that a session has ended.
+    // In versions with a handshake, 404 would mean that the session has ended.
     return protocolError(
       RPC_CODES.methodNotFound,
       `There is no method ${JSON.stringify(method)}`,

@@ -17,16 +17,16 @@ export interface McpCall extends DoorCall {
 const PAYMENT_KEY = "x402/payment";
 const SIGN_IN_KEY = "x402/sign-in-with-x";
 export const RECEIPT_KEY = "x402/payment-response";
-/** The signed offers (x402 extension `offer-receipt`) stand beside the challenge: payers would echo them. */
+/** The signed offers (x402 extension `offer-receipt`) are outside the challenge, because payers would echo them. */
 const OFFERS_KEY = "x402/offer-receipt";
-/** Cloudflare's `agents` client reads the challenge here and nowhere else. */
+/** Cloudflare's `agents` client reads the challenge from this key only. */
 const CHALLENGE_KEY = "x402/error";
 
 /** The payment in a call's `_meta` (x402 transport MCP): an object, or base64 text as Cloudflare's client sends it. */
 export function metaPaymentOf({ _meta }: RpcParams): BroughtPayment | undefined {
   const value = (isObject(_meta) ? _meta[PAYMENT_KEY] : undefined) ?? undefined;
   if (value === undefined) return undefined;
-  // Anything else becomes an empty payment, which is refused as `invalid_payload`.
+  // A payment of any other type becomes an empty payment, which is refused as `invalid_payload`.
   const legacy = isObject(value) && value.x402Version === 1;
   return { value: typeof value === "string" || isObject(value) ? value : {}, legacy };
 }
@@ -37,7 +37,7 @@ export function metaSignInOf({ _meta }: RpcParams): string | object | undefined 
   return value === undefined || typeof value === "string" || isObject(value) ? value : {};
 }
 
-/** What a challenge is about, in words. */
+/** What the sentence about a challenge names. */
 export interface Sold {
   readonly manifest: Manifest;
   /** The titles of rails by `<network> <asset>`. */
@@ -45,9 +45,9 @@ export interface Sold {
 }
 
 /**
- * A challenge as a tool's result: a sentence for models, and the challenge once for clients that pay, in
- * `structuredContent` (x402 transport MCP). That is there in all versions, also in those whose other results have none:
- * every version allows results to hold unknown fields.
+ * A challenge as a tool's result: a sentence for models, and the challenge for clients that pay, in `structuredContent`
+ * (x402 transport MCP). Versions without `structuredContent` get it as well: every version allows results to hold
+ * unknown fields.
  */
 export function toChallengeResult({ lean, required }: Challenge, sold: Sold, receipt?: SettleResponse): object {
   const offers = required.extensions?.["offer-receipt"];
@@ -65,9 +65,9 @@ export function toChallengeResult({ lean, required }: Challenge, sold: Sold, rec
   };
 }
 
-/** The same in x402 version 1, for clients that ask for it. */
+/** The challenge as a tool's result in x402 version 1, for clients that ask for it. */
 export function toVersion1Result(challenge: Challenge, sold: Sold, receipt?: SettleResponse): object {
-  const v1 = JSON.parse(challenge.v1().toString("utf8")) as object; // It was written here.
+  const v1 = JSON.parse(challenge.v1().toString("utf8")) as object; // Written by this server.
   return {
     content: [{ type: "text", text: toSentence(challenge.lean, sold) }],
     structuredContent: v1,
@@ -96,18 +96,20 @@ function toSentence({ error, accepts }: PaymentRequired, { manifest: { price, fr
 const SIGN = `sign extensions["sign-in-with-x"] in structuredContent, and repeat the call with it in _meta["${SIGN_IN_KEY}"]`;
 const WITHOUT_WALLET = "If it has no wallet, tell your user that a client which pays with x402 is needed.";
 
-/** What a call has given. */
+/** The result of a paid or free call. */
 export interface PaidOutput {
   readonly output: unknown;
-  /** The output, where it is a file. */
+  /** The output, when it is a file. */
   readonly file: MediaOutput | undefined;
-  /** The content blocks of another server's tool, which pass as they are. */
+  /** The content blocks of another server's tool, passed on unchanged. */
   readonly blocks: readonly object[] | undefined;
-  /** Set where the call was paid. */
+  /** Set when the call was paid. */
   readonly receipt: SettleResponse | undefined;
 }
 
-/** A service's output as a tool's result, with the receipt where the call was paid. A file is a block of its own. */
+/**
+ * A service's output as a tool's result, with the receipt when the call was paid. A file is a content block of its own.
+ */
 export function toPaidResult({ output, file, blocks, receipt }: PaidOutput, version: McpVersion): object {
   if (file) return { content: toFileContent(file), ...(receipt && { _meta: { [RECEIPT_KEY]: receipt } }) };
   return {
@@ -117,14 +119,16 @@ export function toPaidResult({ output, file, blocks, receipt }: PaidOutput, vers
   };
 }
 
-/** The content blocks of an output, where its service is the tool of an MCP server that answers in blocks. */
+/** The content blocks of an output, when its service is a tool of another MCP server that answers with blocks. */
 export function toBlocks({ proxy }: Manifest, output: unknown): readonly object[] | undefined {
   const content = proxy?.mcp !== undefined && isObject(output) && Array.isArray(output.content) ? output.content : [];
   const areBlocks = content.length > 0 && content.every((block) => isObject(block) && typeof block.type === "string");
   return areBlocks ? content : undefined;
 }
 
-/** An image, or a resource with the bytes (MCP 2025-06-18, server/tools, "Tool Result"), and a sentence about it. */
+/**
+ * A file as an image or an embedded resource (MCP 2025-06-18, server/tools, "Tool Result"), and a sentence about it.
+ */
 function toFileContent({ media, data, age_seconds }: MediaOutput): readonly object[] {
   const age = age_seconds === undefined ? "" : `, ${age_seconds} seconds old`;
   const about = { type: "text", text: `A file of type ${media}${age}.` };
@@ -133,6 +137,6 @@ function toFileContent({ media, data, age_seconds }: MediaOutput): readonly obje
   return [{ type: "resource", resource }, about];
 }
 
-/** The headers of an answer for clients that look at HTTP: the receipt. The challenge stands in the result alone. */
+/** The HTTP headers of an answer: the receipt. The challenge is in the result only. */
 export const toPaymentHeaders = ({ receipt }: McpCall, legacy: boolean): Readonly<Record<string, string>> =>
   receipt ? toReceiptHeaders(receipt, legacy) : {};

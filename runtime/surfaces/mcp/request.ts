@@ -4,7 +4,7 @@ import { RPC_CODES, type RpcError, type RpcId, type RpcParams, type RpcRequest }
 import { decodeHeader } from "./encoded-header.ts";
 import { HANDSHAKE, isStateless, type McpVersion, MODERN, UNNAMED, VERSIONS } from "./versions.ts";
 
-/** A request whose version is settled and whose headers agree with its body. */
+/** A request whose version is known and whose headers agree with its body. */
 export interface McpRequest {
   readonly id: RpcId;
   readonly method: string;
@@ -32,10 +32,10 @@ export const protocolError = (code: number, message: string, status = 200): McpR
 });
 
 /**
- * Settles the version of a request and checks that its headers agree with its body (MCP 2026-07-28, "Server
- * Validation"). A version in `_meta` makes the request stateless; a stateless header without it is a fault; every other
- * request belongs to a version with a handshake. The order of the checks is the protocol's: agreement, support, headers,
- * capabilities.
+ * Determines the version of a request and checks that its headers agree with its body (MCP 2026-07-28, "Server
+ * Validation"). A version in `_meta` makes the request stateless; a stateless header without one in `_meta` is a fault;
+ * every other request belongs to a version with a handshake. The protocol prescribes the order of the checks:
+ * agreement, support, headers, capabilities.
  */
 export function openRequest({ id, method, params }: RpcRequest, headers: RequestHeaders): McpRequest | McpRefusal {
   const meta = isObject(params._meta) ? params._meta : {};
@@ -47,7 +47,7 @@ export function openRequest({ id, method, params }: RpcRequest, headers: Request
   return (version === MODERN && checkStateless(request, headers)) || request;
 }
 
-/** Why a notification is refused: it names a version that is not served. */
+/** The refusal of a notification that names a version that is not served. */
 export function checkNamedVersion(headers: RequestHeaders): McpRefusal | undefined {
   const named = readHeader(headers, "mcp-protocol-version");
   return named === undefined || VERSIONS.some((known) => known === named) ? undefined : unsupported(named);
@@ -91,7 +91,7 @@ function explainMethod(named: string | undefined, method: string): string | unde
   return named === method ? undefined : `Mcp-Method is ${quote(named)}, but the body's method is ${quote(method)}`;
 }
 
-/** A body without a name is reported later. */
+/** A body without a name is reported by a later check. */
 function explainName(named: string | undefined, name: unknown): string | undefined {
   if (named === undefined) return name === undefined ? undefined : "Mcp-Name is missing; send the tool's name";
   const decoded = decodeHeader(named);
@@ -104,7 +104,7 @@ const missing = (key: string, kind: string): McpRefusal =>
 const mismatch = (message: string): McpRefusal =>
   protocolError(MCP_CODES.headerMismatch, `Header mismatch: ${message}`, 400);
 
-/** The list leaves out the requested version: a client that follows it must not send the same again. */
+/** The list omits the requested version, so that a client that picks from it does not repeat its request. */
 const unsupported = (requested: string): McpRefusal => ({
   status: 400,
   error: {

@@ -33,7 +33,7 @@ function toNamespace(hostname: string): string {
   return isName ? hostname.split(".").reverse().join(".") : "localhost";
 }
 
-/** The whole sentences that fit, or else the whole words. */
+/** As many whole sentences as fit, or else as many whole words. */
 function toShort(text: string): string {
   if (text.length <= LONGEST) return text;
   const [sentences] = /^.*[.!?](?=\s)/s.exec(text.slice(0, LONGEST + 1)) ?? [];

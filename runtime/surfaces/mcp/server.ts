@@ -20,11 +20,11 @@ import { isStateless, UNNAMED } from "./versions.ts";
 
 export interface McpServerOptions extends McpMethodsOptions {
   readonly access: McpAccess;
-  /** The largest body. */
+  /** The largest body, in bytes. */
   readonly maxBytes: number;
 }
 
-/** The answer to one message; one without text has no body. */
+/** The answer to one message; without `text`, the response has no body. */
 interface MessageAnswer {
   readonly status: number;
   readonly text?: string;
@@ -60,7 +60,7 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
     return toReply(reply, reply.call && toPaymentHeaders(reply.call, payment?.legacy ?? false));
   }
 
-  /** Lists of messages exist in one version only. Their calls run side by side. */
+  /** Batches exist in one version only (2025-03-26). Their calls run concurrently. */
   async function answerBatch(
     messages: readonly RpcMessage[],
     http: ReadRequest,
@@ -70,7 +70,8 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
     const fault = explainBatch(messages.length, version);
     if (fault !== undefined) return refuse(http, fail(400, RPC_CODES.invalidRequest, fault));
     const one = { ...http, bytes: Math.ceil(http.bytes / messages.length) };
-    // Payment headers, of request and answer, belong to one call: the first that brings no payment of its own.
+    // Payment headers of the request belong to one call: the first that brings no payment of its own. So do the
+    // receipt's headers.
     const payable = messages.findIndex(isPayableByHeader);
     const answers = await Promise.all(
       messages.map((message, at) =>
@@ -117,16 +118,16 @@ export function createMcpServer({ access, maxBytes, ...options }: McpServerOptio
   }
 }
 
-/** A request whose body was read; `bytes` is the size of one message. */
+/** A request whose body was read. `bytes` is the size of one message. */
 type ReadRequest = DoorRequest & { readonly bytes: number };
 
-/** Answers a POST without a message that could be answered. It counts as unpaid. */
+/** Answers a POST that holds no valid message. It counts as an unpaid request. */
 async function refuse({ admit }: DoorRequest, answer: MessageAnswer): Promise<DoorReply> {
   await admit(false);
   return toReply(answer);
 }
 
-/** Notifications, and responses to requests that this server never makes: taken and dropped. */
+/** Accepts and ignores notifications, and responses to requests that this server never makes. */
 function accept({ kind }: RpcMessage, headers: RequestHeaders): MessageAnswer {
   const refusal = checkNamedVersion(headers);
   if (refusal) return { status: refusal.status, text: toErrorText(undefined, refusal.error) };

@@ -8,19 +8,19 @@ import { knows, type McpVersion } from "./versions.ts";
 
 export interface ToolOptions {
   readonly inline: InlineSchema;
-  /** The titles of the rails. */
+  /** The titles of the rails, for the description. */
   readonly payable: string;
   readonly version: McpVersion;
 }
 
-/** Models pay for what a list says in tokens. */
+/** The depth of output schemas in lists, which models pay for in tokens. */
 const OUTPUT_DEPTH = 1;
 
 /** A service as a tool of this version, with its price in the three places where clients look for it. */
 export function toTool(service: Service, { inline, payable, version }: ToolOptions): object {
   const { manifest, input, output } = service;
   const { id, title, price } = manifest;
-  const answersFile = manifest.media !== undefined && !service.job; // It has no structure to be checked.
+  const answersFile = manifest.media !== undefined && !service.job; // A file has no structure to describe.
   const { type: _object, ...result } = toOutline(inline(output.document), OUTPUT_DEPTH);
   return {
     name: id,
@@ -29,7 +29,8 @@ export function toTool(service: Service, { inline, payable, version }: ToolOptio
     inputSchema: withSingleTypes(inline(input.document)),
     ...(knows(version, "structure") &&
       !answersFile && {
-        // Clients may check every `structuredContent` against this, the challenge's too. openapi.json has all details.
+        // Clients may validate every `structuredContent` against this schema, a challenge included. openapi.json has
+        // all details.
         outputSchema: {
           type: "object",
           ...(price === undefined && !manifest.sign_in ? result : { anyOf: [result, PAYMENT_REQUIRED] }),
@@ -43,7 +44,7 @@ export function toTool(service: Service, { inline, payable, version }: ToolOptio
   };
 }
 
-/** What the service does and costs, and where a job is polled. */
+/** What the service does and costs, and how to poll a job. */
 function toDescription({ manifest, job }: Service, payable: string): string {
   const { id, description, price } = manifest;
   const cost = toCost(manifest, ` in ${payable}`);
@@ -53,7 +54,7 @@ function toDescription({ manifest, job }: Service, payable: string): string {
   return `${description} ${cost} Answers a job_id at once: ask ${toStatusId(id)} for it, free of charge, until it is DELIVERED or FAILED, in about ${eta_seconds} s.${back}`;
 }
 
-/** All four hints, since two of them default to true. Hints that the manifest lacks get the protocol's defaults. */
+/** All four hints are written, since two of them default to true. Missing hints get the protocol's defaults. */
 function toHints({ hints = {} }: Service["manifest"]): object {
   const { readOnly = false, destructive = !readOnly, idempotent = false, openWorld = true } = hints;
   return {

@@ -24,7 +24,7 @@ export interface ServiceToolsOptions {
   readonly endpoint: string;
 }
 
-/** Every service as a tool. Payments are taken here on the networks of rails that count dollars. */
+/** Every service as a tool. Payments are taken here on the networks of dollar rails. */
 export function createServiceTools({ services, schemas, invoke, site, endpoint }: ServiceToolsOptions): Tools {
   const byName = new Map(services.map((service) => [service.manifest.id, service]));
   const rails = site.rails.filter(({ currency }) => currency === "usd");
@@ -71,7 +71,7 @@ export function createServiceTools({ services, schemas, invoke, site, endpoint }
         return { result, call: { ...note, challenge } };
       } catch (error) {
         const problem = Problem.from(error);
-        const receipt = problem.options.receipt as SettleResponse | undefined; // Money has moved all the same.
+        const receipt = problem.options.receipt as SettleResponse | undefined; // Set when money has moved although the call failed.
         const note = { service: call.name, problem, ...(receipt && { receipt }) };
         return { result: write(toProblemResult(problem, requestId, receipt)), call: note };
       }
@@ -90,7 +90,10 @@ function createChallengeWriter(): (challenge: Challenge, sold: Sold, call: ToolC
   };
 }
 
-/** A failure that is not about payment. It has no `structuredContent`: clients would check that against the output's schema. */
+/**
+ * A failure that is not about payment. It has no `structuredContent`, because clients would validate it against the
+ * output schema.
+ */
 function toProblemResult(problem: Problem, requestId: string, receipt: SettleResponse | undefined): object {
   const { retryAfter } = problem.options;
   const document = {

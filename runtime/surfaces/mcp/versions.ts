@@ -1,4 +1,4 @@
-/** The stateless version: every request brings its version and its capabilities. */
+/** The stateless version: every request carries its version and its capabilities. */
 export const MODERN = "2026-07-28";
 
 /** The versions with an `initialize` handshake, newest first. */
@@ -6,10 +6,10 @@ export const HANDSHAKE = ["2025-11-25", "2025-06-18", "2025-03-26"] as const;
 
 export type McpVersion = typeof MODERN | (typeof HANDSHAKE)[number];
 
-/** Every version that is served, newest first. */
+/** Every supported version, newest first. */
 export const VERSIONS: readonly McpVersion[] = [MODERN, ...HANDSHAKE];
 
-/** The version of clients that name none: the only one without a version header. */
+/** The version of clients that send none: the only version without a version header. */
 export const UNNAMED: McpVersion = "2025-03-26";
 
 /** The first version that has each feature. */
@@ -45,7 +45,7 @@ export interface McpIdentity {
   readonly icons?: readonly McpIcon[] | undefined;
 }
 
-/** The fields of the identity that a version has. */
+/** The fields of the identity that exist in a version. */
 export function toServerInfo(identity: McpIdentity, version: McpVersion): object {
   const { name, title, version: release, ...about } = identity;
   return {

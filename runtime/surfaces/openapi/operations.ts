@@ -45,16 +45,16 @@ export function toOperations({ services, schemas, baseUrl }: OperationSources): 
   return { paths, schemas: components.list() };
 }
 
-/** The schema of the answers; of a file, that of its bytes (OpenAPI 3.1, section 4.8.14.3). */
+/** The schema of the answers; for a file, the schema of its bytes (OpenAPI 3.1, section 4.8.14.3). */
 const toOutputSchema = ({ manifest, job }: Service, components: Components): object =>
   manifest.media && !job
     ? { type: "string", contentMediaType: manifest.media.type, description: "The file." }
     : components.refer(manifest, "output");
 
-/** The category of services that name none. */
+/** The category of services without a category. */
 export const OTHER = "other";
 
-/** Directories list what has `x-payment-info`: only the main route has it, so that a service is listed once. */
+/** Directories list operations with `x-payment-info`. Only the main route has it, so that a service is listed once. */
 function toHead({ manifest, routes: [main, ...aliases] }: Service, route: Route, ids: ReadonlySet<string>): Json {
   const { id, title, description, category, price } = manifest;
   const isMain = route === main;
@@ -71,7 +71,7 @@ function toHead({ manifest, routes: [main, ...aliases] }: Service, route: Route,
   };
 }
 
-/** `toss_get`, and longer where a service is called so. */
+/** `toss_get`, or a longer id when a service has that id. */
 function toAliasId(id: string, method: string, taken: ReadonlySet<string>): string {
   let name = `${id}_${method.toLowerCase()}`;
   while (taken.has(name)) name += "_form";
@@ -134,7 +134,7 @@ function toParameters(place: "path" | "query", schema: Json): Json[] {
   });
 }
 
-/** A field that may be null is left out of a query or a path: neither can say null. */
+/** A field without its null type: a query or a path cannot express null. */
 function withoutNull(field: Json): Json {
   const isNull = (one: unknown): boolean => one === null || one === "null" || (isObject(one) && one.type === "null");
   const kept = Object.entries(field).flatMap(([key, value]): [string, unknown][] => {
@@ -146,7 +146,7 @@ function withoutNull(field: Json): Json {
   return Object.fromEntries(kept);
 }
 
-/** What is shown of the answers: the examples' outputs; of a job service, how it accepts a job. */
+/** The examples of the answers: the examples' outputs; for a job service, an accepted job. */
 function toShown({ manifest: { examples }, job }: Service, baseUrl: string): readonly unknown[] {
   if (!job) return examples.flatMap(({ output }) => (output === undefined ? [] : [output]));
   const status_url = baseUrl + toStatusPath(job.manifest, EXAMPLE_JOB_ID);
@@ -175,7 +175,7 @@ function toAnswers({ manifest, job }: Service, { method }: Route, { schema, exam
   };
 }
 
-/** How generated clients follow a job. */
+/** The OpenAPI link by which generated clients poll a job. */
 const toStatusLink = (id: string): Json => ({
   operationId: toStatusId(id),
   parameters: { job_id: "$response.body#/job_id" },

@@ -128,7 +128,7 @@ const SIGN_IN_REQUIRED: Json = {
   content: json("PaymentRequired"),
 };
 
-/** What decides the responses of an operation. */
+/** The properties of an operation that determine its responses. */
 export interface ResponseTerms {
   readonly isPaid: boolean;
   readonly needsSignIn: boolean;

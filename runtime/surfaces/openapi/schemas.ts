@@ -7,7 +7,7 @@ export type NamedSchemas = ReadonlyMap<string, object>;
 /** Which of a service's two schemas. */
 export type SchemaRole = "input" | "output";
 
-/** The components of a description: the schemas that are referred to, directly or through others. */
+/** The components of a description: the schemas that are referenced directly or indirectly. */
 export interface Components {
   /** A reference to a service's schema. */
   refer(manifest: Manifest, part: SchemaRole): object;
@@ -16,8 +16,8 @@ export interface Components {
 }
 
 /**
- * A named schema keeps its name: `RollRequest.json` becomes `#/components/schemas/RollRequest`. One that is written in its
- * manifest gets the service's: `TossRequest`, `TossResponse`.
+ * A named schema keeps its name: `RollRequest.json` becomes `#/components/schemas/RollRequest`. A schema written in the
+ * manifest itself is named after the service: `TossRequest`, `TossResponse`.
  */
 export function createComponents(schemas: NamedSchemas): Components {
   const components = new Map<string, object>();

@@ -18,7 +18,7 @@ export interface FrontPageOptions {
   readonly isSandbox: boolean;
 }
 
-/** `GET /` for people: what this is, one example, and the services. Agents get the catalogue there. */
+/** `GET /` for browsers: what this is, one example, and the services. Agents get the catalogue at the same URL. */
 export function toFrontPage({ services, site, baseUrl, paths, isSandbox }: FrontPageOptions): Html {
   const example = chooseExample(services, baseUrl);
   return toPage({

@@ -8,7 +8,7 @@ const NUMBER = /\b\d[\d_]*(?:\.\d+)?\b/;
 
 interface Grammar {
   readonly comment?: RegExp;
-  /** What has the colour of a keyword. */
+  /** Words coloured as keywords. */
   readonly word: RegExp;
 }
 

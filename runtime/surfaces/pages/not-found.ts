@@ -13,7 +13,7 @@ export interface NotFoundOptions {
   readonly isSandbox: boolean;
 }
 
-/** What browsers get where there is nothing. It is the same page everywhere: nothing of the request is in it. */
+/** The page for browsers at unknown paths. It shows nothing of the request, so it is the same for every path. */
 export function toNotFoundPage({ site, baseUrl, isSandbox }: NotFoundOptions): Document {
   const { markup } = toPage({
     title: `Nothing here: ${site.title}`,

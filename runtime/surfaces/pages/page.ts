@@ -13,12 +13,12 @@ export interface PageOptions {
   readonly isTest: boolean;
   /** The path of the page's script, a module of this origin. */
   readonly script?: string;
-  /** What stands beside the content. */
+  /** Content beside the main content. */
   readonly aside?: HtmlPart;
   readonly main: HtmlPart;
 }
 
-/** Pages may use and call this origin alone. Inline scripts and styles are not allowed. */
+/** Pages may load and call this origin only. Inline scripts and styles are not allowed. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,7 +30,7 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** A complete page. Its own ids begin with `_`; ids of services do not. */
+/** A complete page. Its own element ids begin with `_`, which ids of services never do. */
 export function toPage({ title, description, url, site, isSandbox, isTest, script, aside, main }: PageOptions): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -77,11 +77,11 @@ ${aside !== undefined && html`</div>`}
 `;
 }
 
-/** The seller's name and sign, which lead to the front page. @param names `icon` is a URL. */
+/** The seller's name and icon, linked to the front page. @param names `icon` is a URL. */
 export const toBrand = ({ site, home, icon }: { site: string; home: string; icon: string }): Html =>
   html`<a class="brand" href="${home}"><img src="${icon}" alt="" width="28" height="28">${site}</a>`;
 
-/** What every page says where the money is worth nothing. */
+/** The notice of every page on which the money is worth nothing. */
 export function toMoneyNotice({ isSandbox, isTest }: Pick<PageOptions, "isSandbox" | "isTest">): Html | false {
   if (isSandbox)
     return html`<p class="banner"><strong>Sandbox.</strong> The money here is play money, and the chains run on the seller's machine.</p>`;
@@ -91,7 +91,7 @@ export function toMoneyNotice({ isSandbox, isTest }: Pick<PageOptions, "isSandbo
   );
 }
 
-/** A manifest's word as a heading. */
+/** A word of a manifest as a heading. */
 export const toHeading = (word: string): string =>
   word.charAt(0).toUpperCase() + word.slice(1).replaceAll(/[-_]/g, " ");
 

@@ -38,7 +38,7 @@ export function toCurl(service: Service, baseUrl: string): string {
 interface ExampleRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
-  /** JSON; of a POST only. */
+  /** JSON; set for a POST only. */
   readonly body: string;
 }
 
@@ -120,7 +120,7 @@ function toPythonValue(value: unknown): string {
     .join(", ")}}`;
 }
 
-/** The command that buys the first example. Without a base URL, the command finds the seller itself. */
+/** The command that buys the first example. Without a base URL, the command looks the seller up itself. */
 export function toCommand({ manifest: { id, price = "0", examples } }: Service, baseUrl?: string): string {
   const words = ["npx payphone call", id, quote(JSON.stringify(examples[0]?.input ?? {}))];
   if (baseUrl !== undefined) words.push("--url", baseUrl);

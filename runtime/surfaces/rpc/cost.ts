@@ -1,6 +1,6 @@
 import type { Manifest } from "../../core/set/manifest.ts";
 
-/** What a call costs, in a sentence or two for models and people. @param how what follows on "paid with x402" */
+/** What a call costs, in a sentence or two for models and people. @param how text that follows "paid with x402" */
 export function toCost({ price, free, sign_in: needsSignIn }: Manifest, how = ""): string {
   if (needsSignIn) return "Free, for a wallet that signs in (x402 sign-in-with-x).";
   if (price === undefined) return "Free.";

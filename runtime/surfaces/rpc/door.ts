@@ -5,7 +5,7 @@ import type { RequestHeaders } from "../http/headers.ts";
 
 /** A JSON-RPC endpoint (MCP, A2A). `handle` never rejects. */
 export interface RpcDoor {
-  /** The largest body. */
+  /** The largest body, in bytes. */
   readonly maxBytes: number;
   handle(request: DoorRequest): Promise<DoorReply>;
 }
@@ -17,18 +17,18 @@ export interface DoorRequest {
   readonly read: () => Promise<DoorBody>;
   /** Counts one message against the client's budget. @throws Problem `rate-limited`, `unavailable`. */
   readonly admit: (isPaying: boolean) => Promise<void>;
-  /** As in the log and in problem documents. */
+  /** The request id in the log and in problem documents. */
   readonly requestId: string;
   /** The client address, as the limits count it. */
   readonly client: string;
   /** Whether the URL asks for challenges in the form of x402 version 1. */
   readonly version1?: boolean;
-  /** Aborted when the caller is gone. */
+  /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
 }
 
 export interface DoorBody {
-  /** Empty where the bytes are no JSON that can be parsed safely. */
+  /** Empty when the bytes are not JSON that can be parsed safely. */
   readonly text: string;
   readonly bytes: number;
 }
@@ -44,24 +44,26 @@ export interface DoorReply {
 
 /** How one call of a service ended. */
 export interface DoorCall {
-  /** A service's id; the door's name where no service was reached. */
+  /** A service's id; the door's name when no service was reached. */
   readonly service: string;
   /** Set when payment is required. */
   readonly challenge?: object;
   readonly receipt?: SettleResponse;
   readonly problem?: Problem;
-  /** The payment was settled for an earlier call, whose answer this is. */
+  /** The payment was settled for an earlier call, and this is that call's answer. */
   readonly isRepeat?: boolean;
 }
 
-/** How many bytes a message may have beside a service's input: a payment, ids, metadata. */
+/** How many bytes a message may have besides a service's input: a payment, ids, metadata. */
 const ENVELOPE_BYTES = 16_384;
 
 /** The largest body of a door to these services. */
 export const toDoorBytes = (services: readonly Service[]): number =>
   ENVELOPE_BYTES + Math.max(...services.map(({ bodyBytes }) => bodyBytes));
 
-/** A message must not bring a service a larger input than its own route takes. @throws Problem `payload-too-large`. */
+/**
+ * Keeps a service from getting a larger input by message than by its own route. @throws Problem `payload-too-large`.
+ */
 export function checkMessageBytes({ bodyBytes }: Service, bytes: number): void {
   if (bytes <= bodyBytes + ENVELOPE_BYTES) return;
   throw new Problem("payload-too-large", `The message is larger than the ${bodyBytes} bytes that this service takes`);

@@ -27,14 +27,14 @@ export interface RpcRequest {
   readonly params: RpcParams;
 }
 
-/** One message, read. An invalid one has its id where that could be read. */
+/** One parsed message. An invalid message has its id when the id could be read. */
 export type RpcMessage =
   | RpcRequest
   | { readonly kind: "notification"; readonly method: string }
   | { readonly kind: "response" }
   | { readonly kind: "invalid"; readonly id: RpcId | undefined; readonly error: RpcError };
 
-/** The JSON of a text, or undefined when it is none. */
+/** Parses JSON; undefined when the text is not JSON. */
 export function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -44,8 +44,8 @@ export function parseJsonText(text: string): unknown {
 }
 
 /**
- * Reads one JSON-RPC 2.0 message as MCP narrows it: parameters by name only, and an id that is a text or an integer that
- * comes back as it was sent.
+ * Reads one JSON-RPC 2.0 message as MCP narrows it: params are an object, and the id is a string or an integer, which
+ * is echoed unchanged.
  */
 export function readMessage(value: unknown): RpcMessage {
   if (!isObject(value)) return invalid(undefined, "A message must be a JSON object");
@@ -60,7 +60,7 @@ export function readMessage(value: unknown): RpcMessage {
   return { kind: "request", id: known, method, params };
 }
 
-/** A response (section 5) around a result that is JSON text already. */
+/** A response (section 5) with a result that is JSON text already. */
 export const toResultText = (id: RpcId, result: string): string =>
   `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 

@@ -1,9 +1,9 @@
 import { mapSubschemas, type SchemaObject } from "../../core/schema/subschemas.ts";
 
-/** Keywords that say something of all the types together. */
+/** Keywords that apply to all the types together. */
 const COMMON = ["title", "description", "default", "examples", "deprecated", "$schema", "$defs", "$comment"];
 
-/** The schema with `type: [a, b]` as `anyOf` of one type each: models' providers take no lists of types. */
+/** The schema with `type: [a, b]` as `anyOf` of one type each: model providers do not accept lists of types. */
 export function withSingleTypes(schema: SchemaObject): SchemaObject {
   const { type, ...rest } = mapSubschemas(schema, withSingleTypes);
   if (!Array.isArray(type)) return type === undefined ? rest : { type, ...rest };

@@ -14,7 +14,7 @@ export interface DescribedField {
   readonly description: string;
 }
 
-/** Deeper fields are described by their parents' types alone. */
+/** Fields below this depth are described only by their parents' types. */
 const DEEPEST = 3;
 
 /** The fields of an object's self-contained schema; fields of nested objects and lists follow their parents. */
@@ -39,7 +39,7 @@ export function toFields(schema: Json, prefix = ""): DescribedField[] {
   });
 }
 
-/** The schema whose fields are nested in a field: its own, its items', or the only branch besides `null`. */
+/** The schema whose fields are nested in a field: its own, its items', or its only branch besides `null`. */
 function innerOf(field: Json): { inner: Json; suffix: string } {
   if (isObject(field.items)) return { inner: innerOf(field.items).inner, suffix: "[]" };
   const branches = branchesOf(field);

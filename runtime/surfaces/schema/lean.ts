@@ -2,7 +2,7 @@ import { mapSubschemas, type SchemaObject } from "../../core/schema/subschemas.t
 
 const PROSE = ["title", "description", "examples", "x-message"];
 const DETAILS = ["$comment", "default", "format", "pattern"];
-/** Keywords that a schema may fit only as long as all that is below them is there. */
+/** Keywords that make a schema wrong when anything below them is removed. */
 const EXACT = [
   "not",
   "if",
@@ -18,14 +18,14 @@ const TYPES = ["type", "properties", "required", "items", "enum", "const", "anyO
 /** The schema without its texts for people. */
 export const withoutProse = (schema: SchemaObject): SchemaObject => keep(schema, (keyword) => !PROSE.includes(keyword));
 
-/** Without texts, defaults, patterns and formats: whatever fits the schema fits this one. */
+/** The schema without texts, defaults, patterns and formats. A value that fits the schema also fits this one. */
 export const toLean = (schema: SchemaObject): SchemaObject => toLoose(schema, toLean, isLean);
 
-/** Names and types alone: whatever fits the schema fits this one. */
+/** The names and types of the schema. A value that fits the schema also fits this one. */
 export const toTypes = (schema: SchemaObject): SchemaObject =>
   toLoose(schema, toTypes, (keyword) => TYPES.includes(keyword));
 
-/** Names and types down to some depth; what is below is of any form. */
+/** Names and types down to a depth; deeper values may have any form. */
 export function toOutline(schema: SchemaObject, depth: number): SchemaObject {
   const entries = Object.entries(toTypes(schema));
   const kept = entries.filter(([keyword]) => depth > 0 || ["type", "enum", "const", "anyOf"].includes(keyword));
@@ -36,7 +36,7 @@ export function toOutline(schema: SchemaObject, depth: number): SchemaObject {
 
 const isLean = (keyword: string): boolean => ![...PROSE, ...DETAILS, ...EXACT].includes(keyword);
 
-/** `oneOf` becomes `anyOf`: alternatives that have lost their details may no longer exclude each other. */
+/** `oneOf` becomes `anyOf`: without their details, several alternatives may match at once. */
 function toLoose(
   schema: SchemaObject,
   map: (schema: SchemaObject) => SchemaObject,

@@ -2,7 +2,7 @@ import { isObject } from "../../core/json.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The fields of a value or a schema, by where they are sent: in the path of the route, or elsewhere. */
+/** The fields of a value or a schema, split by where they are sent: in the path of the route, or elsewhere. */
 export interface SplitFields {
   readonly inPath: Json;
   readonly rest: Json;

@@ -4,7 +4,10 @@ import type { Service } from "../../core/service.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Keywords whose values are data, and keywords whose values map names to schemas; all others hold schemas or nothing. */
+/**
+ * Keywords whose values are data, and keywords whose values map names to schemas. All other keywords hold schemas or
+ * plain values.
+ */
 const DATA = ["const", "default", "enum", "examples"];
 const MAPPINGS = ["properties", "patternProperties", "dependentSchemas"];
 /** Keywords that have a meaning only in their own document. */
@@ -12,7 +15,7 @@ const LOCAL = ["$schema", "$id", "$defs", "$comment"];
 /** Keywords that do not narrow a `$ref` beside them. */
 const ANNOTATIONS = ["title", "description", "default", "examples", "deprecated"];
 
-/** By document: every surface shows the same schemas, and a document refers to those of its own set alone. */
+/** Cached by document: every surface shows the same schemas, and a document only refers to schemas of its own set. */
 const written = new WeakMap<object, Json>();
 
 /** Makes a schema of a service self-contained. */
@@ -26,8 +29,8 @@ export function createSchemaInliner(services: readonly Service[], schemas: Reado
 }
 
 /**
- * The schema with its references replaced by what they refer to, since clients must not fetch (MCP 2026-07-28, "$ref
- * Resolution"). A schema that contains itself stands once in `$defs`.
+ * The schema with its references replaced by the referenced schemas, since clients must not fetch (MCP 2026-07-28,
+ * "$ref Resolution"). A schema that contains itself is placed once in `$defs`.
  */
 export function toSelfContained(document: object, resolve: Resolve): Json {
   const whole = written.get(document) ?? writeOut(document, resolve);
@@ -41,7 +44,7 @@ function writeOut(document: object, resolve: Resolve): Json {
   const definitions = [...definedBy(recursive)];
   return definitions.length === 0 ? whole : { ...whole, $defs: Object.fromEntries(definitions) };
 
-  /** Inlining one definition may add another: the iteration sees it, too. */
+  /** Inlining one definition may add another, which the iteration then also visits. */
   function* definedBy(found: ReadonlyMap<unknown, string>): Generator<[string, unknown]> {
     for (const [target, name] of found) yield [name, inline(target, [target])];
   }

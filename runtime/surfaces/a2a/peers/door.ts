@@ -13,7 +13,7 @@ export interface PeerDoorOptions {
   readonly methods: PeerMethods;
   readonly keys: PeerKeys;
   readonly store: Pick<Store, "putIfAbsent">;
-  /** By origin. Only verified requests count: otherwise anybody could lock a peer out by using its name. */
+  /** By origin. Only verified requests count; otherwise anybody could use up a peer's budget in its name. */
   readonly budget: Budget;
   /** Our public base URL, which envelopes must name exactly. */
   readonly audience: string;
@@ -50,5 +50,5 @@ export function createPeerDoor({ methods, keys, store, budget, audience, clock }
 
 const BAD_SIGNATURE = "The signature does not hold over the digest of the seven signed fields in their canonical form";
 
-/** Origins hold no line break: different pairs have different keys. */
+/** An origin holds no line break, so two different pairs never have the same key. */
 const toNonceKey = (origin: string, nonce: string): string => `a2a:nonce:${sha256(`${origin}\n${nonce}`)}`;

@@ -8,7 +8,7 @@ export interface ReceiptFacts {
   readonly exchange: PeerExchange;
   /** The key that signed the request. */
   readonly keyId: string;
-  /** Who we are. */
+  /** Our own origin. */
   readonly issuer: string;
   /** Unix seconds. */
   readonly at: number;
@@ -19,7 +19,7 @@ export interface ReceiptFacts {
 
 type Settlement = Readonly<Record<string, string>>;
 
-/** What a peer may assert. Our key signs it, so that only short references are allowed, no sentences. */
+/** What a peer may assert. Our key signs these values, so only short references are allowed, no sentences. */
 const FIELDS = ["tx", "rail", "asset", "amount", "payer"];
 const REFERENCE = /^[A-Za-z0-9._:/#-]{1,120}$/;
 
@@ -57,7 +57,7 @@ export function toReceipt(facts: ReceiptFacts): { readonly type: "a2a.receipt.v1
   return receipt;
 }
 
-/** A string explains what is wrong with it. */
+/** Reads the asserted settlement; a string explains what is wrong with it. */
 function readSettlement(value: unknown): Settlement | string | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isObject(value)) return "body.settlement must be an object";

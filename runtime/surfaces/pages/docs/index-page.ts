@@ -16,7 +16,7 @@ export interface DocsOptions {
   readonly isSandbox: boolean;
 }
 
-/** `/docs`: every service with its price and one line. It is whole without its script, which finds services by words. */
+/** `/docs`: every service with its price and one line. The page works without its script, which adds a search. */
 export function toIndexPage({ services, site, baseUrl, isSandbox }: Omit<DocsOptions, "schemas">): Html {
   return toPage({
     title: `${site.title}: services`,

@@ -16,8 +16,8 @@ import { toPageAddress, toSidebar } from "./sidebar.ts";
 import { toTryForm } from "./try-form.ts";
 
 /**
- * The pages of all services, by path: what one costs, takes and gives, with code that calls it. Each is whole without its
- * script, which sends requests, explains challenges and pays them.
+ * The pages of all services, by path: price, input, output, and code that calls the service. Each page works without
+ * its script, which sends requests, explains challenges and pays them.
  */
 export function toServicePages(options: DocsOptions): ReadonlyMap<string, Html> {
   const { services, site, schemas } = options;
@@ -76,7 +76,7 @@ ${toCodes(service, site, baseUrl)}
   });
 }
 
-/** The code that calls a service, one language at a time, and an answer. */
+/** Code that calls the service, in one tab per language, and an answer. */
 function toCodes(service: Service, site: SiteManifest, baseUrl: string): Html {
   const snippets = toSnippets(service, site, baseUrl);
   const example = service.manifest.examples.find(({ output }) => output !== undefined);

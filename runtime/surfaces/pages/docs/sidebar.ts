@@ -4,7 +4,7 @@ import { OTHER } from "../../openapi/operations.ts";
 import { type Html, html } from "../html.ts";
 import { toHeading, toPriceText } from "../page.ts";
 
-/** The services by group, both in alphabetical order of the groups. */
+/** The services by group. The groups are in alphabetical order. */
 export function toGroups(services: readonly Service[]): readonly (readonly [heading: string, Service[]])[] {
   const groups = Map.groupBy(services, ({ manifest }) => manifest.category ?? OTHER);
   return [...groups.keys()].sort().map((group) => [toHeading(group), groups.get(group) ?? []] as const);
@@ -13,18 +13,18 @@ export function toGroups(services: readonly Service[]): readonly (readonly [head
 /** The address of a service's page. */
 export const toPageAddress = (id: string): string => PATHS.assets + id;
 
-/** The words by which a service is found. */
+/** The text that the search looks through. */
 export const toSearchText = ({ manifest: { id, title, description, tags }, path }: Service): string =>
   [id, title, description, path, ...tags].join(" ").toLowerCase();
 
-/** A field that finds services. Its script shows it. */
+/** The search field; shown by the script. */
 export const toSearch = (): Html => html`<search hidden id="_search">
 <label for="_filter">Find a service</label>
 <input id="_filter" type="search" autocomplete="off" spellcheck="false">
 <output for="_filter" id="_count"></output>
 </search>`;
 
-/** All services beside the page: a list that opens where there is little room. @param current the id of the page's service */
+/** The list of all services beside a page, collapsed on small screens. @param current the id of the page's service */
 export function toSidebar(services: readonly Service[], current?: string): Html {
   const groups = toGroups(services).map(
     ([heading, members], at) => html`<div class="group"><p class="heading" id="_side-${at}">${heading}</p>

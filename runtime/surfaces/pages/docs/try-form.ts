@@ -6,18 +6,18 @@ import { type Html, html } from "../html.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** How a field is filled in, and as what its text is sent. */
+/** The form control for a field, and the type as which its text is sent. */
 interface FieldKind {
-  /** `any`: a number, a truth value or a list where the text is one in JSON, and otherwise a text. */
+  /** `any`: a number, boolean or list when the text is one in JSON, otherwise a text. */
   readonly type: "string" | "integer" | "number" | "boolean" | "json" | "any";
   readonly choices?: readonly string[];
   readonly isLong?: boolean;
   readonly example?: unknown;
 }
 
-/** Longer examples need a whole line. */
+/** Longer examples get a whole line. */
 const NARROW_TEXT = 20;
-/** Texts that may be longer have a field of several lines. */
+/** Fields with a higher maximum length get a text area. */
 const LONG_TEXT = 200;
 
 /**
@@ -30,7 +30,7 @@ export function toTryForm({ manifest, routes, path }: Service, schema: Json, fie
   const { id, title, examples } = manifest;
   const texts = examples.map(({ input }) => JSON.stringify(input, null, 2));
   const rows = Math.min(14, Math.max(3, (texts[0] ?? "{}").split("\n").length));
-  const example = (examples[0]?.input ?? {}) as Json; // It was checked against the schema, which is an object's.
+  const example = (examples[0]?.input ?? {}) as Json; // The schema, which is an object's, has checked this.
   const properties = isObject(schema.properties) ? schema.properties : {};
   const inputs = fields.flatMap((field) => {
     const property = properties[field.name];
@@ -54,7 +54,7 @@ ${
 </form>`;
 }
 
-/** What the button does. */
+/** The button's label. */
 function toVerb({ price, sign_in: needsSignIn }: Service["manifest"]): string {
   if (price !== undefined) return "See the price";
   return needsSignIn ? "Sign in" : "Call it";

@@ -23,7 +23,7 @@ export function h(tag, attributes, ...children) {
 export const toBox = (value) => h("pre", { tabindex: "0" }, h("code", {}, toText(value)));
 
 /**
- * The same, with addresses of this origin as links.
+ * Like `toBox`, with addresses of this origin as links.
  * @param {unknown} value
  */
 export function toLinkedBox(value) {
@@ -39,7 +39,7 @@ export function toLinkedBox(value) {
 const ADDRESS = /(?<=")(https?:\/\/[^"\\]+)(?=")/;
 
 /**
- * A link that opens in a new tab. Addresses of other origins stay texts: they may not be the seller's.
+ * A link that opens in a new tab. Addresses of other origins stay texts, because they may not be the seller's.
  * @param {string} address
  */
 export const toOwnLink = (address) =>
@@ -49,7 +49,7 @@ export const toOwnLink = (address) =>
 const toText = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
 /**
- * Content behind a line that opens.
+ * Collapsible content.
  * @param {string} title
  * @param {Node} content
  */

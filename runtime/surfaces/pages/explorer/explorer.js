@@ -36,14 +36,14 @@ function setUpSearch() {
   apply();
 }
 
-/** Scrolls the list beside the page to the page's own service. */
+/** Scrolls the list beside the page to the current service. */
 function showCurrent() {
   const side = document.querySelector(".side");
   const current = /** @type {HTMLElement | null} */ (document.querySelector(".side a[aria-current]"));
   if (side && current) side.scrollTop = current.offsetTop - side.clientHeight / 2;
 }
 
-/** Opens the code in the language that was chosen last, on whatever page. */
+/** Shows code in the language that was chosen last, on any page. */
 function setUpTabs() {
   const tabs = /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll(".tabs input"));
   for (const tab of tabs) {
@@ -52,7 +52,7 @@ function setUpTabs() {
   }
 }
 
-/** Browsers may have no storage, or refuse it. */
+/** Reads the last choice. The browser's storage may be missing or blocked. */
 function recall() {
   try {
     return localStorage.getItem(CHOICE);
@@ -66,14 +66,14 @@ function remember(title) {
   try {
     localStorage.setItem(CHOICE, title);
   } catch {
-    // The choice holds for this page.
+    // Without storage, the choice holds for this page only.
   }
 }
 
-/** Addresses such as `/docs#roll` lead to the service's page. */
+/** Redirects addresses such as `/docs#roll` to the service's page. */
 function goToNamed() {
   const path = `/docs/${decodeURIComponent(location.hash.slice(1))}`;
   const links = /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("nav a"));
-  const named = [...links].find(({ pathname }) => pathname.endsWith(path)); // The server may answer below a path.
+  const named = [...links].find(({ pathname }) => pathname.endsWith(path)); // The server may be mounted below a path.
   if (named && named.pathname !== location.pathname) location.replace(named.href);
 }

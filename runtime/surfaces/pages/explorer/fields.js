@@ -1,5 +1,5 @@
 /**
- * Keeps the fields of a form and its JSON the same. The JSON is what is sent.
+ * Keeps the form's fields and its JSON in sync. The JSON is what is sent.
  * @param {HTMLFormElement} form
  * @param {HTMLTextAreaElement} input
  */
@@ -9,7 +9,7 @@ export function setUpFields(form, input) {
   input.addEventListener("input", readInput);
   readInput();
 
-  /** Fills the fields in from the JSON, where that is an object. */
+  /** Fills the fields from the JSON, when it is an object. */
   function readInput() {
     const value = parseObject(input.value);
     if (!value) return;
@@ -40,8 +40,8 @@ export function setUpFields(form, input) {
 const toFieldText = (part, type) => (typeof part === "string" && type !== "json" ? part : JSON.stringify(part));
 
 /**
- * What a field says; undefined when it says nothing. What does not fit its type is sent as it is: the seller says what is
- * wrong with it.
+ * The value of a field; undefined when it is empty. A text that does not fit the field's type is sent unchanged, so
+ * that the seller's answer explains the fault.
  * @param {string} text
  * @param {string | undefined} type
  * @param {boolean} isRequired

@@ -2,7 +2,7 @@ import { h, toLinkedBox, toOwnLink } from "./dom.js";
 import { toTransaction } from "./outcome.js";
 import { send } from "./request.js";
 
-/** Between two polls. A seller allows two per second and job. */
+/** Time between two polls. A seller allows two polls per second and job. */
 const PAUSE_MS = 2000;
 const ENDS = new Set(["DELIVERED", "FAILED", "UNKNOWN"]);
 
@@ -45,7 +45,7 @@ export function toJob({ job_id, status_url }, receipt) {
     progress,
     h("dl", { class: "receipt" }, h("dt", {}, "Status"), h("dd", {}, link), about, told),
   );
-  // The page may only call its own origin; the base URL may be another one.
+  // The page may call its own origin only, and the base URL may be another origin.
   if (typeof link === "string") say("This page may not ask at another address than its own. Ask there how it stands.");
   else void follow();
   return section;
@@ -64,7 +64,7 @@ export function toJob({ job_id, status_url }, receipt) {
   }
 
   /**
-   * Unchanged text is left alone: screen readers would read it again.
+   * Does not write unchanged text again, because screen readers would read it again.
    * @param {string} text
    */
   function say(text) {
@@ -88,7 +88,7 @@ export function toJob({ job_id, status_url }, receipt) {
 }
 
 /**
- * Links to the files that were delivered, by their names.
+ * Links to the delivered files, by file name.
  * @param {unknown} deliverable
  */
 function toFiles(deliverable) {
@@ -118,7 +118,7 @@ function toEnd({ status, error }) {
 }
 
 /**
- * Explains the refund of a job that has delivered nothing.
+ * Explains the refund of a failed job.
  * @param {JobStatus} job
  * @param {import("./x402.js").Receipt | undefined} receipt
  */

@@ -66,7 +66,7 @@ function toReceipt({ success, transaction, network, payer, amount, errorReason }
 }
 
 /**
- * A transaction, linked to its block explorer. A sandbox's transactions are on none.
+ * A transaction, linked to its block explorer. A sandbox's transactions are on no explorer.
  * @param {string} network CAIP-2
  * @param {string} transaction
  */

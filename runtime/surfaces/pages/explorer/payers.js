@@ -11,7 +11,10 @@ import { FACTS, toPayment } from "./x402.js";
  * @typedef {{ request: (call: { method: string, params?: readonly unknown[] }) => Promise<unknown> }} Provider
  */
 
-/** A sandbox accepts play money alone: its token addresses are the real ones, and a wallet's signature would be valid on the real chain, too. */
+/**
+ * A sandbox accepts its play money only: its tokens have the real tokens' addresses, so a real wallet's signature would
+ * also be valid on the real chain.
+ */
 export const findPayers = () => (FACTS.sandbox ? [PLAY_MONEY] : findWallets());
 
 /** The sandbox's own buyer. @type {Payer} */
@@ -30,7 +33,7 @@ const PLAY_MONEY = {
   },
 };
 
-/** How long to wait for wallets to announce themselves (EIP-6963; they do so at once). */
+/** How long to wait for wallets to announce themselves (EIP-6963). They do so at once. */
 const ANNOUNCE_MS = 50;
 
 /** @returns {Promise<Payer[]>} */
@@ -83,7 +86,7 @@ async function payWithWallet(provider, challenge, offer) {
   return toPayment(challenge, offer, { signature, authorization });
 }
 
-/** How far the chain's clock may be behind. */
+/** How many seconds the chain's clock may be behind. */
 const CLOCK_SECONDS = 600;
 
 /**

@@ -63,7 +63,7 @@ export async function send({ method, url, body }, payment, proof) {
 }
 
 /**
- * The file that a call has answered with, if it is one.
+ * The file in an answer; undefined when the answer is not a file.
  * @param {Response} response
  */
 async function readFile(response) {
@@ -72,17 +72,17 @@ async function readFile(response) {
 }
 
 /**
- * Whether a paid call has failed finally, uncharged or paid back. From 500 on the status alone does not tell: behind a gateway's
- * 502 or 504 the seller may still be working.
+ * Whether a paid call has failed for good, uncharged or refunded. A status of 500 or more is not enough: behind a
+ * gateway's 502 or 504 the seller may still be working.
  * @param {Answer} answer
  */
 export function isFinal({ status, body }) {
   const { code } = /** @type {{ code?: unknown }} */ (body ?? {});
-  if (code === "paid-not-delivered") return "refund_tx" in /** @type {object} */ (body); // It is paid back.
+  if (code === "paid-not-delivered") return "refund_tx" in /** @type {object} */ (body); // Refunded.
   return status < 500 ? !PASSING.has(status) : FINAL.has(code);
 }
 
-/** Too slow, still running, too early, too often. */
+/** Statuses after which the same request may succeed later. */
 const PASSING = new Set([408, 409, 425, 429]);
 
 /** Codes of services that failed without a result. @type {ReadonlySet<unknown>} */

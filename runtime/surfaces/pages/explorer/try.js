@@ -80,7 +80,7 @@ export function setUpTry(form) {
     } else if (answer.challenge) await offer(call, answer.challenge, payment !== undefined);
     else if (answer.status === 200) showResult(answer);
     else {
-      // After an unknown outcome, a failure does not prove that nothing was paid.
+      // When the first outcome is unknown, a failure now does not prove that nothing was paid.
       const isUncharged = !isAgain && isFinal(answer);
       say(isUncharged ? "The call did not succeed. Nothing was charged." : "The call did not succeed.");
       outcome.replaceChildren(
@@ -91,7 +91,7 @@ export function setUpTry(form) {
   }
 
   /**
-   * Shows a result. The section of a job stays when the form is used again.
+   * Shows a result. The section of a job stays when the form is sent again.
    * @param {import("./request.js").Answer} answer
    */
   function showResult(answer) {
@@ -103,7 +103,7 @@ export function setUpTry(form) {
   }
 
   /**
-   * Offers to send the same payment again: one that may have been taken is never replaced.
+   * Offers to send the same payment again. A payment that may have been taken is never replaced by a new one.
    * @param {import("./request.js").Call} call
    * @param {string} payment
    */
@@ -118,7 +118,7 @@ export function setUpTry(form) {
   }
 
   /**
-   * Shows a challenge that wants a signature alone, and has a wallet sign it on request.
+   * Shows a challenge that requires only a sign-in, and lets a wallet sign on request.
    * @param {import("./request.js").Call} call
    * @param {import("./sign-in.js").SignIn} asked
    * @param {{ challenge: import("./x402.js").Challenge, payers: readonly import("./payers.js").Payer[] }} shown
@@ -186,7 +186,7 @@ export function setUpTry(form) {
 }
 
 /**
- * What is shown where a wallet must sign in, and nothing is paid.
+ * The section shown when a wallet must sign in but nothing is paid.
  * @param {string} error why
  * @param {readonly HTMLElement[]} buttons
  */

@@ -23,7 +23,7 @@
 export const FACTS = JSON.parse(document.getElementById("_site")?.textContent ?? '{"rails":[]}');
 
 /**
- * The rail of a token; of a network alone where it has one token.
+ * The rail of a token. Without an asset: the rail of the network, when it has a single one.
  * @param {string} network CAIP-2
  * @param {string} [asset]
  * @returns {Rail | undefined}

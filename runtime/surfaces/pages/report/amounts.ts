@@ -1,20 +1,22 @@
 import { type Html, html } from "../html.ts";
 
-/** An amount of a table: `1234.567891`, alone or with its token. Decimal text throughout: nothing floats. */
+/**
+ * An amount in a table: `1234.567891`, alone or with its token. Kept as decimal text, never as a floating-point number.
+ */
 export interface Amount {
   readonly whole: string;
-  /** The digits behind the point; empty without one. */
+  /** The digits after the point; empty when there is none. */
   readonly fraction: string;
   readonly symbol: string | undefined;
 }
 
-/** A longer fraction is rounded. */
+/** Longer fractions are rounded. */
 const MOST_DECIMALS = 6;
-/** So many digits are kept of what is less than 1. */
+/** How many significant digits of an amount below 1 are kept. */
 const DIGITS = 3;
 const AMOUNT = /^(\d{1,60})(?:\.(\d{1,36}))?(?: ([A-Z][A-Za-z0-9]{1,9}))?$/;
 
-/** The amounts of a text such as `500.25 USDC, 0.1 ETH`; undefined when it says anything else. */
+/** The amounts in a text such as `500.25 USDC, 0.1 ETH`; undefined when the text holds anything else. */
 export function readAmounts(text: string): readonly Amount[] | undefined {
   const amounts = text.split(", ").map((part): Amount | undefined => {
     const [, whole, fraction = "", symbol] = AMOUNT.exec(part) ?? [];
@@ -23,7 +25,7 @@ export function readAmounts(text: string): readonly Amount[] | undefined {
   return amounts.every((amount) => amount !== undefined) ? amounts : undefined;
 }
 
-/** How many decimals show an amount: two, or as many as a small one has before its third digit. */
+/** How many decimals an amount needs: two, or for a small amount as many as its third significant digit needs. */
 export function toDecimals({ whole, fraction }: Amount): number {
   const zeros = /^0*/.exec(fraction)?.[0].length ?? 0;
   const wanted = /[1-9]/.test(whole) ? 2 : zeros + DIGITS;
@@ -31,8 +33,8 @@ export function toDecimals({ whole, fraction }: Amount): number {
 }
 
 /**
- * The amount as people read it: grouped, and rounded half up to so many decimals; what is more than nothing never becomes
- * nothing. Where digits were lost, the exact value is shown on hover.
+ * The amount for people: grouped, and rounded half up to this number of decimals. An amount above zero is never shown
+ * as zero. When digits were lost, the exact value is shown on hover.
  */
 export function toAmount(amount: Amount, decimals: number): Html {
   const { whole, fraction, symbol } = amount;

@@ -3,24 +3,25 @@ import { type Html, html } from "../html.ts";
 import type { ToReference } from "./references.ts";
 import { toTable } from "./table.ts";
 
-/** A report's text as a page's parts. */
+/** A report's text as parts of a page. */
 export interface ReportBody {
   /** The first heading. */
   readonly title: Html;
-  /** The same without markup. */
+  /** The first heading without markup. */
   readonly plainTitle: string;
   readonly blocks: readonly Html[];
 }
 
 export interface ReportBodyOptions {
   readonly toReference: ToReference;
-  /** What stands under the first heading of this text. */
+  /** Figures by the text of the heading below which they are placed. */
   readonly figures: ReadonlyMap<string, Html>;
 }
 
 /**
- * Reads GitHub-flavoured markdown. Elements are made here and texts are escaped, so nothing that the markdown says becomes
- * markup: HTML is shown as text, links and images by their words. Images are left out where a figure stands.
+ * Converts GitHub-flavoured markdown to HTML. All elements are created here and all texts are escaped, so the markdown
+ * cannot add markup: HTML is shown as text, and links and images are shown as their texts. An image is omitted where a
+ * figure is placed.
  */
 export function toReportBody(markdown: string, { toReference, figures }: ReportBodyOptions): ReportBody {
   const tokens = lexer(markdown, { gfm: true });
@@ -51,7 +52,7 @@ export function toReportBody(markdown: string, { toReference, figures }: ReportB
         return toInlines((token as Tokens.Text).tokens ?? [token]);
       case "html":
         return html`<p>${(token as Tokens.HTML).text}</p>\n`;
-      default: // Blank lines, rules, and the definitions of links.
+      default: // Blank lines, rules, and link definitions are omitted.
         return html``;
     }
   }
@@ -92,7 +93,7 @@ export function toReportBody(markdown: string, { toReference, figures }: ReportB
   }
 }
 
-/** A code that stays on one line. */
+/** Code that stays on one line. */
 const WORD = /^[\w.-]{1,30}$/;
 
 /** A token's text, without markup. */
@@ -101,10 +102,10 @@ const toPlain = (tokens: readonly Token[]): string =>
 
 const toSource = (token: Token): string => ("text" in token ? String(token.text) : token.raw);
 
-/** Stands where a text would become a link. */
+/** Keeps texts from becoming links in markdown viewers. */
 const ZERO_WIDTH_SPACE = /\u200b/g;
 
-/** An inline text: its character references (`&#8203;`) are the markdown's own and stay; everything else is escaped. */
+/** Inline text. Its character references (`&#8203;`) come from the markdown and stay; everything else is escaped. */
 function toText(token: Token): Html {
   const { markup } = html`${toSource(token)}`;
   if (token.type !== "text") return { markup };

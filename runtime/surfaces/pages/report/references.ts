@@ -18,7 +18,7 @@ const KINDS: readonly Kind[] = [
   { pattern: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, family: "solana", is: "address" },
 ];
 
-/** EVM addresses are written as EIP-55 says. The explorers are those of the first rail of each family of chains. */
+/** EVM addresses are shown in EIP-55 form. The explorers are those of the first rail of each family of chains. */
 export function createToReference({ rails }: Pick<SiteManifest, "rails">): ToReference {
   const railOf = (family: Kind["family"]) => rails.find(({ network }) => network.startsWith(`${family}:`));
   const explorers = { eip155: railOf("eip155"), solana: railOf("solana") };
@@ -32,7 +32,7 @@ export function createToReference({ rails }: Pick<SiteManifest, "rails">): ToRef
   };
 }
 
-/** The whole text stands in the page: it is found, copied and printed, and only its middle is hidden from view. */
+/** The whole text is in the page, so that it can be found, copied and printed; only its middle is hidden. */
 function toShort(text: string, url: string | undefined): Html {
   const [head, tail] = [text.startsWith("0x") ? 6 : 4, 4];
   const parts = html`${text.slice(0, head)}<span class="middle">${text.slice(head, -tail)}</span>${text.slice(-tail)}`;
@@ -40,7 +40,7 @@ function toShort(text: string, url: string | undefined): Html {
   return html`<span class="ref">${shown}${toCopy(text)}</span>`;
 }
 
-/** A button that the page's script shows and makes work. */
+/** A copy button; the page's script shows and activates it. */
 export const toCopy = (text: string): Html =>
   html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy ${text}" hidden></button>`;
 

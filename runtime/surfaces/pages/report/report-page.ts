@@ -22,14 +22,14 @@ export interface ReportPageOptions {
 const STYLES = ["look.css", "report.css"];
 
 /**
- * Makes the pages of reports: one look for all services. A page holds its style, icon and pictures, so that a saved one is
- * whole; only its script, which copies addresses, is loaded from the site.
+ * Creates the pages of reports, in one look for all services. A page embeds its style, icon and pictures, so that a
+ * saved page is complete. Only its script, which copies addresses, is loaded from the site.
  */
 export function createToReportPage({ site, baseUrl, isSandbox, assets }: ReportPageOptions) {
   const style: Html = { markup: STYLES.map((name) => readAsset(assets, name).toString()).join("") };
   const icon = `data:image/svg+xml;base64,${readAsset(assets, "icon.svg").toString("base64")}`;
   const isTest = isTestSite(site);
-  const toReference = createToReference(isSandbox ? { rails: [] } : site); // Explorers do not know a sandbox's chains.
+  const toReference = createToReference(isSandbox ? { rails: [] } : site); // Public explorers do not know a sandbox's chains.
 
   return (page: ReportPage): string => {
     const { markdown, results, note, files } = page;
@@ -74,13 +74,13 @@ ${toProof(page)}
   }
 }
 
-/** The page that a link leads to is in its own explorer, whatever the rails name. */
+/** A link keeps its own explorer, whatever explorers the rails name. */
 const toLinked = (url: string, value: string): Html => html`${toOutsideLink(url, value)}${toCopy(value)}`;
 
 const toPlainValue = (value: string): Html =>
   html`<span class="plain">${value}</span>${value.length > SHORT && toCopy(value)}`;
 
-/** Shorter values are words, not to be copied. */
+/** Shorter values are words, which need no copy button. */
 const SHORT = 20;
 
 function toResult({ label, value, tone, meter }: ReportResult): Html {

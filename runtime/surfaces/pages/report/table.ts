@@ -13,18 +13,18 @@ const MOST_COLUMNS = 3;
 interface Column {
   readonly title: string;
   readonly isNumeric: boolean;
-  /** The decimals of all amounts; undefined where each has its own. */
+  /** The number of decimals of all amounts; undefined when each amount has its own. */
   readonly decimals: number | undefined;
 }
 
-/** A table whose columns of amounts are aligned right, rounded to the same number of decimals. */
+/** A table. Columns of amounts are aligned right and rounded to the same number of decimals. */
 export function toTable({ header, rows, align }: Tokens.Table, { toInlines, toPlain }: CellReader): Html {
   const columns = header.map(({ tokens }, at): Column => {
     const cells = rows.map((row) => toPlain(row[at]?.tokens ?? []));
     return toColumn(toPlain(tokens), cells, align[at] === "right");
   });
   const toCell = ({ tokens }: Tokens.TableCell, at: number): Html => {
-    const { title, isNumeric, decimals } = columns[at] as Column; // Markdown's rows are as long as their header.
+    const { title, isNumeric, decimals } = columns[at] as Column; // Markdown's rows have as many cells as the header.
     const amounts = isNumeric ? readAmounts(toPlain(tokens)) : undefined;
     const shown = amounts?.map((amount, index) => {
       return html`${index > 0 && html`<br>`}${toAmount(amount, decimals ?? toDecimals(amount))}`;
@@ -32,7 +32,7 @@ export function toTable({ header, rows, align }: Tokens.Table, { toInlines, toPl
     const label = columns.length > MOST_COLUMNS && html` data-label="${title}"`;
     const kind = isNumeric ? "number" : isDay(toPlain(tokens)) ? "word" : undefined;
     const content = shown ?? toInlines(tokens);
-    const isWrapped = label && toPlain(tokens) !== ""; // In a card, the label and the content are the two sides of a line.
+    const isWrapped = label && toPlain(tokens) !== ""; // A card's line has the label on the left and the content on the right.
     return html`<td${kind && html` class="${kind}"`}${label}>${isWrapped ? html`<span>${content}</span>` : content}</td>`;
   };
   const titles = columns.map(({ title, isNumeric }) => {
@@ -42,7 +42,7 @@ export function toTable({ header, rows, align }: Tokens.Table, { toInlines, toPl
 ${rows.map((row) => html`<tr>${row.map(toCell)}</tr>\n`)}</tbody></table></div>\n`;
 }
 
-/** Whether it is a day, `2026-11-22`, which stays on one line. */
+/** Whether a text is a date, `2026-11-22`, which stays on one line. */
 export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text);
 
 function toColumn(title: string, cells: readonly string[], isRight: boolean): Column {

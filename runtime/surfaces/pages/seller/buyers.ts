@@ -9,7 +9,7 @@ import type { ShopView } from "./view.ts";
 const MOST = 100;
 const LINES = 50;
 
-/** Who has spent most, and who came with payments and got nothing. */
+/** The buyers that spent most, and the payers whose payments were refused. */
 export function toBuyers({ books, own }: ShopView, refusals: readonly BuyerRefusals[]): Html {
   const refused = new Map(refusals.map((each) => [each.payer, each]));
   const buyers = books.buyers(MOST);
@@ -38,7 +38,7 @@ ${toFigureTable(
 const sumOf = ({ counts }: BuyerRefusals): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
 const toTimes = (refusals: BuyerRefusals | undefined): string => toCount(refusals ? sumOf(refusals) : 0);
 
-/** The reasons with how often each was: `insufficient_funds (3), invalid_signature (1)`. */
+/** The reasons and their counts: `insufficient_funds (3), invalid_signature (1)`. */
 const toReasons = ({ counts }: BuyerRefusals): string =>
   Object.entries(counts)
     .sort(([, one], [, other]) => other - one)
@@ -47,7 +47,7 @@ const toReasons = ({ counts }: BuyerRefusals): string =>
 
 const toReason = (what: string): string => what.slice(what.indexOf(":") + 1);
 
-/** What one wallet bought, and what it was refused. Undefined for one that nobody knows. */
+/** The purchases and refusals of one wallet; undefined for an unknown wallet. */
 export function toBuyer(view: ShopView, payer: string, refusals: BuyerRefusals | undefined): Html | undefined {
   const lines = view.books.lines({ payer }, { limit: LINES, order: "newest-first" });
   const [first] = view.books.lines({ payer }, { limit: 1, order: "oldest-first" });

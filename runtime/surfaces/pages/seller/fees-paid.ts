@@ -7,7 +7,7 @@ import { toCount } from "./figures.ts";
 import { toFigureTable } from "./frame.ts";
 import type { ShopView } from "./view.ts";
 
-/** What the treasury has paid to chains, against the same span before; nothing where it pays none. */
+/** The chain fees that the treasury paid, compared with the previous span; false when it paid none. */
 export function toFeesPaid({ books, look }: ShopView): Html | false {
   const [now, before] = [sumsOf(look.span), sumsOf(look.before)];
   const networks = [...new Set([...now.keys(), ...before.keys()])];
@@ -30,7 +30,7 @@ ${toFigureTable(`For settlements, refunds and anchors ${look.words}, in each cha
 
 const countOf = (sums: readonly FeeSum[]): number => sums.reduce((all, { count }) => all + count, 0);
 
-/** @param known sums of the chain, in whichever span there are any */
+/** @param known the chain's sums of both spans; at least one is not empty */
 function toCoins(...known: readonly (readonly FeeSum[])[]): (sums: readonly FeeSum[]) => string {
   const { symbol, decimals } = known.flat()[0] as FeeSum;
   return (sums) => {
@@ -39,7 +39,7 @@ function toCoins(...known: readonly (readonly FeeSum[])[]): (sums: readonly FeeS
   };
 }
 
-/** To six digits: `payphone sales --csv` has all of them. */
+/** Rounds to six digits; `payphone sales --csv` has all of them. */
 function round(amount: bigint): bigint {
   const scale = 10n ** BigInt(Math.max(0, amount.toString().length - 6));
   return ((amount + scale / 2n) / scale) * scale;

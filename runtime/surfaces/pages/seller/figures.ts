@@ -1,14 +1,14 @@
 import type { BookSum, TallySum } from "../../../core/books/books.ts";
 
-/** What was earned, without what the seller paid itself. Dollars in thousand-millionths. */
+/** The revenue, without payments from the seller's own wallets. Dollars are in units of 10⁻⁹. */
 export interface Earned {
-  /** Sales that the chain shows. */
+  /** Sales that are confirmed on the chain. */
   readonly sales: number;
-  /** Less what was paid back. */
+  /** Revenue minus refunds. */
   readonly nano: bigint;
   readonly refunds: number;
   readonly refundedNano: bigint;
-  /** Payments of the seller's own wallets, which are in none of the others. */
+  /** Payments from the seller's own wallets, which the other figures leave out. */
   readonly own: number;
 }
 
@@ -30,7 +30,7 @@ export function toEarned(sums: readonly BookSum[]): Earned {
   };
 }
 
-/** Dollars for people: cents from a dollar on, else as many digits as say something. */
+/** Dollars for people: two decimals from a dollar on, more for smaller amounts. */
 export function toUsd(nano: bigint): string {
   const sign = nano < 0n ? "-" : "";
   const value = Number(nano < 0n ? -nano : nano) / 1e9;
@@ -40,12 +40,12 @@ export function toUsd(nano: bigint): string {
   return `${sign}$${Number(value.toPrecision(3))}`;
 }
 
-/** A price or an amount of a line, decimal text. */
+/** The decimal text of a price or an amount as dollars; `?` when unknown. */
 export const toUsdText = (usd: string | null): string => (usd === null ? "?" : `$${usd}`);
 
 export const toCount = (count: number): string => count.toLocaleString("en-US");
 
-/** A part of a whole in per cent; a dash where there is no whole. */
+/** A share in per cent; a dash when the whole is 0. */
 export function toShare(part: number, whole: number): string {
   if (whole <= 0) return "–";
   const percent = (100 * part) / whole;
@@ -55,25 +55,28 @@ export function toShare(part: number, whole: number): string {
 /** `2026-05-01 12:34:56`, in UTC. */
 export const toTime = (at: number): string => new Date(at).toISOString().slice(0, 19).replace("T", " ");
 
-/** What was counted in a span, by what. */
+/** Counts of a span, by what was counted. */
 export function countsOf(tallies: readonly TallySum[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { what, count } of tallies) counts.set(what, (counts.get(what) ?? 0) + count);
   return counts;
 }
 
-/** The sum of what begins with a word: `failed:`. */
+/** The sum of all counts whose name begins with a word, such as `failed:`. */
 export const sumOf = (counts: ReadonlyMap<string, number>, word: string): number =>
   [...counts].reduce((all, [what, count]) => (what.startsWith(word) ? all + count : all), 0);
 
-/** How a call ends, one of these for each. */
+/** How a call ends; every call has exactly one of these. */
 const ENDS = /^(?:challenge|result|free|replay|early|left|refused:.*|failed:.*)$/;
 
-/** All calls: those that asked the price, those that were answered, and those that were not. */
+/** The number of all calls: unpaid, answered and failed. */
 export const toCalls = (counts: ReadonlyMap<string, number>): number =>
   [...counts].reduce((all, [what, count]) => (ENDS.test(what) ? all + count : all), 0);
 
-/** The bound in milliseconds under which so great a part of the calls stay, as text; a dash where there were none. */
+/**
+ * A quantile of the call durations, as text: the upper bound of its bucket; a dash when there were no calls. @param
+ * part for instance 0.95
+ */
 export function toQuantile(counts: ReadonlyMap<string, number>, part: number): string {
   const buckets = [...counts]
     .filter(([what]) => what.startsWith("ms:"))

@@ -2,17 +2,17 @@ import { type Html, type HtmlPart, html } from "../html.ts";
 import { toMoneyNotice } from "../page.ts";
 import { type Look, offeredLooks } from "./look.ts";
 
-/** What every page of the seller shows. */
+/** The parts of every page of the seller. */
 export interface SellerFrame {
   /** The site's name for people. */
   readonly site: string;
   readonly isSandbox: boolean;
   readonly isTest: boolean;
-  /** In words. */
+  /** The time of the page, in words. */
   readonly madeAt: string;
 }
 
-/** The six views, by their paths. */
+/** The six views and their paths. */
 export const VIEWS = [
   ["/", "Today"],
   ["/funnel", "Funnel"],
@@ -22,10 +22,10 @@ export const VIEWS = [
   ["/jobs", "Jobs and refunds"],
 ] as const;
 
-/** Where the files of these pages are. */
+/** The path of these pages' files. */
 export const ASSETS = "/assets/";
 
-/** These pages may use and call their own origin alone; nobody may frame them, and forms lead nowhere else. */
+/** These pages may load and call their own origin only. They cannot be framed, and forms submit to this origin only. */
 export const SELLER_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -39,7 +39,7 @@ export const SELLER_POLICY = [
 
 export interface SellerPage {
   readonly title: string;
-  /** The view that it belongs to. */
+  /** The path of the view that the page belongs to. */
   readonly path: string;
   readonly main: HtmlPart;
 }
@@ -80,22 +80,22 @@ ${main}
 `.markup;
 }
 
-/** What a page says while this machine's copy of the book is being made. @param taken entries so far; 0 for few */
+/** The page shown while this machine's copy of the book is being built. @param taken entries read so far; 0 when few */
 export const toWaiting = (title: string, taken: number): Html => html`<h1>${title}</h1>
 <p role="status">This machine has no copy of the book yet, and is making one${taken > 0 && `: ${taken.toLocaleString("en-US")} entries so far`}.
 A million sales take a minute or two. The page comes by itself.</p>`;
 
-/** Links to the same page over other spans. */
+/** Links to the same page for other spans. */
 export const toLooks = (path: string, look: Look, now: number): Html =>
   html`<p class="looks">${offeredLooks(look, now).map(
     ({ query, name }) =>
       html`<a href="${path}?${query}"${query === look.query && html` aria-current="true"`}>${name}</a>\n`,
   )}</p>`;
 
-/** A part of a page that is brought up to date while it is looked at. */
+/** A section that the script refreshes while the page is visible. */
 export const toLive = (id: string, content: HtmlPart): Html => html`<section id="${id}" data-live>${content}</section>`;
 
-/** A table that can be scrolled sideways where it is too wide. @param empty what is said where it has no row */
+/** A table that scrolls sideways when it is too wide. @param empty the text shown when there are no rows */
 export function toFigureTable(
   caption: string,
   heads: readonly string[],
@@ -111,7 +111,7 @@ ${rows.map((row) => html`<tr>${row.map(toCell)}</tr>\n`)}</tbody>
 </table></div>`;
 }
 
-/** What is longer is a sentence, which may be broken into lines. */
+/** A longer text in a cell is a sentence, and may wrap. */
 const LONGEST_NAME = 24;
 
 /** Only the last column has sentences. */
@@ -120,7 +120,7 @@ const toCell = (cell: HtmlPart, at: number, row: readonly HtmlPart[]): Html =>
 
 const isLong = (cell: HtmlPart): boolean => typeof cell === "string" && cell.length > LONGEST_NAME;
 
-/** A line over time, with its figures in a table for those who cannot see it. */
+/** A line chart, with its values in a table for people who cannot see it. */
 export interface Chart {
   readonly title: string;
   /** The name of the values. */
@@ -128,7 +128,7 @@ export interface Chart {
   readonly points: readonly { readonly at: number; readonly value: number; readonly text: string }[];
   /** Whether a point is a day, not an hour. */
   readonly byDay: boolean;
-  /** What happened at a moment, marked on the line. */
+  /** Events marked on the line, such as a change of price. */
   readonly marks?: readonly { readonly at: number; readonly text: string }[];
 }
 

@@ -5,7 +5,7 @@ import { toFigureTable, toLooks } from "./frame.ts";
 import { toFailureMeaning, toRefusalMeaning } from "./meanings.ts";
 import type { ShopView } from "./view.ts";
 
-/** From the challenge to the sale, and why others did not buy. */
+/** The funnel from the challenge to the sale, and why payments were refused. */
 export function toFunnel({ tallies: { now: tallies }, look, now }: ShopView): Html {
   const all = countsOf(tallies);
   return html`<h1>Funnel</h1>
@@ -19,11 +19,11 @@ ${toSplit(tallies, by)}`,
 )}`;
 }
 
-/** Calls with a payment that would buy something: those that ask again for what was bought are none. */
+/** Calls with a new payment. Calls that ask again for what was already bought do not count. */
 const attemptsOf = (counts: ReadonlyMap<string, number>): number =>
   Math.max(0, (counts.get("attempt") ?? 0) - (counts.get("replay") ?? 0) - (counts.get("early") ?? 0));
 
-/** The steps to a sale, and how many came so far. */
+/** The steps to a sale, and how many calls reached each. */
 export function toSteps(counts: ReadonlyMap<string, number>): Html {
   const get = (what: string): number => counts.get(what) ?? 0;
   const [told, replays, sold] = [get("challenge"), get("replay"), get("result")];
@@ -61,7 +61,7 @@ ${steps.map(
 ${get("free") > 0 && html`<p class="quiet">${toCount(get("free"))} free calls were answered besides.</p>`}`;
 }
 
-/** Why nothing was sold, and what that means. */
+/** Why nothing was sold, and what each reason means. */
 export const toReasons = (counts: ReadonlyMap<string, number>): Html => html`<h2>Why payments were refused</h2>
 ${toFigureTable(
   "Refused payments: buyers saw the reason in a 402, and nobody was charged",

@@ -6,17 +6,17 @@ import { type Moment, toTimeLine } from "./life.ts";
 import { toPayer } from "./sales.ts";
 import type { ShopView } from "./view.ts";
 
-/** What is on record of a job. */
+/** What is recorded about a job. */
 export interface JobView {
   readonly record: JobRecord;
-  /** Those that are done, the first one first; `at` is 0 where it is unknown. */
+  /** The steps that are done, oldest first; `at` is 0 when unknown. */
   readonly steps: readonly { readonly name: string; readonly at: number }[];
   readonly progress: JobProgress | undefined;
   readonly end: JobEnd | undefined;
   readonly refund: RefundStatus;
 }
 
-/** One job, step by step. What was asked and what was delivered is the buyer's, and is not shown. */
+/** One job, step by step. Its input and its result belong to the buyer and are not shown. */
 export function toJob({ rails, own }: ShopView, { record, steps, progress, end, refund }: JobView): Html {
   const { id, service, reservedAt, begun } = record;
   const isRunning = begun !== undefined && !end;

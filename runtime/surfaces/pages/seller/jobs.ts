@@ -7,27 +7,27 @@ import { toFigureTable, toLive } from "./frame.ts";
 import { toShort } from "./sales.ts";
 import type { ShopView } from "./view.ts";
 
-/** A job that is not over. */
+/** A job that has not ended. */
 export interface WaitingJob {
   readonly id: string;
   readonly service: string;
-  /** Unix milliseconds of its payment. */
+  /** When it was paid, in Unix milliseconds. */
   readonly at: number;
-  /** What it says that it is at; null while it has said nothing, undefined while it waits for its first turn. */
+  /** Its progress text; null when it has reported none, undefined while it waits for its first turn. */
   readonly step?: string | null;
 }
 
 export interface JobsState {
-  /** Jobs in line or at work, in all processes, by service. */
+  /** Jobs that wait or run, in all processes, by service. */
   readonly inLine: ReadonlyMap<string, number>;
-  /** The oldest of them. */
+  /** The oldest jobs that have not ended. */
   readonly waiting: readonly WaitingJob[];
-  /** The newest ones. */
+  /** The newest failed jobs. */
   readonly failed: readonly FailedJob[];
   readonly refunds: readonly OpenRefund[];
 }
 
-/** What waits and what runs, what has failed, and what is owed. */
+/** The jobs that wait, run and failed, and the open refunds. */
 export function toJobs({ rails, now }: ShopView, { inLine, waiting, failed, refunds }: JobsState): Html {
   const waits = [...inLine].filter(([, count]) => count > 0);
   return html`<h1>Jobs and refunds</h1>
@@ -63,7 +63,7 @@ ${toFigureTable(
 const toJobLink = (id: string): Html =>
   html`<a href="/jobs/${encodeURIComponent(id)}"><code title="${id}">${toShort(id)}</code></a>`;
 
-/** Milliseconds for people: `3 min`. */
+/** A duration for people: `3 min`. */
 function toAge(ms: number): string {
   const minutes = Math.floor(Math.max(0, ms) / 60_000);
   if (minutes < 1) return `${Math.max(0, Math.floor(ms / 1000))} s`;
@@ -90,7 +90,7 @@ function toOwed(refunds: readonly OpenRefund[], rails: ShopView["rails"]): Html 
 ${manual.length > 0 && html`<p>Those by hand: pay the amount back, and note it.</p>${manual.map(({ id }) => html`<pre>payphone refunds close ${id} --tx &lt;transaction&gt;</pre>`)}`}`;
 }
 
-/** What was paid, in the token's own unit. */
+/** The amount paid, in the token's own unit. */
 export function toPaidAmount({ network, asset, amount }: OpenRefund["payment"], rails: ShopView["rails"]): string {
   const rail = rails.find((each) => each.network === network && isSame(each.asset, asset));
   return rail ? `${toDecimal(BigInt(amount), rail.decimals)} ${rail.symbol}` : `${amount} of ${asset}`;

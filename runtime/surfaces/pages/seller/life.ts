@@ -1,14 +1,14 @@
 import { type Html, html } from "../html.ts";
 import { toTime } from "./figures.ts";
 
-/** Something that happened. */
+/** An event with its time. */
 export interface Moment {
   /** Unix milliseconds. */
   readonly at: number;
   readonly what: string;
 }
 
-/** What happened, in its order, with the time between. */
+/** Events in order, with the time between them. */
 export const toTimeLine = (moments: readonly Moment[]): Html => html`<ol class="life">
 ${moments.map(({ at, what }, place) => {
   const before = moments[place - 1];
@@ -16,7 +16,7 @@ ${moments.map(({ at, what }, place) => {
 })}</ol>`;
 
 function toGap(ms: number): string {
-  const sign = ms < 0 ? "-" : "+"; // Clocks of several machines differ.
+  const sign = ms < 0 ? "-" : "+"; // The clocks of several machines may differ.
   const long = Math.abs(ms);
   if (long < 10_000) return `${sign}${long} ms`;
   return long < 600_000 ? `${sign}${Math.round(long / 1000)} s` : `${sign}${Math.round(long / 60_000)} min`;

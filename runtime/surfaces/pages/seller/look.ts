@@ -3,24 +3,26 @@ import type { Span } from "../../../core/books/books.ts";
 const HOUR_MS = 3_600_000;
 export const LOOK_DAY_MS: number = 24 * HOUR_MS;
 
-/** How many days a page may look back at. */
+/** The numbers of days that a page may show. */
 const DAYS = [1, 7, 30] as const;
 const MONTH = /^20\d\d-(?:0[1-9]|1[0-2])$/;
 
-/** A span of whole hours that ends with the current one, or a month; and what it is compared with. */
+/**
+ * The span that a page shows (whole hours up to the current one, or a month), and the span that it is compared with.
+ */
 export interface Look {
-  /** What an address says of it: `days=7`, `month=2026-05`. */
+  /** The look as a query string: `days=7`, `month=2026-05`. */
   readonly query: string;
   readonly span: Span;
   readonly before: Span;
   /** In words: `in the last 24 hours`, `in May 2026`. */
   readonly words: string;
   readonly beforeWords: string;
-  /** Whether lines over time have a point for each day, not for each hour. */
+  /** Whether a chart has a point for each day instead of each hour. */
   readonly byDay: boolean;
 }
 
-/** The look of an address; the last 24 hours unless it says otherwise. Months are those of UTC. */
+/** Reads the look from a query; by default the last 24 hours. Months are in UTC. */
 export function toLook(query: Pick<URLSearchParams, "get">, now: number): Look {
   const month = query.get("month") ?? "";
   const to = Math.ceil(now / HOUR_MS) * HOUR_MS;
@@ -42,7 +44,7 @@ export function toLook(query: Pick<URLSearchParams, "get">, now: number): Look {
   };
 }
 
-/** The looks that a page leads to, by their queries. */
+/** The looks that a page links to. */
 export function offeredLooks({ query, span }: Look, now: number): readonly { query: string; name: string }[] {
   const months = [monthOf(now), monthOf(toMonth(monthOf(now)).from - 1)];
   if (query.startsWith("month=") && !months.includes(monthOf(span.from))) months.push(monthOf(span.from));

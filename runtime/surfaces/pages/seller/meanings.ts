@@ -1,6 +1,6 @@
 import { PROBLEMS, type ProblemCode } from "../../../api/problem.ts";
 
-/** Why payments are refused, and what a seller may do about it. Buyers see the word itself in a 402. */
+/** Why payments are refused, and what a seller can do about it. Buyers see only the code, in a 402. */
 const REFUSALS: Readonly<Record<string, string>> = {
   invalid_payload: "The payment cannot be read: the buyer's client is broken.",
   invalid_identifier: "The payment-identifier is malformed.",
@@ -20,10 +20,10 @@ const REFUSALS: Readonly<Record<string, string>> = {
   payment_rejected: "The facilitator refused it for another reason.",
 };
 
-/** What a reason of a refusal means. */
+/** The meaning of a reason for a refusal. */
 export const toRefusalMeaning = (reason: string): string =>
   REFUSALS[reason] ?? "A reason of the facilitator's own; the log has it.";
 
-/** What a problem's code means, as buyers are told. */
+/** The meaning of a problem's code, in the words that buyers get. */
 export const toFailureMeaning = (code: string): string =>
   code in PROBLEMS ? `${PROBLEMS[code as ProblemCode].status}: ${PROBLEMS[code as ProblemCode].title}.` : "";

@@ -5,12 +5,12 @@ import { LOOK_DAY_MS } from "./look.ts";
 import type { ShopView } from "./view.ts";
 
 export interface RevenueTerms {
-  /** Left out: the whole shop. */
+  /** When omitted: the whole shop. */
   readonly service?: string;
   readonly marks?: Chart["marks"];
 }
 
-/** Revenue over time, as a line. */
+/** Revenue over time, as a line chart. */
 export function toRevenue({ books, own, look }: ShopView, { service, marks }: RevenueTerms = {}): Html {
   const { span, byDay, words } = look;
   const bucketMs = byDay ? LOOK_DAY_MS : LOOK_DAY_MS / 24;

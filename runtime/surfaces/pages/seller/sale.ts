@@ -7,7 +7,7 @@ import { type Moment, toTimeLine } from "./life.ts";
 import { toCoins, toLines, toPayer } from "./sales.ts";
 import type { ShopView } from "./view.ts";
 
-/** The steps of a sale, in their order. */
+/** The steps of a sale, in order. */
 const STEPS = [
   ["begun", "The call came with its payment"],
   ["reserved", "The payment was reserved for this call"],
@@ -16,10 +16,10 @@ const STEPS = [
   ["recorded", "The result was put on record"],
 ] as const;
 
-/** How a sale was answered. */
+/** Looks up how a sale was answered. */
 type AnswerOf = (sale: BookLine) => Promise<SaleAnswer>;
 
-/** One line of the book: its life as a time line, its facts, and the lines that belong to it. Undefined for what is not there. */
+/** One line of the book: its history, its facts, and the lines that belong to it. Undefined for an unknown id. */
 export async function toSale(view: ShopView, id: string, answerOf: AnswerOf): Promise<Html | undefined> {
   const found = view.books.find(id);
   const line = found.find((each) => each.id === id);
@@ -63,7 +63,7 @@ function toAnswered({ sentAt, goneAt, later }: SaleAnswer): readonly Moment[] {
   ];
 }
 
-/** Where nothing is known of the answer. */
+/** Shown when nothing is known about the answer. */
 const UNANSWERED = html`<p class="quiet">No answer is on record: it was never fetched, it was sent in the last five seconds, or the sale is
 older than 90 days. Who sends the same payment again gets what was paid for while it is kept.</p>`;
 
@@ -73,10 +73,10 @@ const AFTERWARDS = {
   restoration: "The chain shows the settlement after all: it counts again",
 } as const;
 
-/** A reversal names the transaction of its sale, and has moved nothing. */
+/** A reversal names the transaction of its sale, but has moved no money. */
 const hasMoved = ({ kind }: BookLine): boolean => kind === "sale" || kind === "refund";
 
-/** Longer than anything that is no nonsense. */
+/** Longer than any meaningful value. */
 const LONGEST = 200;
 
 const toCodeText = (text: string): Html =>

@@ -6,21 +6,21 @@ import { toFigureTable } from "./frame.ts";
 import { LOOK_DAY_MS } from "./look.ts";
 import type { ShopView } from "./view.ts";
 
-/** What is searched for. */
+/** The query of the page. */
 export interface SalesQuery {
   /** A payer, transaction, request id, job, or the id of a line. */
   readonly text: string;
   readonly service?: string | undefined;
-  /** The last line of the page before: `<at>.<seq>`. */
+  /** The last line of the previous page: `<at>.<seq>`. */
   readonly after?: string | undefined;
 }
 
 const PAGE = 50;
-/** The lines of one service are looked for so far back. */
+/** How far back the lines of one service are listed. */
 const SERVICE_MS = 30 * LOOK_DAY_MS;
 const ACCOUNT = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
 
-/** The lines of the book, newest first, or those that a text finds. */
+/** The lines of the book, newest first, or the lines that match a search. */
 export function toSales({ books, own, rails, look }: ShopView, { text, service, after }: SalesQuery): Html {
   const isPayer = ACCOUNT.test(text);
   const isSearch = text !== "" && !isPayer;
@@ -66,10 +66,10 @@ export const toLines = (lines: readonly BookLine[], { own }: Pick<ShopView, "own
     ]),
   );
 
-/** Longer than any address or transaction: what a facilitator has written may be anything. */
+/** Longer than any address or transaction; a facilitator may have reported anything. */
 const LONGEST_NAME = 128;
 
-/** A payer as a link to what else it bought. */
+/** A payer, linked to its other purchases. */
 export function toPayer(payer: string | null, own: readonly string[]): HtmlPart {
   if (payer === null) return "unknown";
   const name = toName(payer);
@@ -77,11 +77,11 @@ export function toPayer(payer: string | null, own: readonly string[]): HtmlPart 
   return html`<a href="/buyers/${encodeURIComponent(payer)}">${name}</a>${own.includes(payer) && " (yours)"}`;
 }
 
-/** A long name by its ends, and whole for who points at it. */
+/** The beginning and the end of a long name; the whole name is shown on hover. */
 export const toName = (text: string): Html =>
   html`<code title="${text.slice(0, LONGEST_NAME)}">${toShort(text)}</code>`;
 
-/** The beginning and the end of a long name. */
+/** A long name shortened to its beginning and its end. */
 export const toShort = (text: string): string => (text.length > 16 ? `${text.slice(0, 8)}…${text.slice(-6)}` : text);
 
 /** An amount in the token's own unit. */

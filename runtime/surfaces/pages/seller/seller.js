@@ -1,4 +1,4 @@
-/* Draws the charts of the seller's pages, and keeps their figures up to date while they are looked at. */
+/** Draws the charts of the seller's pages and refreshes their figures while the page is visible. */
 
 const EVERY_MS = 10_000;
 
@@ -61,12 +61,12 @@ function draw(place) {
   addEventListener("resize", () => plot.setSize(size()));
 }
 
-/** Fetches the page again, and takes its live parts. */
+/** Fetches the page again and replaces its live sections. */
 async function refresh() {
   const told = document.getElementById("_live");
   try {
     const response = await fetch(location.href, { headers: { accept: "text/html" } });
-    if (response.status === 401) return location.reload(); // The session is over: nothing of it stays on the screen.
+    if (response.status === 401) return location.reload(); // The session has ended: reloading removes its data from the screen.
     if (!response.ok) throw new Error(String(response.status));
     const next = new DOMParser().parseFromString(await response.text(), "text/html");
     for (const part of document.querySelectorAll("[data-live]")) {

@@ -7,7 +7,7 @@ import { toRevenue } from "./revenue.ts";
 import { toCached, toFailed } from "./services.ts";
 import type { ShopView } from "./view.ts";
 
-/** One service: its line over time with its prices on it, its funnel, its figures. Undefined for one that nobody knows. */
+/** One service: its revenue chart with price changes, its funnel and its figures. Undefined for an unknown service. */
 export function toService(view: ShopView, id: string, prices: readonly PriceChange[]): Html | undefined {
   const { services, look, now, books, own, tallies } = view;
   const service = services.find((each) => each.id === id);
@@ -45,7 +45,7 @@ const toPrice = (service: { readonly price?: string } | undefined): string => {
   return service.price === undefined ? "free" : `$${service.price} a call`;
 };
 
-/** The changes of a price inside of what is looked at; the first price of all is none. */
+/** The price changes within the shown span; a service's first price is not a change. */
 function toMarks(prices: readonly PriceChange[], { look: { span } }: ShopView): { at: number; text: string }[] {
   return prices
     .slice(1)

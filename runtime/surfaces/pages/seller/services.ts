@@ -3,7 +3,7 @@ import { countsOf, sumOf, toCalls, toCount, toEarned, toQuantile, toShare, toUsd
 import { toFigureTable, toLooks } from "./frame.ts";
 import type { ShopView } from "./view.ts";
 
-/** What each service earns, how fast it is and how often it fails. */
+/** The revenue, speed and failure rate of each service. */
 export const toServicesView = (view: ShopView): Html => html`<h1>Services</h1>
 <p class="lead">What each service did ${view.look.words}.</p>
 ${toLooks("/services", view.look, view.now)}
@@ -11,7 +11,10 @@ ${toServiceTable(view)}
 <p class="quiet">p50, p95 and p99: so great a part of the answers came within this time. Failed: of the calls that were worked on.
 From cache: of what was read through a cache.</p>`;
 
-/** The services as a table, by what they earned. @param most of those that did anything; left out: all of them */
+/**
+ * The services as a table, by revenue. @param most how many services with any activity are shown; when omitted, all
+ * services are
+ */
 export function toServiceTable({ books, own, services, look, tallies: counted }: ShopView, most?: number): Html {
   const sums = Map.groupBy(books.sums(look.span, { own, by: ["service"] }), ({ service }) => service);
   const tallies = Map.groupBy(counted.now, ({ service }) => service);
@@ -57,13 +60,13 @@ export function toServiceTable({ books, own, services, look, tallies: counted }:
 const PARTS = [0.5, 0.95, 0.99];
 const SPEED = ["p50", "p95", "p99"];
 
-/** How many calls failed, of those that were worked on. */
+/** The number of failed calls, and of all calls that ran the service. */
 export function toFailed(counts: ReadonlyMap<string, number>): [number, number] {
   const failed = sumOf(counts, "failed:");
   return [failed, failed + (counts.get("result") ?? 0) + (counts.get("free") ?? 0)];
 }
 
-/** How many reads a cache answered, of all that were made through one. */
+/** The number of reads answered by a cache, and of all reads through a cache. */
 export function toCached(counts: ReadonlyMap<string, number>): [number, number] {
   const hits = counts.get("cache:hit") ?? 0;
   return [hits, hits + (counts.get("cache:miss") ?? 0)];

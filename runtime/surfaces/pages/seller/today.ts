@@ -12,11 +12,11 @@ export interface TodayState {
   readonly owed: number;
 }
 
-/** How many services are shown; of a month, which may be printed as a statement, all that did anything. */
+/** How many services are shown. A month, which may be printed as a statement, shows all active ones. */
 const BEST = 5;
 const ALL = 10_000;
 
-/** What was earned, against the same span before, and what wants a person. */
+/** The revenue compared with the previous span, and what needs attention. */
 export function toToday(view: ShopView, { troubles, owed }: TodayState): Html {
   const { look } = view;
   const now = figuresOf(view, "now");

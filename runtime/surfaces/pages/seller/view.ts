@@ -2,12 +2,12 @@ import type { Books, TallySum } from "../../../core/books/books.ts";
 import type { SiteManifest } from "../../../core/set/manifest.ts";
 import type { Look } from "./look.ts";
 
-/** What the views look at. */
+/** The data of the views. */
 export interface ShopView {
   readonly books: Books;
-  /** What was counted in the look's span, and in the one before it. */
+  /** Counts in the look's span, and in the span before it. */
   readonly tallies: { readonly now: readonly TallySum[]; readonly before: readonly TallySum[] };
-  /** How many bought in them. */
+  /** The number of buyers in both spans. */
   readonly buyers: { readonly now: number; readonly before: number };
   readonly look: Look;
   /** Unix milliseconds. */
@@ -24,9 +24,9 @@ export interface ShopView {
   readonly isSandbox: boolean;
 }
 
-/** Something that wants a person. */
+/** A problem that needs a person. */
 export interface Trouble {
   readonly what: string;
-  /** What mends it: a command, or a sentence. */
+  /** How to fix it: a command, or a sentence. */
   readonly mend: string;
 }
