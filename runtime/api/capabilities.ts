@@ -3,12 +3,12 @@
 /** A 0x-prefixed hex string. */
 export type Hex = `0x${string}`;
 
-/** Milliseconds since the Unix epoch, injectable so that tests own the time. */
+/** A clock, injectable so that tests control the time. */
 export interface Clock {
   now(): number;
 }
 
-/** A structured log: an event name and its fields. The driver removes secrets. */
+/** A structured log: an event name with fields. Secrets are removed. */
 export interface Log {
   info(event: string, fields?: Readonly<Record<string, unknown>>): void;
   warn(event: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -84,11 +84,11 @@ export interface UpstreamRequest {
   /** Limit of the decompressed body; 2 MB by default. */
   readonly maxBytes?: number;
   /**
-   * Unix milliseconds, for jobs: until then the request is repeated when it fails for a reason that may pass, and waits for
-   * the pauses that the upstream asks for. It gives way to requests without it.
+   * Unix milliseconds, for jobs: until then, transient failures are retried and pauses that the upstream asks for are
+   * waited out. Requests without this field go first.
    */
   readonly patientUntil?: number;
-  /** Whether an answer only means "ask again later": it counts like status 429. @throws Problem like `json`. */
+  /** Whether an answer means "ask again later", like status 429. @throws Problem like `json`. */
   readonly isPassing?: (answer: UpstreamAnswer) => boolean;
 }
 
@@ -109,7 +109,7 @@ export interface UpstreamStream {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** A node's answer to a JSON-RPC 2.0 call. An `error` (a revert, wrong parameters) is an answer, too. */
+/** A node's answer to a JSON-RPC 2.0 call. An `error` (a revert, invalid parameters) counts as an answer. */
 export type RpcAnswer =
   | { readonly result: unknown; readonly error?: undefined }
   | {
@@ -118,11 +118,11 @@ export type RpcAnswer =
     };
 
 /**
- * An external source. `_site.yaml` lists it under `upstreams`; plugins get it when their manifests name it. Transient
- * failures are retried with exponential back-off and jitter, `Retry-After` is honoured, requests above the upstream's `rate`
- * wait, a circuit breaker pauses a dead upstream, and identical concurrent requests share one answer.
- * Every method throws Problem `upstream-failed`, which names the source, never its credentials, and has `retryAfter`
- * where it is known; Problem `unavailable` when no URL is configured; the signal's reason when it is aborted.
+ * An external source. `_site.yaml` lists it under `upstreams`; a plugin may use it when a manifest of the plugin names
+ * it. Transient failures are retried with exponential back-off and jitter, `Retry-After` is honoured, requests above
+ * the upstream's `rate` wait, a circuit breaker pauses a dead upstream, and identical concurrent requests share one
+ * answer. Every method throws Problem `upstream-failed`, which names the source but no credentials, with `retryAfter`
+ * when known; Problem `unavailable` when no URL is configured; the signal's reason when it is aborted.
  */
 export interface Upstream {
   readonly id: string;
@@ -145,7 +145,7 @@ export interface Cached<T> {
   readonly storedAt: number;
 }
 
-/** A plugin's own cache of JSON values, in the store: shared by all processes, kept over restarts. */
+/** A plugin's own cache of JSON values, in the store: shared by all processes, and kept across restarts. */
 export interface Cache {
   get<T>(key: string): Promise<Cached<T> | undefined>;
   set(key: string, value: unknown, ttlMs: number): Promise<void>;

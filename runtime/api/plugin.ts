@@ -55,7 +55,7 @@ export interface Host {
   readonly evm: Evm;
   readonly llm: Llm;
   readonly log: Log;
-  /** What wallets have bought. Only services that say `sign_in: true` can tell whose it is. */
+  /** The purchases of wallets, for services with `sign_in: true`. */
   readonly purchases: Purchases;
   /** Publishes files for buyers. */
   readonly reports: Reports;
@@ -78,10 +78,7 @@ export interface Call {
   readonly payer: string | undefined;
   /** The CAIP-2 network of the payment; undefined on a free route. */
   readonly network: string | undefined;
-  /**
-   * The accounts of the wallet that has signed in, as `<CAIP-2>:<address>`. Only where the manifest says `sign_in: true`,
-   * and always there.
-   */
+  /** The accounts of the wallet that has signed in, as `<CAIP-2>:<address>`; only with `sign_in: true`. */
   readonly accounts?: readonly string[];
   /**
    * Runs a part of the work under a unique name. In a job its JSON result is stored, and a job that resumes after a
@@ -129,9 +126,10 @@ export type HandlersOf<Name extends keyof Plugins> = {
 };
 
 /**
- * A plugin: its name, equal to its file's name, and a function that makes its handlers from the Host. What a handler
- * needs of the Host is taken during setup: `payphone serve` requires the treasury's keys only if `anchor` or `treasury`
- * is taken. Handlers that no manifest names are not read: what a getter takes is needed only where its handler is sold.
+ * A plugin: its name, equal to its file's name, and a function that makes its handlers from the Host. Take what a
+ * handler needs from the Host during setup: `payphone serve` requires the treasury's keys only if `anchor` or
+ * `treasury` is taken. Handlers that no manifest names are not read, so that what a getter takes is required only when
+ * its handler is sold.
  */
 export interface Plugin<Handlers = Readonly<Record<string, AnyHandler>>> {
   readonly name: string;

@@ -1,8 +1,8 @@
 /**
- * Every failure that a client can meet. HTTP answers use `status`, JSON-RPC answers `rpc`, the documents list `title`.
+ * Every failure that a client can get. HTTP uses `status`, JSON-RPC uses `rpc`, documents list `title`.
  * Where JSON-RPC 2.0 defines no code, `rpc` is the negated HTTP status with a two-digit number appended. Such codes lie
  * outside the range that JSON-RPC reserves (-32768 to -32000), and so outside those of MCP and A2A.
- * `payphone types` writes it into runtime/docs/errors.md.
+ * `payphone types` writes this table into runtime/docs/errors.md.
  */
 export const PROBLEMS = {
   "bad-request": { status: 400, rpc: -32600, title: "The request could not be understood" },
@@ -59,7 +59,7 @@ export function toValueError(error: string, input?: unknown, field?: string): Va
   return { loc, msg: `Value error, ${error}`, type: "value_error", input, ctx: { error } };
 }
 
-/** What a problem carries beside its code and its message. */
+/** What a problem carries besides its code and message. */
 export interface ProblemOptions {
   /** For the log only, never shown to a client. */
   readonly cause?: unknown;
@@ -67,9 +67,7 @@ export interface ProblemOptions {
   readonly retryAfter?: number;
   /** All faults of the input. Only for `invalid-input`. */
   readonly issues?: readonly ValidationIssue[];
-  /**
-   * The receipt of the settlement, where money has moved all the same (x402 SettleResponse): sent as PAYMENT-RESPONSE.
-   */
+  /** The receipt of the settlement, when money has moved (x402 SettleResponse): sent as PAYMENT-RESPONSE. */
   readonly receipt?: object;
   /** Extension members of the problem document (RFC 9457, section 3.2). */
   readonly members?: Readonly<Record<string, unknown>>;
@@ -91,7 +89,7 @@ export class Problem extends Error {
     return PROBLEMS[this.code].status;
   }
 
-  /** Anything thrown, as a Problem. What is no Problem becomes `internal`, and its details appear only in the log. */
+  /** Any thrown value as a Problem. Other values become `internal`, and their details appear only in the log. */
   static from(error: unknown): Problem {
     return error instanceof Problem ? error : new Problem("internal", undefined, { cause: error });
   }

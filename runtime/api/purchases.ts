@@ -1,4 +1,4 @@
-/** One purchase of a wallet, as it stands. */
+/** One purchase of a wallet, in its current state. */
 export interface BoughtCall {
   readonly id: string;
   /** The service's id. */
@@ -9,24 +9,24 @@ export interface BoughtCall {
   /** CAIP-2. */
   readonly network: string;
   /**
-   * `settling`: the outcome of the payment is not known yet. `paid`: the work is still owed. `forgotten`: the answer is not
-   * kept any more.
+   * `settling`: the outcome of the payment is unknown. `paid`: the work is still owed. `forgotten`: the answer has
+   * expired.
    */
   readonly state: "settling" | "paid" | "delivered" | "paid-back" | "forgotten";
   readonly asset: string | null;
   /** Atomic units. */
   readonly amount: string | null;
   readonly transaction: string | null;
-  /** Set where a job was bought. */
+  /** Set when a job was bought. */
   readonly job_id: string | null;
   /** The stored answer, once it is delivered. */
   readonly answer: object | null;
 }
 
-/** What wallets have bought here. Handlers must give it to nobody but the wallet that has signed in. */
+/** The purchases of wallets. Handlers must show them only to the wallet that has signed in. */
 export interface Purchases {
   /** The newest purchases of these accounts (`Call.accounts`), the newest first. */
   list(accounts: readonly string[], limit: number): Promise<BoughtCall[]>;
-  /** One purchase of these accounts. */
+  /** One purchase of these accounts; undefined when there is none with this id. */
   read(accounts: readonly string[], id: string): Promise<BoughtCall | undefined>;
 }

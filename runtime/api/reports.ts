@@ -1,4 +1,4 @@
-/** What services publish beside their answers. */
+/** What services publish besides their answers. */
 
 /** A file for the buyer, read in a browser at an address that cannot be guessed. */
 export interface ReportFile {
@@ -10,30 +10,30 @@ export interface ReportFile {
   readonly body: string;
 }
 
-/** A report for people as a page of the site: `report.html`. Its texts are shown as they are; no markup in them works. */
+/** A report for people: the page `report.html` of the site. Its texts are escaped: markup in them has no effect. */
 export interface ReportPage {
   /**
    * GitHub-flavoured markdown whose first heading is the page's title. Addresses and transactions in code spans are
-   * shortened and lead to the explorers of the rails; amounts in tables are rounded, with the exact value on hover. Links
-   * and images are shown as texts.
+   * shortened and link to the explorers of the rails; amounts in tables are rounded, with the exact value on hover.
+   * Links and images are shown as text.
    */
   readonly markdown: string;
-  /** What came out, in a few words each, the most important first. */
+  /** The results, in a few words each, the most important first. */
   readonly results: readonly ReportResult[];
   /** A sentence below the results. */
   readonly note?: string | undefined;
-  /** The published files, in the order in which they are offered. */
+  /** The published files, in display order. */
   readonly files: readonly { readonly name: string; readonly url: string; readonly sha256: string }[];
   readonly figures: readonly ReportFigure[];
-  /** How the files are proven, line by line; the hashes of the files stand before it. */
+  /** How the files are proven, line by line. The hashes of the files are shown above it. */
   readonly proof: readonly { readonly term: string; readonly value: string; readonly url?: string | undefined }[];
 }
 
-/** One result of a report, for the head of its page. */
+/** One result, shown in the head of the page. */
 export interface ReportResult {
   readonly label: string;
   readonly value: string;
-  /** How good or bad it is, for its colour; left out where it is neither. */
+  /** Sets the colour; omitted when the result is neither good nor bad. */
   readonly tone?: "good" | "fair" | "bad" | "worst" | undefined;
   /** Draws a meter: 0 to 100. */
   readonly meter?: number | undefined;
@@ -41,23 +41,23 @@ export interface ReportResult {
 
 /** A picture of a report's page. */
 export interface ReportFigure {
-  /** The text of the markdown's heading that it stands under. */
+  /** The text of the markdown heading below which it is shown. */
   readonly under: string;
-  /** An SVG element without script: the only markup that a page takes from a plugin. */
+  /** An SVG element without scripts: the only markup that a page accepts from a plugin. */
   readonly svg: string;
-  /** The same for screens as narrow as a phone's. */
+  /** A variant for narrow screens. */
   readonly narrow?: string | undefined;
   readonly caption?: string | undefined;
 }
 
-/** Files that services publish beside their answers. */
+/** Files that services publish besides their answers. */
 export interface Reports {
   /**
-   * Keeps the file for 90 days, as long as jobs are kept, at a new address with at least 128 random bits. Call it in a
-   * step of its own (`call.step`): a job that resumes after a crash then gets the same address again.
+   * Stores the file for 90 days, as long as jobs, at a new URL with at least 128 random bits. Call it in a step of its
+   * own (`call.step`): a job that resumes after a crash then gets the same URL again.
    * @returns the absolute URL. @throws Problem `payload-too-large`; `unavailable` when the file cannot be stored.
    */
   publish(file: ReportFile): Promise<string>;
-  /** Publishes a report's page; it holds its style and pictures, and is whole without its script. As `publish`. */
+  /** Publishes a report's page, which contains its styles and pictures, and works without scripts. As `publish`. */
   publishPage(page: ReportPage): Promise<string>;
 }

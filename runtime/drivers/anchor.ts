@@ -6,28 +6,29 @@ import type { SolanaSender } from "./solana/sender.ts";
 import type { TreasuryAccounts } from "./treasury.ts";
 
 export interface AnchorOptions {
-  /** Of the Base chain. */
+  /** The client of the Base chain. */
   readonly client: EvmClient;
   readonly evmSender: EvmSender;
-  /** Undefined where Solana is not used: the Solana side is null then. */
+  /** Undefined when Solana is not used; the Solana part of receipts is then null. */
   readonly solanaSender: SolanaSender | undefined;
   readonly treasury: Pick<Treasury, "evmAddress"> & Pick<TreasuryAccounts, "solanaAddress">;
-  /** Explorers' URLs with `{tx}` in them. */
+  /** URLs of explorers with `{tx}` in them. */
   readonly explorers: { readonly base: string; readonly solana: string };
   readonly log: Log;
-  /** How long the Solana side may take before it is given up; shorter than any caller's deadline. */
+  /** The timeout of the Solana part; shorter than any caller's deadline. */
   readonly solanaMs?: number;
 }
 
-/** A transfer to oneself with 32 bytes of calldata takes about 22 000; the rest is room for the rollup's data fee. */
+/** A transfer to oneself with 32 bytes of calldata takes about 22 000; the rest is for the rollup's data fee. */
 const ANCHOR_GAS = 60_000n;
 
-/** The SPL Memo program, version 2: it logs a text, and that these accounts have signed it. */
+/** The SPL Memo program, version 2: logs a text and that the accounts have signed it. */
 const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 
 /**
- * Writes hashes to Base (a transaction of the treasury to itself whose calldata is the 32 bytes) and to Solana (a memo of
- * the 64 characters), side by side. Base decides; Solana is null when it is not used or not in time.
+ * Writes hashes to Base (a transaction of the treasury to itself whose calldata is the 32 bytes) and to Solana (a memo
+ * of the 64 characters), in parallel. A failure on Base fails the anchor; Solana is null when it is not used or not in
+ * time.
  */
 export function createAnchor(options: AnchorOptions): Anchor {
   const { client, evmSender, solanaSender, treasury, explorers, log, solanaMs = 15_000 } = options;

@@ -3,14 +3,14 @@ import type { Log } from "../api/capabilities.ts";
 
 export interface LogOptions {
   readonly level?: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
-  /** Texts that must never be written: private keys, and URLs that hold a key. Removed wherever they stand, also inside messages. */
+  /** Texts that must never be written: private keys, and URLs with a key. Removed everywhere, also inside messages. */
   readonly secrets?: readonly string[];
-  /** Takes whole lines; standard output unless given. */
+  /** Receives whole lines; standard output by default. */
   readonly destination?: { write(line: string): void };
 }
 
 const REMOVED = "[removed]";
-/** Names of fields, without `-`, `_` and capitals. */
+/** Names of fields in lower case, without `-` and `_`. */
 const SECRET_FIELDS = new Set([
   "apikey",
   "authorization",
@@ -30,13 +30,13 @@ const MAX_CAUSES = 5;
 const MAX_DEPTH = 8;
 const MIN_SECRET = 8;
 
-/** A log that is told later what it must not write. */
+/** A log to which secrets can be added later. */
 export interface OpenLog extends Log {
-  /** Removes these texts, too, from all further lines. */
+  /** Removes these texts, too, from all later lines. */
   conceal(secrets: readonly string[]): void;
 }
 
-/** A log of one JSON object a line: `{level, time, event, …fields}`. Errors are written with their causes. */
+/** A log with one JSON object per line: `{level, time, event, …fields}`. Errors are written with their causes. */
 export function createLog({ level = "info", secrets = [], destination }: LogOptions = {}): OpenLog {
   const eraser = createEraser(secrets);
   const logger = pino(
@@ -59,7 +59,7 @@ export function createLog({ level = "info", secrets = [], destination }: LogOpti
   };
 }
 
-/** Removes the secrets from a line, in the form that they have inside JSON. */
+/** Removes the secrets from a line, in their JSON-escaped form. */
 function createEraser(first: readonly string[]): {
   erase(line: string): string;
   conceal(more: readonly string[]): void;
@@ -74,7 +74,7 @@ function createEraser(first: readonly string[]): {
   return { conceal, erase: (line) => written.reduce((text, secret) => text.replaceAll(secret, REMOVED), line) };
 }
 
-/** A copy whose secret fields are removed, at any depth. Every paid call is logged, and pino's own redaction doubles what a call costs. */
+/** A copy without secret fields, at any depth. Own code, because pino's redaction doubles the cost of a logged call. */
 function withoutSecrets(fields: Record<string, unknown>, depth = 0): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
@@ -90,7 +90,7 @@ function withoutInner(value: unknown, depth: number): unknown {
   return withoutSecrets(value as Record<string, unknown>, depth + 1);
 }
 
-/** What an error says of itself. Its other fields are left out: libraries put whole requests there. */
+/** The message, stack and causes of an error. Other fields are dropped, since libraries put whole requests there. */
 function toErrorFields(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, cause } = error;

@@ -1,26 +1,26 @@
 import { within } from "../core/deadline.ts";
 
-/** The longest that an answer of Redis may take: afterwards it counts as gone. */
+/** The longest time that Redis may take to answer: afterwards it counts as unreachable. */
 export const PATIENCE_MS = 2000;
-/** Between two attempts to connect. */
+/** The longest delay between two attempts to connect. */
 const LONGEST_DELAY_MS = 1000;
 
-/** What ending a client of node-redis needs of it. */
+/** The part of node-redis's client that ending it needs. */
 export interface EndableClient {
   readonly isReady: boolean;
   destroy(): void;
   once(event: "ready", listener: () => void): unknown;
 }
 
-/** How a client comes back to Redis, until it is ended. */
+/** The reconnection of a client, until it is ended. */
 export interface Reconnection {
-  /** For the socket's options: the delay before the next attempt in milliseconds, and false after the end. */
+  /** For the socket's options: the delay before the next attempt in milliseconds; false after the end. */
   readonly strategy: (retries: number) => number | false;
-  /** Lets no attempt follow. */
+  /** Prevents further attempts. */
   stop(): void;
   /**
-   * Stops, and closes the connection. A client that is destroyed while it connects is connected afterwards, and keeps the
-   * process: one that is not ready ends when its attempt does.
+   * Stops, and closes the connection. Only a ready client is destroyed: one that is still connecting would connect
+   * afterwards and keep the process alive, so it ends when its attempt fails or succeeds.
    */
   end(client: EndableClient): void;
 }
@@ -40,6 +40,6 @@ export function createReconnection(): Reconnection {
   };
 }
 
-/** Rejects when the work takes too long; Redis may do it all the same. */
+/** Rejects when the work takes too long, although Redis may still do it. */
 export const answered = <T>(work: Promise<T>): Promise<T> =>
   within(PATIENCE_MS, work, () => new Error(`Redis did not answer within ${PATIENCE_MS} ms`));

@@ -1,7 +1,7 @@
 import type { Log, Schedule } from "../api/capabilities.ts";
 import { createIdleTimeout } from "./http/idle-timeout.ts";
 
-/** The tasks of plugins, which begin with `start` and must be closed. */
+/** The tasks of plugins. They run from `start` on, and must be closed. */
 export interface OpenSchedule extends Schedule {
   start(): void;
   /** Aborts the running tasks and waits for their end. */
@@ -14,11 +14,11 @@ interface Task {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** How long one run of a task may take. */
+/** The timeout of one run of a task. */
 const RUN_MS = 120_000;
-/** The delay after a failed run; doubled after each further one, up to the task's interval. */
+/** The delay after a failed run; doubled after each further failure, up to the task's interval. */
 const RETRY_MS = 30_000;
-/** A timer of more than 2^31 - 1 ms would fire at once. */
+/** A longer timer would fire at once in Node. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Each task has its own timer, which does not keep the process alive. */
@@ -40,7 +40,7 @@ export function createSchedule({ log }: { readonly log: Log }): OpenSchedule {
     },
   };
 
-  /** @param failures how many runs of the task failed in a row. */
+  /** @param failures how many runs of the task have failed in a row */
   function wait(task: Task, ms: number, failures: number): void {
     if (closing.signal.aborted) return;
     const timer = setTimeout(

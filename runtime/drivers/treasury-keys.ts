@@ -42,7 +42,7 @@ export function parseSolanaKey(text: string): SolanaKey {
   return { privateKey, address: base58.encode(publicBytes) };
 }
 
-/** What stands before the 32 private bytes in an Ed25519 key's PKCS #8 form (RFC 8410). */
+/** The bytes before the 32 private bytes in the PKCS #8 form of an Ed25519 key (RFC 8410). */
 export const PKCS8_ED25519 = Buffer.from("302e020100300506032b657004220420", "hex");
 
 function toBytes(text: string): Uint8Array {

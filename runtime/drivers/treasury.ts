@@ -4,9 +4,9 @@ import type { Treasury } from "../api/capabilities.ts";
 import { Problem } from "../api/problem.ts";
 import { parseEvmKey, parseSolanaKey, type SolanaKey } from "./treasury-keys.ts";
 
-/** The treasury's other faces, for the drivers that send transactions. No private key can be reached through them. */
+/** The treasury's accounts, for drivers that send transactions. They never expose a private key. */
 export interface TreasuryAccounts {
-  /** viem's local account: it signs, and does not show its key. */
+  /** viem's local account, which signs without exposing its key. */
   evmAccount(): Promise<LocalAccount>;
   /** Base58. */
   readonly solanaAddress: string;
@@ -14,15 +14,15 @@ export interface TreasuryAccounts {
   signSolana(message: Uint8Array): Uint8Array;
 }
 
-/** A treasury without one of its keys rejects whatever needs that key, with Problem `unavailable`. */
+/** Without one of its keys, the treasury rejects everything that needs this key, with Problem `unavailable`. */
 export interface TreasuryKeys {
-  /** As `parseEvmKey` takes it. */
+  /** In a form that `parseEvmKey` accepts. */
   readonly evmKey: string | undefined;
-  /** As `parseSolanaKey` takes it. */
+  /** In a form that `parseSolanaKey` accepts. */
   readonly solanaKey: string | undefined;
 }
 
-/** Checks both keys at once, and loads viem on the first use. @throws RangeError that says what is wrong, without the key. */
+/** Checks both keys immediately, and loads viem on first use. @throws RangeError with the reason, without the key. */
 export function createTreasury(keys: TreasuryKeys): Treasury & TreasuryAccounts {
   const evmKey = keys.evmKey === undefined ? undefined : parseEvmKey(keys.evmKey);
   const solanaKey = keys.solanaKey === undefined ? undefined : parseSolanaKey(keys.solanaKey);

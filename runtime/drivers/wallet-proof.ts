@@ -5,14 +5,14 @@ import type { ProveWallet } from "../core/wallets/sign-in.ts";
 import type { EvmClient } from "./evm/client.ts";
 import { isContractSignature } from "./evm/contract-signature.ts";
 
-/** A contract's signature may hold those of many owners. */
+/** A contract's signature may consist of the signatures of many owners. */
 const LONGEST_SIGNATURE = 8192;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const HEX = /^0x(?:[0-9a-fA-F]{2})+$/;
 
 /**
- * Proofs of wallets: EIP-191 signatures of keys, ERC-1271 of contracts that are deployed, and Ed25519 on Solana.
- * @param chains the EVM chains, by their CAIP-2 names
+ * Verifies wallets' proofs: EIP-191 signatures of keys, ERC-1271 of deployed contracts, and Ed25519 on Solana.
+ * @param chains the EVM chains by CAIP-2 name
  */
 export function createWalletProof(chains: ReadonlyMap<string, EvmClient>): ProveWallet {
   return async ({ network, address, message, signature }) => {
@@ -34,7 +34,7 @@ interface EvmClaim {
 
 async function isKey({ address, message, signature }: EvmClaim): Promise<boolean> {
   const { recoverMessageAddress } = await import("viem");
-  const signer = await recoverMessageAddress({ message, signature }).catch(() => undefined); // It is no signature of a key.
+  const signer = await recoverMessageAddress({ message, signature }).catch(() => undefined); // Not a key's signature.
   return signer?.toLowerCase() === address;
 }
 
@@ -57,6 +57,6 @@ function fromBase58(text: string): Uint8Array | undefined {
   try {
     return text.length <= 128 ? base58.decode(text) : undefined;
   } catch {
-    return undefined; // The only throw is "no base58".
+    return undefined; // The only error is "not base58".
   }
 }

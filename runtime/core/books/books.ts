@@ -118,7 +118,7 @@ export interface Books {
   lines(filter: LineFilter, page: LinePage): readonly BookLine[];
   /** Lines with this id, transaction, request id or job, and lines that refer to them: at most 200, oldest first. */
   find(text: string): readonly BookLine[];
-  /** Lines from `seq` on, in the order of entry: a reader that goes on from its last line sees every line once. */
+  /** Lines after `seq`, in the order of entry: a reader that goes on from its last line sees every line once. */
   since(seq: number, limit: number): readonly BookLine[];
   /**
    * Sums over whole hours (UTC); the span is widened to whole hours. Takes milliseconds for a year in buckets of days,

@@ -2,11 +2,11 @@ import { JOB_KEEP_MS } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
 import type { FailedJob } from "./jobs.ts";
 
-/** The jobs that have failed for good, for the seller to look at. */
+/** The jobs that have failed for good, for the seller. */
 export interface JobFailures {
-  /** Lists a job once, however often it is told. @throws Problem `unavailable`. */
+  /** Lists a job; idempotent. @throws Problem `unavailable`. */
   note(job: FailedJob): Promise<void>;
-  /** The newest first, at most so many of the last 90 days. @throws Problem `unavailable`. */
+  /** The newest jobs of the last 90 days, at most `most`. @throws Problem `unavailable`. */
   list(most: number): Promise<readonly FailedJob[]>;
 }
 

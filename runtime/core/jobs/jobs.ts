@@ -10,36 +10,36 @@ import type { JobQueue, QueuedJob, TurnResult } from "./queue.ts";
 import type { JobEnd, JobRecord, JobRecords } from "./records.ts";
 import { createSteps } from "./steps.ts";
 
-/** What a caller of a job is told at once. */
+/** The immediate answer to a call of a job service. */
 export interface AcceptedJob {
   readonly job_id: string;
   readonly status: "accepted";
-  /** Absolute. */
+  /** An absolute URL. */
   readonly status_url: string;
   readonly eta_seconds: number;
 }
 
 /**
- * Calls that outlive their requests. The order is the promise: the record is written before the money moves, and the work
- * begins only after it has moved (runtime/docs/decisions/order-of-money.md).
+ * Calls that outlive their requests. The order is the promise: the record is written before the money moves, and the
+ * work begins only afterwards (runtime/docs/decisions/order-of-money.md).
  */
 export interface Jobs {
   /**
-   * Puts a job on record, not to be worked on yet, and keeps a place in line for it while `settle` is at work.
-   * @throws Problem `unavailable` when the line is full, and what `settle` throws.
+   * Records a job that must not begin yet, and keeps a place in the queue for it while `settle` runs.
+   * @throws Problem `unavailable` when the queue is full, and what `settle` throws.
    */
   reserve<T>(service: JobService, input: unknown, settle: (accepted: AcceptedJob) => Promise<T>): Promise<T>;
-  /** Lets the work begin: `payment` has moved. Doing it again changes nothing. @throws Problem `unavailable`. */
+  /** Lets the work begin: `payment` is settled, or null for free jobs. Idempotent. @throws Problem `unavailable`. */
   begin(id: string, payment: JobPayment | null): Promise<void>;
-  /** How many jobs of a service are in line or at work, in all processes. @throws Problem `unavailable`. */
+  /** How many jobs of a service are queued or running, in all processes. @throws Problem `unavailable`. */
   inLine(service: string): Promise<number>;
-  /** Those of a service, the oldest first, at most so many. @throws Problem `unavailable`. */
+  /** The oldest queued or running jobs of a service, at most a given number. @throws Problem `unavailable`. */
   list: JobQueue["list"];
-  /** Begins to work on what is in line, and on what an earlier process has left there. */
+  /** Starts working on queued jobs, also on those of earlier processes. */
   start(): void;
-  /** Takes no more jobs, and waits for the end of the running ones. Jobs can still be reserved and begun. */
+  /** Takes no more jobs, and waits for the running ones. Jobs can still be reserved and begun. */
   drain(): Promise<void>;
-  /** Ends the work; what is not finished goes back in line. */
+  /** Aborts the running jobs, which return to the queue. */
   close(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export interface Jobs {
 export interface FailedJob {
   readonly id: string;
   readonly service: string;
-  /** A sentence. */
+  /** Why it failed: a sentence. */
   readonly error: string;
   /** Unix milliseconds. */
   readonly at: number;
@@ -58,23 +58,23 @@ export interface JobsDeps {
   readonly records: JobRecords;
   readonly queue: JobQueue;
   readonly refunds: Pick<Refunds, "open">;
-  /** Told of each job that has failed for good; told again while it rejects. */
+  /** Called for each job that has failed for good; repeated while it rejects. */
   readonly onFailed?: ((job: FailedJob) => Promise<void>) | undefined;
-  /** Told of each end that counts, in the process that has brought it about. */
+  /** Called for each recorded end, in the process that has recorded it. */
   readonly onEnded?: ((job: JobRecord, state: JobEnd["state"]) => void) | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** Before the second attempt; doubled for each further one. */
+  /** The delay before the second attempt; doubled for each further one. */
   readonly retryMs?: number;
-  /** How long a step that has begun may go on after its attempt has ended. */
+  /** How long a running step may go on after its attempt has ended. */
   readonly stepGraceMs?: number;
-  /** How often it is looked for jobs of services that no process offers. */
+  /** The interval of the search for jobs of services that no process offers. */
   readonly orphansMs?: number;
 }
 
-/** Failures that another attempt may not meet. */
+/** Failures that may be transient, so that another attempt makes sense. */
 export const MAY_PASS: readonly ProblemCode[] = [
   "upstream-failed",
   "unavailable",
@@ -82,7 +82,7 @@ export const MAY_PASS: readonly ProblemCode[] = [
   "deadline-exceeded",
   "internal",
 ];
-/** A job whose turns end without a word, again and again, takes its worker with it each time. */
+/** Fails a job whose turns never end normally: it probably crashes its worker each time. */
 const MOST_TURNS = 25;
 const LONGEST_RETRY_MS = 5 * 60_000;
 const FULL_RETRY_SECONDS = 60;
@@ -95,7 +95,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   const byId = new Map(services.filter(isJobService).map((service) => [service.manifest.id, service]));
   const offered = new Set(byId.keys());
   const orphans = createOrphanWatch({ queue, records, offered, clock, log, everyMs: orphansMs });
-  /** The services of jobs that are being settled: of each, there is a place in line for so many. */
+  /** The services of the jobs that are being settled, one element per reserved place in the queue. */
   const places: string[] = [];
 
   return {
@@ -139,7 +139,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
   };
 
-  /** One turn: whatever an earlier one has left undone is done. */
+  /** One turn, which also completes what an earlier turn left undone. */
   async function take({ id }: QueuedJob, signal: AbortSignal): Promise<TurnResult> {
     const record = await records.read(id);
     if (!record?.begun) return "done";
@@ -167,8 +167,8 @@ export function createJobs(deps: JobsDeps): Jobs {
   }
 
   /**
-   * The deliverable, or why there is none. @throws Problem `unavailable` when the store failed the work's steps: that says
-   * nothing about the job, which is to have another turn.
+   * The deliverable, or the Problem of a failed attempt. @throws Problem `unavailable` when the store failed during a
+   * step: that is not the job's failure, and it gets another turn.
    */
   async function work(service: JobService, { id, input, begun }: JobRecord, signal: AbortSignal): Promise<unknown> {
     const { manifest, handler, job } = service;
@@ -204,7 +204,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     return end(job, { state: "FAILED", at: clock.now(), error });
   }
 
-  /** The end that counts, which may be another worker's. */
+  /** Records the end, and returns the end that counts, which may be another worker's. */
   async function end(job: JobRecord, proposed: JobEnd): Promise<JobEnd> {
     const { id, service } = job;
     const counts = await records.end(id, proposed);

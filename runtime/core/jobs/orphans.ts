@@ -3,8 +3,9 @@ import type { JobQueue } from "./queue.ts";
 import type { JobRecords } from "./records.ts";
 
 /**
- * Takes care of queued jobs whose service no process offers any more. Processes with different sets may share a queue for
- * a while: a job waits for a process that offers its service, and only after an hour without one is it taken to be ended.
+ * Handles queued jobs whose service no process offers. Processes with different sets may share a queue for a while, so
+ * a job first waits for a process that offers its service; after an hour without one, this process takes the job to
+ * fail it.
  */
 export interface OrphanWatch {
   /** Marks this process's services as offered, and looks for orphaned ones; both repeatedly. */
@@ -24,15 +25,15 @@ export interface OrphanWatchDeps {
   readonly everyMs: number;
 }
 
-/** How long a service must be offered by no process before its jobs are ended. */
+/** How long a service must be offered by no process before its jobs are failed. */
 const UNKNOWN_SERVICE_GRACE_MS = 60 * 60_000;
-/** A mark outlives this many missed renewals. */
+/** The life of a mark, as a number of renewals. */
 const MISSED_RENEWALS = 4;
 
 export function createOrphanWatch(deps: OrphanWatchDeps): OrphanWatch {
   const { queue, records, offered, clock, log, everyMs } = deps;
   const adopted = new Set<string>();
-  /** After a stop of all processes, those that start first give the others time to mark their services. */
+  /** After a start, other processes get this time to mark their services. */
   const readyAt = clock.now() + everyMs * MISSED_RENEWALS;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;

@@ -10,66 +10,66 @@ export interface JobRecord {
   /** The service's id. */
   readonly service: string;
   readonly input: unknown;
-  /** Whether its price is paid back when it has failed. */
+  /** Whether the price is refunded when the job fails. */
   readonly refund: boolean;
   /** Milliseconds since the Unix epoch. */
   readonly reservedAt: number;
-  /** Set as soon as the job may be worked on; before that it is only reserved. */
+  /** Set when the work may begin; until then the job is only reserved. */
   readonly begun?: { readonly at: number; readonly payment: JobPayment | null };
 }
 
-/** How a job ended. The first end that is put on record is the only one. */
+/** How a job ended. Only the first recorded end counts. */
 export type JobEnd =
   | { readonly state: "DELIVERED"; readonly at: number; readonly deliverable: unknown }
   | { readonly state: "FAILED"; readonly at: number; readonly error: string };
 
-/** Where a job's work stands. */
+/** The progress of a job. */
 export interface JobProgress {
-  /** A word or a sentence for people; null while the work has said nothing. */
+  /** A few words for people; null until the first step or report. */
   readonly step: string | null;
   readonly at: number;
 }
 
-/** Jobs on record. Everything is durable but the progress. */
+/** The records of jobs. All writes but those of the progress are durable. */
 export interface JobRecords {
-  /** A new job under an id that nobody can guess (122 random bits). It is forgotten unless it is begun. */
+  /** Records a new job under an unguessable id (122 random bits). The record expires unless the job begins. */
   reserve(job: Pick<JobRecord, "service" | "input" | "refund">): Promise<JobRecord>;
   read(id: string): Promise<JobRecord | undefined>;
-  /** Marks a job as paid, or as free. The first mark counts; undefined when there is no such job. */
+  /** Marks a job as paid or free. Only the first mark counts; undefined when there is no such job. */
   begin(id: string, payment: JobPayment | null): Promise<JobRecord | undefined>;
-  /** Counts the turns that a job was given, this one included. */
+  /** Counts a turn of the job; returns the number so far. */
   countTurn(id: string): Promise<number>;
-  /** Counts the turns that failed, this one included. */
+  /** Counts a failed turn; returns the number so far. */
   countFailure(id: string): Promise<number>;
-  /** Tells that the work is going on, and at what. */
+  /** Records the progress of the work. */
   note(id: string, step: string | null): Promise<void>;
   progress(id: string): Promise<JobProgress | undefined>;
-  /** The steps that are done, by when: Unix milliseconds, 0 where that is not known. For people: slow. */
+  /** The completed steps and when they ended: Unix milliseconds, 0 when unknown. Slow: for people only. */
   steps(id: string): Promise<readonly { readonly name: string; readonly at: number }[]>;
-  /** What a step gave, once it was done. */
+  /** The result of a completed step. */
   readStep(id: string, name: string): Promise<{ readonly value: unknown } | undefined>;
-  /** Keeps what a step gave. The first value counts, and is given back. */
+  /** Stores the result of a step. Only the first result counts, and is returned. */
   keepStep(id: string, name: string, value: unknown): Promise<unknown>;
-  /** Puts the end on record, and gives back the one that counts. */
+  /** Records the end, and returns the end that counts. */
   end(id: string, end: JobEnd): Promise<JobEnd>;
   readEnd(id: string): Promise<JobEnd | undefined>;
   /** Marks a service as offered by a process, for `ttlMs`. */
   markOffered(service: string, ttlMs: number): Promise<void>;
-  /** Since when no process has been known to offer a service, in Unix milliseconds; undefined while one offers it. */
+  /** When a service was last known to be offered, in Unix milliseconds; undefined while a process offers it. */
   orphanedSince(service: string): Promise<number | undefined>;
 }
 
 /**
- * A reservation outlives every settlement that could still begin it: an authorization is good for a day at most, and what
- * became of it is looked for during another one.
+ * Longer than any settlement that could begin the job: an authorization is valid for a day at most, and its outcome is
+ * searched for during another day.
  */
 const RESERVED_MS = 3 * 24 * 60 * 60_000;
 
-/** Records in the store, each under keys of its own. A change that must happen once is put there if it is absent. */
+/** Records in the store, each under its own keys. A write that must happen only once uses `putIfAbsent`. */
 export function createJobRecords({ store, clock }: { readonly store: Store; readonly clock: Clock }): JobRecords {
   const read = (id: string): Promise<JobRecord | undefined> => store.get<JobRecord>(`job:${id}`);
 
-  /** The value that was there first. */
+  /** Stores the value unless there is one; returns the stored value. */
   async function putOnce<T>(key: string, value: T): Promise<T> {
     if (await store.putIfAbsent(key, value, JOB_KEEP_MS)) return value;
     return (await store.get<T>(key)) ?? value;

@@ -5,20 +5,20 @@ import { sha256 } from "../digest.ts";
 import { JOB_KEEP_MS } from "../refunds/records.ts";
 import type { Store } from "../store.ts";
 
-/** A file that was published. Its body is read only when it is asked for. */
+/** A published file. Its body is read on demand. */
 export interface PublishedReport {
   readonly type: string;
-  /** In UTF-8. */
+  /** The length in UTF-8 bytes. */
   readonly bytes: number;
-  /** Of the body, 64 hex characters. */
+  /** The SHA-256 of the body, 64 hex characters. */
   readonly sha256: string;
-  /** Undefined when its time is over. */
+  /** The body; undefined when it has expired. */
   read(): Promise<string | undefined>;
 }
 
 /** Published files, in the store that all processes share. */
 export interface ReportShelf extends Pick<Reports, "publish"> {
-  /** @param folder the unguessable part of the address. */
+  /** @param folder the unguessable part of the URL */
   find(folder: string, name: string): Promise<PublishedReport | undefined>;
 }
 
@@ -28,19 +28,19 @@ export interface ReportShelfOptions {
   readonly baseUrl: string;
 }
 
-/** What is known of a file before it is read. */
+/** The stored data of a file without its body. */
 interface Entry extends Omit<PublishedReport, "read"> {
   readonly pieces: number;
 }
 
 const MOST_BYTES = 32 * 1024 * 1024;
-/** Stores wait for one value at a time: of this many characters, none makes the others wait long. */
+/** The length of a stored part in characters: stores handle one value at a time, and a large one would block others. */
 const PIECE = 256 * 1024;
 const FOLDER = /^[0-9a-f]{32}$/;
 const NAME = /^[a-z0-9][a-z0-9._-]{0,79}$/;
 const TYPE = /^[a-z]{1,20}\/[a-z0-9.+-]{1,60}(?:; charset=utf-8)?$/;
 
-/** Keeps files in pieces. What they are is written last: a file that can be found is whole. */
+/** Stores files in parts. The entry is written last, so that a file that is found is complete. */
 export function createReportShelf({ store, baseUrl }: ReportShelfOptions): ReportShelf {
   return {
     async publish(file) {
@@ -66,13 +66,13 @@ export function createReportShelf({ store, baseUrl }: ReportShelfOptions): Repor
       const piece = await store.get<string>(pieceKey(folder, at));
       if (piece === undefined) return undefined;
       body += piece;
-      await new Promise((done) => setImmediate(done)); // A store in a file answers at once: others have their turn.
+      await new Promise((done) => setImmediate(done)); // Lets other work run: SQLite answers without waiting.
     }
     return body;
   }
 }
 
-/** @throws Problem `payload-too-large`; TypeError for a name or a type that is none. */
+/** @throws Problem `payload-too-large`; TypeError for an invalid name or type. */
 function toEntry({ name, type, body }: ReportFile): Entry {
   if (!NAME.test(name)) throw new TypeError(`${JSON.stringify(name)} cannot be the name of a report`);
   if (!TYPE.test(type)) throw new TypeError(`${JSON.stringify(type)} cannot be the type of a report`);

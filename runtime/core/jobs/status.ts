@@ -4,7 +4,7 @@ import type { RefundStatus, Refunds } from "../refunds/refunds.ts";
 import type { JobManifest } from "../set/manifest.ts";
 import type { JobRecord, JobRecords } from "./records.ts";
 
-/** How a job stands. */
+/** The status of a job. */
 export interface JobStatus extends RefundStatus {
   readonly job_id: string;
   readonly status: "DISPATCHING" | "IN_PROGRESS" | "DELIVERED" | "FAILED" | "UNKNOWN";
@@ -20,13 +20,13 @@ export interface JobStatusDeps {
   readonly clock: Clock;
 }
 
-/** The handlers of status routes: a service's jobs are told by its own route alone. */
+/** Makes the handler of a status route, which shows only the jobs of its own service. */
 type JobStatusOf = (service: string, job: JobManifest) => Run<{ job_id: string }, JobStatus>;
 
 export function createStatusOf({ records, refunds, clock }: JobStatusDeps): JobStatusOf {
   return (service, job) =>
     async ({ job_id }) => {
-      // Half a character, which JSON can say, is in no store.
+      // JSON allows lone surrogates, but no key of the store has one.
       const record = job_id.isWellFormed() ? await records.read(job_id) : undefined;
       if (record?.service !== service || !record.begun) return { ...NOTHING, job_id, error: "job_not_found" };
       const end = await records.readEnd(job_id);

@@ -6,11 +6,11 @@ import type { JobRecords } from "./records.ts";
 
 /** The steps of one attempt at a job. */
 export interface Steps {
-  /** What the handler is lent. */
+  /** The part of `Call` that the handler gets. */
   readonly lent: Pick<Call, "step" | "report">;
   /**
-   * Lets no further step begin and waits for those that have begun, so that what they did is known to the next attempt.
-   * @throws Problem `unavailable` when the store could not give or keep a step, whatever the handler made of that.
+   * Lets no further step begin and waits for the running ones, so that their results are stored for the next attempt.
+   * @throws Problem `unavailable` when the store failed during a step, even if the handler has caught that error.
    */
   end(): Promise<void>;
 }
@@ -18,14 +18,14 @@ export interface Steps {
 export interface StepsDeps {
   readonly records: Pick<JobRecords, "note" | "readStep" | "keepStep">;
   readonly log: Log;
-  /** How long a step that has begun may go on after its attempt. */
+  /** How long a running step may go on after its attempt. */
   readonly graceMs: number;
 }
 
 export function createSteps(id: string, { records, log, graceMs }: StepsDeps): Steps {
   const running = new Set<Promise<unknown>>();
   let isOver = false;
-  /** Whether the handler reported something in this turn of the event loop. */
+  /** Whether the handler has called `report` in this turn of the event loop. */
   let hasReported = false;
   let outage: Problem | undefined;
 
@@ -49,7 +49,7 @@ export function createSteps(id: string, { records, log, graceMs }: StepsDeps): S
     async end() {
       isOver = true;
       const ended = Promise.allSettled(running);
-      await within(graceMs, ended, () => new Error("steps outlive their attempt")).catch(() => {}); // They end unobserved.
+      await within(graceMs, ended, () => new Error("steps outlive their attempt")).catch(() => {}); // They run on.
       if (outage) throw outage;
     },
   };
@@ -59,10 +59,10 @@ export function createSteps(id: string, { records, log, graceMs }: StepsDeps): S
     records.note(id, progress).catch((error: unknown) => log.warn("job.progress-lost", { job: id, error }));
   }
 
-  /** @param isReported whether a report directly before the step is shown instead of its name. */
+  /** @param isReported whether the status shows a report made directly before instead of the step's name */
   async function take<T>(name: string, work: () => Promise<T>, isReported: boolean): Promise<T> {
     const kept = await records.readStep(id, name).catch(remember);
-    if (kept) return kept.value as T; // As the same step gave it before.
+    if (kept) return kept.value as T; // Returned by the same step before.
     if (isOver) throw new Problem("unavailable", "This attempt is over");
     if (!isReported) note(name);
     const value = toJson(await work());
@@ -75,5 +75,5 @@ export function createSteps(id: string, { records, log, graceMs }: StepsDeps): S
   }
 }
 
-/** What a step gives is what it would be after a crash: the same for the first attempt and for the next. */
+/** The value as it would be read from the store, so that all attempts get the same one. */
 const toJson = (value: unknown): unknown => (JSON.parse(JSON.stringify({ value })) as { value?: unknown }).value;

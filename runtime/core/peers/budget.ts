@@ -1,9 +1,7 @@
 /** A budget of points per key and minute. */
 export interface Budget {
-  /**
-   * Spends points of a key: 0 when it had enough, else the whole seconds until it has. @throws Problem `unavailable`.
-   */
+  /** Spends points of a key. Returns 0, or the seconds until it has enough points. @throws Problem `unavailable`. */
   take(key: string, points?: number): Promise<number>;
-  /** Returns the points of a call that was paid. Never throws: a lost credit is harmless. */
+  /** Returns the points of a paid call. Never throws: a lost credit is harmless. */
   giveBack(key: string, points?: number): void;
 }

@@ -27,7 +27,7 @@ export interface Envelope {
   readonly exp: number;
   readonly signature_algorithm: "ed25519";
   readonly signature: string;
-  /** null when it was left out. */
+  /** null when absent. */
   readonly body: unknown;
 }
 
@@ -36,7 +36,7 @@ const KEY_ID = /^[A-Za-z0-9._:#-]{1,64}$/;
 const [SHORTEST_NONCE, LONGEST_NONCE] = [8, 128];
 const MAX_DEPTH = 64;
 
-/** An envelope, or what is wrong with it. */
+/** An envelope, or the reason why it is invalid. */
 export type EnvelopeReading =
   | { readonly kind: "envelope"; readonly envelope: Envelope }
   | { readonly kind: "malformed"; readonly reason: string };

@@ -10,7 +10,7 @@ export interface PublishedKey {
   readonly status: "active" | "retired";
 }
 
-/** This server's Ed25519 keys for other agents, old and coming ones included. Never the treasury's key. */
+/** The server's Ed25519 keys for other agents, including former and future keys. Never the treasury's key. */
 export interface Identity {
   /** All published keys, the current one first. */
   keys(): readonly PublishedKey[];
@@ -30,16 +30,16 @@ export interface IdentityKey {
   /** By default the key's RFC 7638 thumbprint, which is the same on every machine. */
   readonly keyId?: string;
   readonly privateKey: KeyObject;
-  /** Unix seconds from which the key signs; it is published before. Infinity: published, but never signs. */
+  /** Unix seconds from which the key signs; it is published earlier. Infinity: it is published but never signs. */
   readonly signsFrom: number;
 }
 
-/** How long a replaced key stays active: a day, as long as a quote can be used, and an hour of caching. */
+/** How long a replaced key stays active: a day, in which a quote can be used, and an hour for caches. */
 const OVERLAP_SECONDS = 90_000;
 
 /**
- * An identity of at least one key. The newest key whose time has come signs. Later ones are published before their
- * time, since peers cache the card for an hour; earlier ones stay active for `OVERLAP_SECONDS`.
+ * An identity of at least one key. The newest key whose `signsFrom` has passed signs. Later keys are published early,
+ * since peers cache the card for an hour; earlier keys stay active for `OVERLAP_SECONDS`.
  */
 export function createIdentity(keys: readonly IdentityKey[], clock: Clock): Identity {
   const known = keys.map(toKnown).sort((a, b) => a.signsFrom - b.signsFrom);

@@ -73,6 +73,6 @@ function readPublicKey(base64: string): KeyObject | undefined {
     const key = createPublicKey({ key: Buffer.from(base64, "base64"), format: "der", type: "spki" });
     return key.asymmetricKeyType === "ed25519" ? key : undefined;
   } catch {
-    return undefined; // The caller explains what was expected.
+    return undefined; // The caller reports what was expected.
   }
 }

@@ -10,7 +10,7 @@ export const PEER_POLICY = {
   /** How long a nonce is remembered: longer than any envelope, or the quote made from it, is valid. */
   nonce_seconds: 960,
   quote_seconds: 900,
-  /** How long after a quote its receipt can be had. */
+  /** How long after a quote its receipt is available. */
   receipt_seconds: 86_400,
   requests_per_minute_and_client: 300,
   requests_per_minute_and_peer: 60,

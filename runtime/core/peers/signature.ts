@@ -35,7 +35,7 @@ export function signPayload<T extends { readonly type: string }>(
   };
 }
 
-/** Whether a text is 64 bytes in standard base64, in its only valid spelling. */
+/** Whether a text is 64 bytes in standard base64, in canonical form. */
 export function isSignature(text: unknown): text is string {
   if (typeof text !== "string" || text.length !== 88) return false;
   const bytes = Buffer.from(text, "base64");

@@ -8,8 +8,8 @@ import { facilitatorsOf, IN_PROCESS, REMOTE } from "./facilitators.ts";
 import { explainTestnet } from "./networks.ts";
 
 /**
- * Checks the rails of a site, the facilitators that they name and the currencies that they count.
- * @param isWhole whether nothing was left out of the draft: otherwise what a rail names may be there, with a fault.
+ * Checks the rails of a site, and the facilitators and currencies that they name.
+ * @param isWhole whether the draft is complete; otherwise a missing facilitator or currency may have its own fault
  */
 export function checkRails(site: SiteDraft, isWhole: boolean): Fault[] {
   const { rails = [] } = site.data;
@@ -79,7 +79,7 @@ function checkToken(site: SiteDraft, rail: RailManifest, path: Path): Fault[] {
   return faults;
 }
 
-/** A buyer must never take one kind of money for the other, and a seller must not give real work for test money. */
+/** Buyers must not mistake test money for real money, and sellers must not sell real work for test money. */
 function checkTestnet(site: SiteDraft, rails: readonly RailManifest[], at: number): Fault[] {
   const { network, testnet = false } = rails[at] as RailManifest;
   const path = ["rails", at, testnet ? "testnet" : "network"];

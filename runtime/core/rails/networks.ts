@@ -1,19 +1,19 @@
 import type { RailManifest, SiteManifest } from "../set/manifest.ts";
 
-/** Whether a site sells for test money. Its rails are all of one kind. */
+/** Whether a site sells for test money. All rails of a site are of one kind. */
 export const isTestSite = ({ rails = [] }: Partial<Pick<SiteManifest, "rails">>): boolean =>
   rails.some(({ testnet }) => testnet);
 
-/** What descriptions begin with where nothing of worth is paid. */
+/** The prefix of descriptions on a test site. */
 export const TEST_MONEY = "Test money: ";
 
-/** A description that says so: all documents and challenges are made from it. */
+/** Adds the prefix to a description; documents and challenges are made from the result. */
 export const sayTestMoney = <Described extends { readonly description?: string }>(what: Described): Described => ({
   ...what,
   description: TEST_MONEY + (what.description ?? ""),
 });
 
-/** Networks of which everybody knows whether their money is worth something, by CAIP-2 name. Fees are paid in ETH, or the coin. */
+/** Well-known networks by CAIP-2 name, with whether they are test networks. Fees are in ETH unless `coin` is set. */
 const KNOWN: Readonly<Record<string, { readonly name: string; readonly isTest: boolean; readonly coin?: string }>> = {
   "eip155:1": { name: "Ethereum", isTest: false },
   "eip155:10": { name: "OP Mainnet", isTest: false },
@@ -33,7 +33,7 @@ const KNOWN: Readonly<Record<string, { readonly name: string; readonly isTest: b
   "solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z": { name: "Solana testnet", isTest: true, coin: "SOL" },
 };
 
-/** A sentence where a rail says of a well-known network what is not so. */
+/** A sentence when a rail's `testnet` contradicts its well-known network. */
 export function explainTestnet({
   network,
   testnet = false,
@@ -45,12 +45,12 @@ export function explainTestnet({
     : `${known.name} is no test network, its money is real: leave "testnet" out`;
 }
 
-/** The coin in which a network takes its fees; `coins` where nobody here knows its name. @param network CAIP-2 */
+/** The native coin in which a network takes its fees; `coins` when unknown. @param network CAIP-2 */
 export function coinOf(network: string): { readonly symbol: string; readonly decimals: number } {
   const known = KNOWN[network];
   const decimals = network.startsWith("solana:") ? 9 : 18;
   return { symbol: known ? (known.coin ?? "ETH") : "coins", decimals };
 }
 
-/** A network's name for people; its CAIP-2 name where it is not well known. */
+/** A network's name for people; the CAIP-2 name when it is not well known. */
 export const networkNameOf = (network: string): string => KNOWN[network]?.name ?? network;

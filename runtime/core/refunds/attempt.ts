@@ -3,7 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import type { RefundRail, RefundTransfer } from "./rail.ts";
 import type { OpenRefund, RefundRecords, RefundWay } from "./records.ts";
 
-/** Looks up one address. @throws when that was not possible: then nothing is known, and nothing is paid. */
+/** Screens one address. @throws when the screening failed: then nothing is paid. */
 export type ScreenRecipient = (address: string, signal: AbortSignal) => Promise<"clear" | "sanctioned">;
 
 export interface RefundAttemptDeps {
@@ -12,19 +12,19 @@ export interface RefundAttemptDeps {
   readonly screenRecipient: ScreenRecipient;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long a transfer is watched before it counts as there to stay. */
+  /** How long a transfer is watched for reorganisations before it counts as final. */
   readonly guardMs: number;
 }
 
-/** What an attempt has come to: nothing is left to be done, or the chain holds the transfer and is to be looked at again. */
+/** The result of an attempt: nothing is left to do, or the transfer is in a block and must be looked at again. */
 export type RefundProgress = "over" | "held";
 
-/** One attempt at a pending refund, from wherever an earlier one was cut off. @throws whatever keeps it from being paid now. */
+/** One attempt at a pending refund; continues where an earlier one stopped. @throws what prevents the payment now. */
 export type RefundAttempt = (refund: OpenRefund, signal: AbortSignal) => Promise<RefundProgress>;
 
 /**
- * The order is the promise: screened, then signed and put on record, then sent; and sent again only after the chain has
- * said that it does not hold it.
+ * The order is the promise: screen, sign, record, send. The transfer is sent again only after the chain has shown that
+ * it does not hold it.
  */
 export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
   const { records, rail, screenRecipient, clock, log, guardMs } = deps;
@@ -65,7 +65,7 @@ export function createRefundAttempt(deps: RefundAttemptDeps): RefundAttempt {
     return "held";
   }
 
-  /** A reorganisation: what was told of the transfer is not true any more. */
+  /** After a reorganisation: the recorded transfer is no longer on the chain. */
   async function takeBack({ held, ...refund }: OpenRefund): Promise<void> {
     log.warn("refund.taken-back", { job: refund.id, service: refund.service, transaction: held?.transaction });
     await records.update(refund);

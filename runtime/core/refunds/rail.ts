@@ -1,7 +1,7 @@
 import type { Eip3009 } from "../x402/eip3009.ts";
 import type { SettlementState } from "../x402/x402.ts";
 
-/** What is paid back, and to whom. */
+/** The recipient and the amount of a refund. */
 export interface RefundTransfer {
   /** The recipient's address. */
   readonly to: string;
@@ -10,19 +10,19 @@ export interface RefundTransfer {
 }
 
 /**
- * The one token in which refunds are made without anybody's hand. A refund is an authorization that the chain takes once
- * and never again (EIP-3009), so that it may be sent as often as there is doubt.
+ * The token in which refunds are made automatically. A refund is an authorization that the chain accepts only once
+ * (EIP-3009), so it can be sent again whenever its outcome is in doubt.
  */
 export interface RefundRail {
   /** CAIP-2. */
   readonly network: string;
   readonly asset: string;
-  /** @throws Problem that says in a sentence why the treasury cannot make this transfer now. */
+  /** @throws Problem with a sentence that says why the treasury cannot make this transfer now. */
   check(transfer: RefundTransfer, signal: AbortSignal): Promise<void>;
-  /** Moves nothing. The same job has always the same nonce, and the authorization is good for ever. */
+  /** Signs a transfer; moves nothing. A job always has the same nonce, and the authorization never expires. */
   sign(job: string, transfer: RefundTransfer): Promise<Eip3009>;
-  /** What the chain holds of it now. @throws Problem `upstream-failed` when that cannot be read. */
+  /** The transfer's state on the chain. @throws Problem `upstream-failed` when that cannot be read. */
   find(signed: Eip3009, signal: AbortSignal): Promise<SettlementState>;
-  /** Brings it to the chain and waits for its block. What it throws says nothing about whether the money has moved. */
+  /** Submits the transfer and waits for its block. After an error, the money may have moved or not. */
   send(signed: Eip3009, signal: AbortSignal): Promise<void>;
 }

@@ -3,69 +3,69 @@ import type { Store } from "../store.ts";
 import type { Eip3009 } from "../x402/eip3009.ts";
 import type { JobPayment } from "../x402/x402.ts";
 
-/** So long a job, its deliverable, its refund and its reports can be asked for. */
+/** How long jobs, deliverables, refunds and reports are kept. */
 export const JOB_KEEP_MS = 90 * 24 * 60 * 60_000;
 
-/** A failed job that was paid for. */
+/** A failed job or undelivered work that was paid for. */
 export interface RefundCase {
-  /** The job's id. */
+  /** The id of the job, or of the undelivered work. */
   readonly id: string;
   readonly service: string;
   readonly payment: JobPayment;
 }
 
-/** A refund that is not over. */
+/** A refund that has not ended. */
 export interface OpenRefund extends RefundCase {
   /** Milliseconds since the Unix epoch. */
   readonly openedAt: number;
-  /** Whether it was paid in the token in which refunds are made automatically, which is the one that `refund_tx` speaks of. */
+  /** Whether the payment was in the token of automatic refunds; `refund_tx` is set only then. */
   readonly isOnRail: boolean;
-  /** `pending`: it is paid back by itself. `manual`: somebody has to see to it; it is never anything else again. */
+  /** `pending`: refunded automatically. `manual`: the operator must act; this state never changes back. */
   readonly state: "pending" | "manual";
-  /** A sentence for operators: why it is manual, or why it is not paid back yet. */
+  /** A sentence for operators: why the refund is manual, or not paid yet. */
   readonly reason: string | null;
-  /** The transfer that the chain holds, and since when it is known; watched until no reorganisation can take it back. */
+  /** The transfer's transaction and when it was found; watched until no reorganisation can remove it. */
   readonly held?: { readonly transaction: string; readonly at: number };
 }
 
 /**
- * Who pays a refund. The first choice that is put on record is the only one: from then on either the signed authorization
- * may be sent, by anybody and any number of times, or the operator's own transaction stands in its place.
+ * How a refund is paid. Only the first recorded choice counts: afterwards either any process may send the signed
+ * authorization, any number of times, or the operator's own transaction replaces it.
  */
 export type RefundWay = { readonly signed: Eip3009 } | { readonly byHand: string };
 
-/** A refund that is over. */
+/** A refund that has ended. */
 export interface RefundEnd {
-  /** The chain's transaction that has paid it back. */
+  /** The transaction on the chain that has refunded the payment. */
   readonly transaction: string;
-  /** The same, where it is a USDC transfer on Base; null on every other rail. */
+  /** The same transaction if it is a USDC transfer on Base, else null. */
   readonly refund_tx: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
 }
 
-/** Refunds on record, all of them durably. What is open stays on record for as long as it takes. */
+/** The records of refunds, all durable. Open refunds never expire. */
 export interface RefundRecords {
-  /** Puts a refund on record; false when it is there already. One that is over stays over. */
+  /** Records a refund; false when it is on record already. One that has ended is not opened again. */
   open(refund: OpenRefund): Promise<boolean>;
   read(id: string): Promise<OpenRefund | undefined>;
   update(refund: OpenRefund): Promise<void>;
-  /** All that are not over, in no order. */
+  /** All open refunds, unordered. */
   list(): AsyncIterable<OpenRefund>;
   readWay(id: string): Promise<RefundWay | undefined>;
-  /** Puts the way on record, and gives back the one that counts. */
+  /** Records the way of payment, and returns the way that counts. */
   choose(id: string, way: RefundWay): Promise<RefundWay>;
-  /** Puts the end on record, and in the book. The first one counts. */
+  /** Records the end, also in the book. Only the first end counts. */
   end(refund: RefundCase, end: RefundEnd): Promise<void>;
   readEnd(id: string): Promise<RefundEnd | undefined>;
 }
 
-/** Records in the store that the server and the command line share. */
+/** Records in the store, shared by the server and the command line. */
 export function createRefundRecords(store: Store): RefundRecords {
   const readEnd = (id: string): Promise<RefundEnd | undefined> => store.get<RefundEnd>(`refund-end:${id}`);
   const readWay = (id: string): Promise<RefundWay | undefined> => store.get<RefundWay>(`refund-way:${id}`);
 
-  /** A refund that is over may still be there, where a crash, a slower process or another `open` has left it. */
+  /** Removes the record of a refund that has ended, which a crash, a slower process or another `open` may have left. */
   async function read(id: string): Promise<OpenRefund | undefined> {
     const refund = await store.get<OpenRefund>(`refund:${id}`);
     if (!refund || !(await readEnd(id))) return refund;

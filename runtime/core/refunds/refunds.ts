@@ -8,24 +8,24 @@ import { createRefundAttempt, type ScreenRecipient } from "./attempt.ts";
 import type { RefundRail } from "./rail.ts";
 import { createRefundRecords, type OpenRefund, type RefundCase } from "./records.ts";
 
-/** What becomes of the payment of a job that has failed (specification, section 3, rules 2 and 3). */
+/** The refund's part of the status of a failed job, or of work that was paid for but not delivered. */
 export interface RefundStatus {
-  /** The USDC transfer on Base, once it is in a block. */
+  /** The transaction of the USDC transfer on Base, once it is in a block. */
   readonly refund_tx: string | null;
-  /** `manual`: somebody has to see to it. */
+  /** `manual`: the operator must act. */
   readonly refund_pending: "manual" | null;
 }
 
-/** Pays failed jobs back: each once, whatever happens. */
+/** Refunds failed jobs and undelivered work, each exactly once. */
 export interface Refunds {
-  /** Sees to the refund of a job. Doing it again changes nothing. @throws Problem `unavailable` when it could not be put on record. */
+  /** Opens the refund of a job or of undelivered work. Idempotent. @throws Problem `unavailable`. */
   open(refund: RefundCase): Promise<void>;
   status(id: string): Promise<RefundStatus>;
-  /** Takes up what this or another process has left open, now and once in a while. */
+  /** Resumes refunds that this or another process left open, now and periodically. */
   start(): void;
-  /** Begins no more attempts, and waits for the end of the running ones. */
+  /** Starts no more attempts, and waits for the running ones. */
   drain(): Promise<void>;
-  /** Ends the work; what is open stays on record. */
+  /** Stops the work; open refunds stay on record. */
   close(): Promise<void>;
 }
 
@@ -33,17 +33,17 @@ export interface RefundsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where refunds are made automatically; without it all are manual. */
+  /** The rail of automatic refunds; when omitted, all refunds are manual. */
   readonly rail?: RefundRail | undefined;
   readonly screenRecipient: ScreenRecipient;
-  /** After the first attempt that failed; doubled for each further one. */
+  /** The delay after the first failed attempt; doubled for each further one. */
   readonly firstMs?: number;
   readonly sweepMs?: number;
-  /** How long a transfer is watched before it counts as there to stay. */
+  /** How long a transfer is watched for reorganisations before it counts as final. */
   readonly guardMs?: number;
   /** How long one attempt may take. */
   readonly attemptMs?: number;
-  /** How long after its process died a refund is free for others. */
+  /** How long after the death of a process other processes may take over its refund. */
   readonly leaseMs?: number;
 }
 
@@ -80,7 +80,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
       if (state === "pending") sweeper.schedule(id);
     },
     async status(id) {
-      const refund = await records.read(id); // First, since an end is put on record before it goes.
+      const refund = await records.read(id); // Before `readEnd`: an end is recorded before the refund is removed.
       const end = await records.readEnd(id);
       return {
         refund_tx: end?.refund_tx ?? refund?.held?.transaction ?? null,
@@ -111,7 +111,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
   ): Promise<AttemptResult> {
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(attemptMs)]);
     try {
-      // A rail has decimals and contracts of its own: what was paid on an earlier rail is not refunded on this one.
+      // The rail's token may have changed since: a payment in another token cannot be refunded on this rail.
       if (!attempt || !isPaidOn(rail, refund.payment)) throw new Problem("unavailable", NO_MORE);
       return (await attempt(refund, bounded)) === "over" ? "done" : { retryInMs: guardMs };
     } catch (error) {
@@ -120,7 +120,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     }
   }
 
-  /** Writes down for the operator why the refund is not paid yet, unless another process has changed it meanwhile. */
+  /** Records for the operator why the refund is not paid yet, unless another process has taken it over. */
   async function note(id: string, error: unknown, retryMs: number): Promise<void> {
     const reason = Problem.from(error).message;
     const refund = await records.read(id);
@@ -142,6 +142,6 @@ const isPaidOn = (rail: RefundRail | undefined, { network, asset }: JobPayment):
 const whyByHand = (rail: RefundRail | undefined, { network }: JobPayment): string =>
   `Payments ${network === rail?.network ? "in this token" : "on this network"} are paid back by hand`;
 
-/** Null when there is a payer who can be paid back. */
+/** Why the payment cannot be refunded automatically; null when the payer is known. */
 const whyUnpayable = ({ payer }: JobPayment): OpenRefund["reason"] =>
   payer !== null && /^0x[0-9a-fA-F]{40}$/.test(payer) ? null : "The facilitator did not say who has paid";

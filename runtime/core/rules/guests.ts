@@ -1,18 +1,18 @@
 import { Problem } from "../../api/problem.ts";
 import type { SiteManifest } from "../set/manifest.ts";
 
-/** Which wallets the lists of a shop let in. */
+/** The shop's lists of allowed and denied wallets. */
 export interface Guests {
-  /** Whether there are lists. Otherwise everybody is let in. */
+  /** Whether there are lists; otherwise everybody may buy. */
   readonly isListed: boolean;
   /** @throws Problem `buyer-refused`. */
   check(wallets: readonly string[]): void;
 }
 
-/** An address as the rules compare it: EVM addresses differ in their checksums' capitals only, Solana's are exact. */
+/** An address as the rules compare it: EVM addresses in lower case, since their capitals are only a checksum. */
 export const toAccount = (address: string): string => (/^0x/i.test(address) ? address.toLowerCase() : address);
 
-/** The lists `deny` and `allow`. Where one of them is set, a buyer without a proven wallet is refused. */
+/** The lists `deny` and `allow`. When either is set, buyers without a proven wallet are refused. */
 export function createGuests({ deny, allow }: Pick<SiteManifest, "deny" | "allow">): Guests {
   const denied = new Set(deny?.map(toAccount));
   const allowed = allow && new Set(allow.map(toAccount));
@@ -26,6 +26,6 @@ export function createGuests({ deny, allow }: Pick<SiteManifest, "deny" | "allow
   };
 }
 
-/** The same sentence for every reason: whom a shop refuses and why is its own affair. */
+/** The same sentence for every reason, so that buyers do not learn the shop's rules. */
 export const refused = (): Problem =>
   new Problem("buyer-refused", "The seller's rules do not let this wallet buy; nothing was charged");

@@ -5,10 +5,11 @@ import { toAtomic } from "../set/price.ts";
 import type { Store } from "../store.ts";
 import { toAccount } from "./guests.ts";
 
-/** How much one wallet may buy (`limits.per_payer`), counted in the store for all processes. */
+/** Limits what one wallet may buy (`limits.per_payer`); counted in the store for all processes. */
 export interface PayerLimits {
   /**
-   * Takes a call and its price from a wallet's budget; gives how to return the price when nothing was charged.
+   * Takes a call and its price from a wallet's budget; returns a function that returns the price when nothing was
+   * charged.
    * @param price US dollars, decimal text @throws Problem `rate-limited`, `unavailable`.
    */
   take(wallet: string, price: string): Promise<() => Promise<void>>;
@@ -22,7 +23,7 @@ export interface PayerLimitsDeps {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Counters outlive their period, so that processes whose clocks differ count alike. */
+/** Counters are kept longer than their period, since the clocks of processes differ. */
 const MARGIN_MS = 5 * MINUTE_MS;
 /** Dollars are counted in whole millionths. */
 const DECIMALS = 6;
@@ -30,7 +31,7 @@ const DECIMALS = 6;
 export function createPayerLimits({ terms, store, clock }: PayerLimitsDeps): PayerLimits {
   const { calls_per_minute: mostCalls, usd_per_day: mostUsd } = terms;
   const mostMicros = mostUsd === undefined ? undefined : Number(toAtomic(mostUsd, 18) / 10n ** 12n);
-  /** The counter of the period that it is now. */
+  /** The counter of the current period. */
   const counterOf = (name: string, wallet: string, periodMs: number): ((by: number) => Promise<number>) => {
     const key = `per-payer:${name}:${toAccount(wallet)}:${Math.floor(clock.now() / periodMs)}`;
     return (by) => store.incr(key, by, periodMs + MARGIN_MS, "lazy");

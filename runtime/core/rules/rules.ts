@@ -9,14 +9,15 @@ import { createGuests } from "./guests.ts";
 import { createPayerLimits } from "./payer-limits.ts";
 import { createScreening } from "./screening.ts";
 
-/** The rules of a shop about its buyers: `deny`, `allow`, `screen` and `limits.per_payer` of `_site.yaml`. */
+/** The shop's rules about buyers: `deny`, `allow`, `screen` and `limits.per_payer` of `_site.yaml`. */
 export interface HouseRules {
   /**
-   * Makes a purchase, once the rules let its payer buy. What was bought before can be fetched whatever they say.
-   * @throws Problem `buyer-refused`, `rate-limited`, `unavailable` before anything is run or charged; and what `buy` throws.
+   * Calls `buy` if the rules allow the payer to buy. Answers that were bought before can be fetched in any case.
+   * @throws Problem `buyer-refused`, `rate-limited`, `unavailable` before anything runs or is charged; and what `buy`
+   * throws.
    */
   during(purchase: VerifiedPurchase, buy: () => Promise<Outcome>): Promise<Outcome>;
-  /** Lets in a wallet that has signed in. @throws Problem `buyer-refused`, `unavailable`. */
+  /** Checks a wallet that has signed in. @throws Problem `buyer-refused`, `unavailable`. */
   admit(wallet: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -29,7 +30,7 @@ export interface HouseRulesDeps {
   readonly log: Log;
 }
 
-/** Failures after which the money has moved, or may have. */
+/** Problems after which the money has moved, or may have moved. */
 const MAY_BE_CHARGED: readonly ProblemCode[] = ["settlement-unknown", "paid-not-delivered"];
 
 export function createHouseRules({ site, services, usdOf, store, clock, log }: HouseRulesDeps): HouseRules {
@@ -46,7 +47,7 @@ export function createHouseRules({ site, services, usdOf, store, clock, log }: H
       const { service, invocation } = purchase;
       const wallets = walletsOf(purchase);
       await check(wallets, invocation.signal, service.manifest.id);
-      // Buyers whom the facilitator does not name share one budget.
+      // Buyers whose wallet is unknown share one budget per network.
       const giveBack = await payerLimits?.take(wallets[0] ?? purchase.offer.network, usdOf(purchase));
       let mayBeCharged = true;
       try {
@@ -75,7 +76,7 @@ export function createHouseRules({ site, services, usdOf, store, clock, log }: H
   }
 }
 
-/** Every wallet that a payment names: the one that has signed it, and the one that the facilitator says has paid. */
+/** The wallets of a payment: its signer, and the payer that the facilitator reports. */
 const walletsOf = ({ payment, payer }: VerifiedPurchase): readonly string[] => [
   ...new Set([payment.authorization.payer, payer].filter((wallet) => wallet !== undefined)),
 ];

@@ -6,15 +6,15 @@ import type { Service } from "../service.ts";
 import type { Store } from "../store.ts";
 import { refused, toAccount } from "./guests.ts";
 
-/** Asks a service of the set about wallets before they are sold anything. */
+/** Screens wallets with a service of the set before they may buy. */
 export interface Screening {
-  /** @throws Problem `buyer-refused`; `unavailable` when nobody can tell: then nothing is sold. */
+  /** @throws Problem `buyer-refused`; `unavailable` when the screening failed: then nothing is sold. */
   check(wallets: readonly string[], signal: AbortSignal): Promise<void>;
 }
 
 export interface ScreeningDeps {
   readonly terms: ScreenManifest;
-  /** Undefined in a process that does not have the service. */
+  /** Undefined in a process that does not have the screening service. */
   readonly service: Service | undefined;
   readonly store: Store;
 }
@@ -22,7 +22,7 @@ export interface ScreeningDeps {
 const HOUR_MS = 60 * 60_000;
 const DEFAULT_HOURS = 24;
 
-/** Answers are kept in the store, for all processes, and forgotten when the rule changes. */
+/** Answers are cached in the store for all processes, under a key that changes with the rule. */
 export function createScreening({ terms, service, store }: ScreeningDeps): Screening {
   const { service: id, refuse, cache_hours: hours = DEFAULT_HOURS } = terms;
   const rule = digestOf([id, refuse]).slice(0, 16);

@@ -1,6 +1,6 @@
-/** A credential for an upstream: in a header, after `scheme` where that is set, or in a query parameter. */
+/** A credential of an upstream: in a header, after `scheme` if that is set, or in a query parameter. */
 export interface KeyManifest {
-  /** The environment variable that holds it. */
+  /** The environment variable with the credential. */
   readonly variable: string;
   readonly header?: string;
   readonly scheme?: "Bearer" | "Basic" | "Token" | "Key";
@@ -13,7 +13,7 @@ export interface Keyed {
   readonly keys?: readonly KeyManifest[];
 }
 
-/** Whether a variable's name says that it holds a secret. */
+/** Whether a variable's name suggests that it holds a secret. */
 export const isSecretName = (name: string): boolean => /key|token|secret|passw|credential|auth/i.test(name);
 
 /** All credentials of an upstream. */

@@ -1,29 +1,29 @@
-/** Somebody else's service: an HTTP API (`upstream`, `request`) or a tool of an MCP server (`mcp`, `tool`). */
+/** A proxied service: an HTTP API (`upstream`, `request`) or a tool of an MCP server (`mcp`, `tool`). */
 export interface ProxyManifest {
-  /** The id of the upstream; left out where the request is an address from the input. */
+  /** The id of the upstream; omitted when the request is a URL from the input. */
   readonly upstream?: string;
   /** `METHOD /path` with placeholders, or `METHOD {field}`. */
   readonly request?: string;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** `input`, or a template of JSON. */
+  /** `input`, or a JSON template. */
   readonly body?: NonNullable<unknown>;
   readonly encoding?: "json" | "form" | "multipart" | "text" | "bytes";
-  /** The fields of a form that are files, with `encoding: multipart`. */
+  /** With `encoding: multipart`, the fields of the form that are files. */
   readonly files?: readonly string[];
-  /** The statuses that are charged; every 2xx unless said otherwise. */
+  /** The statuses that are charged; every 2xx by default. */
   readonly charge_on?: readonly number[];
   readonly answer?: {
     /** A JSON Pointer. */
     readonly pick?: string;
-    /** The output's names by the upstream's. */
+    /** The upstream's names, mapped to the output's names. */
     readonly rename?: Readonly<Record<string, string>>;
-    /** The field that takes the whole answer. */
+    /** The output field that gets the whole answer. */
     readonly wrap?: string;
     readonly max_bytes?: number;
-    /** A condition of a failure that comes with a good status. */
+    /** A condition that marks an answer as a failure although its status is good. */
     readonly failed?: string;
-    /** A JSON Pointer to its reason. */
+    /** A JSON Pointer to the reason of the failure. */
     readonly error?: string;
   };
   readonly cache?: { readonly seconds: number; readonly by?: readonly string[] };
@@ -33,37 +33,37 @@ export interface ProxyManifest {
   readonly tool?: string;
 }
 
-/** How an upstream is asked whether what was ordered is done. */
+/** How an upstream is polled until an order is done. */
 export interface PollManifest {
   readonly request: string;
-  /** A condition of the answer. */
+  /** The condition under which the order is done. */
   readonly done: string;
   readonly failed?: string;
   /** A JSON Pointer to the reason of a failure. */
   readonly error?: string;
-  /** The request for the result, where the answer that is done does not have it. */
+  /** The request for the result, when the last polled answer does not contain it. */
   readonly result?: string;
-  /** The pause between polls; 2 unless said otherwise. */
+  /** The pause between polls; 2 by default. */
   readonly seconds?: number;
 }
 
-/** A file as an answer. */
+/** An answer that is a file. */
 export interface MediaManifest {
   /** Its media type; `image/*` for any picture. */
   readonly type: string;
   readonly max_bytes: number;
 }
 
-/** What an upstream that is an MCP server says beside its address. */
+/** The fields of an upstream that is an MCP server. */
 export interface McpServerManifest {
-  /** Over Streamable HTTP at `url`, or over standard input and output of `command`; left out: no MCP server. */
+  /** Streamable HTTP at `url`, or standard input and output of `command`; omitted: not an MCP server. */
   readonly mcp?: "http" | "stdio";
   /** The program and its arguments. */
   readonly command?: readonly string[];
-  /** The variables that the program gets, besides `PATH`. */
+  /** The environment variables of the program, besides `PATH`. */
   readonly env?: readonly string[];
-  /** The most memory of the program and all that it starts; 512 unless said otherwise. */
+  /** The most memory of the program and its child processes; 512 by default. */
   readonly memory_mb?: number;
-  /** How many calls may be under way at once; 16 unless said otherwise. */
+  /** How many calls may run concurrently; 16 by default. */
   readonly calls?: number;
 }

@@ -1,6 +1,6 @@
 import { isObject } from "../json.ts";
 
-/** What a wallet has signed to sign in, as the header SIGN-IN-WITH-X says it (x402 extension `sign-in-with-x`). */
+/** A wallet's sign-in proof, as in the header SIGN-IN-WITH-X (x402 extension `sign-in-with-x`). */
 export interface Claim {
   readonly domain: string;
   readonly address: string;
@@ -11,7 +11,7 @@ export interface Claim {
   /** `eip191` or `ed25519`. */
   readonly type: string;
   readonly nonce: string;
-  /** ISO 8601; so are the other times. */
+  /** ISO 8601, like the other times. */
   readonly issuedAt: string;
   /** 0x hex on EVM, base58 on Solana. */
   readonly signature: string;
@@ -29,10 +29,10 @@ const MOST_CHARACTERS = 8192;
 const LONGEST_TEXT = 2048;
 const MOST_RESOURCES = 16;
 const NONCE = /^[A-Za-z0-9]{8,128}$/;
-/** Each member is a line of the signed text, or a part of one. */
+/** Each member becomes one line of the signed text, or a part of one. */
 const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u;
 
-/** Reads a proof: base64 text of JSON, or an object. Gives a sentence when it is none. */
+/** Reads a proof: base64 text of JSON, or an object. Returns a sentence when it is invalid. */
 export function readClaim(raw: string | object): Claim | string {
   const value = typeof raw === "string" ? decode(raw) : raw;
   if (!isObject(value)) return "it is not base64 of a JSON object";
@@ -50,10 +50,7 @@ export function readClaim(raw: string | object): Claim | string {
   return given as unknown as Claim; // Every member was checked above.
 }
 
-/**
- * The text that was signed: EIP-4361 on EVM; on Solana the same form, but for the empty lines around a statement
- * (CAIP-122).
- */
+/** The signed text: EIP-4361 on EVM; CAIP-122 on Solana, which lacks the empty lines around a statement. */
 export function toMessage(claim: Claim): string {
   const { domain, address, statement, chainId, resources } = claim;
   const [namespace, reference] = chainId.split(":");
@@ -84,6 +81,6 @@ function decode(text: string): unknown {
   try {
     return JSON.parse(Buffer.from(text, "base64").toString("utf8"));
   } catch {
-    return undefined; // The caller names the fault.
+    return undefined; // The caller reports the fault.
   }
 }

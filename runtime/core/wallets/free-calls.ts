@@ -4,13 +4,14 @@ import type { Store } from "../store.ts";
 import type { SignedInWallet } from "./sign-in.ts";
 
 /**
- * The calls that a manifest gives away (`free`), counted in the store for all processes: by wallet, and for the whole site,
- * since anybody can make any number of wallets.
+ * The free calls of a service (`free` in its manifest), counted in the store for all processes: per wallet, and for the
+ * whole site, since anybody can create wallets.
  */
 export interface FreeCalls {
   /**
-   * Takes one; gives how to return it to the wallet when the call fails, or why there is none left: a sentence. Failed calls
-   * cost the seller, too: a wallet begins three times as many at most, and for the whole site each one counts.
+   * Takes a free call. Returns a function that gives the call back to the wallet when it fails; or a sentence when none
+   * is left. Failed calls cost the seller, too: a wallet may begin at most three times its free calls, and for the site
+   * every call counts.
    */
   take(service: Service, wallet: SignedInWallet): Promise<(() => Promise<void>) | string>;
 }
@@ -18,17 +19,17 @@ export interface FreeCalls {
 export interface FreeCallsDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** How many calls of all services all wallets together get in a day. */
+  /** How many free calls all wallets together get per day, over all services. */
   readonly mostPerDay: number;
 }
 
 const PERIOD_MS = { hour: 60 * 60_000, day: 24 * 60 * 60_000 } as const;
 const BEGUN_PER_CALL = 3;
-/** Counters outlive their period, so that processes whose clocks differ count alike. */
+/** Counters are kept longer than their period, since the clocks of processes differ. */
 const MARGIN_MS = 60 * 60_000;
 
 export function createFreeCalls({ store, clock, mostPerDay }: FreeCallsDeps): FreeCalls {
-  /** The counter of the period that it is now, which begins at a whole hour or day (UTC). */
+  /** The counter of the current hour or day (UTC). */
   const countIn = (name: string, per: keyof typeof PERIOD_MS): ((by: number) => Promise<number>) => {
     const key = `free:${name}:${Math.floor(clock.now() / PERIOD_MS[per])}`;
     return (by) => store.incr(key, by, PERIOD_MS[per] + MARGIN_MS);

@@ -6,11 +6,11 @@ import type { Service } from "../service.ts";
 import type { FreeCalls } from "./free-calls.ts";
 import type { SignedInWallet, SignIns } from "./sign-in.ts";
 
-/** Calls of wallets that sign in instead of paying. */
+/** Serves calls of wallets that sign in instead of paying. */
 export interface Members {
-  /** A call of a service that only wallets may call (`sign_in`). @throws Problem as every call. */
+  /** A call of a service with `sign_in` and without a price. @throws Problem as every call. */
   serve(service: Service, invocation: Invocation): Promise<Outcome>;
-  /** A call without a payment of a service with a price: one of the wallet's free calls, or the challenge. */
+  /** A call without a payment of a priced service: one of the wallet's free calls, or the challenge. */
   giveAway(service: Service, invocation: Invocation): Promise<Outcome>;
 }
 
@@ -47,7 +47,7 @@ export function createMembers({ signIns, freeCalls, offers, rules }: MembersDeps
       try {
         return await run(service, invocation, input, wallet);
       } catch (error) {
-        await giveBack().catch(() => {}); // The store is away: the call counts, and the failure is told.
+        await giveBack().catch(() => {}); // Without the store, the call counts; the failure is thrown below.
         throw error;
       }
     },

@@ -7,11 +7,11 @@ import type { PaymentRecord } from "../payments/record.ts";
 import { readRecord } from "../payments/reservations.ts";
 import type { Store } from "../store.ts";
 
-/** The list of what each account has bought. */
+/** The purchases of each account. */
 export interface PurchaseList extends Purchases {
   /**
-   * Takes a place on the payer's list at once, in the transaction of whatever is written beside it; what it gives puts the
-   * purchase there. A place that stays empty is not shown.
+   * Reserves a place in the payer's list, in the same transaction as other writes of this turn; the returned function
+   * writes the purchase there. A place that stays empty is not shown.
    */
   place(purchase: VerifiedPurchase): () => Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface PurchaseListDeps {
   readonly clock: Clock;
 }
 
-/** An entry of a list. What was bought stands in the payment's record, for as long as that is kept. */
+/** An entry of a list. It refers to the payment's record, which may expire earlier. */
 interface Entry {
   readonly key: string;
   readonly service: string;
@@ -30,7 +30,7 @@ interface Entry {
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** A list shows today and the days before it. */
+/** How many days before today a list shows. */
 const DAYS = 2;
 const ENTRY_MS = (DAYS + 1) * DAY_MS;
 const ID = /^(\d{5})-(\d{1,9})-([0-9a-f]{8})$/;
@@ -46,7 +46,7 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
       const account = payerOf(payer, offer);
       const day = today();
       const counted = store.incr(countKey(account, day), 1, ENTRY_MS, "lazy");
-      counted.catch(() => {}); // Whoever puts the purchase there is told.
+      counted.catch(() => {}); // The returned function rejects with the same error.
       return async () => {
         const entry: Entry = { key, service: service.manifest.id, at: clock.now() };
         await store.set(entryKey(account, day, await counted), entry, ENTRY_MS, "lazy");
@@ -76,7 +76,7 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
     return found;
   }
 
-  /** What became of a purchase; undefined when nothing was bought. */
+  /** The state of a purchase; undefined when nothing was bought. */
   async function show(account: string, day: number, at: number): Promise<BoughtCall | undefined> {
     const entry = await store.get<Entry>(entryKey(account, day, at));
     const record = entry && (await readRecord(store, entry.key));
@@ -92,7 +92,7 @@ export function createPurchaseList({ store, clock }: PurchaseListDeps): Purchase
   }
 }
 
-/** How many entries of one day are read for one list: those that were refused are not shown. */
+/** How many entries of one day are read for one list: refused payments have entries but are not shown. */
 const MOST_READ = 200;
 
 const toTag = (account: string): string => sha256(account).slice(0, 8);

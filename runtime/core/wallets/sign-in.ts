@@ -3,30 +3,30 @@ import type { Clock } from "../../api/capabilities.ts";
 import type { Store } from "../store.ts";
 import { type Claim, readClaim, toMessage } from "./claim.ts";
 
-/** A wallet that has proved itself by a signature, without paying. */
+/** A wallet that has proved itself by a signature. */
 export interface SignedInWallet {
   readonly address: string;
-  /** Its accounts as `<CAIP-2>:<address>`: a key's on all networks of its kind, a contract's on its own alone. */
+  /** The accounts as `<CAIP-2>:<address>`: on all networks of its kind for a key, on one network for a contract. */
   readonly accounts: readonly string[];
-  /** What counts as one wallet. */
+  /** Identifies the wallet in counters. */
   readonly id: string;
 }
 
 /** Wallets that sign in (x402 extension `sign-in-with-x`; EIP-4361 and CAIP-122). */
 export interface SignIns {
-  /** What a challenge says about it: a new nonce each time. */
+  /** The sign-in extension of a challenge, with a new nonce each time. */
   declare(): Readonly<Record<string, unknown>>;
   /**
-   * Checks a proof, which counts once. Gives the wallet, or why it is refused: a sentence.
+   * Verifies a proof, which can be used once. Returns the wallet, or a sentence that says why it is refused.
    * @param raw the value of the header SIGN-IN-WITH-X (base64 of JSON), or the object itself
-   * @throws Problem `unavailable`, `upstream-failed` when nobody can tell.
+   * @throws Problem `unavailable`, `upstream-failed` when the verification failed.
    */
   verify(raw: string | object): Promise<SignedInWallet | string>;
 }
 
 /**
- * Whether a signature over a text is a wallet's: `key` when its own key has made it, `contract` when the contract at the
- * address takes it (ERC-1271). @throws Problem `upstream-failed` when the chain cannot be asked.
+ * Whether a wallet has signed a text: `key` when its own key did, `contract` when the contract at the address accepts
+ * the signature (ERC-1271). @throws Problem `upstream-failed` when the chain cannot be asked.
  */
 export type ProveWallet = (claim: {
   readonly network: string;
@@ -36,7 +36,7 @@ export type ProveWallet = (claim: {
 }) => Promise<"key" | "contract" | undefined>;
 
 export interface SignInsDeps {
-  /** The public base URL: proofs are for its host and origin. */
+  /** The public base URL; a proof must name its host and origin. */
   readonly baseUrl: string;
   /** CAIP-2. */
   readonly networks: readonly string[];
@@ -45,7 +45,7 @@ export interface SignInsDeps {
   readonly clock: Clock;
 }
 
-/** How old a proof may be. */
+/** The maximum age of a proof. */
 const LIFE_MS = 5 * 60_000;
 /** How far a wallet's clock may be ahead. */
 const SKEW_MS = 60_000;

@@ -6,7 +6,7 @@ import type { Deliveries } from "./deliveries.ts";
 import type { WebhookEvent, WebhookType } from "./events.ts";
 import type { Outbox, WebhookEndpoint } from "./outbox.ts";
 
-/** Tells receivers of the lines of the shop's book, from where each of them stands: one process at a time. */
+/** Sends the lines of the shop's book to receivers, each from its own position on; in one process at a time. */
 export interface BookFeed {
   start(): void;
   close(): Promise<void>;
@@ -22,7 +22,7 @@ export interface BookFeedDeps {
   readonly everyMs?: number;
 }
 
-/** The last line that a receiver was told of; none where the book was empty when it came. */
+/** The last line that a receiver got; none when the book was empty at the receiver's start. */
 interface Cursor {
   readonly seq: number;
   readonly id?: string;
@@ -30,7 +30,7 @@ interface Cursor {
 
 const EVERY_MS = 2000;
 const PAGE = 200;
-/** While so many messages wait for a receiver, it is told of no further lines: the book keeps them. */
+/** With this many waiting messages a receiver gets no further lines; the book keeps them. */
 const MOST_WAITING = 1000;
 const TYPES: Readonly<Record<BookLine["kind"], WebhookType>> = {
   sale: "sale",
@@ -82,7 +82,7 @@ export function createBookFeed(deps: BookFeedDeps): BookFeed {
     { id, events }: WebhookEndpoint,
     books: Pick<Books, "refresh" | "since" | "find" | "lines">,
   ): Promise<void> {
-    await books.refresh(); // Now, because another process may have told of lines that this one had not seen.
+    await books.refresh(); // Under the lease, because another process may have sent lines that this one had not read.
     const known = await store.get<Cursor>(`webhook-cursor:${id}`);
     const cursor = known ?? newest(books);
     if (!known) await store.set(`webhook-cursor:${id}`, cursor);
@@ -91,7 +91,7 @@ export function createBookFeed(deps: BookFeedDeps): BookFeed {
     for (const line of lines) {
       const event = toBookEvent(line);
       if (events?.includes(event.type) ?? true) await outbox.publishTo(id, event);
-      // After each line: a process that dies lets the next one repeat one event, and no more.
+      // Stored after each line, so that a crash repeats at most one event.
       const told: Cursor = { seq: line.seq, id: line.id };
       await store.set(`webhook-cursor:${id}`, told, undefined, line === lines.at(-1) ? "durable" : "lazy");
     }
@@ -104,22 +104,22 @@ export function createBookFeed(deps: BookFeedDeps): BookFeed {
   }
 }
 
-/** A new receiver is told of what happens from now on. */
+/** A new receiver gets only what happens from now on. */
 function newest(books: Pick<Books, "lines">): Cursor {
   const [line] = books.lines({}, { limit: 1, order: "newest-first" });
   return line ? { seq: line.seq, id: line.id } : { seq: 0 };
 }
 
 /**
- * Where a line stands in this machine's book, which may number its lines in another way than the last one's. When the book
- * has forgotten it, all that is left in the book is newer.
+ * The number of a line in this machine's book, where it may differ from the number on another machine. When the book no
+ * longer has the line, everything left in the book is newer.
  */
 function placeOf({ seq, id }: Cursor, books: Pick<Books, "find">): number {
   if (id === undefined) return seq;
   return books.find(id).find((line) => line.id === id)?.seq ?? 0;
 }
 
-/** A line of the book as receivers are told of it. */
+/** A line of the book as an event. */
 export function toBookEvent(line: BookLine): WebhookEvent {
   const { id, kind, of, at, service, door, rail, network, asset, decimals, amount, usd } = line;
   const { payer, receiver, transaction, requestId: request_id, job: job_id } = line;

@@ -1,37 +1,37 @@
 import type { Store } from "../store.ts";
 import type { WebhookEvent } from "./events.ts";
 
-/** An event that a receiver has not taken yet. */
+/** An event that a receiver has not accepted yet. */
 export interface Delivery {
   readonly endpoint: string;
   readonly event: WebhookEvent;
-  /** Since when it is on record: Unix milliseconds. */
+  /** When it was recorded: Unix milliseconds. */
   readonly since: number;
   readonly failures: number;
-  /** When it is tried again: Unix milliseconds. */
+  /** When the next attempt may run: Unix milliseconds. */
   readonly notBefore: number;
-  /** Why the newest attempt failed: a sentence. */
+  /** Why the last attempt failed: a sentence. */
   readonly reason?: string;
 }
 
-/** Deliveries on record, by key: `<endpoint>:<event id>`. */
+/** The records of deliveries, by key: `<endpoint>:<event id>`. */
 export interface Deliveries {
-  /** Puts one on record, unless it is there already; gives its key. */
+  /** Records a delivery, unless it is on record already; returns its key. */
   add(delivery: Delivery): Promise<string>;
   read(key: string): Promise<Delivery | undefined>;
   update(key: string, delivery: Delivery): Promise<void>;
-  /** The keys of what is still to be told to a receiver. */
+  /** The keys of the waiting deliveries of a receiver. */
   list(endpoint: string): AsyncIterable<string>;
   end(key: string): Promise<void>;
   giveUp(key: string, delivery: Delivery): Promise<void>;
-  /** What was given up within the last month. */
+  /** The deliveries that were given up within the last month. */
   givenUp(): AsyncIterable<Delivery>;
-  /** Forgets that a delivery was given up. */
+  /** Removes a given-up delivery. */
   forget(delivery: Delivery): Promise<void>;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Receivers that are taken out of the site are not told any more: what waits for them lapses. */
+/** How long deliveries wait. Those of receivers that were removed from the site expire. */
 const WAITING_MS = 7 * DAY_MS;
 const GIVEN_UP_MS = 30 * DAY_MS;
 

@@ -1,11 +1,11 @@
 import type { WebhookManifest } from "../seller-terms.ts";
 
-/** What a seller's systems can be told of. */
+/** The types of events that sellers can receive. */
 export type WebhookType = NonNullable<WebhookManifest["events"]>[number];
 
-/** Something that has happened, as it is told. */
+/** An event that is sent to receivers. */
 export interface WebhookEvent {
-  /** The same each time that it is told: at most 128 letters, digits, `_`, `-`, `.` and `:`. */
+  /** The same for every attempt: at most 128 letters, digits, `_`, `-`, `.` and `:`. */
   readonly id: string;
   readonly type: WebhookType;
   /** When it happened: Unix milliseconds. */

@@ -8,20 +8,20 @@ import type { WebhookEvent, WebhookType } from "./events.ts";
 /** A receiver of webhooks. */
 export interface WebhookEndpoint {
   readonly id: string;
-  /** What it is told of; undefined means everything. */
+  /** The types of events that it receives; undefined means all. */
   readonly events?: readonly WebhookType[] | undefined;
 }
 
-/** Sends an event once. Gives why it was not taken: a sentence. Never rejects. */
+/** Sends an event once. Returns a sentence when it was not accepted. Never rejects. */
 export type PostWebhook = (endpoint: string, event: WebhookEvent, signal: AbortSignal) => Promise<string | undefined>;
 
-/** Tells receivers of events: each at least once, as long as it is taken within a day. */
+/** Delivers events to receivers at least once, with retries for a day. */
 export interface Outbox {
-  /** Puts an event on record for everybody who wants it. @throws Problem `unavailable`. */
+  /** Records an event for every receiver of its type. @throws Problem `unavailable`. */
   publish(event: WebhookEvent): Promise<void>;
-  /** Puts it on record for one receiver, whether it wants it or not. @throws Problem `unavailable`. */
+  /** Records an event for one receiver, whatever types it receives. @throws Problem `unavailable`. */
   publishTo(endpoint: string, event: WebhookEvent): Promise<void>;
-  /** Takes up what this or another process has left to be told, now and every few seconds. */
+  /** Resumes deliveries that this or another process left open, now and every few seconds. */
   start(): void;
   close(): Promise<void>;
 }
@@ -49,9 +49,9 @@ const WAITS_MS = [
   2 * HOUR_MS,
   4 * HOUR_MS,
 ];
-/** After so long an event is not told any more. */
+/** After this time a delivery is given up. */
 const GIVE_UP_MS = 24 * HOUR_MS;
-/** So many events are told to one receiver at once. */
+/** How many events are sent to one receiver concurrently. */
 const AT_ONCE = 4;
 
 export function createOutbox({ endpoints, post, store, clock, log, sweepMs = 5000 }: OutboxDeps): Outbox {

@@ -6,20 +6,20 @@ import type { Distrust, RailStatus } from "../x402/rails.ts";
 import type { WebhookEvent } from "./events.ts";
 import type { Outbox } from "./outbox.ts";
 
-/** Tells receivers of what wants somebody's attention. */
+/** Sends events about troubles that need the operator's attention. */
 export interface Troubles {
-  /** Puts it on record to be told. @throws Problem `unavailable`. */
+  /** Records the event of a failed job. @throws Problem `unavailable`. */
   jobFailed(job: FailedJob): Promise<void>;
-  /** Looks at rails and refunds, now and again and again. */
+  /** Checks rails, facilitators and refunds, now and periodically. */
   start(): void;
   close(): Promise<void>;
 }
 
 export interface TroublesDeps {
   readonly outbox: Pick<Outbox, "publish">;
-  /** By id. */
+  /** Keyed by the rail's id. */
   readonly railStatuses: () => ReadonlyMap<string, RailStatus>;
-  /** The facilitators that are not believed now. */
+  /** The facilitators that are distrusted now. */
   readonly distrusted: () => readonly Distrust[];
   readonly refunds: Pick<RefundRecords, "list">;
   readonly store: Store;
@@ -30,15 +30,15 @@ export interface TroublesDeps {
 
 const EVERY_MS = 10_000;
 const MINUTE_MS = 60_000;
-/** A rail that comes back sooner is not spoken of. */
+/** A shorter outage of a rail is not reported. */
 const DOWN_MS = MINUTE_MS;
-/** A rail that stays down is spoken of once in an hour. */
+/** A rail that stays down is reported once per hour. */
 const HOUR_MS = 60 * MINUTE_MS;
 const TOLD_MS = 90 * 24 * HOUR_MS;
 
 export function createTroubles(deps: TroublesDeps): Troubles {
   const { outbox, railStatuses, distrusted, refunds, store, clock, log, everyMs = EVERY_MS } = deps;
-  /** Since when rails are down: Unix milliseconds. */
+  /** When each rail went down: Unix milliseconds. */
   const downSince = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -78,7 +78,7 @@ export function createTroubles(deps: TroublesDeps): Troubles {
     }
   }
 
-  /** Each is told at once, and again after it was pardoned and has lied again. */
+  /** Reports each distrusted facilitator at once, and again when it is distrusted again after a pardon. */
   async function lookAtFacilitators(): Promise<void> {
     for (const { facilitator, network, reason, since } of distrusted()) {
       const data = { facilitator, network, reason, since: new Date(since).toISOString() };
@@ -96,7 +96,7 @@ export function createTroubles(deps: TroublesDeps): Troubles {
     }
   }
 
-  /** On record first, and marked as told afterwards: a crash between the two tells it again. */
+  /** Records the event first and the mark afterwards: a crash in between repeats the event. */
   async function tellOnce(event: WebhookEvent): Promise<void> {
     const key = `webhook-told:${event.id}`;
     if (await store.get(key)) return;

@@ -1,10 +1,10 @@
 import type { Manifest, RailManifest, SiteManifest } from "../set/manifest.ts";
 import type { PaymentRequired, PaymentRequirements, ResourceInfo } from "./x402.ts";
 
-/** A 402 in every form in which it is sent, encoded once. */
+/** A 402 in every form that is sent, encoded once. */
 export interface Challenge {
   readonly required: PaymentRequired;
-  /** The same with lean extensions, for whoever sends it back with a payment. */
+  /** The challenge with the short extensions, which clients echo in the payment. */
   readonly lean: PaymentRequired;
   /** The JSON of `required`. */
   readonly body: Buffer;
@@ -14,27 +14,27 @@ export interface Challenge {
   v1(): Buffer;
 }
 
-/** The `error` of a challenge that refuses nothing. */
+/** The `error` of a challenge when no payment was refused. */
 export const UNPAID = "Payment required";
 
-/** The `error` of a challenge that asks for a signature alone. */
+/** The `error` of a challenge that asks only for a sign-in. */
 export const NOT_SIGNED_IN = "A wallet must sign in";
 
-/** The largest head of a 402, in bytes, unless the site names another: nginx refuses more than 4096 by default. */
+/** The default limit of the size of a 402's head, in bytes: nginx refuses more than 4096 by default. */
 export const HEAD_BYTES = 3900;
-/** What a head has beside the challenge, with a request id of 64 characters. */
+/** The bytes of the head besides the challenge, with a request id of 64 characters. */
 const BESIDE_BYTES = 700;
-/** PAYMENT-RESPONSE, which a refusal may have, too. */
+/** The bytes of PAYMENT-RESPONSE, which a refusal may have. */
 const RECEIPT_BYTES = 700;
 
-/** How many bytes of JSON a challenge has left for `extensions` in a head of `headBytes`; may be negative. */
+/** The bytes of JSON that are left for `extensions` in a head of `headBytes`; may be negative. */
 export function roomIn(headBytes: number, { error, ...rest }: Omit<PaymentRequired, "extensions">): number {
   const beside = BESIDE_BYTES + (error === UNPAID ? 0 : RECEIPT_BYTES);
   const most = Math.floor((headBytes - beside) / 4) * 3; // The header is base64.
   return most - Buffer.byteLength(JSON.stringify({ error, ...rest, extensions: {} })) + 2;
 }
 
-/** A 402 in every form in which it is sent. The JSON and its base64 are made once. */
+/** Makes a 402. The JSON and its base64 are made once. */
 export function createChallenge(
   required: PaymentRequired,
   rails: readonly RailManifest[],
@@ -60,8 +60,8 @@ export const toResource = (manifest: Manifest, site: SiteManifest, url: string):
 });
 
 /**
- * The deprecated version 1 of the same challenge (x402-specification-v1, section 5.1). Its payments name a network and no
- * token, so that of each network only the first token is offered.
+ * The deprecated version 1 of the challenge (x402-specification-v1, section 5.1). A v1 payment names a network but no
+ * token, so only the first token of each network is offered.
  */
 function toV1({ error, resource, accepts }: PaymentRequired, rails: readonly RailManifest[]): object {
   const firsts = accepts.filter(({ network }, at) => accepts.findIndex((offer) => offer.network === network) === at);

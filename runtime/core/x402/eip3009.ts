@@ -1,7 +1,7 @@
 import type { Hex } from "../../api/capabilities.ts";
 import { isObject } from "../json.ts";
 
-/** What a payer signed (EIP-3009, `TransferWithAuthorization`), with its signature: x402's scheme `exact` on EVM. */
+/** A signed authorization (EIP-3009, `TransferWithAuthorization`) with its signature: scheme `exact` on EVM. */
 export interface Eip3009 {
   readonly signature: Hex;
   readonly authorization: {
@@ -11,14 +11,14 @@ export interface Eip3009 {
     readonly value: string;
     /** Unix seconds. */
     readonly validAfter: string;
-    /** Unix seconds; the token takes it before this moment only. */
+    /** Unix seconds; the token accepts the authorization only before this time. */
     readonly validBefore: string;
     /** 32 bytes. */
     readonly nonce: Hex;
   };
 }
 
-/** Reads the payload of a payment, and nothing that stands beside the authorization; undefined when it holds none. */
+/** Reads the authorization of a payload and drops other members; undefined when there is none. */
 export function readEip3009(payload: Readonly<Record<string, unknown>>): Eip3009 | undefined {
   const { signature, authorization } = payload;
   if (!isHex(signature) || !isObject(authorization)) return undefined;
@@ -31,7 +31,7 @@ export function readEip3009(payload: Readonly<Record<string, unknown>>): Eip3009
   return { signature, authorization: { from, to, value, validAfter, validBefore, nonce } };
 }
 
-/** Who has signed a payload that was read before it was kept; undefined where it does not say so. */
+/** The signer of a stored payload, which was read before; undefined when it names none. */
 export function signerOf({ authorization }: Readonly<Record<string, unknown>>): string | undefined {
   return isObject(authorization) && typeof authorization.from === "string" ? authorization.from : undefined;
 }

@@ -2,7 +2,7 @@ import { isObject } from "../json.ts";
 import { toUint256 } from "./eip3009.ts";
 import { parsePayment, type Refusal } from "./read-payment.ts";
 
-/** A field of a payment, by its path from the outside in, and what it must be. */
+/** A rule about a field of a payment: its path, what it must be, and the test. */
 type Rule = readonly [path: string, must: string, holds: (value: unknown) => boolean];
 
 const isText = (value: unknown): boolean => typeof value === "string";
@@ -39,8 +39,7 @@ const SOLANA: readonly Rule[] = [
 ];
 
 /**
- * Why `readPayment` has refused a payment: the first field that is not what it must be. Undefined where there is no more
- * to say than the refusal does.
+ * Why `readPayment` has refused a payment: the first invalid field. Undefined when the refusal says everything.
  */
 export function explainPayment(
   refusal: Refusal,

@@ -5,17 +5,17 @@ import type { PaymentRequirements, SettleResponse } from "./x402.ts";
 /** Signed offers and receipts (x402 extension `offer-receipt`, format `jws`: EdDSA under a did:web key of this host). */
 export interface Proofs {
   /**
-   * The extension of a challenge: one signed offer for each of `accepts`, good for as long as the challenge is payable. The
-   * same object for the same list, until it is time to sign anew.
+   * The extension of a challenge: one signed offer for each of `accepts`, valid as long as the challenge is payable.
+   * Returns the same object for the same list until the signature must be renewed.
    */
   offers(resource: string, accepts: readonly PaymentRequirements[]): Extension;
-  /** The extension of a receipt; undefined where nobody is known to have paid. */
+  /** The extension of a receipt; undefined when the payer is unknown. */
   receipt(sale: Sale): Extension | undefined;
 }
 
 /** A settled sale. */
 export interface Sale {
-  /** The resource that was paid for. */
+  /** The URL of the resource that was paid for. */
   readonly resource: string;
   readonly receipt: SettleResponse;
   readonly payer: string | undefined;
@@ -26,19 +26,19 @@ export interface Sale {
 type Extension = { readonly "offer-receipt": { readonly info: Readonly<Record<string, unknown>> } };
 
 export interface ProofsDeps {
-  /** The public base URL, whose host signs. */
+  /** The public base URL; its host is the signer. */
   readonly baseUrl: string;
-  /** The current key of the identity. */
+  /** Returns the current key of the identity. */
   readonly signer: () => { readonly keyId: string; readonly sign: (text: string) => Buffer };
   readonly clock: Clock;
 }
 
-/** Signed offers are used again for this long. They are payable for at least a minute (`offer_seconds`). */
+/** How long signed offers are reused; they are payable for at least a minute (`offer_seconds`). */
 const RENEW_MS = 30_000;
 
 export function createProofs({ baseUrl, signer, clock }: ProofsDeps): Proofs {
   const did = toDid(baseUrl);
-  /** By the list that a challenge holds. */
+  /** Keyed by the list of a challenge. */
   const kept = new WeakMap<readonly PaymentRequirements[], { readonly extension: Extension; readonly at: number }>();
 
   /** A compact JWS (RFC 7515) over the canonical form of the payload. */
@@ -80,7 +80,7 @@ export function createProofs({ baseUrl, signer, clock }: ProofsDeps): Proofs {
   };
 }
 
-/** The decentralized identifier of a base URL: of its host, and of its path where it has one (did:web, section 2.5.2). */
+/** The DID of a base URL: its host, and its path if it has one (did:web, section 2.5.2). */
 export function toDid(baseUrl: string): string {
   const { host, pathname } = new URL(baseUrl);
   const segments = pathname.split("/").filter((segment) => segment !== "");

@@ -1,17 +1,17 @@
 import type { RailManifest } from "../set/manifest.ts";
 import type { Facilitator, PaymentRequirements, SettlementReader } from "./x402.ts";
 
-/** A rail that is configured: its manifest, its receiving address and whoever settles on it. */
+/** A configured rail: its manifest, its receiving address and its facilitator. */
 export interface Rail {
   readonly manifest: RailManifest;
   readonly payTo: string;
   readonly facilitator: Facilitator;
   readonly settlements: SettlementReader;
-  /** Left out where only the facilitator can tell who pays. */
+  /** Omitted where only the facilitator knows the payer. */
   readonly provePayer?: ProvePayer | undefined;
 }
 
-/** The rail of an offer; for an offer in a token that has no rail any more, another one of its network. */
+/** The rail of an offer; when its token has no rail any more, another rail of its network. */
 export const railOf = (
   rails: readonly Rail[],
   { network, asset }: Pick<PaymentRequirements, "network" | "asset">,
@@ -21,7 +21,7 @@ export const railOf = (
 };
 
 /**
- * Whether a payment was signed by the payer that it names, whatever the payer holds. Said without the facilitator.
+ * Whether the payer that a payment names has signed it, whatever the payer's balance. Does not ask the facilitator.
  * @param payload as in `Payment`
  * @throws Problem `upstream-failed` when the chain cannot be asked.
  */
@@ -35,7 +35,7 @@ export type RailStatus =
     }
   | { readonly state: "down"; readonly reason: string };
 
-/** A facilitator that is not believed. */
+/** A facilitator that is distrusted. */
 export interface Distrust {
   readonly facilitator: string;
   /** CAIP-2. */

@@ -20,18 +20,18 @@ export type Refusal =
   | "authorization_used"
   | "payment_rejected";
 
-/** A payment as it came from a client: well-formed, and nothing else is known yet. */
+/** A payment from a client: well-formed, but otherwise unchecked. */
 export interface Payment {
-  /** 1 is deprecated: it names neither an offer nor a resource. */
+  /** Version 1 is deprecated: it names neither an offer nor a resource. */
   readonly x402Version: 1 | 2;
   readonly scheme: string;
   /** CAIP-2. */
   readonly network: string;
-  /** The offer that the client says it accepts (version 2). */
+  /** The offer that the client accepts (version 2). */
   readonly accepted: PaymentRequirements | undefined;
-  /** The resource that the client says it pays for (version 2, optional). */
+  /** The resource that the client pays for (version 2, optional). */
   readonly resourceUrl: string | undefined;
-  /** Nothing but the signed authorization: another member could make a facilitator settle something else. */
+  /** Only the signed authorization: another member could make a facilitator settle something else. */
   readonly payload: Readonly<Record<string, unknown>>;
   readonly authorization: Authorization;
   /** The client's own name for this purchase (extension `payment-identifier`, version 2). */
@@ -40,15 +40,15 @@ export interface Payment {
 
 /** The signed part of a payment. */
 export interface Authorization {
-  /** What can be settled once only: payer and nonce (EIP-3009), or the hash of the message (Solana). */
+  /** Identifies what can be settled only once: payer and nonce (EIP-3009), or the hash of the message (Solana). */
   readonly id: string;
-  /** SHA-256 over everything signed and the signature itself: only who holds all of it may fetch a stored answer. */
+  /** SHA-256 over all signed data and the signature: whoever has all of it may fetch a stored answer. */
   readonly fingerprint: string;
-  /** Atomic units, where the payload says so. */
+  /** Atomic units; undefined when the payload does not contain it. */
   readonly amount: bigint | undefined;
-  /** Whose money it is, where the payload says so. */
+  /** The payer; undefined when the payload does not contain it. */
   readonly payer: string | undefined;
-  /** The recipient, lower case, where the payload says so. */
+  /** The recipient in lower case; undefined when the payload does not contain it. */
   readonly payTo: string | undefined;
   /** Unix seconds; undefined on Solana, where the blockhash limits the time. */
   readonly validAfter: number | undefined;
@@ -90,7 +90,7 @@ export function readPayment(raw: string | object, networks: ReadonlyMap<string, 
   };
 }
 
-/** Undefined when there is none, which an echo of our declaration says as well; null when it is malformed. */
+/** Undefined when there is none, also in an echo of our declaration; null when it is malformed. */
 function readIdentifier(extensions: unknown): string | undefined | null {
   const named = isObject(extensions) ? extensions["payment-identifier"] : undefined;
   const id = isObject(named) && isObject(named.info) ? named.info.id : undefined;
@@ -98,7 +98,7 @@ function readIdentifier(extensions: unknown): string | undefined | null {
   return typeof id === "string" && IDENTIFIER.test(id) ? id : null;
 }
 
-/** The payment as a facilitator takes it: V1 is lifted to V2 by naming the offer it was matched with. */
+/** The payment as facilitators expect it: a v1 payment becomes v2 with the offer that it matched. */
 export function toPayload(payment: Payment, offer: PaymentRequirements, resource: string): PaymentPayload {
   return {
     x402Version: 2,
@@ -108,7 +108,7 @@ export function toPayload(payment: Payment, offer: PaymentRequirements, resource
   };
 }
 
-/** A facilitator's or an SDK's reason, in our closed list; the raw reason is kept beside it by the caller. */
+/** Maps the reason of a facilitator or an SDK to our closed list; the caller also shows the original reason. */
 export function toRefusal(reason: string | undefined): Refusal {
   const text = reason ?? "";
   if (/insufficient|balance/i.test(text)) return "insufficient_funds";
@@ -119,14 +119,14 @@ export function toRefusal(reason: string | undefined): Refusal {
   return "payment_rejected";
 }
 
-/** The JSON of a payment, unchecked; undefined where there is none. */
+/** The JSON of a payment, unchecked; undefined when it is not JSON. */
 export function parsePayment(raw: string | object): unknown {
   if (typeof raw !== "string") return raw;
   if (!BASE64.test(raw)) return undefined;
   try {
     return JSON.parse(Buffer.from(raw, "base64").toString("utf8"));
   } catch {
-    return undefined; // The caller names the fault: invalid_payload.
+    return undefined; // The caller reports `invalid_payload`.
   }
 }
 

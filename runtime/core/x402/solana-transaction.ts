@@ -1,4 +1,4 @@
-/** What the core must know of a Solana payment without any SDK: its message, and the transfer in it. */
+/** The parts of a Solana payment that the core needs, read without an SDK. */
 export interface SolanaTransaction {
   /** The bytes that are signed; two payments with the same message are the same payment. */
   readonly message: Uint8Array;
@@ -12,7 +12,7 @@ const KEY_BYTES = 32;
 const TRANSFER_CHECKED = 12; // SPL Token instruction 12: u8 tag, u64 amount (little endian), u8 decimals
 const TRANSFER_CHECKED_BYTES = 10;
 
-/** Reads a serialized, possibly partially signed transaction (legacy or version 0). Undefined when it is none. */
+/** Reads a serialized, possibly partially signed transaction (legacy or version 0). Undefined when it is malformed. */
 export function parseSolanaTransaction(base64: string): SolanaTransaction | undefined {
   const bytes = Buffer.from(base64, "base64");
   if (bytes.length === 0 || bytes.length > MAX_BYTES) return undefined;
@@ -27,7 +27,7 @@ export function parseSolanaTransaction(base64: string): SolanaTransaction | unde
     take(cursor, KEY_BYTES); // the recent blockhash
     const instructions = readInstructions(cursor);
     if (isVersioned) skipLookups(cursor);
-    if (cursor.at !== bytes.length) return undefined; // More bytes would give the same payment another identity.
+    if (cursor.at !== bytes.length) return undefined; // Trailing bytes would give the same payment another identity.
     const amounts = instructions.flatMap((data) =>
       data.length === TRANSFER_CHECKED_BYTES && data[0] === TRANSFER_CHECKED ? [data.readBigUInt64LE(1)] : [],
     );

@@ -1,4 +1,4 @@
-/** The nouns of x402 version 2, spelled as the protocol spells them (x402-specification-v2, sections 5 and 7). */
+/** The types of x402 version 2, with the protocol's names (x402-specification-v2, sections 5 and 7). */
 
 /** One offer: what must be paid, on which network, to whom. */
 export interface PaymentRequirements {
@@ -13,18 +13,18 @@ export interface PaymentRequirements {
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
-/** What is sold, as challenges describe it (section 5.1.2). */
+/** The description of what is sold (section 5.1.2). */
 export interface ResourceInfo {
   readonly url: string;
   readonly description: string;
   readonly mimeType: string;
   readonly serviceName: string;
   readonly tags: readonly string[];
-  /** Directories show no icon that is not https. */
+  /** Must be https: directories ignore other icons. */
   readonly iconUrl?: string;
 }
 
-/** The 402: the challenge. */
+/** The challenge: the body of a 402. */
 export interface PaymentRequired {
   readonly x402Version: 2;
   readonly error: string;
@@ -33,7 +33,7 @@ export interface PaymentRequired {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** A payment as facilitators take it. */
+/** A payment, in the form that facilitators expect. */
 export interface PaymentPayload {
   readonly x402Version: 2;
   readonly resource?: { readonly url: string };
@@ -50,7 +50,7 @@ export interface VerifyResponse {
   readonly payer?: string;
 }
 
-/** What became of a settlement, as a facilitator and PAYMENT-RESPONSE say it (section 5.3). */
+/** The outcome of a settlement, from a facilitator and in PAYMENT-RESPONSE (section 5.3). */
 export interface SettleResponse {
   readonly success: boolean;
   readonly errorReason?: string;
@@ -60,7 +60,7 @@ export interface SettleResponse {
   readonly transaction: string;
   readonly network: string;
   readonly amount?: string;
-  /** What this server says beyond the facilitator: a signed receipt (extension `offer-receipt`). */
+  /** Added by this server: a signed receipt (extension `offer-receipt`). */
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
@@ -72,21 +72,27 @@ export interface SupportedKind {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/** What a facilitator says of a settlement. */
+/** A facilitator's answer to a settlement. */
 export interface SettleAnswer extends SettleResponse {
-  /** Which one has said it, where several are asked in turn: a name of `members`. */
+  /** The facilitator that answered, where several are asked in turn: a name of `members`. */
   readonly by?: string | undefined;
 }
 
-/** Whoever can check a payment and carry it to the chain: over HTTP, or in this process. Drivers implement it. */
+/** Verifies and settles payments, over HTTP or in this process. Implemented by drivers. */
 export interface Facilitator {
-  /** What it takes. @throws Problem `facilitator-unavailable` when it cannot be asked, `unavailable` when nothing can be paid there. */
+  /**
+   * The kinds of payments that it accepts. @throws Problem `facilitator-unavailable` when it cannot be asked,
+   * `unavailable` when no payment is possible there.
+   */
   supported(signal: AbortSignal): Promise<readonly SupportedKind[]>;
-  /** `isValid: false` is a refusal. An outage (timeout, network, 5xx, an answer that makes no sense) throws Problem `facilitator-unavailable`. */
+  /**
+   * `isValid: false` is a refusal. @throws Problem `facilitator-unavailable` for an outage: a timeout, a network error,
+   * a status 5xx or a malformed answer.
+   */
   verify(payment: PaymentPayload, offer: PaymentRequirements, signal: AbortSignal): Promise<VerifyResponse>;
   /**
-   * Whatever it throws means that the outcome is unknown: the money may have moved. `isAgain` says that an earlier attempt
-   * may have succeeded.
+   * Every error means that the outcome is unknown: the money may have moved. `isAgain`: an earlier attempt may have
+   * succeeded.
    */
   settle(
     payment: PaymentPayload,
@@ -94,23 +100,23 @@ export interface Facilitator {
     signal: AbortSignal,
     options?: { readonly isAgain?: boolean },
   ): Promise<SettleAnswer>;
-  /** Sentences for the operator about what it has lost. @throws Problem `unavailable`. */
+  /** Sentences for the operator about gas that it has lost. @throws Problem `unavailable`. */
   warnings?(): Promise<readonly string[]>;
-  /** Calls the listener when what it supports may have changed. */
+  /** Calls the listener when the result of `supported` may have changed. */
   watch?(listener: () => void): void;
-  /** Where several are asked in turn: each of them. */
+  /** The facilitators that are asked in turn, where there are several. */
   readonly members?: readonly { readonly name: string; readonly facilitator: Facilitator }[];
 }
 
-/** What a chain says of one payment, independently of any facilitator. */
+/** The state of one payment on its chain, independent of any facilitator. */
 export type SettlementState =
   | { readonly state: "settled"; readonly transaction: string }
-  /** Not settled, and it still could be. */
+  /** Not settled, but it can still be. */
   | { readonly state: "open" }
-  /** Not settled, and it never can be: cancelled, or expired by the chain's own clock. */
+  /** Not settled, and it can never be: cancelled, or expired by the chain's clock. */
   | { readonly state: "dead" };
 
-/** Reads the fate of a payment from its chain. One for each network. */
+/** Reads the states of payments from their chain. One for each network. */
 export interface SettlementReader {
   /**
    * "settled" only when the chain holds a successful transfer of at least `offer.amount` of `offer.asset` to `offer.payTo`
@@ -118,18 +124,18 @@ export interface SettlementReader {
    * @throws Problem `upstream-failed` when the chain cannot be read: then nothing is known.
    */
   find(payment: PaymentPayload, offer: PaymentRequirements, signal: AbortSignal): Promise<SettlementState>;
-  /** What a payer holds of the offer's asset now, in atomic units. @throws Problem `upstream-failed`. */
+  /** The payer's balance of the offer's asset, in atomic units. @throws Problem `upstream-failed`. */
   balance(payer: string, offer: PaymentRequirements, signal: AbortSignal): Promise<bigint>;
 }
 
-/** How a job was paid, as its refund needs it. */
+/** How a job was paid for: the data that its refund needs. */
 export interface JobPayment {
   /** CAIP-2. */
   readonly network: string;
   readonly asset: string;
   /** Atomic units, decimal text. */
   readonly amount: string;
-  /** The verified EVM address or Solana public key; null when the facilitator did not say. */
+  /** The verified EVM address or Solana public key; null when unknown. */
   readonly payer: string | null;
   readonly transaction: string;
 }

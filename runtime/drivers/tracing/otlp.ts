@@ -2,7 +2,7 @@ import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-base";
 import type { Log } from "../../api/capabilities.ts";
 
 export interface OtlpOptions {
-  /** The collector's address, without `/v1/traces`. */
+  /** The collector's URL, without `/v1/traces`. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly log: Log;
@@ -13,7 +13,7 @@ const TIMEOUT_MS = 10_000;
 const OK = 0;
 const FAILED = 1;
 
-/** Sends spans to a collector (OTLP 1.x over HTTP, JSON encoding). What it does not take is lost, and logged. */
+/** Sends spans to a collector (OTLP 1.x over HTTP, JSON encoding). Rejected spans are lost, and logged. */
 export function createOtlpExporter({ endpoint, headers, log }: OtlpOptions): SpanExporter {
   const url = `${endpoint.replace(/\/$/, "")}/v1/traces`;
   const sending = new Set<Promise<void>>();
@@ -60,7 +60,7 @@ function toRequest(spans: readonly ReadableSpan[]): object {
 
 function toSpan(span: ReadableSpan): object {
   const { name, kind, startTime, endTime, attributes, status, parentSpanContext } = span;
-  const { traceId, spanId } = span.spanContext(); // A method: the SDK's spans are objects of a class.
+  const { traceId, spanId } = span.spanContext(); // A method of the SDK's class, so it is not destructured.
   return {
     traceId,
     spanId,

@@ -7,20 +7,20 @@ import { Problem } from "../../api/problem.ts";
 import type { TraceStep } from "../../core/trace.ts";
 import { createOtlpExporter, type OtlpOptions } from "./otlp.ts";
 
-/** Spans of requests and of the steps of calls, for a collector. */
+/** Traces requests and the steps of calls. */
 export interface Tracing {
-  /** Gives each request a span, which goes on with the caller's `traceparent` (W3C Trace Context), until it is answered. */
+  /** Gives each request a span until it is answered, as a child of the caller's `traceparent` (W3C Trace Context). */
   wrap(listener: RequestListener): RequestListener;
   readonly trace: TraceStep;
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   close(): Promise<void>;
 }
 
-/** Probes are no calls. */
+/** Health checks are not traced. */
 const UNTRACED = /^\/(?:health|ready)(?:\?|$)/;
 const NAMED = { get: (headers: object, name: string) => (headers as Record<string, string>)[name], keys: Object.keys };
 
-/** Nothing of the SDK is registered for the whole process: plugins may trace on their own. */
+/** Registers nothing of the SDK globally: plugins may trace on their own. */
 export function createTracing(options: OtlpOptions): Tracing {
   const provider = new BasicTracerProvider({
     spanProcessors: [new BatchSpanProcessor(createOtlpExporter(options))],
@@ -45,7 +45,7 @@ export function createTracing(options: OtlpOptions): Tracing {
     },
     async trace(step, work) {
       const around: Context = contexts.active();
-      if (!spans.getSpan(around)) return work(); // Background work belongs to no request.
+      if (!spans.getSpan(around)) return work(); // Background work has no request.
       const span = tracer.startSpan(step, {}, around);
       try {
         return await contexts.with(spans.setSpan(around, span), work);

@@ -3,7 +3,7 @@ import type { Clock } from "../../api/capabilities.ts";
 import { toWebhookBody } from "../../core/webhooks/events.ts";
 import type { PostWebhook } from "../../core/webhooks/outbox.ts";
 
-/** Where a receiver is, and the secrets that sign its messages: two while one replaces the other. */
+/** A receiver's URL, and the secrets that sign its messages: two during a rotation. */
 export interface WebhookTarget {
   readonly url: string;
   /** `whsec_` and base64. */
@@ -11,16 +11,16 @@ export interface WebhookTarget {
 }
 
 export interface PostWebhookDeps {
-  /** By the receiver's id. */
+  /** Keyed by the receiver's id. */
   readonly targets: ReadonlyMap<string, WebhookTarget>;
   readonly clock: Clock;
   readonly timeoutMs?: number;
 }
 
-/** As long as the receiver may take (Standard Webhooks: 15 to 30 seconds). */
+/** The timeout of a receiver (Standard Webhooks: 15 to 30 seconds). */
 const TIMEOUT_MS = 20_000;
 
-/** Sends messages as Standard Webhooks says: signed, with an id that stays the same, and no redirection followed. */
+/** Sends messages according to Standard Webhooks: signed, with an id that stays the same. Follows no redirects. */
 export function createPostWebhook({ targets, clock, timeoutMs = TIMEOUT_MS }: PostWebhookDeps): PostWebhook {
   return async (endpoint, event, signal) => {
     const target = targets.get(endpoint);
@@ -48,7 +48,7 @@ export function createPostWebhook({ targets, clock, timeoutMs = TIMEOUT_MS }: Po
   };
 }
 
-/** Whether a secret signs: `whsec_` and the base64 of 24 to 64 bytes (Standard Webhooks, "Signature scheme"). */
+/** Whether a secret is valid: `whsec_` and the base64 of 24 to 64 bytes (Standard Webhooks, "Signature scheme"). */
 export function isWebhookSecret(text: string): boolean {
   const bytes = Buffer.from(text.replace(/^whsec_/, ""), "base64");
   const isBase64 = bytes.toString("base64").replace(/=+$/, "") === text.replace(/^whsec_/, "").replace(/=+$/, "");
