@@ -34,10 +34,7 @@ export interface A2aServerOptions {
 type MethodAnswer = A2aRefusal | { readonly result: object; readonly call?: DoorCall };
 
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i;
-/**
- * A body counts as one request, and as one more for each of these bytes: its input is stored with the task until the
- * task is paid.
- */
+/** A body counts as one more request for each 16 KB, because its input is stored until the task is paid. */
 const BYTES_OF_ONE = 16_384;
 
 /** The door between agents. */

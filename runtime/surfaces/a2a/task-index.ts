@@ -35,8 +35,8 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const UNPAID_MS = 15 * MINUTE_MS;
 /**
- * A list is stored in periods, and only the newest periods are read. Unpaid tasks are in short periods, paid ones in
- * long periods.
+ * A list is stored in periods, and only the newest periods are read. Unpaid tasks are in short periods, paid tasks and
+ * jobs in long ones.
  */
 const SHORT = { name: "m", periodMs: 30 * MINUTE_MS, periods: 2 } as const;
 const LONG = { name: "d", periodMs: DAY_MS, periods: 3 } as const;

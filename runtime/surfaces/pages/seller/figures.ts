@@ -30,7 +30,7 @@ export function toEarned(sums: readonly BookSum[]): Earned {
   };
 }
 
-/** Dollars for people: two decimals from a dollar on, more for smaller amounts. */
+/** Dollars for people: two decimals from a dollar on, three significant digits below. */
 export function toUsd(nano: bigint): string {
   const sign = nano < 0n ? "-" : "";
   const value = Number(nano < 0n ? -nano : nano) / 1e9;

@@ -65,7 +65,7 @@ function toAnswered({ sentAt, goneAt, later }: SaleAnswer): readonly Moment[] {
 
 /** Shown when nothing is known about the answer. */
 const UNANSWERED = html`<p class="quiet">No answer is on record: it was never fetched, it was sent in the last five seconds, or the sale is
-older than 90 days. Who sends the same payment again gets what was paid for while it is kept.</p>`;
+older than 90 days. Sending the same payment again returns the stored answer while it is kept.</p>`;
 
 const AFTERWARDS = {
   refund: "It was paid back",
