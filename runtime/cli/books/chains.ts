@@ -9,24 +9,27 @@ import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import type { Config } from "../config/config.ts";
 import { railVariables } from "../config/serve.ts";
 
-/** Where a rail's chain is asked, and which addresses are known to receive on it. */
+/** A rail's chain, and the addresses that receive payments on it. */
 export interface RailChain {
-  /** Undefined where nobody says where the chain is. */
+  /** Undefined when no RPC URL is configured. */
   readonly chain: TransferReader | undefined;
   readonly receivers: readonly string[];
 }
 
 export interface ChainPlace {
   readonly config: Config;
-  /** Set for a sandbox: its data directory. */
+  /** The data directory of a sandbox; undefined for a real shop. */
   readonly sandboxDir: string | undefined;
-  /** Where a sandbox is asked for its chains. */
+  /** The URL of a running sandbox, which names its chains. */
   readonly url: string;
 }
 
 const PATIENCE_MS = 5000;
 
-/** The chains of rails. @throws Problem `unavailable` when a sandbox does not run: its chains end with it. */
+/**
+ * The chains of rails. @throws Problem `unavailable` when the sandbox is not running: its chains exist only as long as
+ * it runs.
+ */
 export async function openChains(place: ChainPlace): Promise<(rail: RailManifest) => RailChain> {
   const { config, sandboxDir } = place;
   if (sandboxDir === undefined)
@@ -51,7 +54,7 @@ function openReader({ network, asset }: RailManifest, url: string): TransferRead
   return createEvmTransfers({ client, asset });
 }
 
-/** What a running sandbox says of itself. @throws Problem `unavailable` when none answers there. */
+/** The answer of a running sandbox to `GET /sandbox`. @throws Problem `unavailable` when none answers there. */
 export async function describeSandbox(url: string): Promise<SandboxDescription> {
   const where = `${url}/sandbox`;
   try {

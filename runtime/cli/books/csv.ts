@@ -9,10 +9,13 @@ import { feeOfLine } from "./fees.ts";
 import type { GroupRow } from "./groups.ts";
 import { explorerOf, railOfToken } from "./rails.ts";
 
-/** What accountants import (RFC 4180): UTC times, what takes off is negative. */
+/** Writes CSV for accounting software (RFC 4180). Times are in UTC; refunds and reversals are negative. */
 export interface SalesCsv {
   readonly head: string;
-  /** @param fees of these lines. @param lone fees that belong to no line, oldest first; those of one moment come first */
+  /**
+   * @param fees of these lines. @param lone fees that belong to no line, oldest first. A fee is written before a line
+   *   of the same time.
+   */
   rows(lines: readonly BookLine[], fees: ReadonlyMap<string, BookFee>, lone: readonly BookFee[]): string;
 }
 
@@ -21,7 +24,9 @@ const COLUMNS = [
   ...["transaction", "transaction_url", "rail", "network", "asset", "door", "own_wallet"],
   ...["id", "sale_id", "request_id", "job_id", "fee", "fee_atomic", "fee_currency", "fee_for"],
 ];
-/** A number may begin with a minus; every other cell that a spreadsheet could run is given an apostrophe. */
+/**
+ * Negative numbers are written unchanged. Any other cell that a spreadsheet would run as a formula gets an apostrophe.
+ */
 const NEGATIVE = /^-\d+(?:\.\d+)?$/;
 
 const OPTIONS = {
@@ -29,14 +34,14 @@ const OPTIONS = {
   escape_formulas: true,
   cast: {
     string: (value: string) =>
-      NEGATIVE.test(value) ? ({ value, escape_formulas: false } as unknown as string) : value, // As its documentation says.
+      NEGATIVE.test(value) ? ({ value, escape_formulas: false } as unknown as string) : value, // The library documents this form.
   },
 } as const;
 
-/** What needs neither quotes nor an apostrophe. */
+/** Text that needs neither quotes nor an apostrophe. */
 const PLAIN = /^[0-9A-Za-z][\w.:/-]*$/;
 
-/** One cell. Most are plain: only the others cost what the library takes. */
+/** One cell. Plain cells skip the library, which is slow. */
 function toCell(text: string): string {
   if (text === "" || PLAIN.test(text) || NEGATIVE.test(text)) return text;
   return stringify([[text]], OPTIONS).slice(0, -"\r\n".length);
@@ -64,7 +69,7 @@ export function createCsv(rails: readonly RailManifest[], own: readonly string[]
     },
   };
 
-  /** In the order of the columns. */
+  /** The cells of a line, in the order of the columns. */
   function toRow(line: BookLine): string[] {
     const { network, asset, decimals, usd, payer, transaction } = line;
     const sign = SIGNS[line.kind] < 0 ? "-" : "";
@@ -92,7 +97,7 @@ export function createCsv(rails: readonly RailManifest[], own: readonly string[]
     ];
   }
 
-  /** A fee that belongs to no line: nothing was received or paid back by it. */
+  /** A fee that belongs to no line, as a row without an amount. */
   function toFeeRow(fee: BookFee): string[] {
     const { at, transaction, network } = fee;
     const place = [transaction, explorerOf(rails, fee) ?? "", "", network];
@@ -112,7 +117,7 @@ function toFeeCells({ amount, decimals, symbol, purpose, isReverted }: BookFee):
 const toToken = ({ network, asset }: BookLine): string => `${network} ${asset}`;
 const MOST_REMEMBERED = 1000;
 
-/** Remembers answers by a key that few lines differ in. */
+/** Caches texts by a key that many lines share. */
 function remember(answer: (line: BookLine) => string, keyOf: (line: BookLine) => string): (line: BookLine) => string {
   const known = new Map<string, string>();
   return (line) => {
@@ -123,14 +128,14 @@ function remember(answer: (line: BookLine) => string, keyOf: (line: BookLine) =>
   };
 }
 
-/** The same for sums. */
+/** Writes the sums of groups as CSV. */
 export const createGroupCsv =
   (by: string) =>
   (rows: readonly GroupRow[]): string => {
     const columns = [by, "sales", "refunds", "revenue_usd", "own_sales", "rail", "currency", "amount", "amount_atomic"];
     const records = rows.flatMap(({ group, sales, refunds, revenue_usd, own_sales, received }) =>
       received.map(({ rail, currency, amount, atomic }, at) => ({
-        ...(at === 0 && { sales, refunds, revenue_usd, own_sales }), // Once in each group, so that they can be added up.
+        ...(at === 0 && { sales, refunds, revenue_usd, own_sales }), // Only in the group's first row, so that the column can be added up.
         ...{ [by]: group, rail, currency, amount, amount_atomic: atomic },
       })),
     );

@@ -7,12 +7,12 @@ import { toDecimal } from "../../core/set/price.ts";
 export const toFeeText = ({ amount, decimals, symbol }: BookFee): string =>
   `${toDecimal(BigInt(amount), decimals)} ${symbol}`;
 
-/** Fees by the network and transaction of the lines that have moved money by them. */
+/** The fees of lines that have moved money, by network and transaction. */
 export function feesOfLines(books: Books, lines: readonly BookLine[]): ReadonlyMap<string, BookFee> {
   return new Map(books.fees(lines.filter(hasMoved)).map((fee) => [keyOf(fee), fee]));
 }
 
-/** The fee of a line: a reversal has the transaction of its sale, and has cost nothing more. */
+/** The fee of a line. A reversal names the transaction of its sale, and has no fee of its own. */
 export const feeOfLine = (fees: ReadonlyMap<string, BookFee>, line: BookLine): BookFee | undefined =>
   hasMoved(line) ? fees.get(keyOf(line)) : undefined;
 
@@ -21,7 +21,7 @@ const keyOf = ({ network, transaction }: Pick<BookLine, "network" | "transaction
   `${network} ${transaction}`;
 
 const PAGE = 500;
-/** The end of time. */
+/** The latest time of a Date, in milliseconds. */
 const FOREVER = 8.64e15;
 
 const toSpan = ({ from = 0, to = FOREVER }: LineFilter): { readonly from: number; readonly to: number } => ({
@@ -29,10 +29,13 @@ const toSpan = ({ from = 0, to = FOREVER }: LineFilter): { readonly from: number
   to,
 });
 
-/** Fees belong to no service and payer; of a rail, they are its network's. */
+/** Fees have no service and no payer, so they are shown only when the filter names neither. */
 const isOfAll = ({ service, payer }: LineFilter): boolean => (service ?? payer) === undefined;
 
-/** Gives fees that belong to no line, oldest first: each time those before a moment that were not given yet. */
+/**
+ * Returns a function that gives the fees that belong to no line, oldest first. Each call gives those before a time that
+ * were not given yet.
+ */
 export function createLoneFees(books: Books, filter: LineFilter): (before: number) => readonly BookFee[] {
   let read: BookFee[] = [];
   let last: BookFee | undefined;
@@ -53,11 +56,11 @@ export function createLoneFees(books: Books, filter: LineFilter): (before: numbe
   };
 }
 
-/** What an earlier version has signed is of purpose `other`, whatever it was for. */
+/** Fees from earlier versions all have the purpose `other`, even those of a sale or a refund. */
 const isLone = (books: Books, { purpose, transaction }: BookFee): boolean =>
   purpose !== "other" || books.find(transaction).every((line) => !hasMoved(line));
 
-/** What the treasury has paid in the span of a filter, network by network, in a sentence each. */
+/** The fees that the treasury paid in the filter's span: one sentence for each network. */
 export function toFeeSummary(books: Books, filter: LineFilter, network: string | undefined): readonly string[] {
   if (!isOfAll(filter)) return [];
   const sums = books.feeSums(toSpan(filter)).filter((sum) => (network ?? sum.network) === sum.network);

@@ -4,16 +4,16 @@ import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 import { railOfToken } from "./rails.ts";
 
-/** The sums of one group; own wallets are counted apart, and are in none of the others. */
+/** The sums of one group. Payments from the seller's own wallets are counted apart, and are in no other sum. */
 export interface GroupRow {
   readonly group: string;
   /** Settled payments that still count. */
   readonly sales: number;
   readonly refunds: number;
-  /** US dollars: sales without what was paid back. */
+  /** US dollars: sales minus refunds. */
   readonly revenue_usd: string;
   readonly own_sales: number;
-  /** What was received and not paid back, by token. */
+  /** Amounts received minus refunds, by token. */
   readonly received: readonly Received[];
 }
 
@@ -45,15 +45,15 @@ export function toGroupRows(sums: readonly BookGroup[], rails: readonly RailMani
 export const countOf = (sums: readonly BookGroup[], kind: BookGroup["kind"]): number =>
   sums.filter((sum) => sum.kind === kind).reduce((total, { count }) => total + count, 0);
 
-/** Sales that were not taken back. */
+/** The number of sales that were not reversed. */
 export const countSales = (sums: readonly BookGroup[]): number =>
   countOf(sums, "sale") - countOf(sums, "reversal") + countOf(sums, "restoration");
 
-/** Thousand-millionths of a dollar. */
+/** The revenue in units of 10⁻⁹ dollars. */
 export const revenueOf = (sums: readonly BookGroup[]): bigint =>
   sums.reduce((total, { kind, nanoUsd }) => total + nanoUsd * BigInt(SIGNS[kind]), 0n);
 
-/** Decimal text; negative where more was paid back. */
+/** Decimal text; negative when refunds exceed sales. */
 export const toDollars = (nano: bigint): string => toSigned(nano, USD_DECIMALS);
 
 const toSigned = (atomic: bigint, decimals: number): string =>

@@ -11,26 +11,26 @@ import { createTreasury } from "../../drivers/treasury.ts";
 import type { Config } from "../config/config.ts";
 import { createBookAccess } from "../monitor/book-access.ts";
 
-/** Where a book is to be looked for. */
+/** Where to find a book. */
 export interface BookPlace {
   /** Its `manifests/_site.yaml` names rails, own wallets, and how long sales are kept. */
   readonly dir: string;
-  /** The book of the sandbox: play money. Left out: it is taken where there is no other. */
+  /** Whether to use the sandbox's book (play money). When omitted, it is used only when there is no other book. */
   readonly sandbox?: boolean | undefined;
 }
 
-/** A shop's book, opened for questions and up to date. */
+/** A shop's book, open and up to date. */
 export interface LentBook {
   readonly books: Books;
   readonly site: Pick<SiteManifest, "rails" | "books">;
   /** The seller's own wallets, EVM addresses in lower case. */
   readonly own: readonly string[];
-  /** Set where it is the book of a sandbox: its data directory. */
+  /** The sandbox's data directory, when the book is a sandbox's. */
   readonly sandboxDir: string | undefined;
 }
 
 /**
- * Opens the book of a shop, whose server may be running or not, and lends it for one piece of work.
+ * Opens the book of a shop for the time of `work`. The shop's server may be running.
  * @throws Problem `bad-request` when there is none; `unavailable` when it cannot be read.
  */
 export async function withBooks<T>(config: Config, place: BookPlace, work: (shop: LentBook) => Promise<T>): Promise<T> {
@@ -60,11 +60,11 @@ export async function withBooks<T>(config: Config, place: BookPlace, work: (shop
 const WHERE =
   "change to the shop's folder, or set PAYPHONE_DATA_DIR or REDIS_URL as the server has it; a sandbox keeps its own in the folder sandbox of the data directory";
 
-/** Whether there is a book of real money; if not, a sandbox's is meant. */
+/** Whether to use the book of real money: there is one, or there is no sandbox's book either. */
 const hasOwnStore = ({ redisUrl, dataDir }: Config): boolean =>
   redisUrl !== undefined || existsSync(storeFileOf(dataDir)) || !existsSync(storeFileOf(join(dataDir, "sandbox")));
 
-/** The site's file, unchecked: a server has checked it. @throws Problem `bad-request`. */
+/** Reads the site's file without checking it, since a server has done so. @throws Problem `bad-request`. */
 async function loadSite(dir: string): Promise<SiteManifest> {
   const file = join(dir, "manifests/_site.yaml");
   try {
@@ -74,7 +74,7 @@ async function loadSite(dir: string): Promise<SiteManifest> {
   }
 }
 
-/** The treasury's addresses, as far as its keys are set here. */
+/** The treasury's addresses, for the keys that are set. */
 async function ownAddresses({ treasury }: Config, sandboxDir: string | undefined): Promise<string[]> {
   if (sandboxDir !== undefined) {
     const { loadWallets } = await import("../../sandbox/wallet.ts");

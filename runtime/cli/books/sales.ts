@@ -16,9 +16,9 @@ export interface SalesCommand extends BookPlace {
   readonly group?: Exclude<Grouping, "all"> | undefined;
 }
 
-/** Lines that are read at once: some milliseconds, and a few megabytes. */
+/** How many lines are read at once: this takes some milliseconds and a few megabytes. */
 const PAGE = 500;
-/** Lines that a person is shown. */
+/** How many lines are printed for people. */
 const MOST_SHOWN = 50;
 
 /** Prints the lines of a book, oldest first, or their sums. @throws Problem `bad-request`, `unavailable`. */
@@ -80,7 +80,9 @@ async function printAll(
   }
 }
 
-/** Waits for whoever reads: nothing piles up. A reader that has left ends it. */
+/**
+ * Waits until the reader has taken the text, so that output does not pile up in memory. Ends when the reader is gone.
+ */
 async function write(text: string): Promise<void> {
   if (text === "" || process.stdout.write(text)) return;
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -12,12 +12,12 @@ import { toAmountText } from "./text.ts";
 
 /** The command line of `payphone sales show`. */
 export interface ShowCommand extends BookPlace {
-  /** An id of the book, a transaction, a request id or a job. */
+  /** An id of a line, a transaction, a request id or a job id. */
   readonly text: string;
   readonly json: boolean;
 }
 
-/** One step in the life of a sale. */
+/** One event of a sale. */
 interface Step {
   /** Unix milliseconds. */
   readonly at: number;
@@ -26,7 +26,7 @@ interface Step {
 
 const STEPS = ["begun", "reserved", "verified", "worked", "recorded"] as const;
 
-/** Prints the whole life of a sale. @throws Problem `not-found`, `bad-request`, `unavailable`. */
+/** Prints the history of a sale. @throws Problem `not-found`, `bad-request`, `unavailable`. */
 export function showSale(config: Config, command: ShowCommand, { out, err }: Terminal): Promise<void> {
   return withBooks(config, command, async ({ books, site, own, sandboxDir }) => {
     if (sandboxDir !== undefined) err("The sandbox's book: play money.");
@@ -65,7 +65,7 @@ export function showSale(config: Config, command: ShowCommand, { out, err }: Ter
   });
 }
 
-/** What happened to a sale, in the order of time. */
+/** The events of a sale, in order. */
 function toSteps(lines: readonly BookLine[]): Step[] {
   return lines.flatMap(({ kind, at, times, transaction }) => {
     const before = STEPS.flatMap((step) => (times?.[step] === undefined ? [] : [{ at: times[step], step }]));

@@ -2,7 +2,7 @@ import type { BookGroup, Books, Grouping, LineFilter } from "../../core/books/bo
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** The end of time, for whole days. */
+/** Later than any line; a whole number of days. */
 const FOREVER = 100_000 * DAY_MS;
 
 export interface SumUpOptions {
@@ -10,7 +10,7 @@ export interface SumUpOptions {
   readonly by: Grouping;
 }
 
-/** The exact sums of a filter: of what was summed up before where that answers, and of the lines themselves elsewhere. */
+/** The exact sums of a filter. Prepared hourly sums are used when they fit the filter; otherwise the lines are read. */
 export function sumUp(books: Books, filter: LineFilter, { own, by }: SumUpOptions): readonly BookGroup[] {
   const { from = 0, to = FOREVER, service, rail, payer } = filter;
   const isWhole = from % HOUR_MS === 0 && to % HOUR_MS === 0;

@@ -1,4 +1,4 @@
-/** What `payphone sales` prints for people. */
+/** The texts of `payphone sales` for people. */
 
 import type { BookGroup, BookLine } from "../../core/books/books.ts";
 import { SIGNS } from "../../core/books/events.ts";
@@ -10,7 +10,7 @@ import { countOf, countSales, type GroupRow, revenueOf, toDollars } from "./grou
 import { isOwn } from "./json.ts";
 import { railOfToken } from "./rails.ts";
 
-/** `-0.02 USDC`; atomic units where no rail has the token. */
+/** `-0.02 USDC`; in atomic units when no rail has the token. */
 export function toAmountText(line: BookLine, rails: readonly RailManifest[]): string {
   const { amount, decimals, kind } = line;
   const sign = SIGNS[kind] < 0 ? "-" : "";
@@ -39,7 +39,7 @@ export function toLineTable(
   return toColumns([["time", "kind", "service", "door", "amount", "price", "payer", "id"], ...rows]).join("\n");
 }
 
-/** What was sold, paid back and taken back, in one or two sentences. */
+/** Sales, refunds and reversals in one or two sentences. */
 export function toSummary(sums: readonly BookGroup[]): string {
   const counted = sums.filter(({ isOwn: own }) => !own);
   const ours = sums.filter(({ isOwn: own }) => own);

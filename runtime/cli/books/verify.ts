@@ -11,12 +11,12 @@ import { type BookPlace, withBooks } from "./place.ts";
 
 /** The command line of `payphone books verify`. */
 export interface VerifyCommand extends BookPlace {
-  /** Unix milliseconds; the last day where they are left out. */
+  /** Unix milliseconds; default: the last day. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly rail?: string | undefined;
   readonly json: boolean;
-  /** Where a sandbox is asked for its chains. */
+  /** The URL of a running sandbox, which names its chains. */
   readonly url: string;
 }
 
@@ -24,8 +24,9 @@ const DAY_MS = 24 * 60 * 60_000;
 const PAGE = 2000;
 
 /**
- * Holds the book against the chains, rail by rail. @returns whether they agree: payments by other means are named, and
- * are no fault. @throws Problem `bad-request`, `unavailable`, `upstream-failed` when a chain cannot be read.
+ * Compares the book with the chains, rail by rail. @returns whether they agree. Transfers that are not x402 payments
+ * are printed, but are no difference. @throws Problem `bad-request`, `unavailable`, `upstream-failed` when a chain
+ * cannot be read.
  */
 export function verifyBooks(config: Config, command: VerifyCommand, { out, err }: Terminal): Promise<boolean> {
   const { from = Date.now() - DAY_MS, to = Date.now(), json, url } = command;
@@ -51,7 +52,7 @@ export function verifyBooks(config: Config, command: VerifyCommand, { out, err }
 
 const NOTHING_SOLD = "nothing was sold on it";
 
-/** What was found; or a sentence why nothing could be compared. */
+/** The result, or a sentence why the rail could not be compared. */
 async function verifyRail(
   books: Books,
   rail: RailManifest,

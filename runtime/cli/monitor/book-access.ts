@@ -5,20 +5,21 @@ import type { ProjectionOptions } from "../../drivers/books/projection.ts";
 import { NAMESPACE, storeFileOf } from "../../drivers/store/open-store.ts";
 import type { Config } from "../config/config.ts";
 
-/** A shop's book, opened at the first question. */
+/** A shop's book, opened on first use. */
 export interface BookAccess {
   /** @throws Problem `unavailable`; the next call tries again. */
   open(): Promise<Books>;
-  /** How many entries were taken in, where this machine's copy of the book is being made; 0 for few. */
+  /** The number of entries read so far, while this machine's copy of the book is being built; 0 when few. */
   taken(): number;
   close(): Promise<void>;
 }
 
-/** What is done with this machine's copy of a book. */
+/** How this machine's copy of a book is maintained. */
 export type CopyUpkeep = Pick<ProjectionOptions, "forget" | "isGentle" | "onProgress">;
 
 /**
- * Of the file in the data directory, or of Redis where it is configured: then the data directory has this machine's copy.
+ * Opens the book file in the data directory. When Redis is configured, that file is this machine's copy of the book in
+ * Redis.
  */
 export function createBookAccess(
   { dataDir, redisUrl }: Pick<Config, "dataDir" | "redisUrl">,

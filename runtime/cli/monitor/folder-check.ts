@@ -4,15 +4,15 @@ import { readFolder } from "../history/folder.ts";
 export interface FolderCheckDeps {
   /** The shop's folder. */
   readonly home: string;
-  /** The digest of what is sold. */
+  /** The digest of the set that is sold. */
   readonly digest: () => string;
   readonly now: () => number;
 }
 
-/** The folder's files are read no more often. */
+/** The folder's files are read at most this often. */
 const EVERY_MS = 60_000;
 
-/** Says when a shop sells something else than what its folder holds. */
+/** Reports when the shop's folder differs from the set that is sold. */
 export function createFolderCheck({ home, digest, now }: FolderCheckDeps): () => readonly Trouble[] {
   let looked = Number.NEGATIVE_INFINITY;
   let found: string | undefined;
@@ -28,7 +28,7 @@ export function createFolderCheck({ home, digest, now }: FolderCheckDeps): () =>
   };
 }
 
-/** Undefined while the folder cannot be read as a whole. */
+/** Undefined when a file of the folder cannot be read. */
 function tryDigest(home: string): string | undefined {
   try {
     return readFolder(home).digest;

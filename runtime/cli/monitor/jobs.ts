@@ -7,11 +7,11 @@ import type { JobView } from "../../surfaces/pages/seller/job.ts";
 import type { JobsState } from "../../surfaces/pages/seller/jobs.ts";
 import type { SoldSet } from "./state.ts";
 
-/** What the seller's pages show of jobs. */
+/** The jobs of the seller's pages. */
 export interface JobDesk {
   /** @throws Problem `unavailable`. */
   overview(sold: Pick<SoldSet, "jobsInLine" | "jobsWaiting">): Promise<JobsState>;
-  /** Undefined for a job that is not on record. @throws Problem `unavailable`. */
+  /** Undefined for an unknown job. @throws Problem `unavailable`. */
   read(id: string): Promise<JobView | undefined>;
 }
 

@@ -5,11 +5,11 @@ import type { Transport } from "../../drivers/upstream/transport.ts";
 import type { AdminRoute } from "../../server/admin/routes.ts";
 import { createStateReader, type StateDeps } from "./state.ts";
 
-/** Counts what happens for Prometheus. Where ADMIN_PORT is not set, nothing is counted and no route is there. */
+/** Counts events for Prometheus. Without ADMIN_PORT, nothing is counted and there is no route. */
 export interface Monitor {
-  /** The store, whose sales and refunds are counted as they are entered. */
+  /** Wraps the store, so that sales and refunds are counted when they are entered. */
   watchStore(store: OpenStore): OpenStore;
-  /** Tallies that are counted here, too. */
+  /** Wraps the tallies, so that they are counted here as well. */
   watchTallies(tallies: Tallies): Tallies;
   watchTransport(transport: Transport): Transport;
   readonly routes: readonly AdminRoute[];
@@ -22,7 +22,7 @@ const BLIND: Monitor = {
   routes: [],
 };
 
-/** Opens it when the operator can look at it; prom-client is loaded only then. */
+/** Opens the monitor. Loads prom-client only when ADMIN_PORT is set. */
 export async function openMonitor(deps: StateDeps): Promise<Monitor> {
   if (deps.config.admin.port === undefined) return BLIND;
   const { createMetrics } = await import("../../drivers/metrics/metrics.ts");
@@ -41,7 +41,7 @@ export async function openMonitor(deps: StateDeps): Promise<Monitor> {
   };
 }
 
-/** An event may be entered again by whoever finds it: it counts once. */
+/** How many event ids are remembered. An event may be entered more than once, but is counted once. */
 const REMEMBERED = 10_000;
 
 function watchStore(store: OpenStore, count: MetricCounts): OpenStore {
@@ -55,7 +55,10 @@ function watchStore(store: OpenStore, count: MetricCounts): OpenStore {
   };
 }
 
-/** Whether an id is not among the last so many. The oldest of one set are found slowly: they are forgotten together. */
+/**
+ * Whether an id is new. Remembers at least the last `most` ids in two sets, and drops the older set as a whole, because
+ * deleting a set's oldest items one by one is slow.
+ */
 function createMemory(most: number): (id: string) => boolean {
   let [newer, older] = [new Set<string>(), new Set<string>()];
   return (id) => {

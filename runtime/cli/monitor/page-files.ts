@@ -7,7 +7,7 @@ import { ASSETS } from "../../surfaces/pages/seller/frame.ts";
 const PAGES = join(import.meta.dirname, "../../surfaces/pages");
 const UPLOT = dirname(createRequire(import.meta.url).resolve("uplot"));
 
-/** The files of the seller's pages: name, type and where each is. */
+/** The files of the seller's pages: name, media type and path. */
 const FILES = [
   ["look.css", "text/css; charset=utf-8", join(PAGES, "explorer/look.css")],
   ["icon.svg", "image/svg+xml", join(PAGES, "explorer/icon.svg")],
@@ -17,7 +17,7 @@ const FILES = [
   ["uplot.js", "text/javascript; charset=utf-8", join(UPLOT, "uPlot.iife.min.js")],
 ] as const;
 
-/** Their routes. Each file is read when it is first asked for. */
+/** The routes of these files. A file is read on its first request. */
 export const pageFiles: readonly AdminRoute[] = FILES.map(([name, type, file]) => {
   let read: Promise<Buffer> | undefined;
   return {

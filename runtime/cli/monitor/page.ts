@@ -35,16 +35,16 @@ export interface SellerPagesDeps extends Omit<StateDeps, "sold"> {
   readonly sold: () => SoldSet & { readonly services: readonly { readonly manifest: Manifest }[] };
   readonly books: Pick<BookAccess, "open" | "taken">;
   readonly isSandbox: boolean;
-  /** Left out: nobody looks at the shop's folder. */
+  /** When omitted, the shop's folder is not checked. */
   readonly folderCheck?: (() => readonly Trouble[]) | undefined;
-  /** How long a page waits for a book that is being copied. */
+  /** How long a page waits while the book is being copied. */
   readonly patienceMs?: number;
 }
 
-/** Makes a page's title and content; undefined where there is no such thing. */
+/** Makes a page's title and content; undefined for a page that does not exist. */
 type Make = (view: ShopView, request: AdminRequest) => Promise<Html | undefined> | Html | undefined;
 
-/** The seller's pages and their files, as routes of the admin listener. They change nothing. */
+/** The seller's pages and their files, as routes of the admin listener. They are read-only. */
 export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] {
   const { sold, config, store, books: access, isSandbox, patienceMs = PATIENCE_MS } = deps;
   const readState = createStateReader(deps);
@@ -91,7 +91,7 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
     ...pageFiles,
   ];
 
-  /** A server that closes meanwhile closes the book, and this ends. */
+  /** When the server closes meanwhile, it closes the book, and this function ends. */
   async function warm(): Promise<void> {
     await access
       .open()
@@ -161,27 +161,27 @@ export function createSellerPages(deps: SellerPagesDeps): readonly AdminRoute[] 
 const PATIENCE_MS = 5000;
 const AGAIN_SECONDS = 5;
 
-/** Whether the book has all that was entered, or will have it in so many milliseconds. It goes on being read. */
+/** Whether the book is up to date, or becomes so within this time. Reading goes on after that. */
 async function isFresh(books: Pick<Books, "refresh">, patienceMs: number): Promise<boolean> {
   const late = new AbortController();
   const refreshed = books.refresh().then(() => true);
   const waited = setTimeout(patienceMs, false, { signal: late.signal });
   return Promise.race([refreshed, waited]).finally(() => {
-    for (const one of [refreshed, waited]) one.catch(() => {}); // Whoever looks next is told.
+    for (const one of [refreshed, waited]) one.catch(() => {}); // The next page reports the error.
     late.abort();
   });
 }
 
 /** The pages that show tallies. */
 const COUNTED = ["/", "/funnel", "/services"];
-/** A wallet as the book names it. */
+/** A wallet's address in the book's form. */
 const toBookName = (address: string): string => (/^0x/i.test(address) ? address.toLowerCase() : address);
 const NOBODY = { now: 0, before: 0 };
 const BUYERS_MS = 60_000;
-/** A server that has just begun has other things to do. */
+/** A server that has just started has more urgent work. */
 const WARM_AFTER_MS = 20_000;
 
-/** Counts the buyers of a span, which reads each line, at most once a minute. */
+/** Counts the buyers of a span, at most once a minute, because that reads every line. */
 function createBuyerCount(): (books: Books, span: Span) => number {
   const known = new Map<string, { readonly count: number; readonly at: number }>();
   return (books, span) => {
@@ -201,7 +201,7 @@ function toQuery(query: URLSearchParams): Parameters<typeof toSales>[1] {
   return { text: get("q") ?? "", service: get("service"), after: get("after") };
 }
 
-/** The treasury's addresses, as far as its keys are set. */
+/** The treasury's addresses, for the keys that are set. */
 function ownWallets({ treasury }: Config): () => Promise<readonly string[]> {
   const accounts = createTreasury(treasury);
   let known: Promise<readonly string[]> | undefined;

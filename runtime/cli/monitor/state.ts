@@ -9,7 +9,7 @@ import type { ReadyReport } from "../../server/routes/status.ts";
 import type { Config } from "../config/config.ts";
 import { feeAccounts } from "./treasury.ts";
 
-/** What is sold at the moment. */
+/** The set that is being sold. */
 export interface SoldSet {
   readonly site: SiteManifest;
   readonly capabilities: ReadonlySet<string>;
@@ -25,12 +25,12 @@ export interface StateDeps {
   readonly log: Log;
 }
 
-/** Chains are asked for the treasury's balances no more often. */
+/** The chains are asked for the treasury's balances at most this often. */
 const BALANCES_MS = 60_000;
-/** How long an answer waits for them; older ones are told otherwise. */
+/** How long an answer waits for new balances before it shows the previous ones. */
 const PATIENCE_MS = 3000;
 
-/** Reads how the shop stands: what cannot be read is left out. */
+/** Reads the state of the shop. Values that cannot be read are omitted. */
 export function createStateReader({ sold, config, store, log }: StateDeps): () => Promise<ShopState> {
   let balances: ShopState["treasury"] = [];
   let asked = Number.NEGATIVE_INFINITY;

@@ -2,28 +2,28 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Books, Span, TallySum } from "../../core/books/books.ts";
 
 /**
- * Sums of tallies over long spans, a day at a time and the hours before and after them, so that the shop sells in between; what
- * is over is read once.
+ * Sums of tallies over long spans. They are read day by day, and hour by hour at both ends, so that calls are served in
+ * between. Days and hours that have ended are read once.
  */
 export interface TallyHistory {
   /** @param span of whole hours */
   read(books: Pick<Books, "tallies">, span: Span): Promise<readonly TallySum[]>;
-  /** Reads what the longest look needs, so that nobody waits for it. */
+  /** Reads the days of the longest look ahead, so that no page waits for them. */
   warm(books: Pick<Books, "tallies">): Promise<void>;
 }
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Tallies of an hour may still be written so long after its end. */
+/** An hour's tallies may still be written for this long after the hour's end. */
 const SETTLED_MS = 2 * 60_000;
-/** Twice the longest look, and a little. */
+/** Twice the longest look, and some days more. */
 const MOST_DAYS = 64;
 const WARM_DAYS = 61;
-/** Older tallies are forgotten. */
+/** Older tallies are deleted from the book. */
 const KEPT_MS = 91 * DAY_MS;
 
 export function createTallyHistory(now: () => number): TallyHistory {
-  /** Days and hours that are over, by `<length>:<beginning>`. */
+  /** Tallies of days and hours that have ended, by `<d or h>:<start>`. */
   const known = new Map<string, readonly TallySum[]>();
 
   return {

@@ -8,10 +8,10 @@ import type { Rail } from "../../core/x402/rails.ts";
 import type { Transport } from "../../drivers/upstream/transport.ts";
 import type { Config } from "../config/config.ts";
 
-/** What traces calls. */
+/** The tracing of calls. */
 export interface OpenTracing {
   wrap(listener: RequestListener): RequestListener;
-  /** Undefined where nothing is traced. */
+  /** Undefined when calls are not traced. */
   readonly trace: TraceStep | undefined;
   close(): Promise<void>;
 }
@@ -21,8 +21,8 @@ const PACKAGES =
   "@opentelemetry/api @opentelemetry/core @opentelemetry/context-async-hooks @opentelemetry/sdk-trace-base";
 
 /**
- * Traces calls where OTEL_EXPORTER_OTLP_ENDPOINT names a collector; OpenTelemetry's packages are loaded only then.
- * @throws Problem `bad-request` when they are not installed, or the address is none.
+ * Traces calls when OTEL_EXPORTER_OTLP_ENDPOINT names a collector; OpenTelemetry's packages are loaded only then.
+ * @throws Problem `bad-request` when they are not installed, or the address is not a URL.
  */
 export async function openTracing({ env }: Pick<Config, "env">, log: Log): Promise<OpenTracing> {
   const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim();
@@ -36,7 +36,7 @@ export async function openTracing({ env }: Pick<Config, "env">, log: Log): Promi
   return createTracing({ endpoint, headers: readHeaders(env.OTEL_EXPORTER_OTLP_HEADERS), log });
 }
 
-/** `name=value,name=value`, each value percent-encoded (OpenTelemetry's specification of the variable). */
+/** `name=value,name=value` with percent-encoded values (OpenTelemetry, OTEL_EXPORTER_OTLP_HEADERS). */
 const readHeaders = (text = ""): Record<string, string> =>
   Object.fromEntries(
     text.split(",").flatMap((pair) => {
@@ -45,7 +45,7 @@ const readHeaders = (text = ""): Record<string, string> =>
     }),
   );
 
-/** Handlers whose runs are steps. */
+/** Wraps handlers, so that each run is a span. */
 export const traceHandlers = (handlers: ReadonlyMap<string, AnyHandler>, trace: TraceStep): Map<string, AnyHandler> =>
   new Map([...handlers].map(([name, handler]) => [name, traceHandler(handler, trace)]));
 
@@ -57,7 +57,7 @@ function traceHandler(handler: AnyHandler, trace: TraceStep): AnyHandler {
   return typeof handler === "function" ? traced(handler) : { ...handler, run: traced(handler.run) };
 }
 
-/** Rails whose verifications and settlements are steps. */
+/** Wraps rails, so that verifications and settlements are spans. */
 export const traceRails = (rails: readonly Rail[], trace: TraceStep): Rail[] =>
   rails.map(({ facilitator, ...rail }) => ({
     ...rail,
@@ -68,7 +68,7 @@ export const traceRails = (rails: readonly Rail[], trace: TraceStep): Rail[] =>
     },
   }));
 
-/** Calls, and the reading of their input, as steps. */
+/** Wraps calls, so that each call and the reading of its input are spans. */
 export const traceInvoke =
   (invoke: Invoke, trace: TraceStep): Invoke =>
   (service, invocation) =>
@@ -76,7 +76,7 @@ export const traceInvoke =
       invoke(service, { ...invocation, input: () => trace("read", invocation.input) }),
     );
 
-/** Attempts at upstreams as steps. */
+/** Wraps a transport, so that each attempt at an upstream is a span. */
 export const traceTransport =
   (transport: Transport, trace: TraceStep): Transport =>
   (request) =>

@@ -8,22 +8,25 @@ import { createTreasury } from "../../drivers/treasury.ts";
 import type { Config } from "../config/config.ts";
 import { ANCHOR_RAILS, railVariables } from "../config/serve.ts";
 
-/** The treasury should be able to pay for so many transactions at the highest fee. */
+/** The treasury should be able to pay for this many transactions at the highest fee. */
 export const TRANSACTIONS = 20n;
 const SOLANA_FEE_LAMPORTS = 5000n;
 
 /** An account of the treasury that pays fees on a rail's chain. */
 export interface FeeAccount {
   readonly rail: RailManifest;
-  /** Of the chain's native coin. */
+  /** Decimals of the chain's native coin. */
   readonly decimals: number;
-  /** What it should hold at least, in the coin's smallest unit. */
+  /** The least it should hold, in the coin's smallest unit. */
   readonly least: bigint;
-  /** What it holds, in the coin's smallest unit. @throws when the chain cannot be asked. */
+  /** The balance, in the coin's smallest unit. @throws when the chain cannot be asked. */
   read(signal: AbortSignal): Promise<{ readonly address: string; readonly balance: bigint }>;
 }
 
-/** The accounts that pay for the treasury's transactions. @param capabilities what plugins take of the host */
+/**
+ * The accounts that pay the fees of the treasury's transactions. @param capabilities the capabilities that plugins take
+ * from `Host`
+ */
 export function feeAccounts(
   config: Config,
   site: SiteManifest,

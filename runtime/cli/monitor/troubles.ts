@@ -4,7 +4,7 @@ import type { ShopState } from "../../drivers/metrics/metrics.ts";
 import type { ReadyReport } from "../../server/routes/status.ts";
 import type { Trouble } from "../../surfaces/pages/seller/view.ts";
 
-/** What wants a person, the worst first, each with what mends it. */
+/** Problems that need a person, the worst first, each with its remedy. */
 export function findTroubles({ refunds, treasury }: ShopState, report: ReadyReport): readonly Trouble[] {
   const down = <Part extends { readonly state: string }>(parts: readonly Part[]): readonly Part[] =>
     parts.filter(({ state }) => state === "down");
@@ -42,10 +42,10 @@ export function findTroubles({ refunds, treasury }: ShopState, report: ReadyRepo
 }
 
 const MINUTE_MS = 60_000;
-/** A job may be tried as often as its manifest says, behind one that is. */
+/** A job may wait for another job of its service, and each may take all of its attempts. */
 const TURNS = 2;
 
-/** Jobs that should be over. @param waiting the oldest of each service */
+/** Jobs that should have ended. @param waiting the oldest of each service */
 export function findStuck(
   waiting: readonly QueuedJob[],
   services: readonly { readonly manifest: Pick<Manifest, "id" | "job"> }[],

@@ -11,13 +11,13 @@ import { createPostWebhook } from "../../drivers/webhooks/post.ts";
 import type { Config } from "../config/config.ts";
 import { webhookVariables } from "../config/webhooks.ts";
 
-/** Tells the receivers of a site's webhooks. */
+/** Sends the messages of a site's webhooks. */
 export type Webhooks = Troubles;
 
 export interface WebhooksDeps {
   readonly site: SiteManifest;
   readonly config: Config;
-  /** Left out: nobody is told. */
+  /** When omitted, no webhook is sent. */
   readonly openBooks?: (() => Promise<Books>) | undefined;
   readonly railStatuses: TroublesDeps["railStatuses"];
   readonly distrusted: TroublesDeps["distrusted"];
@@ -28,7 +28,7 @@ export interface WebhooksDeps {
 
 const NONE: Webhooks = { jobFailed: async () => {}, start: () => {}, close: async () => {} };
 
-/** Where the site has no webhooks, nothing is done. */
+/** Does nothing when the site has no webhooks. */
 export function openWebhooks(deps: WebhooksDeps): Webhooks {
   const { site, config, openBooks, railStatuses, distrusted, store, clock, log } = deps;
   const { webhooks: endpoints = [] } = site;
