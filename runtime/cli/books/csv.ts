@@ -34,7 +34,8 @@ const OPTIONS = {
   escape_formulas: true,
   cast: {
     string: (value: string) =>
-      NEGATIVE.test(value) ? ({ value, escape_formulas: false } as unknown as string) : value, // The library documents this form.
+      // The library documents this form.
+      NEGATIVE.test(value) ? ({ value, escape_formulas: false } as unknown as string) : value,
   },
 } as const;
 
@@ -135,7 +136,8 @@ export const createGroupCsv =
     const columns = [by, "sales", "refunds", "revenue_usd", "own_sales", "rail", "currency", "amount", "amount_atomic"];
     const records = rows.flatMap(({ group, sales, refunds, revenue_usd, own_sales, received }) =>
       received.map(({ rail, currency, amount, atomic }, at) => ({
-        ...(at === 0 && { sales, refunds, revenue_usd, own_sales }), // Only in the group's first row, so that the column can be added up.
+        // Only in the group's first row, so that the column can be added up.
+        ...(at === 0 && { sales, refunds, revenue_usd, own_sales }),
         ...{ [by]: group, rail, currency, amount, amount_atomic: atomic },
       })),
     );

@@ -8,7 +8,7 @@ export interface WatchedRail {
   readonly network: string;
   readonly title: string;
   readonly payTo: string;
-  /** The newest EIP-3009 payments to the address, none older than any payment that the store still keeps. */
+  /** The newest EIP-3009 payments to the address, at most as old as the payments that the store keeps. */
   readonly incoming: (signal: AbortSignal) => Promise<readonly IncomingPayment[]>;
 }
 
@@ -17,15 +17,15 @@ export interface AddressWatchDeps {
   /** Whether the store knows a payment. @param key `<network>:<payer>:<nonce>`, in lower case. */
   readonly isKnown: (key: string) => Promise<boolean>;
   readonly log: Log;
-  /** Before the first check; the chain's library is loaded by it, so the start must be over. */
+  /** How long to wait before the first check. The check loads the chain's library, so it must not delay the start. */
   readonly firstMs?: number;
   readonly everyMs?: number;
 }
 
-/** Notices payments to a pay address that another store sold for. */
+/** Detects payments to a pay address that were sold from another store. */
 export interface AddressWatch {
   start(): void;
-  /** A sentence for each rail whose address another store seems to use. */
+  /** A sentence for each rail whose pay address another store seems to use. */
   warnings(): readonly string[];
   close(): void;
 }
@@ -35,8 +35,8 @@ const EVERY_MS = 24 * 60 * 60_000;
 const PATIENCE_MS = 20_000;
 
 /**
- * Two stores that receive at one address can be made to serve one payment twice: each finds it settled on the chain. So
- * a store looks for settlements that it does not know, after its start and once a day.
+ * When two stores share a pay address, one payment can be served twice, because each store finds it settled on the
+ * chain. So a store looks for settlements that it does not know, after its start and once a day.
  */
 export function createAddressWatch(deps: AddressWatchDeps): AddressWatch {
   const { rails, isKnown, log, firstMs = FIRST_MS, everyMs = EVERY_MS } = deps;

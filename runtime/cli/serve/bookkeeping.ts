@@ -17,16 +17,16 @@ export interface BookkeepingDeps {
   readonly log: Log;
 }
 
-/** What a server does for the shop's book beside entering sales. */
+/** The server's upkeep of the book besides entering sales. */
 export interface Bookkeeping {
   readonly counters: CallCounters & { readonly tallies: Tallies };
-  /** Notes the prices that are asked from now on, and begins to take out, once an hour, what the book need not keep. */
+  /** Records the current prices, and starts to delete expired lines of the book once an hour. */
   start(services: readonly Pick<Service, "manifest">[]): void;
   close(): Promise<void>;
 }
 
 const EVERY_MS = 60 * 60_000;
-/** Between two steps, while there is more. */
+/** The pause between two steps while there are more. */
 const PAUSE_MS = 50;
 
 export function createBookkeeping({ site, store, clock, log }: BookkeepingDeps): Bookkeeping {

@@ -3,19 +3,20 @@ import type { Store } from "../../core/store.ts";
 import type { Config } from "../config/config.ts";
 
 export interface ClaimOptions {
-  /** The site's name: a shop keeps it, whatever it sells. */
+  /** The site's name. It stays the same when the set changes. */
   readonly shop: string;
-  /** Where the store is, for the refusal. */
+  /** Where the store is; named in the refusal. */
   readonly config: Pick<Config, "dataDir" | "redisUrl">;
-  /** Whether the store belongs to this shop under an earlier name. */
+  /** Whether the store may be claimed although it has another shop's name, since the shop was renamed. */
   readonly isRenamed: boolean;
 }
 
 const KEY = "shop";
 
 /**
- * Claims a store for one shop, whose processes may share it while their sets differ. Payments, jobs and refunds of two
- * shops must not mix. @throws Problem `bad-request` when the store belongs to another shop; `unavailable`.
+ * Claims a store for one shop, so that payments, jobs and refunds of two shops never mix. All processes of a shop may
+ * share the store, even while their sets differ. @throws Problem `bad-request` when the store belongs to another shop;
+ * `unavailable`.
  */
 export async function claimStore(store: Store, { shop, config, isRenamed }: ClaimOptions): Promise<void> {
   if (isRenamed) return store.set(KEY, { name: shop });

@@ -28,7 +28,9 @@ import { openOwnIdentity } from "./peer-door.ts";
 import { toReadiness } from "./readiness.ts";
 import { bindRetired } from "./retired.ts";
 
-/** Composes a server from its parts; gives only the faults when a plugin has any. What was opened is closed if it fails. */
+/**
+ * Composes a server from its parts; returns only the faults when a plugin has any. Closes what it opened when it fails.
+ */
 export async function compose(options: ComposeOptions): Promise<Composition | readonly Fault[]> {
   await using opening = new AsyncDisposableStack();
   const outside = openOutside(options);
@@ -91,10 +93,10 @@ export async function compose(options: ComposeOptions): Promise<Composition | re
   };
 }
 
-/** The services, and what sells them. */
+/** The services, and `invoke`, which sells them. */
 interface Till {
   readonly services: readonly Service[];
-  /** With the retired ones. */
+  /** The services, retired ones included. */
   readonly all: readonly Service[];
   readonly payments: Payments;
   readonly jobs: OpenJobs;
@@ -114,7 +116,8 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const { trace } = options;
   const rails = trace ? traceRails(drivers.rails, trace) : drivers.rails;
   const canScreen = set.manifests.some(({ id }) => id === site.refunds?.screen);
-  const refundRail = canScreen ? drivers.refundRail : undefined; // Otherwise by hand.
+  // Without a screening service, refunds are paid by hand.
+  const refundRail = canScreen ? drivers.refundRail : undefined;
   const { createLimiter } = store;
   const railStatuses = (): ReadonlyMap<string, RailStatus> => payments.rails.statuses();
   const watched = { railStatuses, distrusted: trust.distrusted };
@@ -125,9 +128,9 @@ async function openTill(options: ComposeOptions, outside: Outside, handlers: Loa
   const { statusOf } = engine;
   const retired = await bindRetired(options, outside, statusOf);
   const services = bindServices(set.manifests, { site, compile, handlers, statusOf });
-  const all = [...retired, ...services]; // A service of this set comes last: it replaces a retired one.
+  const all = [...retired, ...services]; // A service of this set comes last, so that it replaces a retired one.
   const identity = await openOwnIdentity({ config, store, clock });
-  const jobs = await engine.open(all); // Last of what can fail here: it has to be closed.
+  const jobs = await engine.open(all); // Opened last, because a queue must be closed when a later step fails.
   const exchanges = createExchanges({ store, clock, site });
   const extensionsOf = createExtensions({ services, schemas, baseUrl });
   const networks = [...new Set(rails.map(({ manifest }) => manifest.network))];

@@ -18,25 +18,25 @@ import type { SourcesOverride } from "./sources.ts";
 
 export interface ComposeOptions {
   readonly set: ManifestSet;
-  /** Of the set's files, as `payphone history` names it. */
+  /** The digest of the set's files, as in `payphone history`. */
   readonly digest?: string | undefined;
   readonly config: Config;
   /** The public base URL, without a trailing slash. */
   readonly baseUrl: string;
   readonly store: OpenStore;
-  /** The shop's book; without it nobody is told of anything by webhooks. */
+  /** The shop's book; when omitted, no webhook is sent. */
   readonly books?: Pick<BookAccess, "open"> | undefined;
   readonly clock: Clock;
   readonly log: Log;
-  /** How the set that is sold until now knew its rails, by id. */
+  /** The statuses of the rails of the set that is still being sold, by id. */
   readonly knownRails?: ReadonlyMap<string, RailStatus> | undefined;
-  /** Counts what happens; left out: nobody does. */
+  /** Counts events; when omitted, none are counted. */
   readonly monitor?: Pick<Monitor, "watchTallies" | "watchTransport"> | undefined;
-  /** What earlier sets offered and this one does not: sets of the services that are retired. */
+  /** The services that earlier sets offered and this one does not, as sets. */
   readonly retired?: readonly ManifestSet[] | undefined;
-  /** What `GET /ready` warns of because of this set: sentences. */
+  /** Warnings about this set for `GET /ready`: sentences. */
   readonly notes?: readonly string[] | undefined;
-  /** Notes the steps of calls; left out: nobody does. */
+  /** Records the steps of calls as spans; when omitted, calls are not traced. */
   readonly trace?: TraceStep | undefined;
   /** Set in a sandbox only. */
   readonly sandbox?: SandboxParts | undefined;
@@ -44,10 +44,10 @@ export interface ComposeOptions {
 
 /** What a sandbox replaces or adds. */
 export interface SandboxParts {
-  /** What `GET /sandbox` answers. */
+  /** The answer of `GET /sandbox`. */
   readonly description: SandboxDescription;
   readonly sources: SourcesOverride;
-  /** Where the data of a service's answers comes from, as its response header says it: `coingecko=recorded`. */
+  /** The origin of a service's answers, as in the response header: `coingecko=recorded`. */
   readonly origins: (manifest: Manifest) => string | undefined;
   /** Additional doors, by path. */
   readonly doors: ReadonlyMap<string, RpcDoor>;
@@ -58,27 +58,27 @@ export interface Composition {
   readonly listener: RequestListener;
   readonly services: readonly Service[];
   readonly rails: readonly Rail[];
-  /** The capabilities of the host that plugins take, by their names in `Host`. */
+  /** The capabilities that plugins take from `Host`, by their names. */
   readonly capabilities: ReadonlySet<string>;
-  /** The jobs in line or at work, in all processes, by service. @throws Problem `unavailable`. */
+  /** The jobs that wait or run, in all processes, by service. @throws Problem `unavailable`. */
   jobsInLine(): Promise<ReadonlyMap<string, number>>;
-  /** These jobs, the oldest first, at most so many of each service. @throws Problem `unavailable`. */
+  /** The oldest of these jobs, at most `most` of each service. @throws Problem `unavailable`. */
   jobsWaiting(most: number): Promise<readonly QueuedJob[]>;
   /** By id. */
   railStatuses(): ReadonlyMap<string, RailStatus>;
-  /** The services with a price that nobody can pay now, by id. */
+  /** The ids of priced services that cannot be paid at present. */
   unsellable(): readonly string[];
-  /** What `GET /ready` answers. */
+  /** The answer of `GET /ready`. */
   ready(): Promise<ReadyReport>;
-  /** Believes a facilitator again: see `FacilitatorTrust`. */
+  /** Trusts a facilitator again: see `FacilitatorTrust`. */
   readonly pardon: FacilitatorTrust["pardon"];
-  /** Asks the rails whether they are up, and puts the offers on record: calls can be served from then on. */
+  /** Checks whether the rails are up, and stores the offers. After that, calls can be served. */
   prepare(): Promise<void>;
-  /** Prepares, unless that is done, and resumes what an earlier process left unfinished. */
+  /** Prepares, unless that was done, and resumes work that an earlier process left unfinished. */
   start(): Promise<void>;
-  /** Takes up now what an earlier set of this process has left open. */
+  /** Takes over at once the work that an earlier set of this process left open. */
   takeOver(): void;
-  /** Begins no more work in the background, and waits for the end of what is under way. Calls are still served. */
+  /** Starts no more background work, and waits until the running work has ended. Calls are still served. */
   drain(): Promise<void>;
   /** Ends all background work. The caller closes the store. */
   close(): Promise<void>;

@@ -14,7 +14,7 @@ import type { Config } from "../config/config.ts";
 import { loadDocuments } from "./assets.ts";
 import { openPeerDoor } from "./peer-door.ts";
 
-/** What the surfaces are made from. */
+/** The facts from which the surfaces are made. */
 export interface Shown {
   readonly services: readonly Service[];
   readonly site: SiteManifest;
@@ -36,14 +36,14 @@ export interface DoorsOptions {
   readonly sandbox: { readonly doors: ReadonlyMap<string, RpcDoor> } | undefined;
 }
 
-/** What is served besides the routes of services, by path. */
+/** Everything that is served besides the routes of services, by path. */
 export interface Doors {
   readonly doors: ReadonlyMap<string, RpcDoor>;
   readonly documents: ReadonlyMap<string, Document>;
   close(): Promise<void>;
 }
 
-/** Opens MCP, A2A and the doors of a sandbox, and makes all documents once. */
+/** Opens MCP, A2A and the doors of a sandbox, and builds all documents once. */
 export async function openDoors({ shown, config, sandbox, ...own }: DoorsOptions): Promise<Doors> {
   const { baseUrl } = shown;
   const links = { documentation: `${baseUrl}/docs`, icon: `${baseUrl}/icon.png` };

@@ -34,7 +34,7 @@ export interface DriverDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** Which facilitators are believed; left out: each is. */
+  /** Which facilitators are trusted; when omitted, all are. */
   readonly trust?: Pick<FacilitatorTrust, "reasonAgainst"> | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface Drivers {
   /** The chain of the rail `base`. */
   readonly evm: Evm;
   readonly treasury: Treasury;
-  /** Whether signatures are wallets' own. */
+  /** Verifies the signatures of wallets. */
   readonly proveWallet: ProveWallet;
   /** Pays refunds of failed jobs; undefined when the site has no automatic refunds. */
   readonly refundRail: RefundRail | undefined;
@@ -58,7 +58,9 @@ export interface Drivers {
 export function createDrivers({ config, site, store, clock, log, trust }: DriverDeps): Drivers {
   const treasury = createTreasury(config.treasury);
   const facilitators = openFacilitators({ config, site, log, trust });
-  /** One for each network, whatever the number of its rails: the treasury's transactions stand in one line. */
+  /**
+   * One client for each network, however many rails it has: the treasury's transactions must be sent in one sequence.
+   */
   const evmChains = new Map(
     [...Map.groupBy(site.rails.filter(isEvm), ({ network }) => network)].map(([network, rails]) => [
       network,
@@ -169,7 +171,7 @@ export function createDrivers({ config, site, store, clock, log, trust }: Driver
   }
 }
 
-/** For a site that cannot anchor. */
+/** An anchor that always throws, for a site that cannot anchor. */
 function closedAnchor(problem: Problem): Anchor {
   const refuse = (): Promise<never> => Promise.reject(problem);
   return { write: refuse, ready: refuse };
@@ -178,5 +180,5 @@ function closedAnchor(problem: Problem): Anchor {
 const absent = (rail: string): Problem =>
   new Problem("unavailable", `This site has no rail ${rail}, whose chain is needed`);
 
-/** In wei: the native coin of every EVM chain has 18 decimals. */
+/** In wei. The native coin of every EVM chain here has 18 decimals. */
 const toFeeCap = ({ max_fee = "0.001" }: RailManifest): bigint => toAtomic(max_fee, 18);

@@ -15,18 +15,18 @@ export interface FacilitatorDeps {
   readonly config: Config;
   readonly site: SiteManifest;
   readonly log: Log;
-  /** Left out: each is believed. */
+  /** When omitted, all facilitators are trusted. */
   readonly trust?: Pick<FacilitatorTrust, "reasonAgainst"> | undefined;
 }
 
-/** What one rail adds to the facilitators that it names. */
+/** What a rail needs besides the facilitators that it names. */
 export interface RailParts {
-  /** payphone itself, on this rail; only where its chain can be settled on in this process. */
+  /** Opens payphone's own facilitator for this rail; undefined when this process cannot settle on the rail's chain. */
   readonly openLocal: (() => Facilitator) | undefined;
   readonly settlements: SettlementReader;
 }
 
-/** Whoever settles for the site's rails. Nothing is connected before its first use. */
+/** The facilitators of the site's rails. Nothing is connected before its first use. */
 export interface Facilitators {
   /** @throws Problem `bad-request` when the configuration lacks one. */
   of(rail: RailManifest, parts: RailParts): Facilitator;

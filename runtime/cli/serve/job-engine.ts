@@ -26,7 +26,7 @@ export interface JobEngineDeps {
   readonly store: Store;
   /** Default: in memory. */
   readonly createLimiter?: CreateLimiter;
-  /** Told of each job that has failed for good, until it is taken. */
+  /** Called with each job that has failed for good, until a call succeeds. */
   readonly onFailed?: JobsDeps["onFailed"];
   readonly onEnded?: JobsDeps["onEnded"];
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export interface JobEngineDeps {
 export interface JobEngine {
   readonly statusOf: StatusOf;
   readonly refunds: Pick<Refunds, "open" | "status">;
-  /** Opens the queue. To be called once, when the services are bound. */
+  /** Opens the queue. To be called once, with all services. */
   open(services: readonly Service[]): Promise<OpenJobs>;
 }
 
@@ -50,7 +50,8 @@ export function createJobEngine(deps: JobEngineDeps): JobEngine {
   const records = createJobRecords({ store, clock });
   let screen: Service | undefined;
   const screenRecipient: ScreenRecipient = async (wallet, signal) => {
-    if (!screen) throw new TypeError("no service screens recipients"); // The set was checked.
+    // The check of the set has found a screening service.
+    if (!screen) throw new TypeError("no service screens recipients");
     const call = { id: "refund", signal, payer: undefined, network: undefined };
     const { sanctions_match } = (await perform(screen, { wallet }, call)) as { sanctions_match: boolean };
     return sanctions_match ? "sanctioned" : "clear";

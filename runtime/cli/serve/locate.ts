@@ -4,20 +4,20 @@ import { keysOf } from "../../core/upstream/keys.ts";
 import { createReader, type Env } from "../config/reader.ts";
 import { TOKEN, WEB_URL } from "../config/values.ts";
 
-/** The URL of an upstream, and the credential to send. */
+/** The URL of an upstream, and the credentials to send. */
 export interface Located {
   /** Undefined when nothing is configured. */
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** Credentials in the query. */
+  /** Credentials that are sent in the query. */
   readonly query?: Readonly<Record<string, string>>;
-  /** The parts of the operator's own URL that are credentials. */
+  /** The credentials within the operator's own URL. */
   readonly hidden?: readonly string[];
-  /** Whether it is a recording or a chain of a sandbox, which has no limits. */
+  /** Whether it is a recording or a sandbox's chain, which has no rate limits. */
   readonly isOwn?: boolean;
 }
 
-/** Finds an upstream: the environment comes before the site. Malformed values count as unset. */
+/** Finds the URL of an upstream. The environment overrides the site's file. Malformed values count as unset. */
 export function locate(upstream: UpstreamManifest, env: Env): Located {
   const { url, variable } = upstream;
   const { value } = createReader(env, () => "");
@@ -38,7 +38,7 @@ export function locate(upstream: UpstreamManifest, env: Env): Located {
   };
 }
 
-/** Keys that providers put into paths: long, and made of letters and digits. */
+/** Keys that providers put into URL paths: long, with letters and digits. */
 const PATH_KEY = /^(?=.*\d)(?=.*[a-z])[\w:.~-]{20,}$/i;
 
 function hiddenIn(text: string): string[] {

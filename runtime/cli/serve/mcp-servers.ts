@@ -13,13 +13,13 @@ export interface McpServersDeps {
   readonly set: Pick<ManifestSet, "site" | "dir">;
   readonly env: Env;
   readonly locate: (upstream: UpstreamManifest) => Located;
-  /** A session that is open already. */
+  /** Returns an open session in place of a connection; used for recordings. */
   readonly session?: ((upstream: UpstreamManifest) => McpConnection | undefined) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** How many programs run at once, over all upstreams. */
+/** How many programs may run at once, for all upstreams together. */
 const MOST_PROGRAMS = 16;
 const MEGABYTE = 2 ** 20;
 
@@ -68,7 +68,7 @@ export function openMcpServers({
     return { command, env: { ...path, ...Object.fromEntries(lent) }, cwd: set.dir, onLine };
   }
 
-  /** The address, or why there is none. */
+  /** The server's address, or a sentence why there is none. */
   function toUrl(upstream: UpstreamManifest): McpAddress | string {
     const { url, headers, query = {}, isOwn = false } = locate(upstream);
     if (isOwn) return `${upstream.title} is not recorded: start the sandbox with --online`;
@@ -78,7 +78,7 @@ export function openMcpServers({
     return { url: address.href, headers };
   }
 
-  /** Of what a program is lent, what is called a secret. */
+  /** The secrets that a program was given; its answers must not repeat them. */
   function leakCheckOf(upstream: UpstreamManifest, address: McpAddress): RepeatsCredential {
     const { query = {}, hidden = [] } = "url" in address ? locate(upstream) : {};
     if ("url" in address) return createLeakCheck(address, [...Object.values(query), ...hidden]);

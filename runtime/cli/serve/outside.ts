@@ -10,12 +10,12 @@ import { createDrivers, type Drivers } from "./drivers.ts";
 import { createReportPublisher } from "./reports.ts";
 import { openSources, type Sources } from "./sources.ts";
 
-/** Chains, facilitators, upstreams, and what handlers leave for download. Nothing is connected before its first use. */
+/** Chains, facilitators, upstreams and the files that handlers publish. Nothing is connected before its first use. */
 export interface Outside {
   readonly drivers: Drivers;
   readonly sources: Sources;
   readonly reports: ReportShelf;
-  /** Which facilitators are believed. */
+  /** Which facilitators are trusted. */
   readonly trust: FacilitatorTrust;
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export function openOutside(options: ComposeOptions): Outside {
   };
 }
 
-/** Sets the plugins of a set up with what they may use of the outside. */
+/** Sets up the plugins of a set with the capabilities that they may use. */
 export function setUpPlugins(
   options: ComposeOptions,
   { drivers, sources, reports: shelf }: Outside,
@@ -66,7 +66,7 @@ export function setUpPlugins(
   return loadPlugins(set, { host, cacheOf, upstreams, env: config.env });
 }
 
-/** Logs the unset variables of plugins, which must cope with them, and of the credentials for proxied services. */
+/** Logs the unset variables of plugins, which must work without them, and unset credentials of proxied services. */
 export function warnOfUnset({ set, config, log }: ComposeOptions): void {
   for (const { id, needs = [] } of set.manifests)
     for (const variable of needs)
@@ -78,7 +78,7 @@ export function warnOfUnset({ set, config, log }: ComposeOptions): void {
   }
 }
 
-/** The sources of a set and of the retired ones: a retired service goes on to read what it read. */
+/** The upstreams of a set and of its retired services, which still read from them. */
 function withRetiredSources(set: ManifestSet, retired: readonly ManifestSet[] = []): ManifestSet {
   const own = set.site.upstreams ?? [];
   const more = retired

@@ -56,7 +56,10 @@ export async function openPeerDoor(options: PeerDoorDeps): Promise<OpenPeerDoor>
   };
 }
 
-/** The configured identity: shared where the store is. @throws Problem `unavailable` when it cannot be read. */
+/**
+ * The configured identity; otherwise one that is kept in Redis, or in the data directory. @throws Problem `unavailable`
+ * when it cannot be read.
+ */
 export function openOwnIdentity({ config, store, clock }: IdentityDeps): Promise<Identity> {
   const { identityKeys: keys, dataDir, redisUrl } = config;
   return openIdentity({ keys, dataDir, store: redisUrl === undefined ? undefined : store, clock });
@@ -64,7 +67,7 @@ export function openOwnIdentity({ config, store, clock }: IdentityDeps): Promise
 
 type IdentityDeps = Pick<PeerDoorDeps, "config" | "store" | "clock">;
 
-/** The facilitator as the agent card names it: the first of the first rail. */
+/** The facilitator that the agent card names: the first one of the first rail. */
 function toFacilitator(config: PeerConfig & Pick<Config, "facilitator" | "env">, site: PeerDoorDeps["site"]): string {
   const { url, cdp } = config.facilitator;
   const name = site.rails[0] && facilitatorsOf(site.rails[0], site)[0];

@@ -3,7 +3,7 @@ import type { ReportShelf } from "../../core/jobs/reports.ts";
 import type { ReportPageOptions } from "../../surfaces/pages/report/report-page.ts";
 import { loadAssets } from "./assets.ts";
 
-/** What plugins publish reports with. The libraries that make pages are loaded with the first one. */
+/** The `reports` capability of plugins. The libraries that render pages are loaded with the first page. */
 export function createReportPublisher(
   { publish }: Pick<ReportShelf, "publish">,
   options: Omit<ReportPageOptions, "assets">,

@@ -7,9 +7,9 @@ import type { ComposeOptions } from "./composition.ts";
 import { type Outside, setUpPlugins } from "./outside.ts";
 
 /**
- * The services that earlier sets offered and this one does not. They are offered to nobody, but what was offered stays
- * payable for its time, what was bought can be fetched, and paid jobs are done. One whose plugin cannot be set up any more
- * fails whenever its work is asked for: nobody is charged, and paid jobs are paid back.
+ * Binds the retired services: those that earlier sets offered and this one does not. They are not listed. Challenges
+ * that were sent can still be paid while they are valid, results can be fetched, and paid jobs are finished. When the
+ * plugin of a retired service cannot be set up any more, its calls fail uncharged and its paid jobs are refunded.
  */
 export async function bindRetired(
   options: ComposeOptions,

@@ -35,18 +35,18 @@ export interface RunOptions {
   readonly config: Config;
   /** What a sandbox replaces or adds, for each set that it sells. */
   readonly sandbox?: ((set: ManifestSet) => SandboxParts) | undefined;
-  /** Whether the store belongs to this shop under an earlier name. */
+  /** Whether the store may be claimed although it has the shop's former name. */
   readonly isRenamed?: boolean;
-  /** Whether it sells what other processes have sold before: its start is no change of the shop then. */
+  /** Whether it starts with a set that other processes sell already, so that its start is no change of the shop. */
   readonly isFollower?: boolean;
-  /** Why something else is sold than what the shop's folder holds: a sentence. */
+  /** Why another set than the one in the shop's folder is sold: a sentence. */
   readonly note?: string | undefined;
   /**
-   * Looks at a set that is to be sold from now on; left out: at its own faults alone.
+   * Checks a set before it is sold; default: only the faults that the set already lists.
    * @throws Problem `bad-request` with every fault of the set, its plugins, and the variables that it needs.
    */
   readonly examine?: (set: ManifestSet) => Promise<void>;
-  /** Receives the requests. Default: a server of payphone's own, on HOST and PORT. */
+  /** Receives the requests. Default: payphone's own server on HOST and PORT. */
   readonly server?: Pick<OpenServer, "attach" | "close">;
   /** Default: lines of JSON on standard output. */
   readonly log?: OpenLog | undefined;
@@ -54,10 +54,10 @@ export interface RunOptions {
 
 /** A running server. */
 export interface Running {
-  /** Where it listens; `baseUrl` is the public address. */
+  /** The URL at which it listens; `baseUrl` is the public address. */
   readonly url: string;
   readonly baseUrl: string;
-  /** What is sold, and the way to sell something else. */
+  /** Replaces the set that is sold. */
   readonly swap: Swap;
   readonly changes: Changes;
   readonly admin: OpenAdmin;
@@ -66,11 +66,14 @@ export interface Running {
   close(): Promise<void>;
 }
 
-/** How long calls in flight may take at the end: a deadline and a settlement after it. */
+/** How long calls in flight may take at shutdown: a deadline and a settlement. */
 const GRACE_MS = 60_000;
-/** How long a Redis that starts at the same time may take. */
+/** How long to wait for a Redis that starts at the same time. */
 const STORE_PATIENCE_MS = 10_000;
-/** A pause for waiting requests, because loading the chains' libraries then blocks the process for 100 ms. */
+/**
+ * A pause in which waiting requests are served, because loading the chains' libraries then blocks the process for 100
+ * ms.
+ */
 const BREATH_MS = 10;
 
 /**
@@ -84,7 +87,7 @@ export async function run(options: RunOptions): Promise<Running> {
   const clock = { now: Date.now };
   await using opening = new AsyncDisposableStack();
   const own = options.server ? undefined : await openServer({ host: config.host, port: config.port });
-  const server = options.server ?? (own as OpenServer); // One of them is there.
+  const server = options.server ?? (own as OpenServer); // `own` is opened when no server is given.
   opening.defer(() => server.close({ graceMs: GRACE_MS }));
   const store = await openStore({ ...config, log, patienceMs: STORE_PATIENCE_MS });
   opening.defer(() => store.close());
@@ -125,7 +128,8 @@ export async function run(options: RunOptions): Promise<Running> {
   if (!("listener" in composition)) throw toFaultProblem(composition);
   const swap: Swap = createSwap({ set, composition }, { compose: composeSet, log });
   opening.defer(() => swap.close());
-  server.attach(tracing.wrap(belowPath(swap.listener, baseUrl))); // Health is answered from now on; paid services, when their rails are known.
+  // From now on /health answers; paid services answer once their rails are checked.
+  server.attach(tracing.wrap(belowPath(swap.listener, baseUrl)));
   await sleep(BREATH_MS);
   await composition.start();
   const examine = options.examine ?? ((next) => refuseOwnFaults(next, config));
@@ -140,7 +144,7 @@ export async function run(options: RunOptions): Promise<Running> {
   const routes = [...toAdminRoutes(parts), ...monitor.routes, ...createSellerPages(shop)];
   const admin = await openAdmin({ config, routes, log });
   opening.defer(() => admin.close());
-  flushCompileCache(); // Now, because a killed process would not write it.
+  flushCompileCache(); // Written now, because a killed process could not write it.
   const open = opening.move();
   return {
     url,
@@ -150,7 +154,7 @@ export async function run(options: RunOptions): Promise<Running> {
     admin,
     log,
     async close() {
-      await server.close({ graceMs: GRACE_MS }); // First, while everything that calls need is still open.
+      await server.close({ graceMs: GRACE_MS }); // First, because calls in flight need everything that is closed below.
       await open.disposeAsync();
     },
   };
@@ -161,7 +165,9 @@ function toSold(swap: Swap): SoldSet & Pick<Composition, "services"> {
   return { site: set.site, ...composition };
 }
 
-/** Gives each budget one limiter, whatever the set: what a client has spent stays spent. */
+/**
+ * Keeps one limiter for each budget across sets, so that a change of the set does not reset what clients have spent.
+ */
 function keepLimiters(createLimiter: CreateLimiter): CreateLimiter {
   const limiters = new Map<string, Limiter>();
   return (allowance) => {
@@ -177,7 +183,7 @@ async function refuseOwnFaults(set: ManifestSet, { env }: Config): Promise<void>
   if (faults.length > 0) throw toFaultProblem(faults);
 }
 
-/** The files of a set; undefined where they cannot be read as a whole. */
+/** The files of a set; undefined when a file cannot be read. */
 function tryRead(dir: string): SetFolder | undefined {
   try {
     return readFolder(dir);
@@ -188,11 +194,11 @@ function tryRead(dir: string): SetFolder | undefined {
 
 export interface SignalTerms {
   readonly close: () => Promise<void>;
-  /** What SIGHUP does; left out: it closes the server, as the end of a terminal should. */
+  /** The handler of SIGHUP. When omitted, SIGHUP closes the server, as when a terminal ends. */
   readonly reload?: (() => void) | undefined;
 }
 
-/** Closes the server on SIGINT, SIGTERM and on an uncaught error. */
+/** Closes the server on SIGINT, on SIGTERM and on an uncaught error. */
 export function closeOnSignal({ close, reload }: SignalTerms): void {
   if (reload) process.on("SIGHUP", reload);
   const skip: ("SIGHUP" | "SIGUSR2")[] = ["SIGUSR2", ...(reload ? (["SIGHUP"] as const) : [])];

@@ -15,11 +15,11 @@ import { closeOnSignal, type Running, run } from "./run.ts";
 /** The command line of `payphone serve`. */
 export interface ServeCommand {
   readonly dir: string;
-  /** Whether the store belongs to this shop under an earlier name. */
+  /** Whether the store may be claimed although it has the shop's former name. */
   readonly renamed: boolean;
-  /** Whether nothing is sold where the folder is faulty, instead of the last good set. */
+  /** Whether to refuse to start when the folder has faults, instead of selling the last good set. */
   readonly strict: boolean;
-  /** Whether what was sold last is sold, whatever the folder holds: it may not have been applied yet. */
+  /** Whether to sell the set that was sold last, even when the folder differs: its changes may not be applied yet. */
   readonly asSold: boolean;
 }
 
@@ -62,13 +62,13 @@ function reload({ changes, log }: Running): void {
   changes.apply("signal").catch((error: unknown) => log.error("set.refused", { error }));
 }
 
-/** What is sold may have changed since this process has looked: whoever said so could not reach it yet. */
+/** Catches up with a change that was made while this process was starting and could not be told. */
 const follow = ({ changes, log }: Running): Promise<void> =>
   changes.follow().catch((error: unknown) => log.error("set.refused", { error }));
 
 interface Choice {
   readonly set: ManifestSet;
-  /** Why it is not what the folder holds. */
+  /** Why the set is not the one in the folder. */
   readonly note?: string;
 }
 
@@ -77,7 +77,10 @@ interface ChoiceTerms extends Pick<ServeCommand, "dir" | "strict" | "asSold"> {
   readonly isKnown: boolean;
 }
 
-/** What the folder holds; the set that was sold last where the folder is faulty, or was taken back and is as it was. */
+/**
+ * The set in the folder; or the set that was sold last, when the folder has faults or is still as it was when it was
+ * rolled back.
+ */
 async function chooseSet({ dir, config, isKnown, strict, asSold }: ChoiceTerms): Promise<Choice> {
   const last = await createHistory(config.dataDir).last();
   const set = await loadSet(dir, isKnown);
@@ -99,7 +102,7 @@ async function chooseSet({ dir, config, isKnown, strict, asSold }: ChoiceTerms):
   return { set: kept, note: toFaultyNote(last, dir) };
 }
 
-/** A set of the data directory, if it is still there and sound. */
+/** A set of the data directory; undefined when it is gone or has faults. */
 async function loadKept(
   { digest }: HistoryEntry,
   { dir, config }: Pick<ChoiceTerms, "dir" | "config">,
@@ -120,8 +123,8 @@ const toTakenBackNote = ({ digest, at }: HistoryEntry, dir: string): string =>
   `What ${dir} holds was taken back at ${at}: what is sold is the set ${digest}. "payphone apply" sells the folder again`;
 
 /**
- * Throws everything that is wrong at once. Plugins are tried only when something else is wrong, since `run` loads them
- * anyway, or when that is wanted.
+ * Throws a Problem with all faults at once. Plugins are tried only when there are other faults, because `run` loads
+ * them anyway, or on request.
  */
 export async function refuseFaults(
   set: ManifestSet,

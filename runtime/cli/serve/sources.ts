@@ -14,11 +14,11 @@ import type { ManifestSet } from "../set/load.ts";
 import { type Located, locate } from "./locate.ts";
 import { openMcpServers } from "./mcp-servers.ts";
 
-/** What a sandbox changes about the sources. */
+/** The sources that a sandbox replaces. */
 export interface SourcesOverride {
   readonly locate: (upstream: UpstreamManifest) => Located;
   readonly wrap: (live: Transport) => Transport;
-  /** The session with an MCP server whose answers are recorded. */
+  /** A session that answers from the recordings of an MCP server. */
   readonly session?: (upstream: UpstreamManifest) => McpConnection | undefined;
   readonly llm?: { readonly endpoint: NonNullable<Config["llm"]>; readonly fetch: typeof fetch } | undefined;
 }
@@ -30,25 +30,25 @@ export interface SourcesDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly override?: SourcesOverride | undefined;
-  /** Sees every attempt at an upstream. */
+  /** Wraps the transport of every attempt at an upstream. */
   readonly watch?: ((transport: Transport) => Transport) | undefined;
 }
 
-/** What plugins read from, and their caches. Nothing is connected before its first use. */
+/** The sources that plugins read, and the plugins' caches. Nothing is connected before its first use. */
 export interface Sources {
   /** By id. */
   readonly upstreams: ReadonlyMap<string, LiveUpstream>;
-  /** By the id of the upstream. */
+  /** By upstream id. */
   readonly mcpServers: ReadonlyMap<string, LiveMcpServer>;
   readonly llm: Llm;
   readonly web: Web;
   readonly schedule: OpenSchedule;
   cacheOf(plugin: string): Cache;
-  /** Why a service cannot work at present; undefined when nothing is missing. */
+  /** Why a service cannot work at present; undefined when it can. */
   explain(manifest: Manifest): string | undefined;
-  /** Why one of a service's upstreams is left alone at present; undefined while all are asked. */
+  /** Why one of a service's upstreams is paused at present; undefined when none is. */
   outage(manifest: Manifest): string | undefined;
-  /** Begins the background work of plugins. */
+  /** Starts the background work of plugins. */
   start(): void;
   close(): Promise<void>;
 }
@@ -116,7 +116,7 @@ export function openSources({
 const toBreaker = (breaker: UpstreamManifest["breaker"]): Pick<UpstreamOptions, "breaker"> =>
   breaker ? { breaker: { failures: breaker.failures, openMs: breaker.seconds * 1000 } } : {};
 
-/** The limits and output schemas of the services that ask the language model. */
+/** The limits and output schemas of services that ask the language model. */
 function toLlmTerms({ manifests, schemas }: ManifestSet): Pick<LlmOptions, "limitsOf" | "schemaOf"> {
   const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
   return {

@@ -17,23 +17,23 @@ export interface AdminOptions {
   readonly log: Log;
 }
 
-/** What the operator reaches. */
+/** The operator's socket and port. */
 export interface OpenAdmin {
-  /** The socket in the data directory; undefined where none can be made. */
+  /** The socket in the data directory; undefined when it could not be created. */
   readonly socket: string | undefined;
-  /** `http://host:port` of ADMIN_PORT; undefined when that is not set. */
+  /** `http://host:port` of ADMIN_PORT; undefined when ADMIN_PORT is not set. */
   readonly url: string | undefined;
   close(): Promise<void>;
 }
 
 const GRACE_MS = 5000;
 const LOOPBACK = /^(?:127\.|localhost$|::1$|\[::1\]$)/;
-/** Linux takes 107 bytes, macOS 103. */
+/** The longest path of a socket: Linux allows 107 bytes, macOS 103. */
 const LONGEST_SOCKET = 103;
 
 /**
- * Opens the socket that the commands use, and the port of the operator's pages. A socket that cannot be made is logged: the
- * shop sells without. @throws Problem `unavailable` when ADMIN_PORT cannot be used.
+ * Opens the socket for commands, and the port for the operator's pages. A socket that cannot be created is only logged:
+ * the shop sells without it. @throws Problem `unavailable` when ADMIN_PORT cannot be used.
  */
 export async function openAdmin({ config, routes, log }: AdminOptions): Promise<OpenAdmin> {
   const { dataDir, admin } = config;
@@ -63,7 +63,7 @@ export async function openAdmin({ config, routes, log }: AdminOptions): Promise<
   }
 }
 
-/** What lets the operator in at ADMIN_PORT: ADMIN_TOKEN, or a token that the data directory keeps. @throws Problem `unavailable`. */
+/** The token for ADMIN_PORT: ADMIN_TOKEN, or one that is kept in the data directory. @throws Problem `unavailable`. */
 export function adminToken({ dataDir, admin }: Pick<Config, "dataDir" | "admin">): string {
   if (admin.token !== undefined) return admin.token;
   const file = join(dataDir, "admin.token");
@@ -77,7 +77,10 @@ export function adminToken({ dataDir, admin }: Pick<Config, "dataDir" | "admin">
   return readFileSync(file, "utf8").trim();
 }
 
-/** The name of a process's socket: the first process of a data directory has `admin.sock`, others have their id in it. */
+/**
+ * The socket of the first process on a data directory is `admin.sock`; those of further processes have the process id
+ * in their names.
+ */
 const SOCKET = "admin.sock";
 
 interface OpenSocket {
@@ -85,7 +88,7 @@ interface OpenSocket {
   close(): Promise<void>;
 }
 
-/** A socket that this user alone can reach. One that a dead process has left is replaced. */
+/** Opens a socket that only this user can reach. Replaces the socket of a dead process. */
 async function openSocket(dataDir: string, listener: RequestListener): Promise<OpenSocket> {
   const isTaken = await answers(toSocketPath(join(dataDir, SOCKET)));
   const path = join(dataDir, isTaken ? `admin-${process.pid}.sock` : SOCKET);
@@ -106,7 +109,7 @@ async function openSocket(dataDir: string, listener: RequestListener): Promise<O
 
 function listen(server: Server, path: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const umask = process.umask(0o177); // The file is made in this turn: nobody else can reach it from its first moment on.
+  const umask = process.umask(0o177); // Set for the creation only, so that nobody else can ever open the socket.
   server.once("error", reject).listen({ path, exclusive: true }, () => {
     server.off("error", reject);
     resolve();
@@ -115,7 +118,7 @@ function listen(server: Server, path: string): Promise<void> {
   return promise;
 }
 
-/** Whether a process listens at a socket. */
+/** Whether a process listens on a socket. */
 export function answers(path: string): Promise<boolean> {
   if (!existsSync(path)) return Promise.resolve(false);
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -123,7 +126,7 @@ export function answers(path: string): Promise<boolean> {
   return promise.finally(() => socket.destroy());
 }
 
-/** The shorter way to a socket: its address has little room. */
+/** The shorter of a socket's absolute and relative paths, since the length is limited. */
 export function toSocketPath(path: string): string {
   const near = relative(process.cwd(), path);
   return Buffer.byteLength(path) > LONGEST_SOCKET && near.length < path.length ? near : path;

@@ -8,15 +8,15 @@ export interface Presence {
   readonly host: string;
   readonly pid: number;
   readonly version: string;
-  /** The digest of the set that it sells. */
+  /** The digest of the set that the process sells. */
   readonly set: string;
-  /** Where buyers reach it. */
+  /** The URL at which buyers reach the process. */
   readonly url: string;
   /** ISO 8601. */
   readonly since: string;
 }
 
-/** Tells the other processes on a store that this one is there, and what it sells. */
+/** Announces this process and its set to the other processes on the same store. */
 export interface PresenceBoard {
   start(): void;
   /** All processes on the store, this one included. @throws Problem `unavailable`. */
@@ -28,13 +28,13 @@ export interface PresenceDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** What is true of this process now. */
+  /** The current facts about this process. */
   readonly describe: () => Pick<Presence, "version" | "set" | "url">;
 }
 
 const PREFIX = "process:";
 const RENEW_MS = 10_000;
-/** A process that died is listed for so long. */
+/** How long a process that died is still listed. */
 const TTL_MS = 35_000;
 
 export function createPresenceBoard({ store, clock, log, describe }: PresenceDeps): PresenceBoard {
@@ -51,7 +51,8 @@ export function createPresenceBoard({ store, clock, log, describe }: PresenceDep
       timer = setInterval(tell, RENEW_MS).unref();
     },
     async list() {
-      await write().catch(() => undefined); // What it sells may have changed. A full disk can still be read.
+      // The set may have changed. The list can still be read when the disk is full.
+      await write().catch(() => undefined);
       const found: Presence[] = [own()];
       for await (const name of store.keys(PREFIX)) {
         const presence = name === key ? undefined : await store.get<Presence>(name);
@@ -61,7 +62,7 @@ export function createPresenceBoard({ store, clock, log, describe }: PresenceDep
     },
     async close() {
       clearInterval(timer);
-      await store.delete(key, "lazy").catch(() => undefined); // It expires by itself.
+      await store.delete(key, "lazy").catch(() => undefined); // The entry expires by itself.
     },
   };
 }

@@ -9,33 +9,33 @@ import type { Changes } from "../change/changes.ts";
 import type { Swap } from "../change/swap.ts";
 import type { Presence, PresenceBoard } from "./presence.ts";
 
-/** What the operator may look at and change. */
+/** What the admin routes read and change. */
 export interface AdminParts {
   readonly swap: Swap;
   readonly changes: Changes;
   readonly presence: PresenceBoard;
-  /** Where buyers reach this process, and the public address. */
+  /** The URL at which buyers reach this process, and the public address. */
   readonly url: string;
   readonly baseUrl: string;
 }
 
-/** What `GET /status` answers. */
+/** The answer of `GET /status`. */
 export interface StatusReport {
   readonly pid: number;
   readonly version: string;
   readonly uptime_seconds: number;
   readonly url: string;
   readonly public_url: string;
-  /** The digest of what is sold. */
+  /** The digest of the set that is sold. */
   readonly set: string;
-  /** Modules of plugins, of all sets since the start: none can be unloaded. */
+  /** The number of plugin modules imported since the start, for all sets. Node cannot unload modules. */
   readonly modules: number;
-  /** How many of them belonged to the first set. */
+  /** How many of them were imported for the first set. */
   readonly modules_at_start: number;
   /** Earlier sets that still have work in flight. */
   readonly retiring: number;
   readonly memory_bytes: number;
-  /** By service: in line or running, in all processes. */
+  /** Jobs that wait or run, in all processes, by service. */
   readonly jobs: Readonly<Record<string, number>>;
   /** All processes on the store. */
   readonly processes: readonly Presence[];
@@ -67,14 +67,14 @@ export function toAdminRoutes(parts: AdminParts): readonly AdminRoute[] {
   ];
 }
 
-/** What a command asks for. */
+/** The body of a request that changes the shop. */
 interface Order {
   readonly by: string;
   /** How many sets to go back. */
   readonly steps: number;
-  /** The digest of the set to go back to, instead. */
+  /** The digest of the set to go back to; takes the place of `steps`. */
   readonly to: string | undefined;
-  /** The facilitator that is believed again. */
+  /** The facilitator to trust again. */
   readonly facilitator: string | undefined;
 }
 

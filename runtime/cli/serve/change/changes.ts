@@ -8,33 +8,35 @@ import { loadSet, type ManifestSet } from "../../set/load.ts";
 import type { FiledSet, Past } from "./past.ts";
 import type { Swap, SwapTimes } from "./swap.ts";
 
-/** Changes of what this process sells. */
+/** Changes the set that this process sells. */
 export interface Changes {
-  /** The digest of what is sold. */
+  /** The digest of the set that is sold. */
   digest(): string;
-  /** The shop's folder against what is sold. @throws Problem `bad-request` with the faults of the folder. */
+  /**
+   * Compares the shop's folder with the set that is sold. @throws Problem `bad-request` with the faults of the folder.
+   */
   diff(): Promise<SetComparison>;
   /**
-   * Sells what the shop's folder holds. Nothing is done where it is sold already.
-   * @throws Problem `bad-request` with every fault, `unavailable`; nothing has changed then.
+   * Sells the set in the shop's folder. Does nothing when that set is sold already.
+   * @throws Problem `bad-request` with every fault, `unavailable`; the former set stays then.
    */
   apply(by: string): Promise<Applied>;
   /** Sells an earlier set again. @param to its digest, or how many sets to go back. @throws as `apply`. */
   rollback(to: number | string, by: string): Promise<Applied>;
-  /** Sells what another process of this data directory has sold last. @throws as `apply`. */
+  /** Sells the set that another process of this data directory sold last. @throws as `apply`. */
   follow(): Promise<void>;
   history(): Promise<readonly HistoryEntry[]>;
 }
 
 /** A change that was made. */
 export interface Applied extends SetComparison {
-  /** Left out where nothing was to be done. */
+  /** Omitted when nothing had to be changed. */
   readonly times?: SwapTimes;
 }
 
 export interface ChangesDeps {
   readonly first: FiledSet;
-  /** Whether this process sells what others have sold before: its start is no change then. */
+  /** Whether this process starts with a set that other processes sell already, so that its start is no change. */
   readonly isFollower?: boolean | undefined;
   readonly swap: Swap;
   readonly past: Past;
@@ -43,7 +45,7 @@ export interface ChangesDeps {
   readonly log: Log;
 }
 
-/** One change at a time; each is on record when it has been made. */
+/** Makes one change at a time, and records each when it is made. */
 export function createChanges({ first, isFollower = false, swap, past, examine, log }: ChangesDeps): Changes {
   const { history } = past;
   const { home } = first.set;
@@ -71,7 +73,7 @@ export function createChanges({ first, isFollower = false, swap, past, examine, 
     await past.note({ digest: first.folder.digest, at, by: "start", what: "start", changes: [] });
   }
 
-  /** @throws Problem `bad-request` with the faults, or because the files change while they are read. */
+  /** @throws Problem `bad-request` with the faults, or because the files changed while they were read. */
   async function load(dir: string): Promise<FiledSet> {
     const folder = readFolder(dir);
     if (folder.digest === current.folder?.digest) return current;
@@ -132,8 +134,8 @@ interface Said {
 const digestOf = ({ folder }: FiledSet): string => folder?.digest ?? "unknown";
 
 /**
- * The sets before the current one, the newest last. A rollback and what it took back are passed over: going back twice by
- * one set is going back by two.
+ * The sets before the current one, newest last. Rollbacks and the sets that they took back are skipped, so that going
+ * back twice by one set equals going back by two.
  */
 export function toDistinct(entries: readonly HistoryEntry[], current: string): readonly string[] {
   const line: string[] = [];

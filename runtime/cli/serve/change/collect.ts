@@ -2,12 +2,13 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /**
- * Old sets leave about a megabyte each, which V8 by itself lets add up to a multiple of what is alive before it looks for
- * it. So it is told to look after so many: that takes a tenth of a second, as composing a set does.
+ * An earlier set leaves about a megabyte of garbage. V8 lets it grow to a multiple of the live memory before it
+ * collects it, so a collection is started after every fourth set. It takes a tenth of a second, about as long as
+ * composing a set.
  */
 const EVERY = 4;
 
-/** To be called when an earlier set has ended: frees what such sets have left, now and then. */
+/** To be called when an earlier set has ended. Starts a collection after every few sets. */
 export function createCollector(collect: () => void = openCollect()): () => void {
   let ended = 0;
   return () => {
@@ -16,7 +17,7 @@ export function createCollector(collect: () => void = openCollect()): () => void
   };
 }
 
-/** Frees what nothing holds any more: what `node --expose-gc` gives, for a process that was started without it. */
+/** The garbage collector that `node --expose-gc` exposes, for a process that was started without that option. */
 export function openCollect(): () => void {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as NodeJS.GCFunction;

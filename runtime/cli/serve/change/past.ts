@@ -7,20 +7,22 @@ import { loadSet, type ManifestSet } from "../../set/load.ts";
 /** A set with its files. */
 export interface FiledSet {
   readonly set: ManifestSet;
-  /** Undefined where the files cannot be read as a whole. */
+  /** Undefined when a file cannot be read. */
   readonly folder: SetFolder | undefined;
 }
 
-/** What was sold before, and what of it has to go on. A data directory that cannot be written keeps nothing. */
+/**
+ * The sets that were sold before, and their retired services. When the data directory is not writable, nothing is kept.
+ */
 export interface Past {
   readonly history: History;
-  /** What the set that is sold at the start does not offer any more. */
+  /** The retired services at the start: those that the first set does not offer any more. */
   atStart(first: FiledSet): Promise<readonly ManifestSet[]>;
-  /** The same for a set that is about to take the current one's place. */
+  /** The retired services after `next` takes the place of `current`. */
   between(current: FiledSet, next: FiledSet): Promise<readonly ManifestSet[]>;
   /** Keeps the files of a set that is about to be sold. */
   keep(next: FiledSet): Promise<void>;
-  /** Puts on record that a set is sold, and what is retired by it. */
+  /** Records that a set is sold, and which services it retires. */
   note(entry: HistoryEntry): Promise<void>;
 }
 
@@ -63,7 +65,7 @@ export function createPast({ dataDir, home, log }: PastDeps): Past {
     },
   };
 
-  /** The set that was sold last, unless it is this one. */
+  /** The set that was sold last, unless it is the first set itself. */
   async function lastSold({ folder }: FiledSet): Promise<EarlierSet | undefined> {
     const last = await history.last();
     const dir = last && last.digest !== folder?.digest ? await history.find(last.digest) : undefined;

@@ -16,26 +16,26 @@ import { createCollector } from "./collect.ts";
 /** A set that is to be sold. */
 export interface NextSet {
   readonly set: ManifestSet;
-  /** Of its files. */
+  /** The digest of the set's files. */
   readonly digest?: string | undefined;
-  /** What earlier sets offered and this one does not. */
+  /** The services that earlier sets offered and this one does not. */
   readonly retired?: readonly ManifestSet[];
 }
 
-/** Composes a set; gives only the faults when a plugin has any. */
+/** Composes a set; returns only the faults when a plugin has any. */
 export type ComposeSet = (
   next: NextSet,
   knownRails?: ReadonlyMap<string, RailStatus>,
 ) => Promise<Composition | readonly Fault[]>;
 
-/** What is sold now, and the way to sell something else without refusing a call. */
+/** The set that is sold, and the way to replace it without refusing a call. */
 export interface Swap {
   readonly listener: RequestListener;
   current(): CurrentSet;
   /**
-   * Composes a set beside the current one and sells it from then on. Calls in flight end on the set that they began with.
-   * @throws Problem `bad-request` with the faults of plugins; `unavailable` when something would not be sold any more, or
-   * too many earlier sets still have calls in flight. Nothing has changed then.
+   * Composes a set beside the current one, and then sells it. Calls in flight end on the set on which they began.
+   * @throws Problem `bad-request` with the faults of plugins; `unavailable` when a service could not be sold any more,
+   *   or when too many earlier sets still have calls in flight. The former set stays then.
    */
   change(next: NextSet): Promise<SwapTimes>;
   /** How many earlier sets still have work in flight. */
@@ -44,7 +44,7 @@ export interface Swap {
   close(): Promise<void>;
 }
 
-/** A set and what was made of it. */
+/** A set and its composition. */
 export interface CurrentSet {
   readonly set: ManifestSet;
   readonly composition: Composition;
@@ -57,26 +57,26 @@ export interface SwapDeps {
 
 /** How long a change took, in milliseconds. */
 export interface SwapTimes {
-  /** Beside the current set, which went on selling. */
+  /** The time of composing, while the current set went on selling. */
   readonly prepareMs: number;
   readonly swapMs: number;
 }
 
-/** An earlier set whose work is not over. */
+/** An earlier set that still has work in flight. */
 interface Retired {
   readonly over: Promise<void>;
-  /** Ends jobs that still run: they go back in line. Calls are never cut off. */
+  /** Stops jobs that still run and puts them back into the queue. Calls are never cut off. */
   hurry(): void;
 }
 
-/** How many earlier sets are kept for what they have in flight. */
+/** How many earlier sets may have work in flight. */
 const MOST_RETIRED = 8;
 /** How long a change waits for one of them to end. */
 const PATIENCE_MS = 30_000;
-/** No call takes longer: its connection is cut after ten minutes of silence. */
+/** No call takes longer, because its connection is closed after ten minutes of silence. */
 const LONGEST_CALL_MS = 15 * 60_000;
 
-/** Starts to sell a composed set, which has to be started by the caller. */
+/** Serves a composed set. The caller must start the composition. */
 export function createSwap(first: CurrentSet, { compose, log }: SwapDeps): Swap {
   const { listener, turnTo } = createSwitch(first.composition.listener);
   const retired = new Set<Retired>();
@@ -141,7 +141,7 @@ export function createSwap(first: CurrentSet, { compose, log }: SwapDeps): Swap 
   function retire(composition: Composition, callsEnded: Promise<void>): void {
     const hurry = Promise.withResolvers<void>();
     const end = async (): Promise<void> => {
-      const drained = composition.drain().catch(() => undefined); // What failed to end is aborted by the closing.
+      const drained = composition.drain().catch(() => undefined); // The close aborts what has not ended.
       const bound = new AbortController();
       await Promise.race([callsEnded, sleep(LONGEST_CALL_MS, undefined, { signal: bound.signal, ref: false })]).catch(
         () => undefined,
@@ -165,8 +165,8 @@ export function createSwap(first: CurrentSet, { compose, log }: SwapDeps): Swap 
 }
 
 /**
- * How the rails are known to be that a set has in common with the current one, by id. A rail whose facilitators have
- * changed is asked as a new one is: that the earlier ones answered says nothing of these.
+ * The last statuses of the rails that a set shares with the current one, by id. A rail with other facilitators is
+ * checked like a new one, because an answer of the former facilitators says nothing about the new ones.
  */
 function commonRails({ set, composition }: CurrentSet, next: ManifestSet): ReadonlyMap<string, RailStatus> {
   const known = new Set(set.site.rails.map((rail) => toTerms(rail, set.site)));
@@ -174,14 +174,14 @@ function commonRails({ set, composition }: CurrentSet, next: ManifestSet): Reado
   return new Map([...composition.railStatuses()].filter(([id]) => common.includes(id)));
 }
 
-/** Tells a rail from itself on other terms: its own, and those of whoever settles on it. */
+/** A text that is equal when the terms of a rail and of its facilitators are equal. */
 const toTerms = (rail: RailManifest, site: SiteManifest): string =>
   digestOf({ rail, settlers: facilitatorsOf(rail, site).map((name) => toFacilitator(name, site)) });
 
 const toFacilitator = (name: string, { facilitators = [] }: SiteManifest): object | string =>
   facilitators.find(({ id }) => id === name) ?? name;
 
-/** @throws Problem `unavailable` when a service that is sold now could not be paid any more. */
+/** @throws Problem `unavailable` when a service that can be paid now could not be paid any more. */
 function refuseLosses(former: Composition, next: Composition): void {
   const paused = former.unsellable();
   const lost = next

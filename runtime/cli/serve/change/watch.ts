@@ -9,15 +9,15 @@ export interface FolderWatch {
 export interface FolderWatchOptions {
   /** The shop's folder. */
   readonly dir: string;
-  /** Called soon after a change, once for several at a time. */
+  /** Called soon after a change; several changes are combined. */
   readonly onChange: () => Promise<void>;
 }
 
-/** An editor writes a file in several steps. */
+/** How long files must stay unchanged, since an editor writes a file in several steps. */
 const CALM_MS = 60;
 const FOLDERS = ["manifests", "plugins", "schemas"];
 
-/** Watches everything that makes a set what it is, also what plugins import of the shop besides. */
+/** Watches all files of a set, including the shop's other files that plugins import. */
 export function watchFolder({ dir, onChange }: FolderWatchOptions): FolderWatch {
   const watchers = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;
@@ -37,7 +37,7 @@ export function watchFolder({ dir, onChange }: FolderWatchOptions): FolderWatch 
     for (const [folder, recursive] of foldersOf(dir)) {
       if (isClosed || watchers.has(folder)) continue;
       const watcher = watch(folder, { recursive, persistent: false }, notice);
-      watcher.on("error", () => forget(folder)); // The folder is gone; it is looked for again after the next change.
+      watcher.on("error", () => forget(folder)); // The folder is gone. The next change looks for it again.
       watchers.set(folder, watcher);
     }
   }
@@ -55,7 +55,7 @@ export function watchFolder({ dir, onChange }: FolderWatchOptions): FolderWatch 
   }
 }
 
-/** What is watched: folders, and whether with those below. The shop's own folder tells of new ones. */
+/** The folders to watch, and whether each is watched with its subfolders. The shop's own folder reports new folders. */
 function foldersOf(dir: string): ReadonlyMap<string, boolean> {
   const own = FOLDERS.map((name) => join(dir, name)).filter((folder) => existsSync(folder));
   const others = filesOf(dir)
@@ -66,7 +66,7 @@ function foldersOf(dir: string): ReadonlyMap<string, boolean> {
   return new Map([...beside, ...below]);
 }
 
-/** Nothing, while a file is being replaced. */
+/** Empty while a file is being replaced. */
 function filesOf(dir: string): readonly string[] {
   try {
     return [...readFolder(dir).files.keys()];
