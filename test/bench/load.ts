@@ -15,6 +15,8 @@ export interface Sample {
 export type Maker = (count: number) => Request[];
 
 const CONNECTIONS = 32;
+/** Who pays, in turn: more than are in flight at once, as many buyers are who do not wait for each other. */
+const PAYERS = Array.from({ length: 64 }, (_, at) => `0x${(at + 1).toString(16).padStart(40, "1")}`);
 const HEADERS = { "content-type": "application/json" };
 
 /** Unpaid requests to all routes in turn. */
@@ -79,10 +81,11 @@ export async function payer(url: string): Promise<() => string> {
   const challenge = Buffer.from(response.headers.get("payment-required") ?? "", "base64").toString();
   const { accepts, resource, extensions } = JSON.parse(challenge) as PaymentRequired;
   const [accepted] = accepts;
-  const from = "0x1111111111111111111111111111111111111111";
   const validBefore = String(Math.floor(Date.now() / 1000) + 3600);
   const signature = `0x${"ab".repeat(65)}`;
+  let at = Math.floor(Math.random() * PAYERS.length);
   return () => {
+    const from = PAYERS[at++ % PAYERS.length];
     const nonce = `0x${randomBytes(32).toString("hex")}`;
     const authorization = { from, to: accepted?.payTo, value: accepted?.amount, validAfter: "0", validBefore, nonce };
     const payment = { x402Version: 2, resource, accepted, payload: { signature, authorization }, extensions };

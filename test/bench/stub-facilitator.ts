@@ -1,3 +1,4 @@
+import type { PaymentPayload, SettleResponse, VerifyResponse } from "../../runtime/core/x402/x402.ts";
 import { SITE } from "./shop.ts";
 
 /** What a facilitator answers that finds every payment good, at once: the same for every contestant. */
@@ -12,11 +13,16 @@ export const SUPPORTED = {
   signers: {},
 };
 
-const PAYER = "0x1111111111111111111111111111111111111111";
-export const VERIFIED = { isValid: true, payer: PAYER };
-export const SETTLED = {
+type Asked = Pick<PaymentPayload, "payload">;
+
+/** Who has signed a payment. */
+const payerOf = ({ payload }: Asked): string => (payload.authorization as { readonly from: string }).from; // All are EVM's.
+
+export const verified = (payment: Asked): VerifyResponse => ({ isValid: true, payer: payerOf(payment) });
+
+export const settled = (payment: Asked): SettleResponse => ({
   success: true,
   transaction: `0x${"ab".repeat(32)}`,
-  network: "eip155:8453" as const,
-  payer: PAYER,
-};
+  network: "eip155:8453",
+  payer: payerOf(payment),
+});

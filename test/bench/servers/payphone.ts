@@ -21,7 +21,7 @@ import { createExtensions } from "../../../runtime/surfaces/discovery/extensions
 import { createMcp } from "../../../runtime/surfaces/mcp/mcp.ts";
 import { createMemoryStore } from "../../support/store/memory-store.ts";
 import { ANSWER, MANIFESTS, PAY_TO, SITE } from "../shop.ts";
-import { SETTLED, SUPPORTED, VERIFIED } from "../stub-facilitator.ts";
+import { SUPPORTED, settled, verified } from "../stub-facilitator.ts";
 import { announce } from "./announce.ts";
 
 /**
@@ -57,8 +57,8 @@ const counters =
     : undefined;
 const stub: Facilitator = {
   supported: async () => SUPPORTED.kinds,
-  verify: async () => VERIFIED,
-  settle: async () => SETTLED,
+  verify: async (payment) => verified(payment),
+  settle: async (payment) => settled(payment),
 };
 const facilitator = url !== "-" ? createHttpFacilitator({ url }) : stub;
 const rails: Rail[] = SITE.rails.map((manifest) => ({

@@ -4,7 +4,7 @@ import { ExactEvmScheme } from "@x402/evm/exact/server";
 import { bazaarResourceServerExtension } from "@x402/extensions/bazaar";
 import { ExactSvmScheme } from "@x402/svm/exact/server";
 import { PAY_TO, PRICE, SITE } from "../shop.ts";
-import { SETTLED, SUPPORTED, VERIFIED } from "../stub-facilitator.ts";
+import { SUPPORTED, settled, verified } from "../stub-facilitator.ts";
 
 const [base, solana] = SITE.rails.map(({ network }) => network) as ["eip155:8453", `solana:${string}`];
 
@@ -17,8 +17,8 @@ export const ACCEPTS = [
 /** The stock x402 SDK on the shop's rails, with a facilitator at a URL, or with the stub in the process. */
 export function createResources(url?: string): x402ResourceServer {
   const stub = {
-    verify: async () => VERIFIED,
-    settle: async () => SETTLED,
+    verify: async (payment: Parameters<typeof verified>[0]) => verified(payment),
+    settle: async (payment: Parameters<typeof settled>[0]) => settled(payment),
     getSupported: async () => SUPPORTED,
   } as unknown as FacilitatorClient;
   return new x402ResourceServer(url ? new HTTPFacilitatorClient({ url }) : stub)
