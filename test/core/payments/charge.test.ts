@@ -137,7 +137,9 @@ describe("a paid request", () => {
     expect(await call).to.equal("left");
     for (let at = 0; at < 3; at += 1) await shop.post("/v1/roll", ROLL); // The server has seen by now that they left.
     proceed.resolve();
-    const keys = (word: string): string[] => [...shop.store.entries.keys()].filter((key) => key.startsWith(`${word}:`));
+    const { entries, members = new Map() } = shop.store;
+    const keys = (word: string): string[] =>
+      [...entries.keys(), ...members.keys()].filter((key) => key.startsWith(`${word}:`));
     await eventually(() => keys("lease").length === 0);
     expect([keys("in-flight").length, keys("left").length]).to.deep.equal([1, 0]);
   });
