@@ -5,7 +5,7 @@ import type { Store } from "./store.ts";
 /** The exclusive right to work on one key. */
 export interface Lease {
   /** Aborted when the lease expired: this process stalled, or could not reach the store, for longer than the lease. */
-  readonly lost: AbortSignal;
+  lost(): AbortSignal;
   release(): Promise<void>;
 }
 
@@ -43,13 +43,11 @@ export function createLeases({ store, prefix, onError, reclaims = false, leaseMs
 
   return {
     async claim(key) {
-      const lease: Held = { renewedAt: performance.now(), lost: new AbortController(), isLapsed: false };
+      const lease: Held = { renewedAt: performance.now(), isLapsed: false, isLost: false };
       if (!(await put(key)) || !isOurs(lease)) return undefined;
       held.set(key, lease);
       return {
-        get lost() {
-          return lease.lost.signal; // Created only on access.
-        },
+        lost: () => lostSignalOf(lease),
         async release() {
           if (held.get(key) !== lease) return;
           held.delete(key);
@@ -81,7 +79,8 @@ export function createLeases({ store, prefix, onError, reclaims = false, leaseMs
     lease.isLapsed = false;
     if (isBack || held.get(key) !== lease) return;
     held.delete(key);
-    lease.lost.abort(new Problem("unavailable", "The lease has lapsed: another process may be at work"));
+    lease.isLost = true;
+    lease.lost?.abort(lapsed());
   }
 
   /** False when another process has the key now. A late renewal may have kept it ours. */
@@ -92,10 +91,24 @@ export function createLeases({ store, prefix, onError, reclaims = false, leaseMs
   }
 }
 
+/** Created on first access: most leases end without one. */
+function lostSignalOf(lease: Held): AbortSignal {
+  if (!lease.lost) {
+    lease.lost = new AbortController();
+    if (lease.isLost) lease.lost.abort(lapsed());
+  }
+  return lease.lost.signal;
+}
+
+const lapsed = (): Problem => new Problem("unavailable", "The lease has lapsed: another process may be at work");
+
 /** A lease of this process. */
 interface Held {
   /** When the last successful renewal started, by the monotonic clock. */
   renewedAt: number;
-  readonly lost: AbortController;
+  /** Created on first access. */
+  lost?: AbortController;
+  isLost: boolean;
+  /** Whether it was not renewed in time. */
   isLapsed: boolean;
 }

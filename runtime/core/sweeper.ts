@@ -159,7 +159,7 @@ export function createSweeper<T>(options: SweeperOptions<T>): Sweeper {
     try {
       const item = await read(key); // Another process may have finished the item before the lease was claimed.
       if (item === undefined) return "done";
-      const signal = AbortSignal.any([closing.signal, lease.lost]);
+      const signal = AbortSignal.any([closing.signal, lease.lost()]);
       return await attempt(key, item, { signal, retryMs }).catch((error: unknown) => {
         onError(error);
         return "retry" as const;

@@ -21,7 +21,7 @@ describe("a sweeper", () => {
     if (heldByOthers.has(key) || leases.has(key)) return undefined;
     const lost = new AbortController();
     leases.set(key, lost);
-    return { lost: lost.signal, release: async () => void leases.delete(key) };
+    return { lost: () => lost.signal, release: async () => void leases.delete(key) };
   };
   async function* list(): AsyncGenerator<string> {
     if (listing) throw listing;
