@@ -1,3 +1,15 @@
+/** A function that works out each object once, and forgets it with the object. A failure is not kept. */
+export function oncePer<K extends object, V extends {}>(work: (object: K) => V): (object: K) => V {
+  const known = new WeakMap<K, V>();
+  return (object) => {
+    const found = known.get(object);
+    if (found !== undefined) return found;
+    const made = work(object);
+    known.set(object, made);
+    return made;
+  };
+}
+
 /** A function that makes a value on its first call and then returns the same one. A failure is not kept. */
 export function once<T extends {}>(make: () => T): () => T {
   let made: T | undefined;

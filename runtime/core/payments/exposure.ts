@@ -1,5 +1,6 @@
 import { Problem } from "../../api/problem.ts";
 import { createDeadline } from "../deadline.ts";
+import { oncePer } from "../once.ts";
 import type { Store } from "../store.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
 import type { PaymentRequirements } from "../x402/x402.ts";
@@ -49,12 +50,12 @@ const WEIGHT_DECIMALS = 6;
 export function createExposure({ rails, store, mostCalls, onError }: ExposureDeps): Exposure {
   const balances = new Map<string, Balance>();
   const readDeadline = createDeadline(READ_MS);
+  const chargeOf = oncePer((offer: PaymentRequirements) => toWeight(offer.amount, railFor(offer), "up"));
 
   return {
     async during({ key, payer, offer, lifeMs }, work) {
-      const rail = railFor(offer);
       const account = accountOf(payer, offer);
-      const tally = await store.join(`in-flight:${account}`, key, toWeight(offer.amount, rail, "up"), lifeMs);
+      const tally = await store.join(`in-flight:${account}`, key, chargeOf(offer), lifeMs);
       const leave = (): void => void store.leave(`in-flight:${account}`, key).catch(onError); // It expires by itself.
       try {
         if (tally.members > mostCalls) throw tooMany(`${mostCalls} calls of this payer are being worked on already`);
@@ -71,7 +72,7 @@ export function createExposure({ rails, store, mostCalls, onError }: ExposureDep
     },
     spent(payer, offer) {
       const known = balances.get(accountOf(payer, offer));
-      if (known) known.spent += toWeight(offer.amount, railFor(offer), "up");
+      if (known) known.spent += chargeOf(offer);
     },
   };
 

@@ -2,6 +2,7 @@ import { Problem, toValueError } from "../../api/problem.ts";
 import { saleId, toBookPayer } from "../books/events.ts";
 import type { CallCourse, CallSteps, Invocation } from "../call.ts";
 import { digestOf } from "../digest.ts";
+import { oncePer } from "../once.ts";
 import type { Service } from "../service.ts";
 import { priceOf, type Tariff } from "../set/price.ts";
 import { type Rail, railOf } from "../x402/rails.ts";
@@ -56,13 +57,15 @@ export interface Selling {
 export type UsdOf = (purchase: Pick<Purchase, "service" | "offer">) => string;
 
 /** Values the offer that is paid, whose price may differ from the current one. */
-export const createUsdOf =
-  (rails: readonly Rail[], tariff: Tariff): UsdOf =>
-  ({ service, offer }) => {
-    const rail = railOf(rails, offer)?.manifest;
-    const { price: known = "0" } = service.manifest;
-    return (rail && priceOf(rail, BigInt(offer.amount), { ...tariff, known })) ?? known;
-  };
+export function createUsdOf(rails: readonly Rail[], tariff: Tariff): UsdOf {
+  const worthOf = oncePer(({ manifest: { price: known = "0" } }: Service) =>
+    oncePer((offer: PaymentRequirements): string => {
+      const rail = railOf(rails, offer)?.manifest;
+      return (rail && priceOf(rail, BigInt(offer.amount), { ...tariff, known })) ?? known;
+    }),
+  );
+  return ({ service, offer }) => worthOf(service)(offer);
+}
 
 /** The record of a purchase before its settlement. */
 export function toRecord(purchase: VerifiedPurchase, bought: Bought, selling: Selling): PaymentRecord {

@@ -186,12 +186,13 @@ const isRefusal = ({ success, transaction, errorReason = "" }: SettleResponse): 
   !success && transaction === "" && REFUSED.test(errorReason) && !SPENT.test(errorReason);
 
 /** Keeps the fields that x402 defines, short enough for a header. Facilitators write null for "none". */
-function toReceipt({ success, transaction, network, ...texts }: SettleResponse): SettleResponse {
-  const { errorReason, errorMessage, payer, amount } = texts;
-  const known = Object.entries({ errorReason, errorMessage, payer, amount }).filter(([, text]) => (text ?? "") !== "");
-  const brief = Object.fromEntries(known.map(([name, text]) => [name, toBrief(String(text))]));
-  return { success, ...brief, transaction: toBrief(transaction), network: toBrief(network) };
+function toReceipt({ success, transaction, network, ...said }: SettleResponse): SettleResponse {
+  const texts: { -readonly [name in (typeof TEXTS)[number]]?: string } = {};
+  for (const name of TEXTS) if ((said[name] ?? "") !== "") texts[name] = toBrief(String(said[name]));
+  return { success, ...texts, transaction: toBrief(transaction), network: toBrief(network) };
 }
+
+const TEXTS = ["errorReason", "errorMessage", "payer", "amount"] as const;
 
 /** Shortens foreign text for headers and logs. */
 export const toBrief = (text: string, longest = LONGEST_TEXT): string =>

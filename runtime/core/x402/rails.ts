@@ -15,10 +15,9 @@ export interface Rail {
 export const railOf = (
   rails: readonly Rail[],
   { network, asset }: Pick<PaymentRequirements, "network" | "asset">,
-): Rail | undefined => {
-  const there = rails.filter(({ manifest }) => manifest.network === network);
-  return there.find(({ manifest }) => manifest.asset === asset) ?? there[0];
-};
+): Rail | undefined =>
+  rails.find(({ manifest }) => manifest.network === network && manifest.asset === asset) ??
+  rails.find(({ manifest }) => manifest.network === network);
 
 /**
  * Whether the payer that a payment names has signed it, whatever the payer's balance. Does not ask the facilitator.
