@@ -1,3 +1,4 @@
+import type { BookTally } from "../../core/books/events.ts";
 import type { Tallies } from "../../core/books/tallies.ts";
 import type { MetricCounts } from "../../drivers/metrics/metrics.ts";
 import type { OpenStore } from "../../drivers/store/keyv.ts";
@@ -7,9 +8,9 @@ import { createStateReader, type StateDeps } from "./state.ts";
 
 /** Counts events for Prometheus. Without ADMIN_PORT, nothing is counted and there is no route. */
 export interface Monitor {
-  /** Wraps the store, so that sales and refunds are counted when they are entered. */
+  /** Wraps the store, so that sales, refunds and tallies are counted when they are written. */
   watchStore(store: OpenStore): OpenStore;
-  /** Wraps the tallies, so that they are counted here as well. */
+  /** Wraps the tallies, so that their times are counted here as well, and all of them before metrics are read. */
   watchTallies(tallies: Tallies): Tallies;
   watchTransport(transport: Transport): Transport;
   readonly routes: readonly AdminRoute[];
@@ -27,15 +28,22 @@ export async function openMonitor(deps: StateDeps): Promise<Monitor> {
   if (deps.config.admin.port === undefined) return BLIND;
   const { createMetrics } = await import("../../drivers/metrics/metrics.ts");
   const { count, scrape, contentType } = createMetrics(createStateReader(deps));
+  let flush: Tallies["flush"] = async () => {};
   return {
     watchStore: (store) => watchStore(store, count),
-    watchTallies: (tallies) => watchTallies(tallies, count),
+    watchTallies(tallies) {
+      flush = tallies.flush; // Those of the set before are written when it ends.
+      return watchTallies(tallies, count);
+    },
     watchTransport: (transport) => watchTransport(transport, count),
     routes: [
       {
         method: "GET",
         path: "/metrics",
-        handle: async () => ({ status: 200, headers: ["Content-Type", contentType], body: await scrape() }),
+        async handle() {
+          void flush(); // Counted at once, however long the store takes.
+          return { status: 200, headers: ["Content-Type", contentType], body: await scrape() };
+        },
       },
     ],
   };
@@ -51,6 +59,10 @@ function watchStore(store: OpenStore, count: MetricCounts): OpenStore {
     async enter(event, entry) {
       await store.enter(event, entry);
       if (isNew(event.id)) countEvent(event, count);
+    },
+    count(tallies) {
+      for (const tally of tallies) countTally(tally, count);
+      return store.count(tallies);
     },
   };
 }
@@ -77,16 +89,15 @@ function countEvent(event: Parameters<OpenStore["enter"]>[0], count: MetricCount
   if (times?.recorded !== undefined) count.settlement(rail, at - times.recorded);
 }
 
+function countTally({ service, door, rail, what, count: by }: BookTally, count: MetricCounts): void {
+  if (what === "challenge") count.challenges(service, door, by);
+  else if (what.startsWith("cache:")) count.cacheReads(service, what.slice("cache:".length), by);
+  else if (!/^(attempt$|gone$|ms:)/.test(what)) count.payments({ service, door, rail, outcome: what }, by);
+}
+
 function watchTallies(tallies: Tallies, count: MetricCounts): Tallies {
   return {
     ...tallies,
-    count(names) {
-      tallies.count(names);
-      const { service, door, rail, what } = names;
-      if (what === "challenge") count.challenges(service, door, 1);
-      else if (what.startsWith("cache:")) count.cacheRead(service, what.slice("cache:".length));
-      else if (what !== "attempt" && what !== "gone") count.payments({ service, door, rail, outcome: what }, 1);
-    },
     time(names, ms) {
       tallies.time(names, ms);
       count.call(names.service, names.door, ms);

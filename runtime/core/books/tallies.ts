@@ -63,11 +63,13 @@ export function createTallies({ store, clock, log, everyMs = EVERY_MS }: Tallies
 
   return {
     count,
-    time: (names, ms) => count({ ...names, what: `ms:${LATENCY_BOUNDS_MS.find((bound) => ms <= bound) ?? "inf"}` }),
+    time: ({ service, door, rail }, ms) => count({ service, door, rail, what: toBucket(ms) }),
     flush,
     close: flush,
   };
 }
+
+const toBucket = (ms: number): string => `ms:${LATENCY_BOUNDS_MS.find((bound) => ms <= bound) ?? "inf"}`;
 
 interface Counted extends TallyNames {
   readonly minute: number;

@@ -32,6 +32,7 @@ interface SoldLine extends Taken {
 /** The terms that many sales share: the columns of `book_terms` from `service` on. */
 type Terms = readonly (string | number | null)[];
 
+const MOST_KNOWN = 1000;
 const NO_STEPS = [null, null, null, null, null];
 /** node:sqlite passes JavaScript numbers as floating-point values. */
 const whole = (value: string): string => `iif(typeof(${value}) = 'real', CAST(${value} AS INTEGER), ${value})`;
@@ -44,6 +45,9 @@ export function createLineWriter(db: DatabaseSync): (event: BookEvent) => void {
      VALUES (?1, ?2, ?3, ?4, ?5, ${whole("?6")}, ${whole("?7")}, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
   );
   const findTerms = db.prepare("SELECT id FROM book_terms WHERE text = ?");
+  const known = new Map<string, number>();
+  /** What this transaction has added may be rolled back with it. A transaction ends within one turn. */
+  const added = new Set<string>();
   const addTerms = db.prepare(
     `INSERT INTO book_terms (text, service, door, rail, network, asset, decimals, receiver, set_digest)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -51,7 +55,7 @@ export function createLineWriter(db: DatabaseSync): (event: BookEvent) => void {
   const sold = "SELECT l.seq AS seq, terms, amount, nano, payer, tx, request, job FROM";
   const byId = db.prepare(`${sold} book_ids i JOIN book_lines l ON l.seq = i.seq WHERE i.id = ?1
     UNION ALL ${sold} book_lines l WHERE l.seq > ${SHOWN} AND id = ?1 ORDER BY 1 LIMIT 1`);
-  const byJob = db.prepare(`${sold} ${PARTS} p CROSS JOIN book_keys k ON k.part = p.part AND k.key = ${keyOf("?1")}
+  const byJob = db.prepare(`${sold} ${PARTS} p CROSS JOIN book_index k ON k.part = p.part AND k.key = ${keyOf("?1")}
       CROSS JOIN book_lines l ON l.seq = k.seq AND job = ?1 AND kind = 0
     UNION ALL ${sold} book_lines l WHERE l.seq > ${SHOWN} AND job = ?1 AND kind = 0 ORDER BY 1 LIMIT 1`);
 
@@ -97,8 +101,19 @@ export function createLineWriter(db: DatabaseSync): (event: BookEvent) => void {
 
   function termsOf(terms: Terms): number {
     const text = JSON.stringify(terms);
+    const id = known.get(text);
+    if (id !== undefined) return id;
     const row = findTerms.get(text) as { id: number } | undefined;
-    return row?.id ?? Number(addTerms.run(text, ...terms).lastInsertRowid);
+    if (!row) return addNew(text, terms);
+    if (known.size >= MOST_KNOWN) known.clear();
+    if (!added.has(text)) known.set(text, row.id);
+    return row.id;
+  }
+
+  function addNew(text: string, terms: Terms): number {
+    added.add(text);
+    queueMicrotask(() => added.delete(text));
+    return Number(addTerms.run(text, ...terms).lastInsertRowid);
   }
 }
 

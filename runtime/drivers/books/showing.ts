@@ -3,8 +3,8 @@ import { ATOMIC, NANO } from "./packing.ts";
 import { keyOf, MINUTE_MS, partOf, SHOWN, UNITS } from "./schema.ts";
 import { createVisits } from "./visits.ts";
 
-/** Lines per step: some milliseconds of the thread. The more lines, the fewer page writes per line. */
-export const SHOW_STEP = 500;
+/** Lines per step: about ten milliseconds of the thread. The more lines, the fewer page writes per line. */
+export const SHOW_STEP = 1000;
 
 const HOUR_MS = UNITS.hour * MINUTE_MS;
 const DAY_MS = UNITS.day * MINUTE_MS;
@@ -28,7 +28,7 @@ const STEPS = [
   ...["tx", "request", "job", "sale"].map(
     (
       name,
-    ) => `INSERT OR IGNORE INTO book_keys SELECT ${partOf("seq")}, ${keyOf(name)}, seq FROM ${NEW} AND ${name} IS NOT NULL
+    ) => `INSERT OR IGNORE INTO book_index SELECT ${partOf("seq")}, ${keyOf(name)}, seq FROM ${NEW} AND ${name} IS NOT NULL
       ORDER BY 1, 2, 3`,
   ),
   `INSERT INTO book_times SELECT at, seq FROM ${NEW}`,

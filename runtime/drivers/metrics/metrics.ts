@@ -1,5 +1,4 @@
-import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import { createCounter, createHistogram } from "./series.ts";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
 /** The Prometheus metrics of a process. No label names a payer, so that the set bounds the number of series. */
 export interface Metrics {
@@ -9,7 +8,10 @@ export interface Metrics {
   readonly count: MetricCounts;
 }
 
-/** The counters. Services, rails and upstreams are named by their ids. */
+/**
+ * The counters. Services, rails and upstreams are named by their ids. Calls are counted when their tallies are written,
+ * everything else at once.
+ */
 export interface MetricCounts {
   challenges(service: string, door: string, by: number): void;
   /** @param outcome `result`, `free`, `replay`, `left`, `refused:<reason>` or `failed:<problem code>` */
@@ -18,7 +20,7 @@ export interface MetricCounts {
     by: number,
   ): void;
   /** @param outcome `hit` or `miss` */
-  cacheRead(service: string, outcome: string): void;
+  cacheReads(service: string, outcome: string, by: number): void;
   /** @param usd US dollars, decimal text */
   sale(service: string, rail: string, usd: string): void;
   refund(service: string): void;
@@ -69,14 +71,15 @@ export function createMetrics(readState: () => Promise<ShopState>): Metrics {
 }
 
 function createCounts(registry: Registry): MetricCounts {
-  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
-    createCounter(registry, { name, help, labelNames });
+  const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label> =>
+    new Counter({ name: `payphone_${name}`, help, labelNames, registers });
   const histogram = <Label extends string>(
     name: string,
     help: string,
     labelNames: readonly Label[],
     bounds: readonly number[],
-  ) => createHistogram(registry, { name, help, labelNames }, bounds);
+  ): Histogram<Label> => new Histogram({ name: `payphone_${name}`, help, labelNames, buckets: [...bounds], registers });
 
   const challenges = counter("challenges_total", "Calls without a payment that were told the price.", [
     "service",
@@ -108,19 +111,19 @@ function createCounts(registry: Registry): MetricCounts {
   const upstreams = histogram("upstream_seconds", "Attempts at upstreams.", ["upstream", "outcome"], WAITS);
 
   return {
-    challenges: (service, door, by) => challenges({ service, door }, by),
-    payments,
-    cacheRead: (service, outcome) => cache({ service, outcome }, 1),
+    challenges: (service, door, by) => challenges.inc({ service, door }, by),
+    payments: (labels, by) => payments.inc(labels, by),
+    cacheReads: (service, outcome, by) => cache.inc({ service, outcome }, by),
     sale(service, rail, usd) {
       const labels = { service, rail };
-      sales(labels, 1);
-      revenue(labels, Number(usd));
+      sales.inc(labels);
+      revenue.inc(labels, Number(usd));
     },
-    refund: (service) => refunds({ service }, 1),
-    call: (service, door, ms) => calls({ service, door }, ms / 1000),
-    settlement: (rail, ms) => settlements({ rail }, ms / 1000),
-    upstream: (upstream, outcome, ms) => upstreams({ upstream, outcome }, ms / 1000),
-    jobEnded: (service, state) => jobs({ service, state }, 1),
+    refund: (service) => refunds.inc({ service }),
+    call: (service, door, ms) => calls.observe({ service, door }, ms / 1000),
+    settlement: (rail, ms) => settlements.observe({ rail }, ms / 1000),
+    upstream: (upstream, outcome, ms) => upstreams.observe({ upstream, outcome }, ms / 1000),
+    jobEnded: (service, state) => jobs.inc({ service, state }),
   };
 }
 

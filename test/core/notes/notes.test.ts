@@ -55,7 +55,7 @@ describe("what is kept beside the book", () => {
     await Promise.all([one.flush(), other.flush()]);
     one.note("sale_5", begun + 1, "sent");
     await one.flush();
-    const kept = [...store.entries.keys()].filter((key) => key.startsWith("answers:"));
+    const kept = [...store.entries.keys()].filter((key) => key.startsWith("answered:"));
     expect(kept, "an entry for a minute and a process").to.have.length(2);
     now += 5 * 60_000;
     for (const _ of [1, 2]) other.note("sale_2", now, "later");

@@ -43,6 +43,29 @@ describe("a book to which something happens", () => {
     return { db, book: createBookTables(db) };
   };
 
+  it("knows the terms of a sale whose first entry was rolled back", async () => {
+    const { db, book } = openTables(join(folder, "undone.sqlite"));
+    const [first, second] = [toSale({ service: "later" }), toSale({ service: "later" })];
+    const enterBoth = (isUndone: boolean) => (): void => {
+      for (const sale of [first, second]) book.enter(sale);
+      if (isUndone) throw new Error("no room");
+    };
+    expect(() => transact(db, enterBoth(true))).to.throw("no room");
+    for (const _ of [1, 2, 3]) {
+      await null; // Another turn: what the last one has added is there, or is not.
+      transact(db, enterBoth(false));
+    }
+    transact(db, book.show);
+    const services = "SELECT service FROM book_lines l LEFT JOIN book_terms t ON t.id = l.terms";
+    expect(
+      db
+        .prepare(services)
+        .all()
+        .map(({ service }) => service),
+    ).to.deep.equal(["later", "later"]);
+    db.close();
+  });
+
   it("is whole when its write-ahead log was cut off anywhere", async () => {
     const file = join(folder, "cut.sqlite");
     const { db, book } = openTables(file);

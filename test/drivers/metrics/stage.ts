@@ -44,7 +44,7 @@ export function trade(count: MetricCounts): void {
   for (const outcome of ["result", "replay", "refused:insufficient_funds", "failed:upstream-failed"])
     count.payments({ service: "roll", door: "rest", rail: "base", outcome }, 3);
   for (let sold = 0; sold < 3; sold += 1) count.sale("roll", "base", "0.001");
-  for (const outcome of ["hit", "miss"]) count.cacheRead("roll", outcome);
+  for (const outcome of ["hit", "miss"]) count.cacheReads("roll", outcome, 1);
   count.call("roll", "rest", 12);
   count.settlement("base", 900);
   count.upstream("coingecko", "ok", 80);
