@@ -2,13 +2,13 @@ import { isObject } from "../json.ts";
 import type { ProxyManifest } from "../upstream/manifest.ts";
 import { valueAt } from "./pointer.ts";
 
-/** How an answer is made into an output. */
+/** How an answer becomes an output. */
 export type AnswerTerms = NonNullable<ProxyManifest["answer"]>;
 
-/** The largest answer where a manifest does not say. */
+/** The largest answer when the manifest sets no limit. */
 export const ANSWER_BYTES = 1_048_576;
 
-/** Takes the wanted part of an upstream's answer, under the names of the output; undefined where it has no such part. */
+/** The wanted part of an upstream's answer, with the output's names; undefined when the answer has no such part. */
 export function toOutput(answer: unknown, { pick, rename, wrap }: AnswerTerms = {}): unknown {
   const picked = pick === undefined ? answer : valueAt(answer, pick);
   if (picked === undefined) return undefined;
@@ -22,8 +22,8 @@ function toRenamed(value: Readonly<Record<string, unknown>>, names: Readonly<Rec
 }
 
 /**
- * Reads the body of an answer: JSON, the events of a stream, or a text.
- * @returns undefined for a page in HTML, which is no answer of an API, and for bytes that are no text.
+ * Reads the body of an answer: JSON, server-sent events, or text.
+ * @returns undefined for an HTML page, which is not an answer of an API, and for bytes that are not text.
  */
 export function readBody(type: string | null, body: Uint8Array): unknown {
   const [media = ""] = (type ?? "").toLowerCase().split(";");
@@ -44,7 +44,7 @@ export function readBody(type: string | null, body: Uint8Array): unknown {
 const PAGE = /^\s*<(?:!doctype\s+html|html)[\s>]/i;
 const UTF8 = "utf-8";
 
-/** The text in the charset that its type names, or UTF-8, without a byte order mark. */
+/** The text in the charset of its type, or UTF-8, without a byte order mark. */
 function toText(type: string | null, body: Uint8Array): string | undefined {
   const [, charset = UTF8] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(type ?? "") ?? [];
   try {
@@ -54,7 +54,7 @@ function toText(type: string | null, body: Uint8Array): string | undefined {
   }
 }
 
-/** Names that are no charset count as UTF-8. */
+/** Unknown charsets count as UTF-8. */
 function toDecoder(charset: string): { decode(bytes: Uint8Array): string } {
   try {
     return new TextDecoder(charset, { fatal: true });

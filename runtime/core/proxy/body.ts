@@ -5,12 +5,12 @@ import { headPlaceholders, type RequestPlan } from "./plan.ts";
 import { type Placeholder, parseTemplate, readPlace, type Scope, soleOf } from "./template.ts";
 import { fill, toBadValue, toEncoded } from "./values.ts";
 
-/** The body of a request: as it is sent, or the parts of a form with files. */
+/** The body of a request: its bytes or text, or the parts of a form with files. */
 export type ProxyBody =
   | { readonly type: string; readonly content: string | Uint8Array; readonly parts?: undefined }
   | { readonly parts: readonly FormPart[] };
 
-/** The body of a request; undefined where there is none to send. @throws Problem `invalid-input` as `toRequest`. */
+/** The body of a request; undefined when there is none. @throws Problem `invalid-input` as `toRequest`. */
 export function toBody(plan: RequestPlan, scope: Scope): ProxyBody | undefined {
   const { body, encoding, files } = plan;
   if (body === undefined) return undefined;
@@ -45,7 +45,7 @@ function toField(name: string, item: unknown): string {
   return `${encodeURIComponent(name)}=${toEncoded(item, toPlace(name), inQuery)}`;
 }
 
-/** The fields of the input that stand nowhere else in the request. */
+/** The fields of the input that the rest of the request does not use. */
 function toRest(plan: RequestPlan, { input }: Scope): object {
   const taken = new Set(headPlaceholders(plan).map(({ name }) => (Object.hasOwn(input, name) ? name : firstOf(name))));
   return Object.fromEntries(Object.entries(input).filter(([name]) => !taken.has(name)));
@@ -58,7 +58,7 @@ interface BodyScope extends Scope {
   readonly encode: Encode;
 }
 
-/** A template of JSON with its values; a placeholder that is a whole text keeps its type, and an absent one is left out. */
+/** Fills a JSON template. A placeholder that is a whole text keeps its type; an absent value is omitted. */
 function toValue(template: unknown, scope: BodyScope): unknown {
   if (typeof template === "string") {
     const parts = parseTemplate(template);

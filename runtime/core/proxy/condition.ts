@@ -5,12 +5,12 @@ import { explainPointer, valueAt } from "./pointer.ts";
 export interface Condition {
   /** A JSON Pointer; undefined for the HTTP status. */
   readonly pointer: string | undefined;
-  /** The values that fulfil it, or with `isNot` do not; undefined where there only has to be one. */
+  /** The values that fulfil it, or with `isNot` those that do not; undefined when any value fulfils it. */
   readonly values: readonly unknown[] | undefined;
   readonly isNot: boolean;
 }
 
-/** An answer that conditions are asked about. */
+/** An answer that is tested for conditions. */
 export interface Conditioned {
   readonly status: number;
   readonly body: unknown;
@@ -20,7 +20,7 @@ const PARTS = /^\s*(status|\/[^\s=!]*)\s*(?:(==|!=|in)\s*(.+?)\s*)?$/;
 
 const OF_HTTP = "status is the number of the HTTP answer; a field of the answer is written /status";
 
-/** Reads a condition; a text says what is wrong with it. */
+/** Reads a condition; returns a sentence when it is malformed. */
 export function readCondition(text: string): Condition | string {
   const [, place = "", operator, literal] = PARTS.exec(text) ?? [];
   if (place === "") return 'write a condition such as /status == "done", /state in ["ok", "ready"], or status == 200';

@@ -1,3 +1,3 @@
-/** Names under which APIs take credentials. */
+/** Names of headers and parameters in which APIs expect credentials. */
 export const CREDENTIAL =
   /^(?:(?:proxy-)?authorization|x-?(?:api|auth|access|app)?-?(?:key|token|secret)|(?:api|app|access|auth|client|subscription)[-_]?(?:key|token|secret|id_token)|key|token|secret|password|passwd|pwd|signature|sig|apikey|appid|ocp-apim-subscription-key)$/i;

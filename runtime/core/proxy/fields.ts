@@ -2,25 +2,25 @@ import { isObject, type JsonObject } from "../json.ts";
 import { parseReference, type Schemas, toRootSchema } from "../schema/subschemas.ts";
 import type { Draft } from "../set/draft.ts";
 
-/** The fields of a service's input or output, as far as its schema names them. */
+/** The fields of a service's input or output that its schema names. */
 export interface Fields {
   /** The names of the outermost fields. */
   readonly names: readonly string[];
-  /** Whether a field that is not named may be there all the same. */
+  /** Whether unnamed fields are allowed. */
   readonly areOpen: boolean;
-  /** A field, by its name or by names with dots between them; undefined where the schema names none. */
+  /** A field by its name or its dotted path; undefined when the schema does not name it. */
   find(name: string): FieldFacts | undefined;
 }
 
 /** What a schema says about a field. */
 export interface FieldFacts {
-  /** Empty where the schema does not say. */
+  /** The JSON types; empty when the schema does not restrict them. */
   readonly types: readonly string[];
-  /** Whether it is there in every checked value. */
+  /** Whether every valid value has the field. */
   readonly isCertain: boolean;
 }
 
-/** Reads the fields of a manifest's schema; undefined while that has faults. */
+/** Reads the fields of a manifest's schema; undefined when the schema has faults. */
 export function readFields(draft: Draft, part: "input" | "output", schemas: Schemas): Fields | undefined {
   const schema = draft.data[part];
   const root = schema === undefined ? undefined : toRootSchema(schema, schemas);

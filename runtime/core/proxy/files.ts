@@ -16,9 +16,9 @@ export interface FormFile {
 }
 
 /**
- * The parts of a form: lists give several parts of one name, mappings a text of JSON.
+ * The parts of a form: a list becomes several parts of one name, a mapping becomes JSON text.
  * @param files the fields that are files.
- * @throws Problem `invalid-input` for a file that is none.
+ * @throws Problem `invalid-input` for an invalid file.
  */
 export const toFormParts = (fields: JsonObject, files: readonly string[]): readonly FormPart[] =>
   Object.entries(fields).flatMap(([name, value]) =>
@@ -30,11 +30,11 @@ export const toFormParts = (fields: JsonObject, files: readonly string[]): reado
 const toPartText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 const MEDIA = /^[a-z]+\/[a-z0-9][a-z0-9.+-]*$/i;
-/** Control characters, and what leads out of a folder. */
+/** Control characters and path separators, and the names `.` and `..`. */
 const NAME_FORBIDDEN = /[\p{Cc}/\\]|^\.{0,2}$/u;
 const LONGEST_NAME = 200;
 
-/** A file as callers send it: `{ data, name, media }`, or its base64 alone. */
+/** A file as callers send it: `{ data, name, media }`, or only its base64. */
 function toFormFile(value: unknown, field: string): FormFile {
   const { data = value, name = field, media = "application/octet-stream" } = isObject(value) ? value : {};
   const place: Placeholder = { text: field, name: field, source: "input", isExploded: false };

@@ -4,23 +4,23 @@ import { type Fault, faultAt, faultAtKey } from "../set/faults.ts";
 import type { Manifest } from "../set/manifest.ts";
 import type { MediaManifest } from "../upstream/manifest.ts";
 
-/** A file as JSON: how a service's output stands on record, and in documents that hold JSON alone. */
+/** A file as JSON: the form in which it is recorded and shown in JSON documents. */
 export interface MediaOutput {
   /** Its media type. */
   readonly media: string;
   /** Its bytes in base64. */
   readonly data: string;
-  /** How old an answer from the cache is. */
+  /** The age of a cached answer. */
   readonly age_seconds?: number;
 }
 
 const MOST_BYTES = 8_388_608;
 const USUAL_BYTES = 1_048_576;
 const TYPE = /^[a-z]+\/(?:\*|[a-z0-9][a-z0-9.+-]*)$/;
-/** A browser would run scripts of these in the seller's name. */
+/** Media types whose scripts a browser would run with the seller's origin. */
 const ACTIVE = /html|javascript|ecmascript/;
 
-/** Whether `output` says that the answer is a file. */
+/** Whether `output` declares a file. */
 export const isMedia = (output: unknown): output is { readonly media: unknown; readonly max_bytes?: unknown } =>
   isObject(output) && "media" in output && !("properties" in output);
 
@@ -47,12 +47,12 @@ export function checkMedia(draft: Draft): Fault[] {
   return faults;
 }
 
-/** A manifest whose `output` is a file gets the schema of the file's form as JSON. */
+/** Replaces an `output` that declares a file by the schema of the file's JSON form. */
 export function withMedia(draft: Draft): Draft {
   const { output, proxy } = draft.data;
   if (!isMedia(output)) return draft;
   if (checkMedia(draft).length > 0) return { ...draft, data: withoutOutput(draft.data) };
-  const { media: type, max_bytes = USUAL_BYTES } = output as { media: string; max_bytes?: number }; // As was checked.
+  const { media: type, max_bytes = USUAL_BYTES } = output as { media: string; max_bytes?: number }; // Checked above.
   const media = { type, max_bytes };
   return { ...draft, data: { ...draft.data, output: toMediaSchema(media, proxy?.cache !== undefined), media } };
 }
@@ -79,17 +79,17 @@ const toMediaSchema = ({ type, max_bytes }: MediaManifest, hasAge: boolean): obj
 const toTypeSchema = (type: string): object =>
   type.endsWith("/*") ? { type: "string", pattern: `^${type.slice(0, -1)}` } : { type: "string", const: type };
 
-/** The file that a service has answered with; undefined for an answer in JSON. The answer of a job call is its acceptance. */
+/** The file of a service's answer; undefined for an answer in JSON. The answer to a job call is its acceptance. */
 export const toFile = ({ manifest, job }: Sold, output: unknown): MediaOutput | undefined =>
   manifest.media && !job ? (output as MediaOutput) : undefined; // As the output's schema says.
 
-/** What decides whether an answer is a file. */
+/** The parts of a service that decide whether its answer is a file. */
 interface Sold {
   readonly manifest: Pick<Manifest, "media">;
   readonly job?: unknown;
 }
 
-/** The first bytes of formats that have some. */
+/** The first bytes of some formats. */
 const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
   "image/png": ["89504e470d0a1a0a"],
   "image/jpeg": ["ffd8ff"],
@@ -99,7 +99,7 @@ const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
   "application/zip": ["504b0304", "504b0506"],
 };
 
-/** What is wrong with a file that an upstream gives out as this type, or nothing. */
+/** What is wrong with a file that an upstream sends as this type, or nothing. */
 export function explainMedia(media: MediaManifest, given: string | null, bytes: Uint8Array): string | undefined {
   const type = toMediaType(given);
   if (type !== "" && !TYPE.test(type)) return "its type is none";

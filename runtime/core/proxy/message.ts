@@ -1,11 +1,11 @@
 import { isObject } from "../json.ts";
 
 const LONGEST = 300;
-/** The fields in which APIs say what is wrong, the plainest first. */
+/** The fields in which APIs put error messages, the most specific first. */
 const FIELDS = ["message", "error_description", "detail", "error", "title", "errors", "reason", "msg"];
 const MARKUP = /^\s*(?:<!doctype|<html|<\?xml|<[a-z]+[\s>])/i;
 
-/** What an upstream itself says in its answer: at most 300 characters on one line, without markup; undefined if nothing. */
+/** The error message in an upstream's answer: at most 300 characters, one line, no markup; or undefined. */
 export function messageOf(type: string | null, text: string): string | undefined {
   if (/html|xml/i.test(type ?? "") || MARKUP.test(text)) return undefined;
   const found = find(parse(text), 0);

@@ -4,7 +4,7 @@ import { type Placeholder, parseTemplate, placeholdersOf, soleOf, type Template 
 /** The methods of requests to upstreams. */
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** What a request is sent to: a path below the upstream's URL, or an address that the input names. */
+/** The target of a request: a path below the upstream's URL, or a URL from the input. */
 export type RequestTarget =
   | { readonly segments: readonly Template[]; readonly address?: undefined }
   | { readonly address: Placeholder };
@@ -13,27 +13,27 @@ export type RequestTarget =
 export interface RequestPlan {
   readonly method: HttpMethod;
   readonly target: RequestTarget;
-  /** Names and the texts between placeholders are encoded. */
+  /** Names and literal texts are already encoded. */
   readonly query: readonly (readonly [name: string, template: Template])[];
   readonly headers: readonly (readonly [name: string, template: Template])[];
-  /** `input`: what nothing else takes. A template keeps its texts as they are written. */
+  /** `input`: all fields that the rest of the request does not use. In a template, literal texts are not encoded. */
   readonly body?: unknown;
   readonly encoding: BodyEncoding;
   /** The fields of a form that are files. */
   readonly files: readonly string[];
-  /** The query parameters that no input may name: the manifest's own, and the upstream's. */
+  /** The query parameters that an input must not set: those of the manifest and of the upstream. */
   readonly reserved: readonly string[];
 }
 
-/** How a body is written. */
+/** How a body is encoded. */
 export type BodyEncoding = NonNullable<ProxyManifest["encoding"]>;
 
 /** The parts of `proxy` that make a request. */
 export type RequestManifest = Pick<ProxyManifest, "query" | "headers" | "body" | "encoding" | "files">;
 
 /**
- * Reads a request line, `METHOD /path` or `METHOD {field}`, which fits its grammar.
- * @param parameters that the upstream's own URL and credentials fill.
+ * Reads a request line, `METHOD /path` or `METHOD {field}`, which is already checked.
+ * @param parameters the query parameters of the upstream's own URL and credentials.
  */
 export function toRequestPlan(
   line: string,
@@ -58,10 +58,10 @@ export function toRequestPlan(
 const toQueryTemplate = (text: string): Template =>
   parseTemplate(text).map((part) => (typeof part === "string" ? encodeURIComponent(part) : part));
 
-/** The slashes of a path, but for those of a JSON Pointer in a placeholder. */
+/** The slashes of a path, except those of a JSON Pointer in a placeholder. */
 const SLASHES = /\/(?![^{}]*\})/;
 
-/** The placeholders of a request, without those of its body. */
+/** The placeholders of a request, except those of its body. */
 export function headPlaceholders({ target, query, headers }: RequestPlan): readonly Placeholder[] {
   const path = target.address ? [target.address] : target.segments.flatMap(placeholdersOf);
   return [...path, ...[...query, ...headers].flatMap(([, template]) => placeholdersOf(template))];

@@ -6,14 +6,14 @@ export function explainPointer(text: string): string | undefined {
   return /~(?![01])/.test(text) ? 'in a JSON Pointer "~" is written "~0", and "/" within a name "~1"' : undefined;
 }
 
-/** What a path with dots means: `$.data[0].rates` is `/data/0/rates`. */
+/** The JSON Pointer of a dotted path: `$.data[0].rates` is `/data/0/rates`. */
 const toPointer = (path: string): string =>
   `/${path
     .replace(/^\$?\.?/, "")
     .replaceAll(/\[["']?([^\]"']*)["']?\]/g, ".$1")
     .replaceAll(".", "/")}`;
 
-/** The value at a JSON Pointer (RFC 6901, section 4); undefined where there is none. */
+/** The value at a JSON Pointer (RFC 6901, section 4); undefined when it does not exist. */
 export const valueAt = (value: unknown, pointer: string): unknown =>
   pointer
     .split("/")

@@ -5,10 +5,10 @@ import { isSpread, toSpread } from "./spread.ts";
 import { readPlace, type Scope, soleOf, type Template } from "./template.ts";
 import { fill, toBadValue, toEncoded } from "./values.ts";
 
-/** A request, ready to be sent. Nothing in it can be read as more than what the manifest says. */
+/** A request, ready to be sent. Input values are encoded, so that they cannot change the request's structure. */
 export interface ProxyRequest {
   readonly method: HttpMethod;
-  /** An encoded path that begins with a slash; of an address, the whole URL. */
+  /** An encoded path that begins with a slash; or the whole URL when the input names it. */
   readonly target: string;
   /** Encoded, without the question mark. */
   readonly query: string;
@@ -55,7 +55,7 @@ function toSegment(template: Template, scope: Scope): string {
   return text;
 }
 
-/** `name=value`, several times for a list that is exploded; nothing for an absent value. */
+/** `name=value`, repeated for an exploded list; nothing for an absent value. */
 function toParameters(name: string, template: Template, scope: Scope): string[] {
   const sole = soleOf(template);
   const value = sole?.isExploded ? readPlace(sole, scope) : undefined;

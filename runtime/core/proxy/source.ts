@@ -1,6 +1,6 @@
 import type { Manifest, SiteManifest } from "../set/manifest.ts";
 
-/** Whose answers a proxied service sells, for people; undefined for a service with a handler of its own. */
+/** The source that a proxied service sells, for people; undefined for a service with its own handler. */
 export function sourceOf(
   { proxy }: Pick<Manifest, "proxy">,
   { upstreams = [] }: Pick<SiteManifest, "upstreams">,

@@ -5,23 +5,23 @@ import type { RequestPlan } from "./plan.ts";
 import { type Placeholder, readPlace, type Scope, soleOf, type Template } from "./template.ts";
 import { toBadValue, toEncoded } from "./values.ts";
 
-/** Whether a query parameter stands for one of each field of a mapping: `*` is the field's name, as in `filter[*]`. */
+/** Whether a query parameter is repeated for each field of a mapping: `*` is the field's name, as in `filter[*]`. */
 export const isSpread = (name: string): boolean => name === "*" || /(?:\[|%5B)\*(?:\]|%5D)$/.test(name);
 
-/** Names that mean nothing but themselves, wherever they are read. */
+/** Names that have no special meaning for any reader. */
 const NAME = /^(?!__proto__$|constructor$|prototype$)[\p{L}\p{N}_.$:@-]{1,64}$/u;
 const DEEPEST = 4;
 
-/** What fields of a mapping are sent for. */
+/** The request in which a mapping is spread. */
 export interface SpreadTerms {
   readonly scope: Scope;
   readonly plan: Pick<RequestPlan, "reserved">;
 }
 
 /**
- * `filter[a]=1&filter[b]=2` for `filter[*]`, and `a=1&b=2` for `*`. A list gives its parameter several times, and a mapping
- * within a mapping `filter[a][b]=1`.
- * @throws Problem `invalid-input` for what is no mapping, and for names that mean something else to the upstream.
+ * `filter[a]=1&filter[b]=2` for `filter[*]`, and `a=1&b=2` for `*`. A list repeats its parameter; a nested mapping
+ * gives `filter[a][b]=1`.
+ * @throws Problem `invalid-input` for a value that is not a mapping, and for names that are special to the upstream.
  */
 export function toSpread(name: string, template: Template, { scope, plan }: SpreadTerms): string[] {
   const place = soleOf(template);
@@ -36,7 +36,7 @@ export function toSpread(name: string, template: Template, { scope, plan }: Spre
   return toFields(value, place, { depth: name === "*" ? DEEPEST : 1, wrap: (key) => name.replace("*", () => key) });
 }
 
-/** Some servers read `api.key` as `api_key`, or in any capitals. */
+/** Normalizes a name: some servers read `api.key` as `api_key`, and ignore case. */
 const toPlain = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "_");
 
 interface Level {

@@ -1,34 +1,34 @@
 import { isObject, type JsonObject } from "../json.ts";
 import { valueAt } from "./pointer.ts";
 
-/** A place in a template that a value is put into. */
+/** A place in a template where a value is inserted. */
 export interface Placeholder {
-  /** As it is written, without braces: `place.city`, `days*`, `/id`. */
+  /** The text between the braces: `place.city`, `days*`, `/id`. */
   readonly text: string;
   /** A field of the input (`place.city`), or a JSON Pointer into the answer to an order (`/id`). */
   readonly name: string;
-  /** `input`, or the answer to the order that is polled. */
+  /** `input`, or the answer to the polled order. */
   readonly source: "input" | "order";
-  /** `{days*}`: each item of a list, or each field of a mapping, by itself. */
+  /** `{days*}`: each item of a list or field of a mapping becomes a separate value. */
   readonly isExploded: boolean;
-  /** Whether the value may have slashes in it: `{+path}` keeps them, `{path%2F}` sends them as `%2F`. */
+  /** How slashes in the value are sent: `{+path}` keeps them, `{path%2F}` sends `%2F`; they are refused by default. */
   readonly slashes?: "kept" | "encoded";
 }
 
 /** A text with placeholders. */
 export type Template = readonly (string | Placeholder)[];
 
-/** What placeholders are filled from. */
+/** The values of placeholders. */
 export interface Scope {
   readonly input: JsonObject;
-  /** The answer to the order that is polled. */
+  /** The answer to the polled order. */
   readonly order?: unknown;
 }
 
-/** `{{` and `}}` stand for braces. */
+/** `{{` and `}}` are escaped braces. */
 const PART = /\{\{|\}\}|\{(\+?)(\/[^{}]*|[^{}\s"':,*/]+?)(\*|%2F)?\}/g;
 
-/** Reads a template. Braces that enclose no name are text. */
+/** Reads a template. Braces without a valid name are text. */
 export function parseTemplate(text: string): Template {
   const parts: (string | Placeholder)[] = [];
   let at = 0;
@@ -62,7 +62,7 @@ export function soleOf(template: Template): Placeholder | undefined {
 export const placeholdersOf = (template: Template): readonly Placeholder[] =>
   template.filter((part) => typeof part === "object");
 
-/** The value of a placeholder; undefined where there is none. A field whose own name has a dot comes first. */
+/** The value of a placeholder; undefined when absent. A field whose own name contains the dot has precedence. */
 export function readPlace({ name, source }: Placeholder, { input, order }: Scope): unknown {
   if (source === "order") return valueAt(order, name) ?? undefined;
   if (Object.hasOwn(input, name)) return input[name] ?? undefined;

@@ -4,8 +4,8 @@ import { asItIs, type Encode } from "./encoding.ts";
 import { type Placeholder, readPlace, type Scope, type Template } from "./template.ts";
 
 /**
- * The text of a template, each of its values encoded; undefined when one of them is absent.
- * @throws Problem `invalid-input` for a value that does not fit its place; `upstream-failed` when it is an upstream's own.
+ * Fills a template with encoded values; undefined when one of them is absent.
+ * @throws Problem `invalid-input` for a value that does not fit its place; `upstream-failed` when an upstream sent it.
  */
 export function fill(template: Template, scope: Scope, encode: Encode): string | undefined {
   const texts = template.map((part) => {
@@ -16,7 +16,7 @@ export function fill(template: Template, scope: Scope, encode: Encode): string |
   return texts.includes(undefined) ? undefined : texts.join("");
 }
 
-/** A value as text, lists and mappings with commas between their parts (RFC 6570, section 3.2.1). @throws as `fill`. */
+/** A value as text; commas separate the parts of lists and mappings (RFC 6570, section 3.2.1). @throws as `fill`. */
 export function toEncoded(value: unknown, place: Placeholder, encode: Encode): string {
   if (isObject(value) && encode !== asItIs) return toPairs(value, place, encode);
   if (!Array.isArray(value)) return toItem(value, place, encode);
@@ -39,13 +39,13 @@ function toItem(value: unknown, place: Placeholder, encode: Encode): string {
   if (!isText) throw toBadValue(place, value, "this is sent as text, and must be a text, a number, true or false");
   const text = String(value);
   const { text: encoded, fault } = text.isWellFormed()
-    ? (encode(text, place) as { text?: string; fault?: string }) // Either of them.
+    ? (encode(text, place) as { text?: string; fault?: string }) // One of the two is set.
     : { fault: "it has half of a character in it" };
   if (encoded === undefined) throw toBadValue(place, value, fault ?? "it does not fit");
   return encoded;
 }
 
-/** The refusal of a value. The upstream's own values are not shown to callers. */
+/** The refusal of a value. Values from the upstream are not shown to callers. */
 export function toBadValue({ name, source }: Placeholder, value: unknown, why: string): Problem {
   if (source === "order") return new Problem("upstream-failed", `The upstream answered an order with a bad ${name}`);
   const [field = name] = name.split(".");

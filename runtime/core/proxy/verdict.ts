@@ -1,15 +1,15 @@
 import { Problem, type ProblemCode } from "../../api/problem.ts";
 
-/** What a status of an upstream means for the call. */
+/** The meaning of an upstream's status for the call. */
 export interface Verdict {
   readonly code: ProblemCode;
-  /** Whether the caller is told the upstream's own words. */
+  /** Whether the caller sees the upstream's message. */
   readonly isQuoted: boolean;
 }
 
 const THEIRS: Verdict = { code: "unparseable-input", isQuoted: true };
 const NOTHING: Verdict = { code: "not-found", isQuoted: true };
-/** The operator's credential is missing, wrong or not enough. */
+/** The operator's credential is missing, wrong or insufficient. */
 const OURS: Verdict = { code: "internal", isQuoted: false };
 const FAILED: Verdict = { code: "upstream-failed", isQuoted: false };
 
@@ -27,14 +27,14 @@ const VERDICTS: ReadonlyMap<number, Verdict> = new Map([
   [407, OURS],
 ]);
 
-/** Whether a call with this status is charged. @param chargeOn every 2xx unless given. */
+/** Whether a call with this status is charged. @param chargeOn every 2xx by default */
 export const isCharged = (status: number, chargeOn: readonly number[] | undefined): boolean =>
   chargeOn ? chargeOn.includes(status) : status >= 200 && status < 300;
 
-/** Whether a status says that the operator's credential does not do. */
+/** Whether a status means that the operator's credential was refused. */
 export const isKeyRefusal = (status: number): boolean => VERDICTS.get(status) === OURS;
 
-/** The failure that a status means which is not charged. @param message the upstream's own words. */
+/** The Problem of a status that is not charged. @param message the upstream's message */
 export function toStatusProblem(title: string, status: number, message: string | undefined): Problem {
   const { code, isQuoted } = VERDICTS.get(status) ?? FAILED;
   const said = `${title} answered with status ${status}`;

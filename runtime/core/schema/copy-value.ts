@@ -2,7 +2,7 @@ import type { ValidationIssue } from "../../api/problem.ts";
 import { type IssueText, valueError } from "./pydantic-issues.ts";
 import type { Shape } from "./shape.ts";
 
-/** Deeper than any body, whose depth the site limits to at most 256. Handlers' outputs have no other limit. */
+/** More than the depth of any body, which the site limits to 256 at most. Handlers' outputs have no other limit. */
 const DEEPEST = 300;
 const MOST_FAULTS = 20;
 const INFINITE: IssueText = { type: "finite_number", msg: "Input should be a finite number" };
@@ -12,7 +12,7 @@ export interface Copied {
   readonly value: unknown;
   /** The parts that are not JSON, or nested too deeply. */
   readonly issues: readonly ValidationIssue[];
-  /** Puts back the `null`s that the schema allows. The rules have treated them as absent. */
+  /** Restores the `null`s that the schema allows; during the check they were treated as absent. */
   readonly restoreNulls: () => void;
 }
 
@@ -59,7 +59,7 @@ function copyArray(value: readonly unknown[], shape: Shape, progress: Progress):
 
 /**
  * Iterates over the named fields, so that a thousand unknown fields cost nothing. Defaults are filled in here, because
- * Ajv refuses them below `anyOf`, also where the other branch is only null.
+ * Ajv refuses defaults below `anyOf`, even when the other branch is only `null`.
  */
 function copyObject(value: Readonly<Record<string, unknown>>, shape: Shape, progress: Progress): object {
   const copied: Record<string, unknown> = {};

@@ -2,7 +2,7 @@ import type { ErrorObject } from "ajv";
 import { isObject } from "../json.ts";
 import type { SchemaNodes } from "./nodes.ts";
 
-/** A fault to report: as Ajv found it, or with a sentence that replaces Ajv's message. */
+/** A fault to report: Ajv's error, or a sentence that replaces Ajv's message. */
 export interface FoldedFault {
   readonly error: ErrorObject;
   readonly sentence?: string;
@@ -16,12 +16,12 @@ const SCALAR_RULES = [
   ["pattern", "format", "multipleOf"],
 ];
 
-/** Rules beyond branches whose message `x-message` can replace. */
+/** Further rules whose message `x-message` can replace. */
 const SENTENCE_RULES = ["not", "dependentRequired", "uniqueItems", "format"];
 
 /**
- * Folds the faults of branches (`anyOf`, `oneOf`, `if` …). Ajv reports each branch's faults and then the fault of the
- * whole. What remains are the faults of the branches whose type the value has, or one sentence; `x-message` beside the
+ * Folds the faults of branches (`anyOf`, `oneOf`, `if` …). Ajv reports each branch's faults, and then that of the
+ * whole. This keeps the faults of the branches that match the value's type, or one sentence; `x-message` beside the
  * branches sets that sentence.
  */
 export function foldFaults(errors: readonly ErrorObject[], nodes: SchemaNodes): FoldedFault[] {
@@ -70,7 +70,7 @@ const messageOf = (schema: unknown): string | undefined => {
   return typeof message === "string" ? message : undefined;
 };
 
-/** The sentence for a rule about which fields are given together; undefined for other rules. */
+/** The sentence for a rule about which fields must be given together; undefined for other rules. */
 function toSentence({ keyword, schema, params }: ErrorObject): string | undefined {
   if (keyword === "not") {
     const [names] = requiredBy([schema]);
@@ -82,7 +82,7 @@ function toSentence({ keyword, schema, params }: ErrorObject): string | undefine
   return params.passingSchemas ? "this fits more than one of the forms that exclude each other" : undefined;
 }
 
-/** The fields that each branch requires; empty when a branch has any other rule. */
+/** The fields that each branch requires; empty when a branch has another kind of rule. */
 function requiredBy(branches: readonly unknown[]): string[] {
   const names = branches.map((branch) =>
     isObject(branch) &&
@@ -94,7 +94,7 @@ function requiredBy(branches: readonly unknown[]): string[] {
   return names.every((name) => name !== undefined) ? names : [];
 }
 
-/** The faults of the branches whose type the value has, or else all type mismatches. A `null` branch never counts. */
+/** The faults of the branches that match the value's type, else all type mismatches. `null` branches are ignored. */
 function meantBranches(whole: ErrorObject, inner: readonly FoldedFault[], nodes: SchemaNodes): FoldedFault[] {
   const isMismatch = ({ error }: FoldedFault): boolean =>
     error.keyword === "type" && error.instancePath === whole.instancePath;
@@ -109,7 +109,7 @@ function meantBranches(whole: ErrorObject, inner: readonly FoldedFault[], nodes:
 const rankOf = ({ error, sentence }: FoldedFault): number =>
   sentence === undefined ? SCALAR_RULES.findIndex((keywords) => keywords.includes(error.keyword)) : -1;
 
-/** Keeps one fault per scalar and schema. A value of a wrong type has no faults of its content. */
+/** Keeps one fault per scalar and schema. For a value of a wrong type, faults of its content are dropped. */
 function withoutRivals(faults: readonly FoldedFault[]): FoldedFault[] {
   const mistyped = new Set(faults.flatMap(({ error }) => (error.keyword === "type" ? [error.instancePath] : [])));
   const kept: FoldedFault[] = [];

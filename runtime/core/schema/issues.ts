@@ -5,19 +5,19 @@ import { foldFaults } from "./fold-faults.ts";
 import type { SchemaNodes } from "./nodes.ts";
 import { toIssueTexts, valueError } from "./pydantic-issues.ts";
 
-/** Bounds of the answer and of the work on it, whatever a caller sends. */
+/** The most issues of an answer, whatever a caller sends. */
 const MOST_ISSUES = 100;
 const MOST_ERRORS = 1000;
-/** Approximate characters of JSON; a longer `input` is left out of its issue. */
+/** Approximate characters of JSON; a longer `input` is omitted from its issue. */
 const LONGEST_INPUT = 4096;
 
-/** The part of a request that holds a value. Texts of a query or path that fit no type have their own messages. */
+/** The part of a request that contains a value. Query and path texts of a wrong type have their own messages. */
 export type InputLocation = "body" | "query" | "path";
 
 /**
  * Ajv's errors as pydantic v2 and FastAPI would report them: in the order of the schema's fields, one issue per value,
  * and no issue for branches of another type.
- * @param errors from a run with `allErrors` and `verbose`. @param value as it was sent.
+ * @param errors from a run with `allErrors` and `verbose` @param value as it was sent
  */
 export function toIssues(
   errors: readonly ErrorObject[],
@@ -73,7 +73,7 @@ function placeOf({ instancePath, keyword, params, propertyName }: ErrorObject, v
   return { loc, input };
 }
 
-/** Whether a value is short enough to be shown; each value is measured once. */
+/** Returns a cached test whether a value is short enough to be shown. */
 function createMeasure(): (input: unknown) => boolean {
   const known = new Map<unknown, boolean>();
   return (input) => {
@@ -83,7 +83,7 @@ function createMeasure(): (input: unknown) => boolean {
   };
 }
 
-/** Whether a value is short enough to be repeated in an issue. */
+/** Whether a value is short enough to be included in an issue. */
 export const isShown = (input: unknown): boolean => input !== undefined && sizeOf(input) <= LONGEST_INPUT;
 
 /** The approximate length of the JSON text; counting stops above the limit. */

@@ -3,7 +3,7 @@ import type { Ajv2020 } from "ajv/dist/2020.js";
 import addFormatsModule from "ajv-formats";
 import { isObject } from "../json.ts";
 
-/** ajv-formats is a CommonJS module whose types say otherwise. */
+/** A CommonJS module whose types declare a default export. */
 const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default;
 
 /**
@@ -22,8 +22,8 @@ export const OPTIONS: Options = {
 const LONGEST_FORMATTED = 2048;
 
 /**
- * Bounds Ajv's work on hostile values although it looks for all errors: texts that are too long are not matched against
- * patterns and formats, and `uniqueItems` is not quadratic. Adds `x-message`, which replaces the message of a rule.
+ * Bounds Ajv's work on hostile values, since `allErrors` is on: texts above the limits are not matched against patterns
+ * and formats, and `uniqueItems` is not quadratic. Adds `x-message`, which replaces the message of a rule.
  */
 export function addKeywords(ajv: Ajv2020): void {
   ajv.addVocabulary(["x-message"]);
@@ -33,7 +33,7 @@ export function addKeywords(ajv: Ajv2020): void {
     schemaType: "string",
     compile: (source: string, { maxLength = Number.POSITIVE_INFINITY }) => {
       const pattern = new RegExp(source, "u");
-      // A character has one or two UTF-16 units. A longer text breaks `maxLength`, which is reported instead.
+      // A character has one or two UTF-16 units. A text above this limit breaks `maxLength`, which is reported instead.
       return (text: string) => text.length > 2 * maxLength || pattern.test(text);
     },
   });
@@ -44,7 +44,7 @@ export function addKeywords(ajv: Ajv2020): void {
     compile: (wanted: boolean) => (items: readonly unknown[]) =>
       !wanted || new Set(items.map(toSortedText)).size === items.length,
   });
-  // "full": "fast" takes 2027-02-31 for a date. What its expressions cost is bounded by the length of the text.
+  // "full", because "fast" accepts 2027-02-31 as a date. The text's length bounds the cost of the expressions.
   addFormats(ajv, { mode: "full" });
   for (const [name, format] of Object.entries(ajv.formats)) {
     const test = isObject(format) && "validate" in format ? format.validate : format;

@@ -3,28 +3,28 @@ import type { Resolve, SchemaNode } from "./nodes.ts";
 
 type Keywords = { readonly [keyword: string]: unknown };
 
-/** What one schema says of the fields of a value of one kind. */
+/** The most fields of a value of one kind, according to one schema. */
 interface Bound {
   readonly most: number;
-  /** Whether it leaves the fields to the other schemas that apply; where none says anything, there is no bound. */
+  /** Whether the schema does not limit the fields. When all schemas of a value are silent, there is no bound. */
   readonly isSilent: boolean;
 }
 
-/** What it says of objects, and of lists. */
+/** The bounds for objects and for lists. */
 type Bounds = readonly [object: Bound, list: Bound];
 
 const SILENT: Bound = { most: 0, isSilent: true };
 const of = (most: number): Bound => ({ most, isSilent: false });
 
 /**
- * How many fields, at all depths together, a value may have that a schema accepts; without those that it does not name, which
- * are dropped. Infinity where it does not say, as for "any JSON value". Never less than what is accepted.
+ * The most fields, at all depths together, of a value that a schema accepts; unknown fields, which are dropped, are not
+ * counted. Infinity when the schema sets no bound, as for "any JSON value". An upper bound, never less.
  */
 export const mostFields = (schema: SchemaNode, resolve: Resolve): number => mostOf(schema, { resolve, trail: [] });
 
 interface Walk {
   readonly resolve: Resolve;
-  /** The schemas around this one: one that holds itself has no bound. */
+  /** The enclosing schemas: a schema that contains itself has no bound. */
   readonly trail: readonly unknown[];
 }
 
@@ -48,7 +48,7 @@ function boundsOf(node: unknown, { resolve, trail }: Walk): Bounds {
   return [both(all.map(([object]) => object)), both(all.map(([, list]) => list))];
 }
 
-/** Schemas that all apply may each name other fields. */
+/** When several schemas apply together, each may name other fields. */
 const both = (bounds: readonly Bound[]): Bound => ({
   most: bounds.reduce((sum, { most }) => sum + most, 0),
   isSilent: bounds.every(({ isSilent }) => isSilent),

@@ -6,7 +6,7 @@ export type Path = readonly (string | number)[];
 /** A schema, or a schema inside one. */
 export type SchemaNode = boolean | JsonObject;
 
-/** The node that another node's `$ref` points at; `true` (any value is valid) where it points nowhere. */
+/** The target of a node's `$ref`; `true` (any value is valid) when the target does not exist. */
 export type Resolve = (node: SchemaNode) => SchemaNode;
 
 /** The nodes of named documents, which refer to each other as `Name.json` and to their own parts as `#/$defs/…`. */

@@ -1,6 +1,6 @@
 /** The assumed length of a text without `maxLength`: a quarter of the default largest body. */
 const LONGEST = 2 ** 18;
-/** About 20 ms of V8's backtracking. */
+/** About 20 ms of backtracking in V8. */
 const MOST_STEPS = 2 ** 22;
 
 const GROUP = /\((?:\?(?:[:=!]|<[=!]|<\w+>))?/y;
@@ -8,8 +8,8 @@ const ATOM = /\\(?:[pPu]\{[^}]*\}|.)|\[(?:\\.|[^\]\\])*\]|[^\\[]/uy;
 const QUANTIFIER = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y;
 
 /**
- * What is wrong with the `pattern` of a schema, or nothing. For a text that does not match, V8 tries every possible way
- * to match it, and callers choose the text. So a pattern is refused when an upper bound of these ways is too high.
+ * What is wrong with the `pattern` of a schema, or nothing. When a text does not match, V8 tries every possible way to
+ * match it, and callers choose the text. So a pattern is refused when the upper bound of these ways is too high.
  * @param maxLength of the schema, if it has one: longer texts are not matched.
  */
 export function explainPattern(source: string, maxLength = LONGEST): string | undefined {

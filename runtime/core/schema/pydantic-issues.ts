@@ -5,7 +5,7 @@ import { isObject } from "../json.ts";
 /** An issue without its `loc` and `input`. */
 export type IssueText = Pick<ValidationIssue, "type" | "msg" | "ctx">;
 
-/** A fault for which pydantic has no type of its own. */
+/** A fault for which pydantic has no type. */
 export const valueError = (sentence: string): IssueText => ({
   type: "value_error",
   msg: `Value error, ${sentence}`,
@@ -13,8 +13,8 @@ export const valueError = (sentence: string): IssueText => ({
 });
 
 /**
- * An error of Ajv in the vocabulary of pydantic v2. A value that fits none of several types has one issue per type.
- * @param isText whether the value is a text of a query or path, which could not be converted.
+ * An error of Ajv in the vocabulary of pydantic v2. A value that matches none of several types has one issue per type.
+ * @param isText whether the value is a text of a query or path that could not be converted.
  */
 export function toIssueTexts(error: ErrorObject, isText: boolean): readonly IssueText[] {
   if (error.keyword === "type") return toTypeTexts(error, isText);
@@ -24,7 +24,7 @@ export function toIssueTexts(error: ErrorObject, isText: boolean): readonly Issu
 
 const EXTRA: IssueText = { type: "extra_forbidden", msg: "Extra inputs are not permitted" };
 
-/** By keyword; `schema` is the keyword's value. */
+/** Keyed by keyword; `schema` is the keyword's value. */
 const TEXTS = new Map<string, (error: ErrorObject) => IssueText>([
   ["enum", ({ schema }) => toLiteralText(schema as unknown[])],
   ["const", ({ schema }) => toLiteralText([schema])],
@@ -98,7 +98,7 @@ const NO_INTEGER = "Input should be a valid integer";
 const NO_NUMBER = "Input should be a valid number";
 const NO_BOOLEAN = "Input should be a valid boolean";
 
-/** By type: the issue of a JSON value, and that of a text which could not be converted. */
+/** Keyed by type: the issue for a JSON value, and the issue for a text that could not be converted. */
 const TYPES: Readonly<Record<string, readonly [ours: IssueText, forTexts?: IssueText]>> = {
   string: [{ type: "string_type", msg: "Input should be a valid string" }],
   integer: [
@@ -141,14 +141,14 @@ function toLiteralText(values: readonly unknown[]): IssueText {
   return issueText("literal_error", `Input should be ${expected}`, { expected });
 }
 
-/** The value as Python's `repr` shows it. */
+/** The value in the form of Python's `repr`. */
 function toPython(value: unknown): string {
   if (typeof value === "string") return value.includes("'") ? JSON.stringify(value) : `'${value}'`;
   if (typeof value === "boolean") return value ? "True" : "False";
   return value === null ? "None" : JSON.stringify(value);
 }
 
-/** Formats that pydantic has a type for, each with a right example. */
+/** Formats that pydantic has a type for, each with a valid example. */
 const FORMATS: Readonly<Record<string, readonly [type: string, what: string, error: string]>> = {
   "date-time": ["datetime_parsing", "a valid datetime", "write it as in 2027-01-31T12:00:00Z"],
   date: ["date_parsing", "a valid date in the format YYYY-MM-DD", "write it as in 2027-01-31"],

@@ -6,10 +6,10 @@ import type { Resolve, SchemaNode } from "./nodes.ts";
 export interface Shape {
   readonly fields: readonly FieldShape[];
   readonly names: ReadonlySet<string>;
-  /** How fields that are not named are copied; undefined when they are dropped. */
+  /** How unnamed fields are copied; undefined when they are dropped. */
   readonly rest: () => Shape | undefined;
   readonly itemAt: (index: number) => Shape;
-  /** Whether the schema can accept a list, or an object; if not, such a value is not copied before it is refused. */
+  /** Whether the schema can accept a list or an object; otherwise such a value is refused without being copied. */
   readonly takesList: boolean;
   readonly takesObject: boolean;
   /** Whether the value is copied unchanged, whatever it is. */
@@ -19,11 +19,11 @@ export interface Shape {
 /** How one named field is copied. */
 export interface FieldShape {
   readonly name: string;
-  /** `null` means absent. */
+  /** Whether `null` means absent. */
   readonly optional: boolean;
-  /** The schema itself allows `null`. */
+  /** Whether the schema itself allows `null`. */
   readonly nullable: boolean;
-  /** Fills in for an absent value. */
+  /** The default for an absent value. */
   readonly default?: unknown;
   readonly shape: () => Shape;
 }
@@ -34,12 +34,12 @@ interface Property {
   readonly possible: SchemaNode[];
 }
 
-/** What all schemas that apply to one value say about it. */
+/** The combined information of all schemas that apply to one value. */
 interface Survey {
   readonly properties: Map<string, Property>;
-  /** Names whose `null` is a value and does not mean absent. */
+  /** Names of fields whose `null` is a value, and does not mean absent. */
   readonly required: Set<string>;
-  /** Schemas of the fields that are not named. */
+  /** Schemas of the unnamed fields. */
   readonly others: SchemaNode[];
   readonly items: SchemaNode[];
   readonly prefix: SchemaNode[][];
@@ -58,7 +58,7 @@ const FREE: Shape = {
 
 /**
  * The shape of a schema. An object is reduced to the fields that its schema names, unless the schema names none or has
- * a rule for additional ones. The outermost object is reduced also where the schema forbids additional fields.
+ * a rule for additional fields. The outermost object is reduced even when the schema forbids additional fields.
  */
 export const toShape = (schema: SchemaNode, resolve: Resolve): Shape => shapeOf([schema], resolve, true);
 
@@ -88,7 +88,7 @@ function shapeOf(schemas: readonly SchemaNode[], resolve: Resolve, outermost = f
   };
 }
 
-/** The schemas of branches count only where no schema always applies. */
+/** The schemas of branches count only when no schema always applies. */
 function describe({ certain, possible }: Property, resolve: Resolve): Pick<FieldShape, "nullable" | "default"> {
   const allows = (node: SchemaNode): boolean => allowsNull(node, resolve);
   const nullable = certain.length > 0 ? certain.every(allows) : possible.some(allows);
@@ -108,7 +108,7 @@ function surveyOf(schemas: readonly SchemaNode[], resolve: Resolve): Survey {
     for (const branches of [node.anyOf, node.oneOf].map(listOf)) {
       const kinds = branches.filter((branch) => !isNull(branch));
       if (kinds.some(takesAnyObject)) survey.others.push(true);
-      // A schema or null: for an object, that schema always applies.
+      // "A schema or null": for an object, that schema always applies.
       for (const branch of kinds) visit(branch, isCertain && kinds.length === 1, within);
     }
     const { then, else: otherwise, dependentSchemas } = node;
@@ -142,7 +142,7 @@ function noteItems(node: Keywords, { items, prefix }: Survey): void {
   }
 }
 
-/** The schemas of fields that a schema does not name. Fields that match a pattern are copied unchanged. */
+/** The schemas of unnamed fields. Fields that match a pattern are copied unchanged. */
 function othersOf(node: Keywords): SchemaNode[] {
   const said = [node.additionalProperties, node.unevaluatedProperties].filter((part) => part !== undefined);
   return (node.patternProperties === undefined ? said : [...said, true]) as SchemaNode[];
@@ -160,7 +160,7 @@ const takes = (node: SchemaNode, type: "array" | "object"): boolean =>
 
 const listOf = (nodes: unknown): SchemaNode[] => (Array.isArray(nodes) ? nodes : []);
 
-/** Whether the schema accepts `null`, as far as its keywords tell without running it. */
+/** Whether the schema accepts `null`, judging by its keywords. */
 export function allowsNull(node: SchemaNode, resolve: Resolve, depth = 0): boolean {
   if (typeof node === "boolean" || depth > 32) return node !== false;
   const allows = (part: SchemaNode): boolean => allowsNull(part, resolve, depth + 1);

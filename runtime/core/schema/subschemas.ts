@@ -42,8 +42,8 @@ export function mapSubschemas(
 }
 
 /**
- * The target of a `$ref`: a named schema, or without `name` the schema that holds the `$ref`; the whole, or one of its
- * `$defs`.
+ * The target of a `$ref`: a named schema, or without `name` the schema that contains the `$ref`; all of it, or one of
+ * its `$defs`.
  */
 export interface Reference {
   readonly name?: string;
@@ -62,11 +62,11 @@ export function parseReference(text: string): Reference | undefined {
 export interface Schemas {
   /** By name. */
   readonly documents: ReadonlyMap<string, object>;
-  /** All names, also of files that hold no schema: a `$ref` to such a file is not one more fault. */
+  /** All names, including those of unreadable files, so that a `$ref` to such a file is not reported as well. */
   readonly names: ReadonlySet<string>;
 }
 
-/** A schema given by name or inline. One that is only a `$ref` is followed; undefined where it leads nowhere. */
+/** A schema given by name or inline, following a root `$ref`; undefined when the target does not exist. */
 export function toRootSchema(schema: string | object, { documents }: Schemas): SchemaObject | undefined {
   const found = typeof schema === "string" ? documents.get(schema) : schema;
   if (!isObject(found)) return undefined;

@@ -10,27 +10,27 @@ import { allowsNull, toShape } from "./shape.ts";
 
 /** A compiled JSON Schema (2020-12). */
 export interface Schema {
-  /** The schema itself, with its `$ref`s as written. */
+  /** The schema itself, with its `$ref`s unresolved. */
   readonly document: Readonly<Record<string, unknown>>;
-  /** Follows its `$ref`s. */
+  /** Resolves its `$ref`s. */
   readonly nodes: Pick<SchemaNodes, "resolve" | "reach">;
   /**
    * A checked copy with defaults filled in, and all faults in the vocabulary of pydantic v2. `null` in an optional
-   * field means absent. Fields that the schema does not name are dropped, not refused.
+   * field means absent. Unknown fields are dropped, not refused.
    * @param from the first element of every `loc`.
-   * @param use An input is JSON that was parsed for this call alone: parts of any shape are not copied. `null` in an
-   * optional field that allows it and has no default is left out, so that the same call has the same input.
+   * @param use `input`: JSON that was parsed for this call alone, so that parts of any shape are not copied. An
+   * optional `null` that the schema allows and that has no default is omitted, so that equal calls have equal inputs.
    */
   check(
     value: unknown,
     from: InputLocation,
     use?: "input" | "output",
   ): { readonly value: unknown; readonly issues: readonly ValidationIssue[] };
-  /** A copy of query or path texts, converted to the schema's types. Texts that do not fit are left for `check`. */
+  /** A copy of query or path texts, converted to the schema's types. Other texts stay as they are for `check`. */
   coerce(texts: Readonly<Record<string, unknown>>): Record<string, unknown>;
 }
 
-/** Compiles a schema, given by its name in `schemas/` or inline. @throws Error that says why it cannot be compiled. */
+/** Compiles a schema, given by its name in `schemas/` or inline. @throws Error with the reason. */
 export type Compile = (schema: string | object) => Schema;
 
 const COMPILING: Options = {
@@ -42,7 +42,7 @@ const COMPILING: Options = {
 };
 
 export interface CompilerOptions {
-  /** Whether the schemas are known to be valid: each is then compiled when it checks its first value. */
+  /** Whether the schemas are known to be valid: each is then compiled at its first check. */
   readonly areSound?: boolean;
 }
 
@@ -55,7 +55,7 @@ export function createCompiler(
   { areSound = false }: CompilerOptions = {},
 ): Compile {
   const nodes = createSchemaNodes(schemas);
-  // Coercion is right for the texts of a query, but would turn a body's "5" into 5: hence two instances.
+  // Two instances, because coercion is right for query texts but would turn a body's "5" into 5.
   const strict = once(() => createAjv(schemas, {}));
   const coercing = once(() => createAjv(schemas, { coerceTypes: "array" }));
 

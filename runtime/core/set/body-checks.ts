@@ -4,7 +4,7 @@ import type { Draft } from "./draft.ts";
 import { type Fault, faultAt } from "./faults.ts";
 import type { SiteManifest } from "./manifest.ts";
 
-/** Checks that the largest body holds the longest texts that the input's schema allows, in ASCII, and each example. */
+/** Checks that the body limit allows each example, and the longest ASCII texts that the input's schema allows. */
 export function checkBody(draft: Draft, schemas: Schemas, { limits }: Partial<SiteManifest>): Fault[] {
   const { route, aliases = [], input, body_bytes = limits?.body_bytes, examples = [] } = draft.data;
   if (body_bytes === undefined || ![route, ...aliases].some((text) => text?.startsWith("POST "))) return [];

@@ -25,7 +25,7 @@ interface Place {
 /**
  * Compiles every named schema and every inline schema, and checks the examples against them.
  * @param sources by name; the data of a file that could not be read is undefined.
- * @param isSound whether the set is known to be without faults: nothing is then checked, and each schema is compiled at
+ * @param isSound whether the set is known to have no faults: nothing is checked then, and each schema is compiled at
  * the first call of its service.
  */
 export function compileSet(
@@ -70,12 +70,12 @@ function findFaulty(places: readonly Place[], schemas: Schemas, compile: Compile
   const known = new Set(faults.map(toPosition));
   const found = broken.flatMap(({ place }) => lint(place.source, place.base, contentOf(place)));
   faults.push(...found.filter((fault) => !known.has(toPosition(fault))));
-  // A schema that refers to a faulty or unreadable one does not compile either, and is not reported.
+  // A schema that refers to a faulty or unreadable schema does not compile either; only the cause is reported.
   if (faults.length > 0 || schemas.names.size > schemas.documents.size) return faults;
   return broken.map(({ place: { source, base }, fault }) => faultAt(source, base, "bad-schema", fault));
 }
 
-/** The compiled schema, or why it does not compile. */
+/** The compiled schema, or the reason why it does not compile. */
 function tryCompile(schema: string | object, compile: Compile): { readonly schema?: Schema; readonly fault?: string } {
   try {
     return { schema: compile(schema) };

@@ -1,4 +1,4 @@
-/** The most similar known word, if it is similar enough: one typing error, and one more for every five letters. */
+/** The most similar known word, if it differs by at most one typing error plus one per five letters. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const limit = 1 + Math.floor(word.length / 5);
   let best: { readonly name: string; readonly distance: number } | undefined;

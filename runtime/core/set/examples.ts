@@ -14,7 +14,7 @@ export interface Compiled {
   readonly output?: Schema;
 }
 
-/** Checks the examples against their schemas. A field that the schema does not name is a fault here: it is misspelt. */
+/** Checks the examples against their schemas. Here an unknown field is a fault, since it is probably misspelt. */
 export function checkExamples(draft: Draft, compiled: Compiled): Fault[] {
   return (draft.data.examples ?? []).flatMap((example, at) =>
     (["input", "output"] as const).flatMap((part) => {
@@ -50,7 +50,7 @@ export function checkExamplesByHandler(draft: Draft, input: Schema | undefined, 
 const toFaults = (draft: Draft, path: Path, issues: readonly ValidationIssue[]): Fault[] =>
   issues.map(({ loc, msg }) => faultAt(draft, [...path, ...loc.slice(1)], "bad-example", msg));
 
-/** Every field that the schema names, at any depth: candidates for a misspelt one. */
+/** All fields of the schema, at any depth: candidates for the correction of a misspelt field. */
 const fieldsOf = ({ document }: Schema): string[] =>
   [...subschemas(document)].flatMap(({ schema: { properties } }) =>
     Object.keys(isObject(properties) ? properties : {}),

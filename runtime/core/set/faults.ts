@@ -1,6 +1,6 @@
 import type { Path } from "../schema/nodes.ts";
 
-/** Every kind of fault that a set can have. `manifests/README.md` prints this table; a test keeps both equal. */
+/** Every kind of fault of a set. `manifests/README.md` contains this table; a test compares both. */
 export const FAULT_CODES = {
   "alias-path-differs": "An alias has another path than the route; an alias is the same path with the other method.",
   "bad-account": "No EVM address and no Solana address.",
@@ -96,7 +96,7 @@ export interface Fault extends Position {
   /** Relative to the served directory, e.g. `manifests/roll.yaml`. */
   readonly file: string;
   readonly code: FaultCode;
-  /** What is wrong, and where possible what is right. */
+  /** What is wrong and, where possible, what would be right. */
   readonly message: string;
 }
 
@@ -104,7 +104,7 @@ export interface Fault extends Position {
 export interface SourceFile<Data = unknown> {
   readonly file: string;
   readonly data: Data;
-  /** The position of the value at the path, or of its key; for a missing one, that of the nearest enclosing value. */
+  /** The position of the value at the path, or of its key; when it is missing, of the nearest enclosing value. */
   readonly locate: (path: Path, part?: "key" | "value") => Position;
 }
 

@@ -3,7 +3,7 @@ import type { FaultCode } from "./faults.ts";
 import { isPrice } from "./price.ts";
 import { explainRoute } from "./route.ts";
 
-/** A strict grammar: tells what is wrong with a text, or nothing. */
+/** A strict grammar: returns what is wrong with a text, or nothing. */
 export type Grammar = (text: string) => string | undefined;
 
 const byPattern =
@@ -11,7 +11,7 @@ const byPattern =
   (text) =>
     pattern.test(text) ? undefined : complaint;
 
-/** The variables of payphone's own keys and settings, which are never lent to plugins. */
+/** The variables of payphone's own keys and settings; plugins never get them. */
 const OWN_VARIABLES = /^(?:BUYER|CDP|FACILITATOR|NODE|PAYPHONE|REDIS|TREASURY)_/;
 
 /** Every `format` of `schemas/manifest.json` and `schemas/site.json`, with the code of its faults. */
@@ -88,7 +88,7 @@ function explainAmount(text: string): string | undefined {
   return 'write a plain decimal number of at most 18 decimals, such as "0.01"';
 }
 
-/** Challenges contain descriptions, and some clients encode them with `btoa`, which throws beyond Latin-1. */
+/** Challenges contain descriptions, and some clients encode challenges with `btoa`, which throws beyond Latin-1. */
 function explainText(text: string): string | undefined {
   const [found] = /[^\0-\xff]/u.exec(text) ?? [];
   if (found === undefined) return undefined;
@@ -104,7 +104,7 @@ const URI = /^(?:[\w.~:/?#[\]@!$&'()*+,;=-]|%[0-9a-f]{2})+$/i;
 
 function explainExplorer(text: string, name: "tx" | "address"): string | undefined {
   const parts = text.split(`{${name}}`);
-  // Answers contain these URLs, and are checked to be URIs (RFC 3986).
+  // Answers contain these URLs, and their schemas require URIs (RFC 3986).
   if (parts.length === 2 && !explainUrl(parts.join(name)) && URI.test(parts.join(name))) return undefined;
   return `write a URL with {${name}} in it once, such as "https://basescan.org/${name}/{${name}}"`;
 }

@@ -20,11 +20,11 @@ export const toAcceptManifest = (manifest: WithJob): Manifest => ({
 /** The id of a job in examples. */
 export const EXAMPLE_JOB_ID = "3f0c7a52-6f0e-4c1b-9f64-0d7a4be21c55";
 
-/** Where a job is polled: a path. */
+/** The path at which a job is polled. */
 export const toStatusPath = ({ status_route }: JobManifest, jobId: string): string =>
   status_route.slice(status_route.indexOf("/")).replace(/\{\w+\}/, jobId);
 
-/** The manifest of the free status service at `job.status_route`: takes `job_id`, answers the job's status. */
+/** The manifest of the free status service at `job.status_route`: takes `job_id`, returns the job's status. */
 export function toStatusManifest(manifest: WithJob): Manifest {
   const { id, title, job, tags, category } = manifest;
   return {
@@ -42,7 +42,7 @@ export function toStatusManifest(manifest: WithJob): Manifest {
   };
 }
 
-/** A job that has delivered the first output of the examples; without any, one that is being done. */
+/** The status of a job that has delivered the first example's output; without examples, of a running job. */
 function toStatusExample({ job, examples }: WithJob): object {
   const deliverable = examples.find(({ output }) => output !== undefined)?.output ?? null;
   const state = deliverable

@@ -12,22 +12,22 @@ export interface Manifest {
   readonly route: string;
   /** More routes of the same service, e.g. its GET form. */
   readonly aliases?: readonly string[];
-  /** US dollars, decimal text; left out means free. */
+  /** US dollars, decimal text; free when omitted. */
   readonly price?: string;
-  /** When the money moves: before the work, or (unless said) after it. */
+  /** Whether the payment is settled before or after the work; after it by default. */
   readonly charge?: "first" | "last";
-  /** What a wallet that signs in may call without paying; left out means nothing. */
+  /** The free calls of a wallet that signs in; none when omitted. */
   readonly free?: { readonly calls: number; readonly per: "hour" | "day" };
-  /** Whether calls need a wallet that has signed in. */
+  /** Whether callers must sign in with a wallet. */
   readonly sign_in?: boolean;
-  /** `plugin.handler`; left out where `proxy` is set. */
+  /** `plugin.handler`; omitted when `proxy` is set. */
   readonly handler?: string;
-  /** Somebody else's service, sold in the place of a handler's. */
+  /** A service of somebody else that is sold, instead of a handler. */
   readonly proxy?: ProxyManifest;
   /** The name of a file in `schemas/`, or an inline schema. */
   readonly input: string | object;
   readonly output: string | object;
-  /** Set where the answer is a file: `output` is then the schema of its form as JSON. */
+  /** Set when the answer is a file: `output` is then the schema of the file's JSON form. */
   readonly media?: MediaManifest;
   readonly tags: readonly string[];
   readonly category?: string;
@@ -37,25 +37,22 @@ export interface Manifest {
     readonly destructive?: boolean;
     readonly openWorld?: boolean;
   };
-  /** The handler's deadline; left out means the site's `deadline_seconds`. */
+  /** The handler's deadline; the site's `deadline_seconds` when omitted. */
   readonly deadline_seconds?: number;
-  /** The largest JSON body; left out means the site's `body_bytes`. */
+  /** The largest JSON body; the site's `body_bytes` when omitted. */
   readonly body_bytes?: number;
-  /** Environment variables that the plugin is lent. */
+  /** Environment variables that the plugin gets. */
   readonly needs?: readonly string[];
   /** Ids of the site's upstreams. */
   readonly upstreams?: readonly string[];
-  /** Bounds of one question to the language model; set where the service asks it. */
+  /** Limits of one request to the language model; set when the service uses it. */
   readonly llm?: LlmLimits;
-  /**
-   * Set where the work takes longer than a request may: calls are then jobs, and the handler's output is the
-   * deliverable.
-   */
+  /** Set when the work takes longer than a request may: calls are jobs then, and the output is the deliverable. */
   readonly job?: JobManifest;
   readonly examples: readonly { readonly input: unknown; readonly output?: unknown }[];
 }
 
-/** The name of a service's handler: `plugin.handler`, or `proxy:` and the id of a service that is proxied. */
+/** The name of a service's handler: `plugin.handler`, or `proxy:` and the id of a proxied service. */
 export const handlerOf = ({ id, handler }: Pick<Manifest, "id" | "handler">): string => handler ?? `proxy:${id}`;
 
 /** The ids of the upstreams that a service reads. */
@@ -67,23 +64,23 @@ export const upstreamsOf = ({
 
 /** How the jobs of a service are run. */
 export interface JobManifest {
-  /** `GET /path/{job_id}`: where a job is polled, free of charge. */
+  /** `GET /path/{job_id}`: the free route at which a job is polled. */
   readonly status_route: string;
-  /** The expected duration, as callers are told. */
+  /** The expected duration that callers are told. */
   readonly eta_seconds: number;
   /** The deadline of one attempt. */
   readonly deadline_seconds: number;
-  /** How many attempts may fail for transient reasons before the job has failed. */
+  /** How many attempts may fail for transient reasons before the job fails. */
   readonly attempts: number;
   /** How many jobs one process runs at the same time. */
   readonly concurrency: number;
-  /** How many jobs may be queued, over all processes; further calls are refused and not charged. */
+  /** How many jobs may be queued or running, over all processes; further calls are refused and not charged. */
   readonly queue_limit: number;
   /** Whether the price of a failed job is refunded. */
   readonly refund: boolean;
 }
 
-/** Bounds of one question to the language model. */
+/** Limits of one request to the language model. */
 export interface LlmLimits {
   readonly max_tokens: number;
   /** The timeout of one attempt. */
@@ -94,7 +91,7 @@ export interface LlmLimits {
 export interface RefundsManifest {
   /** The id of an EVM rail. */
   readonly rail: string;
-  /** The id of the service that screens recipients: takes `wallet`, answers `sanctions_match`. */
+  /** The id of the service that screens recipients: its input has `wallet`, its output `sanctions_match`. */
   readonly screen: string;
 }
 
@@ -102,23 +99,23 @@ export interface RefundsManifest {
 export interface UpstreamManifest extends McpServerManifest, Keyed {
   readonly id: string;
   readonly title: string;
-  /** The source's URL; left out where only `variable` gives it. */
+  /** The source's URL; may be omitted when `variable` gives it. */
   readonly url?: string;
-  /** The environment variable whose URL replaces `url`. */
+  /** The environment variable whose value replaces `url`. */
   readonly variable?: string;
-  /** Set where the source is a JSON-RPC node: its chain (CAIP-2). */
+  /** The chain (CAIP-2) of a source that is a JSON-RPC node. */
   readonly network?: string;
   /** The timeout of one attempt; 5 by default. */
   readonly timeout_seconds?: number;
   /** 2 by default. */
   readonly retries?: number;
-  /** After how many failed requests in a row it is left alone, and for how long; 5 and 15 seconds by default. */
+  /** After how many failed requests in a row it is not asked, and for how long; 5 and 15 seconds by default. */
   readonly breaker?: { readonly failures: number; readonly seconds: number };
-  /** Its limit as a token bucket; none by default. */
+  /** The rate limit as a token bucket; none by default. */
   readonly rate?: { readonly per_second: number; readonly burst: number };
 }
 
-/** One way of being paid (a token on a network), as listed in `_site.yaml`. */
+/** One way of paying (a token on a network), as listed in `_site.yaml`. */
 export interface RailManifest {
   /** E.g. `base`, `solana`, `polygon`: the value of the CLI's `--rail`, and the network name of x402 version 1. */
   readonly id: string;
@@ -129,106 +126,104 @@ export interface RailManifest {
   readonly asset: string;
   readonly symbol: string;
   readonly decimals: number;
-  /** The environment variable that holds the receiving address. */
+  /** The environment variable with the receiving address. */
   readonly pay_to: string;
-  /** The environment variable that holds the chain's RPC URL. */
+  /** The environment variable with the chain's RPC URL. */
   readonly rpc: string;
-  /** `remote`, `in-process`, or ids of `facilitators` in the order of failover. To be read by `facilitatorsOf` alone. */
+  /** `remote`, `in-process`, or ids of `facilitators` in the order of failover. Only `facilitatorsOf` may read it. */
   readonly facilitator?: string | readonly string[];
   /** The token's EIP-712 domain, for EVM rails. */
   readonly domain?: { readonly name: string; readonly version: string };
-  /** `usd`: the token is a dollar. All others: three letters; amounts come from the site's fixed tiers. */
+  /** `usd`: the token is a dollar. Other currencies: three letters; amounts come from the site's fixed tiers. */
   readonly currency: string;
-  /** Whether what is paid there is worth nothing. */
+  /** Whether the token is worthless test money. */
   readonly testnet?: boolean;
-  /** An explorer's URL with `{tx}` in it. */
+  /** The URL of an explorer, with `{tx}` in it. */
   readonly explorer: string;
-  /** The same with `{address}`. Left out: addresses lead nowhere. */
+  /** The URL of an explorer, with `{address}` in it; when omitted, addresses are not linked. */
   readonly explorer_address?: string;
-  /**
-   * The highest fee of one transaction of the treasury on this chain, in its native coin, decimal text. EVM rails only.
-   */
+  /** The highest fee of one transaction of the treasury on this chain, in its native coin, decimal text. EVM only. */
   readonly max_fee?: string;
-  /** Wallets that payphone deploys with their first payment (ERC-6492); left out: none. In-process rails only. */
+  /** Wallets that payphone deploys with their first payment (ERC-6492); none when omitted. In-process rails only. */
   readonly smart_wallets?: SmartWalletsManifest;
 }
 
 /** An HTTP facilitator, as listed in `_site.yaml`. */
 export interface FacilitatorManifest {
   readonly id: string;
-  /** Left out where only `variable` gives it. */
+  /** May be omitted when `variable` gives the URL. */
   readonly url?: string;
-  /** The environment variable whose URL replaces `url`. */
+  /** The environment variable whose value replaces `url`. */
   readonly variable?: string;
-  /** The environment variable that holds the headers of every request, as JSON. */
+  /** The environment variable with the headers of every request, as JSON. */
   readonly headers?: string;
-  /** CAIP-2; left out: all. */
+  /** CAIP-2; all when omitted. */
   readonly networks?: readonly string[];
 }
 
 /** Which smart wallets are deployed for payers, and how many. */
 export interface SmartWalletsManifest {
-  /** The contracts that may be called to deploy one: EVM addresses. */
+  /** The contracts that may be called to deploy a wallet: EVM addresses. */
   readonly factories: readonly string[];
-  /** The most within 24 hours; each costs the treasury gas. */
+  /** The most deployments within 24 hours; each costs the treasury gas. */
   readonly per_day: number;
 }
 
-/** `manifests/_site.yaml`: what holds for all services. */
+/** `manifests/_site.yaml`: settings for all services. */
 export interface SiteManifest {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** `info.version` of the machine-readable description. */
+  /** `info.version` of the OpenAPI document. */
   readonly version: string;
   readonly catalog_version: string;
   readonly contact: { readonly name: string; readonly url: string };
   readonly rails: readonly RailManifest[];
-  /** Left out: none. */
+  /** None when omitted. */
   readonly facilitators?: readonly FacilitatorManifest[];
-  /** By currency: amounts by price in dollars, both decimal text. A price without a tier cannot be paid in the currency. */
+  /** Per currency: amounts by price in dollars, both decimal text. A price without a tier cannot be paid in it. */
   readonly currencies?: Readonly<Record<string, { readonly tiers: Readonly<Record<string, string>> }>>;
-  /** The same as `currencies.jpy.tiers`. To be read by `tiersOf` alone. */
+  /** Used as `currencies.jpy.tiers` when that is not set. Only `tiersOf` may read it. */
   readonly yen_tiers?: Readonly<Record<string, string>>;
-  /** Left out: none. */
+  /** None when omitted. */
   readonly upstreams?: readonly UpstreamManifest[];
-  /** How long the shop's book keeps sales (left out: for ever), and the seller's own wallets beside the treasury. */
+  /** How long the shop's book keeps sales (for ever by default), and the seller's own wallets besides the treasury. */
   readonly books?: { readonly keep_days?: number; readonly own?: readonly string[] };
-  /** Left out: failed jobs are refunded by hand. */
+  /** When omitted, failed jobs are refunded by hand. */
   readonly refunds?: RefundsManifest;
-  /** Wallets that nothing is sold to. */
+  /** Wallets that may not buy. */
   readonly deny?: readonly string[];
-  /** The only wallets that anything is sold to; left out: all. */
+  /** The only wallets that may buy; all when omitted. */
   readonly allow?: readonly string[];
-  /** Left out: wallets are not screened. */
+  /** When omitted, wallets are not screened. */
   readonly screen?: ScreenManifest;
-  /** Left out: nobody is told. */
+  /** None when omitted. */
   readonly webhooks?: readonly WebhookManifest[];
   readonly limits: {
-    /** How long an offer can be paid; `maxTimeoutSeconds` of x402. */
+    /** How long an offer can be paid; x402's `maxTimeoutSeconds`. */
     readonly offer_seconds: number;
     /** The deadline of handlers whose manifest sets none. */
     readonly deadline_seconds: number;
     readonly body_bytes: number;
     readonly body_depth: number;
     readonly url_bytes: number;
-    /** The largest head of a 402, for the proxies in front; 3900 unless said otherwise. */
+    /** The largest head of a 402, for reverse proxies; 3900 by default. */
     readonly head_bytes?: number;
     readonly unpaid_per_minute: number;
     readonly unpaid_burst: number;
-    /** How many unsettled calls of one payer may be worked on at once; 64 unless said otherwise. */
+    /** How many unsettled calls of one payer may run concurrently; 64 by default. */
     readonly calls_per_payer?: number;
-    /** How long answers are kept for their payers, in minutes; 15 unless said otherwise. */
+    /** How long answers are kept for their payers, in minutes; 15 by default. */
     readonly answers_minutes?: number;
-    /** How many free calls all wallets together get in a day; 1000 unless said otherwise. */
+    /** How many free calls all wallets together get per day; 1000 by default. */
     readonly free_per_day?: number;
-    /** What one wallet may buy; left out: as much as it likes. */
+    /** The limits of one wallet; none when omitted. */
     readonly per_payer?: {
       readonly calls_per_minute?: number;
-      /** US dollars in a day (UTC), decimal text. */
+      /** US dollars per day (UTC), decimal text. */
       readonly usd_per_day?: string;
     };
-    /** From this price on, in US dollars, a settlement counts only once the chain shows it; 1 unless said otherwise. */
+    /** From this price on, in US dollars, a settlement counts only when the chain shows it; 1 by default. */
     readonly confirm_above_usd?: string;
   };
 }

@@ -13,7 +13,7 @@ import { checkRefunds, checkRules } from "./site-services.ts";
 
 /** The files of a set, without their faulty keys. */
 export interface Drafts {
-  /** Left out when the file is missing or no YAML. */
+  /** Omitted when the file is missing or not YAML. */
   readonly site?: SiteDraft;
   readonly manifests: readonly Draft[];
   readonly schemas: Schemas;
@@ -39,7 +39,7 @@ export function checkManifests({ site, manifests, schemas }: Drafts): Fault[] {
   return [...ofSite, ...ofEach];
 }
 
-/** Work that leaves traces must be paid first: its effect would remain even if nobody paid afterwards. */
+/** Work that leaves traces must be paid first: its effect would remain even if the settlement failed afterwards. */
 function checkCharge(draft: Draft): Fault[] {
   const { charge, price, hints, job } = draft.data;
   const fail = (key: "charge" | "hints", complaint: string): Fault[] => [
@@ -55,7 +55,7 @@ function checkCharge(draft: Draft): Fault[] {
   );
 }
 
-/** Free calls are given away by services that can be sold; a wallet that has signed in pays for nothing else. */
+/** `sign_in` excludes a price and jobs; `free` needs a price, and excludes jobs and `charge: first`. */
 function checkSignIn(draft: Draft): Fault[] {
   const { free, sign_in: needsSignIn, price, charge, job } = draft.data;
   const fail = (key: "free" | "sign_in", complaint: string): Fault[] => [

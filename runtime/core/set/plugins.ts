@@ -6,7 +6,7 @@ import type { Draft } from "./draft.ts";
 import { checkExamplesByHandler } from "./examples.ts";
 import { type Fault, faultAt } from "./faults.ts";
 
-/** What is wrong with `value`, the default export of the plugin `name`, or nothing. */
+/** What is wrong with `value`, the default export of the plugin `name`; or nothing. */
 export function explainPlugin(value: unknown, name: string): string | undefined {
   const right = `export default definePlugin(${JSON.stringify(name)}, …)`;
   if (!isObject(value) || typeof value.name !== "string" || typeof value.setup !== "function")

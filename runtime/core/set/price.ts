@@ -12,8 +12,8 @@ export function isPrice(text: string): boolean {
 }
 
 /**
- * A decimal text in atomic units, e.g. `toAtomic("0.02", 6)` is `20000n`. Never rounds.
- * @throws RangeError when the text is no plain decimal, or has digits that the asset cannot hold.
+ * Decimal text in atomic units, e.g. `toAtomic("0.02", 6)` is `20000n`. Never rounds.
+ * @throws RangeError when the text is not a plain decimal, or has more decimals than the asset.
  */
 export function toAtomic(decimal: string, decimals: number): bigint {
   const [, whole, fraction = ""] = DECIMAL.exec(decimal) ?? [];
@@ -23,7 +23,7 @@ export function toAtomic(decimal: string, decimals: number): bigint {
   return BigInt(whole + kept.padEnd(decimals, "0"));
 }
 
-/** Whether an amount, decimal text, can be written with so many decimals. */
+/** Whether an amount, decimal text, has at most this many decimals. */
 export const isExact = (amount: string, decimals: number): boolean =>
   toAtomic(amount, 18) % 10n ** BigInt(18 - decimals) === 0n;
 
@@ -35,10 +35,10 @@ export function toDecimal(atomic: bigint, decimals: number): string {
   return fraction === "" ? whole : `${whole}.${fraction}`;
 }
 
-/** The facts of a site that decide what a price is in other currencies. */
+/** The parts of a site that set prices in other currencies. */
 export type Tariff = Pick<SiteManifest, "currencies" | "yen_tiers">;
 
-/** The fixed amounts of a currency by price in dollars; undefined where the site has none of the currency. */
+/** The fixed amounts of a currency by price in dollars; undefined when the site has none. */
 export const tiersOf = (
   { currencies = {}, yen_tiers }: Tariff,
   currency: string,
@@ -48,7 +48,7 @@ export const tiersOf = (
 };
 
 /**
- * A price in dollars as an amount on a rail, in atomic units. Other currencies have fixed tiers, nothing is converted;
+ * A price in dollars as an amount on a rail, in atomic units. Other currencies use fixed tiers, without conversion;
  * undefined when there is no tier for the price.
  */
 export function amountOn(
@@ -64,8 +64,8 @@ export function amountOn(
 }
 
 /**
- * The price in dollars that an amount on a rail stands for: the opposite of `amountOn`. Of several prices with that amount
- * `known` is told; undefined where no tier has it.
+ * The price in dollars of an amount on a rail: the inverse of `amountOn`. Prefers `known` when several prices have that
+ * amount; undefined when no tier has it.
  */
 export function priceOf(
   rail: Pick<RailManifest, "currency" | "decimals">,

@@ -12,7 +12,7 @@ const METHODS = ["GET", "POST"] as const;
 const SEGMENT = /^(?:[a-z0-9._~-]+|\{[a-z][a-z0-9_]*\})$/;
 const MAX_PATH = 200;
 
-/** The paths that no manifest may use; with a trailing slash, everything below as well. */
+/** The paths that no manifest may use; a trailing slash includes everything below. */
 const RESERVED = [...Object.values(PATHS), "/.well-known/", "/sandbox/"];
 
 /** What is wrong with a route's text, or nothing; the form is `METHOD /path/{parameter}`. */
@@ -50,7 +50,7 @@ export function overlaps(a: string, b: string): boolean {
   return left.length === right.length && left.every((segment, at) => fits(segment, right[at] as string));
 }
 
-/** Whether payphone itself answers the path, or one that the path could match. */
+/** Whether payphone itself serves the path, or a path that it could match. */
 export const isReserved = (path: string): boolean =>
   RESERVED.some((own) => (own.length > 1 && own.endsWith("/") ? isBelow(path, own.slice(0, -1)) : overlaps(path, own)));
 

@@ -9,7 +9,7 @@ import { toPath } from "./structure.ts";
 /** Finds the keywords that make a schema invalid; the schema is the value at `base` of its source. */
 export type LintSchema = (source: SourceFile, base: Path, schema: unknown) => Fault[];
 
-/** Used only when a schema does not compile: compiling the meta-schema takes longer than starting a small set. */
+/** Created only when a schema does not compile: compiling the meta-schema takes longer than starting a small set. */
 export function createSchemaLint(): LintSchema {
   const ajv = new Ajv2020(OPTIONS);
   addKeywords(ajv);

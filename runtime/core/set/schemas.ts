@@ -8,7 +8,7 @@ import { type Fault, faultAt, faultAtKey, type SourceFile } from "./faults.ts";
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /**
- * Finds what JSON Schema allows but a set does not: another dialect, an `$id`, references that leave the set, and
+ * Finds what JSON Schema allows but a set does not: another dialect, an `$id`, references to outside of the set, and
  * patterns that are slow on hostile texts.
  * @param base the path of the schema in its source.
  */

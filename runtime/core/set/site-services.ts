@@ -5,11 +5,11 @@ import type { Draft, SiteDraft } from "./draft.ts";
 import { type Fault, faultAt } from "./faults.ts";
 import { isEvm } from "./manifest.ts";
 
-/** Checks a site's refunds: their rail, and the service that screens recipients. */
+/** Checks a site's refunds: the rail, and the service that screens recipients. */
 export function checkRefunds(site: SiteDraft, manifests: readonly Draft[], schemas: Schemas): Fault[] {
   const { refunds, rails = [] } = site.data;
   const isNeeded = manifests.some(({ data }) => data.job?.refund || data.charge === "first");
-  if (!refunds || !isNeeded) return []; // Paid back by hand, if ever.
+  if (!refunds || !isNeeded) return []; // Without `refunds`, the operator refunds by hand.
   const fail = (key: "rail" | "screen", complaint: string): Fault[] => [
     faultAt(site, ["refunds", key], "bad-refunds", complaint),
   ];

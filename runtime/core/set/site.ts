@@ -4,10 +4,10 @@ import type { SiteDraft } from "./draft.ts";
 import { type Fault, faultAt, faultAtKey } from "./faults.ts";
 import type { UpstreamManifest } from "./manifest.ts";
 
-/** How long before an offer's end a call must be done, so that it can still be settled. */
+/** How long before the end of an offer a call must end, so that its payment can still be settled. */
 export const SETTLE_SECONDS = 30;
 
-/** Checks the values of `_site.yaml` against each other, but for the rails. */
+/** Checks the values of `_site.yaml` against each other, except the rails. */
 export function checkSite(site: SiteDraft): Fault[] {
   const { upstreams = [], webhooks = [] } = site.data;
   return [
@@ -30,7 +30,7 @@ function checkUpstream(site: SiteDraft, upstreams: readonly UpstreamManifest[], 
   return [{ ...faultAtKey(site, [...path, "url"], "missing-key", complaint), ...site.locate(path, "key") }];
 }
 
-/** A server over standard input and output has a command in the place of an address. */
+/** A server over standard input and output has a command instead of a URL. */
 function checkMcpServer(site: SiteDraft, upstream: UpstreamManifest, path: Path): Fault[] {
   const misplaced = (keys: readonly (keyof UpstreamManifest)[], complaint: string): Fault[] =>
     keys
@@ -61,7 +61,7 @@ function checkWebhook(site: SiteDraft, webhooks: readonly WebhookManifest[], at:
   return [faultAt(site, ["webhooks", at, "url"], "bad-webhook", "must be https, or on this machine")];
 }
 
-/** Whether nobody can read on the way what is sent there: https, or this machine. */
+/** Whether what is sent to a URL cannot be read on the way: https, or this machine. */
 export function isPrivateUrl(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return (

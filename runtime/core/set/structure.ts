@@ -14,7 +14,7 @@ import type { Manifest, SiteManifest } from "./manifest.ts";
 /** The result of checking one file by itself. */
 export interface Checked<Data> {
   readonly faults: readonly Fault[];
-  /** The file; the keys of its root that have a fault have no value. */
+  /** The file; faulty root keys have no value. */
   readonly draft: SourceFile<Partial<Data>>;
 }
 
@@ -46,10 +46,10 @@ export interface StructureChecks {
 
 const trust = <Data>(source: SourceFile): Checked<Data> => ({ faults: [], draft: source as SourceFile<Partial<Data>> });
 
-/** Accepts files that are known to have no faults, without checking. */
+/** Accepts every file without checking; for files that are known to have no faults. */
 export const TRUSTED: StructureChecks = { manifest: trust, site: trust };
 
-/** Checks against `schemas/manifest.json` and `schemas/site.json`, which are compiled once: they never change. */
+/** Checks against `schemas/manifest.json` and `schemas/site.json`, which are compiled once. */
 export const structureChecks = once((): StructureChecks => {
   const formats = Object.entries(GRAMMARS).map(([name, { explain }]) => [name, (text: string) => !explain(text)]);
   // The two schemas are our own and a test validates them, so the meta-schema is not needed at the start.
@@ -121,7 +121,7 @@ function toFault(source: SourceFile, error: ErrorObject): Fault {
 
 const OF_SITE = "; it stands at the upstream in _site.yaml";
 const OF_LINE = '; write method and path under request: "GET /v1/rates/{date}"';
-/** What other programs write into a proxied service, and where it stands here. */
+/** Keys that other programs use for a proxied service, with the equivalent here. */
 const IN_PROXY: Readonly<Record<string, string>> = {
   url: '; the URL stands at an upstream in _site.yaml, which "upstream" names',
   method: OF_LINE,
@@ -142,7 +142,7 @@ function explainType(types: readonly string[], data: unknown): string {
   return types.includes("string") && isQuotable ? `${wanted}; write it in quotes: "${data}"` : wanted;
 }
 
-/** The list that one of its items, or several in one text, stand for. */
+/** The list that a single item, or a text with several items, should be. */
 function toList({ schema, data, parentSchema }: ErrorObject): string {
   const isNumber = isObject(parentSchema?.items) && parentSchema.items.type === "integer";
   const parts = typeof data === "string" ? data.split(/[\s,]+/) : [data];
@@ -151,7 +151,7 @@ function toList({ schema, data, parentSchema }: ErrorObject): string {
   return isListed ? `, such as ${JSON.stringify(items)}` : "";
 }
 
-/** A JSON Pointer as a path. Digits become an index, which finds a mapping's numeric key as well. */
+/** A JSON Pointer as a path. Digits become an index, which also finds a mapping's numeric key. */
 export const toPath = (pointer: string): Path =>
   pointer
     .split("/")

@@ -3,18 +3,18 @@ import type { Budget } from "../../core/peers/budget.ts";
 import { PEER_POLICY } from "../../core/peers/policy.ts";
 import { createMemoryLimiter } from "../memory-limiter.ts";
 
-/** The budgets of the door between agents. */
+/** The budgets of the endpoint for agents. */
 export interface PeerBudgets {
-  /** By client address: every request. */
+  /** Per client address: every request. */
   readonly clients: Budget;
-  /** By origin: requests whose signature held. */
+  /** Per origin: requests with a valid signature. */
   readonly peers: Budget;
-  /** By client address, and under one key for all: fetches of peers' cards. */
+  /** Per client address, and under one key for all: fetches of peers' cards. */
   readonly fetches: Budget;
   readonly fetchesOfClients: Budget;
 }
 
-/** The policy's budgets, in this process's memory unless other limiters are given. */
+/** The policy's budgets; in this process's memory by default. */
 export function createPeerBudgets(createLimiter: CreateLimiter = createMemoryLimiter): PeerBudgets {
   const open = (name: string, points: number): Budget =>
     createBudget(createLimiter, { budget: `a2a-${name}`, points, seconds: 60 });

@@ -11,18 +11,18 @@ export interface PeerCardsDeps {
   readonly budgets: { readonly fetches: Budget; readonly fetchesOfClients: Budget };
 }
 
-/** What a card said, or why there is none. */
+/** The keys of a card, or the reason why there are none. */
 type Reading = { readonly keys: CardKeys } | { readonly reason: string };
 type Kept = Reading & { readonly until: number };
 type Busy = { readonly retryAfter: number };
 
-/** Origins that are remembered at once; the oldest makes room. */
+/** The most origins in the cache; the oldest is removed. */
 const MOST_ORIGINS = 2000;
 const EVERYBODY = "all";
 
 /**
- * The keys of peers, from their agent cards. A card is fetched before anything is known of who asks for it, so fetches
- * are few, shared out among client addresses, and remembered when they fail too. Of a card, only its keys are kept.
+ * The keys of peers, from their agent cards. A card is fetched before the sender is authenticated, so fetches are
+ * limited per client address and in total, and failures are cached, too. Only the keys of a card are kept.
  */
 export function createPeerCards({ web, clock, budgets }: PeerCardsDeps): PeerKeys {
   const kept = new Map<string, Kept>();
@@ -37,7 +37,7 @@ export function createPeerCards({ web, clock, budgets }: PeerCardsDeps): PeerKey
         const other = running.get(origin);
         const read = await (other ?? start(origin, client));
         if (!("retryAfter" in read)) return toAnswer(read, peer);
-        if (!other) return { kind: "busy", ...read }; // Somebody else's spent share is not this client's.
+        if (!other) return { kind: "busy", ...read }; // Another client's spent budget does not count here: try again.
       }
     },
   };

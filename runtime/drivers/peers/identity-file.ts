@@ -3,7 +3,7 @@ import { link, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Problem } from "../../api/problem.ts";
 
-/** What is written down of an identity that payphone has made itself. */
+/** The record of an identity that payphone has created. */
 export interface IdentityRecord {
   readonly keys: readonly {
     /** PKCS #8 DER in base64. */
@@ -15,16 +15,16 @@ export interface IdentityRecord {
 
 /** Where the record is kept. */
 export interface IdentityShelf {
-  /** In errors. */
+  /** The place's name in errors. */
   readonly name: string;
-  /** undefined while there is none. */
+  /** undefined when there is none. */
   read(): Promise<unknown>;
-  /** Puts a record there unless there is one: the first of several processes wins. */
+  /** Stores a record unless there is one: the first of several processes wins. */
   putIfAbsent(record: IdentityRecord): Promise<boolean>;
   replace(record: IdentityRecord): Promise<void>;
 }
 
-/** The record in a file that this user alone can read. It is there whole or not at all, whatever crashes. */
+/** The record in a file that only this user can read. The file is written atomically. */
 export function createIdentityFile(file: string): IdentityShelf {
   return {
     name: file,
@@ -33,7 +33,7 @@ export function createIdentityFile(file: string): IdentityShelf {
       reach(file, () =>
         withDraft(file, record, async (draft) => {
           try {
-            await link(draft, file); // Fails where there is one, unlike a renaming.
+            await link(draft, file); // Fails when the file exists, unlike a rename.
             return true;
           } catch (error) {
             if (codeOf(error) === "EEXIST") return false;
@@ -50,7 +50,7 @@ async function read(file: string): Promise<unknown> {
     return JSON.parse(await readFile(file, "utf8"));
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
-    if (error instanceof SyntaxError) return null; // Damaged: the caller says so.
+    if (error instanceof SyntaxError) return null; // Damaged: the caller reports it.
     throw error;
   }
 }

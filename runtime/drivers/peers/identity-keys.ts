@@ -7,12 +7,12 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /** A new Ed25519 key. */
 export const generateIdentityKey = (): KeyObject => generateKeyPairSync("ed25519").privateKey;
 
-/** As it is kept: PKCS #8 DER in base64. */
+/** The stored form of a key: PKCS #8 DER in base64. */
 export const toKeyText = (key: KeyObject): string => key.export({ format: "der", type: "pkcs8" }).toString("base64");
 
 /**
- * Ed25519 private keys, separated by commas: the first signs, all are published. Each is PKCS #8 DER in base64, or a seed
- * of 32 bytes in hex or base64. @throws RangeError that says what is wrong without repeating the text.
+ * Ed25519 private keys, separated by commas: the first signs, all are published. Each is PKCS #8 DER in base64, or a
+ * seed of 32 bytes in hex or base64. @throws RangeError with the reason, which does not repeat the text.
  */
 export function parseIdentityKeys(text: string): readonly KeyObject[] {
   const keys = text.split(",").map((part) => parseIdentityKey(part.trim()));
@@ -29,7 +29,7 @@ function parseIdentityKey(text: string): KeyObject {
     const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
     if (key.asymmetricKeyType === "ed25519") return key;
   } catch {
-    // Said below, where a key of another kind is refused too.
+    // Reported below, like a key of another kind.
   }
   throw new RangeError(
     `An identity key is an Ed25519 key in PKCS #8, or 32 bytes; this is ${bytes.length} bytes of something else`,

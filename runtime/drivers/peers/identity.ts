@@ -8,22 +8,22 @@ import { createIdentityFile, type IdentityRecord, type IdentityShelf } from "./i
 import { generateIdentityKey, parseIdentityKeys, toKeyText } from "./identity-keys.ts";
 
 export interface IdentityOptions {
-  /** Keys that the operator keeps (`A2A_IDENTITY_KEY`): the first signs, and nothing is written down. */
+  /** The operator's own keys (`A2A_IDENTITY_KEY`): the first signs, and nothing is stored. */
   readonly keys?: readonly KeyObject[] | undefined;
-  /** Where `a2a-identity.json` is. */
+  /** The folder of `a2a-identity.json`. */
   readonly dataDir: string;
-  /** Given when several machines share it: then the identity is kept there. */
+  /** Set when several machines share the store: the identity is then kept in the store. */
   readonly store?: Pick<Store, "get" | "set" | "putIfAbsent"> | undefined;
   readonly clock: Clock;
 }
 
 const STORE_KEY = "a2a:identity";
-/** Peers keep our card for an hour; every machine has another hour to be started again, so that it publishes the key. */
+/** Peers cache our card for an hour; the second hour is for restarting every machine, so that it publishes the key. */
 const NOTICE_SECONDS = 7200;
 
 /**
- * Our identity among agents: made at the first start, and the same ever since.
- * @throws Problem `unavailable` when the record cannot be read or written: an identity is never quietly replaced.
+ * Opens our identity among agents, which is created at the first start and kept.
+ * @throws Problem `unavailable` when the record cannot be read or written: an identity is never silently replaced.
  */
 export async function openIdentity({ keys, clock, ...place }: IdentityOptions): Promise<Identity> {
   if (keys) {
@@ -40,9 +40,9 @@ export async function openIdentity({ keys, clock, ...place }: IdentityOptions): 
 }
 
 /**
- * Begins the change to a new key: it is published from the next start on, and signs two hours from now, when every peer
- * has had the time to see it. Gives that moment in Unix seconds.
- * @throws Problem `bad-request` when the operator keeps the keys, or when a change is under way.
+ * Starts a key rotation: the new key is published from the next start on, and signs two hours from now, when all peers
+ * have seen it. Returns that time in Unix seconds.
+ * @throws Problem `bad-request` when the keys are the operator's own, or when a rotation is under way.
  */
 export async function rotateIdentity({ keys, clock, ...place }: IdentityOptions): Promise<number> {
   if (keys) {

@@ -6,11 +6,11 @@ import type { Path, SchemaNodes } from "../../core/schema/nodes.ts";
 import type { Schema } from "../../core/schema/validator.ts";
 import { isPublicAddress } from "../http/public-address.ts";
 
-/** Names that only lead to the inside (RFC 6761, RFC 6762, RFC 9476, and what clouds use). */
+/** Host names of internal networks (RFC 6761, RFC 6762, RFC 9476, and names that clouds use). */
 const INSIDE =
   /^(?:localhost|[^.]+)$|\.(?:localhost|local|internal|intranet|lan|home|corp|home\.arpa|test|invalid)\.?$/;
 
-/** What is wrong with an address that a caller names, as far as it shows without asking anybody; or nothing. */
+/** What is wrong with a URL that a caller names, judging by the URL alone; or nothing. */
 export function explainAddress(text: string): string | undefined {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) return "this must be a whole http or https URL";
@@ -26,7 +26,7 @@ export interface NamedAddress {
   readonly text: string;
 }
 
-/** Finds the URLs of an input: what its schema says is one, at any depth, and the address that is asked. */
+/** Finds the URLs of an input, at any depth: those that its schema declares, and the request's target. */
 export type FindAddresses = (input: JsonObject) => readonly NamedAddress[];
 
 /** @param schema of the input. */
@@ -54,7 +54,7 @@ interface Place {
 interface Collecting {
   readonly add: (path: Path, text: string) => void;
   readonly nodes: Pick<SchemaNodes, "resolve">;
-  /** The schemas that each value was seen by: a schema may lead back to itself. */
+  /** The schemas that were applied to each value, since a schema may refer to itself. */
   readonly seen: Map<unknown, Set<unknown>>;
 }
 

@@ -9,17 +9,17 @@ import type { Manifest } from "../../core/set/manifest.ts";
 import type { BytesAnswer } from "../upstream/attempt.ts";
 import type { LiveUpstream } from "../upstream/upstream.ts";
 
-/** Asks a source, and gives its answer if that is one to be charged for. @throws Problem for every other one. */
+/** Sends a request to a source; returns an answer that is charged. @throws Problem for every other answer. */
 export type Ask = (request: ProxyRequest, signal: AbortSignal) => Promise<BytesAnswer>;
 
 /** How a source is asked. */
 export interface AskTerms {
   readonly maxBytes: number;
-  /** The statuses that are charged; every 2xx unless given. */
+  /** The statuses that are charged; every 2xx by default. */
   readonly chargeOn: readonly number[] | undefined;
-  /** Whether a repetition has no further effect, whatever the method. */
+  /** Whether the request may be repeated, whatever its method. */
   readonly isIdempotent: boolean;
-  /** The media type that is asked for, unless the manifest says. */
+  /** The `Accept` header, unless the manifest sets one. */
   readonly accept: string;
 }
 
@@ -44,7 +44,7 @@ export function createUpstreamAsk(upstream: LiveUpstream, terms: AskTerms): Ask 
   };
 }
 
-/** A form with files as bytes, with the media type that names its boundary (RFC 7578). */
+/** A form with files as bytes, with the media type that contains its boundary (RFC 7578). */
 async function toSent(body: ProxyBody): Promise<{ readonly type: string; readonly content: string | Uint8Array }> {
   if (!body.parts) return body;
   const form = new FormData();
@@ -55,11 +55,11 @@ async function toSent(body: ProxyBody): Promise<{ readonly type: string; readonl
   return { type: written.headers.get("content-type") ?? "", content: await written.bytes() };
 }
 
-/** From the name's look-up to the last byte. */
+/** The timeout, from the DNS look-up to the last byte. */
 const FOREIGN_MS = 15_000;
 const REDIRECTS = 3;
 
-/** Asks an address that a caller has chosen: a public one, without any credential. */
+/** Sends requests to public URLs that callers choose, without any credential. */
 export function createForeignAsk(web: Web, { maxBytes, chargeOn, accept }: AskTerms): Ask {
   return async ({ method, target, headers, body }, signal) => {
     const answer = await web.fetch(target, {
@@ -76,13 +76,13 @@ export function createForeignAsk(web: Web, { maxBytes, chargeOn, accept }: AskTe
   };
 }
 
-/** No credential was sent, so none can be wrong: whoever refuses has failed. */
+/** No credential was sent, so a refused credential is the source's failure. */
 const toForeignProblem = (problem: Problem): Problem =>
   problem.code === "internal" ? new Problem("upstream-failed", (problem.options.cause as Error).message) : problem;
 
 const toMessage = ({ headers, body }: BytesAnswer): string | undefined =>
   messageOf(headers.get("content-type"), body.toString());
 
-/** The failure of an answer that is not what is sold. @param cause for the log. */
+/** The Problem of an answer that does not fit the service. @param cause for the log */
 export const toMisfit = (title: string, cause: unknown): Problem =>
   new Problem("upstream-failed", `${title} answered with what does not fit this service`, { cause });

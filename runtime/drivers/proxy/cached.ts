@@ -9,10 +9,10 @@ export interface CachedOptions {
   readonly clock: Clock;
 }
 
-/** Work on an input. */
+/** The work on an input. */
 export type Work = (input: JsonObject, signal: AbortSignal) => Promise<unknown>;
 
-/** Work whose results are kept as long as `proxy.cache` says, and say their age. A manifest that was changed begins anew. */
+/** Caches results for the time in `proxy.cache`, and adds their age. A changed manifest starts with an empty cache. */
 export function createCachedWork(work: Work, { manifest, cache, clock }: CachedOptions): Work {
   const { proxy, output } = manifest;
   if (!proxy?.cache) return work;

@@ -14,16 +14,16 @@ export interface ProxyHandlerOptions {
   readonly plan: RequestPlan;
   readonly ask: Ask;
   readonly read: Read;
-  /** Set where an order is polled. */
+  /** Set when an order is polled. */
   readonly poll: Poll | undefined;
-  /** Keeps results. */
+  /** Wraps work that is cached. */
   readonly keep: (work: Work) => Work;
   readonly addresses: FindAddresses;
 }
 
 /**
- * The handler of a proxied HTTP service. Its rules refuse inputs that do not fit the request, and addresses that are not
- * public, before anybody pays.
+ * The handler of a proxied HTTP service. Its checks refuse, before the payment, inputs that do not fit the request and
+ * URLs that are not public.
  */
 export function createProxyHandler(options: ProxyHandlerOptions): HandlerParts<JsonObject, unknown> {
   const { plan, ask, read, poll, keep, addresses } = options;

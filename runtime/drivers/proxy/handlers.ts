@@ -10,10 +10,10 @@ import { createProxyHandler } from "./handler.ts";
 import { createPoll } from "./polled.ts";
 import { createRead } from "./read.ts";
 
-/** What proxied services are made with. */
+/** The dependencies of proxied services. */
 export interface ProxyHandlersOptions {
   readonly manifests: readonly Manifest[];
-  /** By id. */
+  /** Keyed by id. */
   readonly upstreams: ReadonlyMap<string, LiveUpstream>;
   readonly web: Web;
   readonly cacheOf: (service: string) => Cache;
@@ -21,7 +21,7 @@ export interface ProxyHandlersOptions {
   readonly clock: Clock;
 }
 
-/** The handlers of the services that are proxied over HTTP, by the names that `handlerOf` gives. */
+/** The handlers of the proxied HTTP services, keyed by `handlerOf`. */
 export function createProxyHandlers(options: ProxyHandlersOptions): ReadonlyMap<string, AnyHandler> {
   const made = options.manifests.flatMap((manifest) => {
     const { request } = manifest.proxy ?? {};

@@ -16,25 +16,22 @@ import type { Ask } from "./ask.ts";
 export interface PolledOptions {
   readonly poll: PollManifest;
   readonly plan: RequestPlan;
-  /** Asks for the order and how it stands. */
+  /** Places the order and polls its state. */
   readonly ask: Ask;
-  /** Asks for the result. */
+  /** Fetches the result. */
   readonly fetchResult: Ask;
   readonly title: string;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly clock: Clock;
 }
 
-/** Gives work to an upstream and waits until it is done: the answer with the result. */
+/** Places an order with an upstream and waits until it is done. Returns the answer with the result. */
 export type Poll = (input: JsonObject, call: Call) => Promise<BytesAnswer>;
 
 const PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_MS = 600_000;
 
-/**
- * An order is placed once for each job, also when the job goes on after a crash. Failures to ask how it stands are
- * repeated until the job's deadline.
- */
+/** Places one order per job, also after a crash. Failed polls are repeated until the job's deadline. */
 export function createPoll(options: PolledOptions): Poll {
   const { poll, plan, ask, fetchResult, title, headers, clock } = options;
   const line = (text: string): RequestPlan => toRequestPlan(text, { ...(headers && { headers }) });
@@ -58,7 +55,7 @@ export function createPoll(options: PolledOptions): Poll {
     }
   };
 
-  /** One poll; without an answer where another one may get one. */
+  /** One poll; without an answer when it failed and may be repeated. */
   async function look(
     asked: ProxyRequest,
     signal: AbortSignal,
@@ -74,7 +71,7 @@ export function createPoll(options: PolledOptions): Poll {
     }
   }
 
-  /** A failure that no further attempt changes. */
+  /** The Problem of a failed order, which no further attempt changes. */
   function toFailed(body: unknown): Problem {
     const reason = poll.error === undefined ? undefined : messageOf(null, toText(valueAt(body, poll.error)));
     return new Problem("unparseable-input", reason ? `${title} failed: ${reason}` : `${title} failed`);
@@ -85,7 +82,7 @@ const readJson = ({ headers, body }: BytesAnswer): unknown => readBody(headers.g
 
 const toText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? null));
 
-/** The conditions of a checked set have no faults. */
+/** Reads a condition of a checked set, which has no faults. */
 function toCondition(text: string | undefined): Condition | undefined {
   const condition = text === undefined ? undefined : readCondition(text);
   return typeof condition === "string" ? undefined : condition;

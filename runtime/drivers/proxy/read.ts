@@ -9,7 +9,7 @@ import type { Manifest } from "../../core/set/manifest.ts";
 import type { BytesAnswer } from "../upstream/attempt.ts";
 import { toMisfit } from "./ask.ts";
 
-/** Makes an answer the service's output. @throws Problem `upstream-failed` when it does not fit the service's schema. */
+/** Converts an answer to the service's output. @throws Problem `upstream-failed` when it does not fit the schema. */
 export type Read = (answer: BytesAnswer) => unknown;
 
 export interface ReadOptions {
@@ -19,7 +19,7 @@ export interface ReadOptions {
   readonly title: string;
 }
 
-/** Reads JSON, or a file where the service sells one. The age of an answer is 0. */
+/** Reads JSON, or a file when the service sells files. The age of a fresh answer is 0. */
 export function createRead({ manifest, output, title }: ReadOptions): Read {
   const { media, proxy = {} } = manifest;
   const age = proxy.cache && { age_seconds: 0 };
@@ -38,7 +38,7 @@ export function createRead({ manifest, output, title }: ReadOptions): Read {
   };
 }
 
-/** Throws the Problem of an answer that says itself that it is a failure. */
+/** Throws a Problem when the answer itself reports a failure. */
 function createRefusal(terms: AnswerTerms = {}, title: string): (status: number, answer: unknown) => void {
   const failed = terms.failed === undefined ? undefined : readCondition(terms.failed);
   if (failed === undefined || typeof failed === "string") return () => {};

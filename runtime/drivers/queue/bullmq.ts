@@ -7,38 +7,38 @@ import { answered, createReconnection, PATIENCE_MS } from "../redis-client.ts";
 export interface BullmqQueueOptions {
   /** `redis://` or `rediss://`, with the credentials. */
   readonly url: string;
-  /** What every key begins with, so that a Redis can be shared. */
+  /** The prefix of every key, so that a Redis can be shared. */
   readonly prefix: string;
-  /** How many jobs of a service this process works on at the same time. */
+  /** How many jobs of a service this process runs concurrently. */
   readonly concurrencyOf: (service: string) => number;
   readonly log: Log;
 }
 
-/** A job that has its turn in this process. */
+/** A running turn of this process. */
 interface RunningTurn {
-  /** Aborted when another process may have the job. */
+  /** Aborted when another process may have taken the job. */
   readonly stop: AbortController;
   readonly over: Promise<TurnResult>;
 }
 
-/** Longer than a worker listens for jobs without a word (10 seconds): a connection that is quieter is given up. */
+/** A connection that is silent for longer is replaced. More than the 10 seconds for which a worker waits for jobs. */
 const SILENCE_MS = 15_000;
-/** A lock is renewed after half of this time; when its worker has died, its job waits for it to lapse, and two checks more. */
+/** A lock is renewed at half of this time. When a worker dies, its job waits for the lock's end and two checks. */
 const LOCK_MS = 3000;
 const CHECK_MS = 1000;
-/** A turn that throws has met trouble that is not the job's own, such as a store that is away. */
+/** The delay after a turn that threw: the cause is not the job, but for example an unreachable store. */
 const TROUBLE_MS = 2000;
 const QUIET_MS = 10_000;
-/** Nobody reads BullMQ's stream of events. */
+/** The most entries of BullMQ's stream of events, which nobody reads. */
 const EVENTS = 100;
 
 /**
- * The line of jobs in Redis, for any number of processes on any number of machines: a BullMQ queue for each service. It
- * is as durable as that Redis. @throws Problem `unavailable` when Redis cannot be reached.
+ * The queue in Redis, for any number of processes and machines: one BullMQ queue per service. It is as durable as that
+ * Redis. @throws Problem `unavailable` when Redis cannot be reached.
  */
 export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQueue> {
   const { url, prefix, concurrencyOf, log } = options;
-  // Both take a tenth of a second to load: only those who use them wait for them.
+  // Imported on use: loading each takes 0.1 seconds.
   const [bullmq, { createClient }] = await Promise.all([import("bullmq"), import("@keyv/redis")]);
   const closing = new AbortController();
   const reconnection = createReconnection();
@@ -57,9 +57,9 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
   const workers = new Map<string, Worker>();
   /** The services whose jobs this process takes. */
   const taken = new Set<string>();
-  /** By the jobs' ids. */
+  /** Keyed by the job's id. */
   const turns = new Map<string, RunningTurn>();
-  /** Where the services are listed that have ever had a job. */
+  /** The key of the set of services that have ever had a job. */
   const list = `${prefix}:services`;
   let take: Turn | undefined;
 
@@ -103,7 +103,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
       closing.abort();
       reconnection.stop();
       await Promise.all([...turns.values()].map(({ over }) => over));
-      // Without Redis they would wait for it; then the locks of their jobs lapse, as after a crash.
+      // Without Redis, closing would wait for ever; the locks then expire, as after a crash.
       await answered(Promise.all([...workers.values()].map((worker) => worker.close()))).catch(complain);
       if (client.isOpen) reconnection.end(client);
     },
@@ -119,7 +119,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     const queue = new bullmq.Queue(service, { connection, prefix, streams: { events: { maxLen: EVENTS } } });
     queue.on("error", complain);
     queues.set(service, queue);
-    queue.waitUntilReady().catch(() => queues.delete(service)); // What Redis left while it was opened stays broken.
+    queue.waitUntilReady().catch(() => queues.delete(service)); // A queue that failed to open stays unusable.
     return queue;
   }
 
@@ -128,7 +128,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
     work(service);
   }
 
-  /** Works on the jobs of a service, beside other processes. */
+  /** Takes jobs of a service, concurrently with other processes. */
   function work(service: string): void {
     if (!taken.has(service) || workers.has(service) || closing.signal.aborted) return;
     const worker = new bullmq.Worker(service, serve, {
@@ -152,7 +152,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
       if (workers.get(service) === worker) workers.delete(service);
       setTimeout(() => work(service), TROUBLE_MS).unref();
     };
-    // One that Redis left while it was opened asks for ever, without a pause.
+    // A worker that failed to open would retry for ever without a pause.
     worker
       .waitUntilReady()
       .then(() => worker.run(), replace)
@@ -161,14 +161,14 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
 
   async function serve(job: Job<{ at: number }>, token?: string): Promise<void> {
     const id = job.id as string;
-    await turns.get(id)?.over; // A turn of this process that has lost its lock.
+    await turns.get(id)?.over; // An earlier turn of this process that has lost its lock.
     const stop = new AbortController();
     const signal = AbortSignal.any([closing.signal, stop.signal]);
     const over = giveTurn({ id, service: job.queueName, at: job.data.at }, signal);
     turns.set(id, { stop, over });
     const result = await over.finally(() => turns.delete(id));
     if (result === "done") return;
-    // Where even this fails, its lock lapses, and the job gets its turn as after a crash.
+    // If this fails, too, the lock expires, and the job gets its turn as after a crash.
     await job.moveToDelayed(Date.now() + result.retryInMs, token).catch(complain);
     throw new bullmq.DelayedError();
   }
@@ -183,7 +183,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<JobQ
   }
 }
 
-/** While Redis is away everything that asks for it fails, again and again: it is told once in a while. */
+/** Logs errors at intervals only: while Redis is unreachable, every call fails. */
 function createComplaint(log: Log): (error: unknown) => void {
   let quietUntil = 0;
   return (error) => {

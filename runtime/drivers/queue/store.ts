@@ -8,19 +8,19 @@ export interface StoreQueueOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** How many jobs of a service this process works on at the same time. */
+  /** How many jobs of a service this process runs concurrently. */
   readonly concurrencyOf: (service: string) => number;
-  /** How long after its process died a job is taken by others. */
+  /** How long after the death of a process other processes may take its jobs. */
   readonly leaseMs?: number;
-  /** The time between two searches for jobs that others have left, and for jobs whose next turn is due. */
+  /** The interval of the search for jobs that other processes left, and for jobs whose next turn is due. */
   readonly sweepMs?: number;
-  /** The delay after a turn that threw: the trouble is not the job's own, such as a store that is away. */
+  /** The delay after a turn that threw: the cause is not the job, but for example an unreachable store. */
   readonly troubleMs?: number;
 }
 
 /** A queued job in the store. */
 interface Entry extends QueuedJob {
-  /** Unix milliseconds. */
+  /** When the next turn may begin: Unix milliseconds. */
   readonly notBefore: number;
 }
 
@@ -42,7 +42,7 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
     claim: leases.claim,
     attempt: async (key, entry, { signal }) => {
       await settle(key, entry, await giveTurn(entry, signal));
-      return "done"; // What is left to do is in the store, for the next sweep of any process.
+      return "done"; // The rest is in the store, for the next sweep of any process.
     },
     onError,
     onOutage: (error) => log.error("queue.sweep-failed", { error }),
@@ -96,7 +96,7 @@ export function createStoreQueue(options: StoreQueueOptions): JobQueue {
     yield* keys.sort();
   }
 
-  /** Undefined when the job is over, not due yet, or not this process's to take. */
+  /** Undefined when the job has ended, is not due yet, or belongs to a service that this process does not take. */
   async function readDue(key: string): Promise<Entry | undefined> {
     const entry = taken.has(serviceOf(key)) ? await store.get<Entry>(key) : undefined;
     return entry && entry.notBefore <= clock.now() ? entry : undefined;

@@ -8,7 +8,7 @@ import { type Fields, readFields } from "../fields.ts";
 import { isMedia } from "../media.ts";
 import { explainPointer } from "../pointer.ts";
 
-/** Checks what becomes of an upstream's answer. */
+/** Checks how a manifest reads an upstream's answer. */
 export function checkAnswer(draft: Draft, proxy: ProxyManifest, schemas: Schemas): Fault[] {
   const isFile = isMedia(draft.data.output);
   const output = isFile ? undefined : readFields(draft, "output", schemas);
@@ -19,7 +19,7 @@ export function checkAnswer(draft: Draft, proxy: ProxyManifest, schemas: Schemas
   ];
 }
 
-/** Failures, refusals and redirects are never sold. */
+/** Statuses that must not be charged: failures, refusals and redirects. */
 const NEVER: readonly number[] = [401, 402, 403, 407, 408, 425, 429];
 
 const checkCharges = (draft: Draft, { charge_on = [] }: ProxyManifest): Fault[] =>

@@ -2,7 +2,7 @@ import { isObject } from "../../json.ts";
 import type { ProxyManifest } from "../../upstream/manifest.ts";
 import { parseTemplate, soleOf } from "../template.ts";
 
-/** What is wrong with a body and how it is written, by the key that is at fault. */
+/** What is wrong with a body and its encoding, by faulty key. */
 export function explainBody(proxy: ProxyManifest, method: string): readonly (readonly [key: string, why: string])[] {
   const { body, encoding, files } = proxy;
   const found: (readonly [key: string, why: string])[] = [];
@@ -33,7 +33,7 @@ function explainEncoding({ body, upstream, mcp, headers = {} }: ProxyManifest, e
   if (isTemplate && soleOf(parseTemplate(body))) return [];
   if (encoding === "bytes") return ['bytes come from one field: body: "{data}"'];
   const type = Object.entries(headers).find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "";
-  if (isTemplate && /[/+]xml\b/i.test(type)) return []; // Values are escaped, and stay what they are.
+  if (isTemplate && /[/+]xml\b/i.test(type)) return []; // Values are escaped for XML.
   return ['a text is one field, body: "{text}", or a template whose content-type is a kind of XML'];
 }
 

@@ -12,13 +12,13 @@ import { checkPoll } from "./poll.ts";
 import { checkRequestLine } from "./request.ts";
 import { checkMcp, checkUpstreamKeys } from "./upstreams.ts";
 
-/** What proxied services are checked against. */
+/** The data against which proxied services are checked. */
 export interface ProxyChecks {
   readonly site: SiteDraft | undefined;
   readonly schemas: Schemas;
 }
 
-/** Checks what manifests say about whose work they sell: a handler's, or an upstream's. */
+/** Checks that each manifest has a handler or a valid `proxy`. */
 export const checkProxies = (drafts: readonly Draft[], { site, schemas }: ProxyChecks): Fault[] => [
   ...(site ? checkUpstreamKeys(site) : []),
   ...drafts.flatMap((draft) => {
@@ -35,7 +35,7 @@ export const checkProxies = (drafts: readonly Draft[], { site, schemas }: ProxyC
   }),
 ];
 
-/** The keys of a service that asks an HTTP API. */
+/** The keys of a proxied HTTP API. */
 const OF_HTTP = ["upstream", "request", "query", "headers", "body", "encoding", "files", "charge_on", "poll"] as const;
 
 function checkKind(draft: Draft, proxy: ProxyManifest): Fault[] {
@@ -58,7 +58,7 @@ function checkKind(draft: Draft, proxy: ProxyManifest): Fault[] {
   ];
 }
 
-/** What only a plugin reads. */
+/** Refuses keys that only a plugin uses. */
 const checkUseless = (draft: Draft): Fault[] =>
   (["needs", "upstreams", "llm"] as const).flatMap((key) =>
     draft.data[key] === undefined

@@ -6,13 +6,13 @@ import type { ProxyManifest } from "../../upstream/manifest.ts";
 import { CREDENTIAL } from "../credential.ts";
 import { parseTemplate, placeholdersOf } from "../template.ts";
 
-/** Headers that belong to the connection, and are made for each request. */
+/** Headers of the connection, which are made for each request. */
 const OWN =
   /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|accept-encoding)$/i;
-/** Headers that speak for somebody else: callers, proxies, payers. */
+/** Headers that speak for others: callers, proxies, payers. */
 const FOREIGN = /^(?:cookie|set-cookie|forwarded|via|x-forwarded-.*|x-real-ip|payment-.*|x-payment.*|sign-in-with-x)$/i;
 
-/** Checks the headers of a proxied service: names, values, and what they must not say. */
+/** Checks the headers of a proxied service: their names and values, and that they contain no credentials. */
 export function checkHeaders(draft: Draft, proxy: ProxyManifest, upstream: UpstreamManifest | undefined): Fault[] {
   return Object.entries(proxy.headers ?? {}).flatMap(([name, value]) => {
     const place = ["proxy", "headers", name];
@@ -26,7 +26,7 @@ export function checkHeaders(draft: Draft, proxy: ProxyManifest, upstream: Upstr
   });
 }
 
-/** Checks the query of a proxied service: no credentials, neither the operator's nor the caller's. */
+/** Checks that the query of a proxied service contains no credentials, neither the operator's nor the caller's. */
 export function checkQuery(
   draft: Draft,
   { query = {} }: ProxyManifest,
@@ -43,7 +43,7 @@ export function checkQuery(
 
 const BELONGS = "a credential stands in a variable, which the upstream's key in _site.yaml names";
 
-/** A body of JSON may be called another kind of JSON. */
+/** The content type of a JSON body may only be another JSON type. */
 function explainType(name: string, value: string, { body, encoding }: ProxyManifest): string | undefined {
   if (name.toLowerCase() !== "content-type") return undefined;
   if (encoding === "text" || encoding === "bytes")

@@ -11,18 +11,18 @@ import { explainPointer } from "../pointer.ts";
 import { isSpread } from "../spread.ts";
 import { type Placeholder, parseTemplate, placeholdersOf, soleOf } from "../template.ts";
 
-/** A placeholder and where it stands. */
+/** A placeholder with its place. */
 interface Use {
   readonly placeholder: Placeholder;
   readonly path: Path;
   readonly room: "path" | "query" | "spread" | "header" | "body" | "address";
-  /** Whether it is the whole text. */
+  /** Whether the placeholder is the whole text. */
   readonly isSole: boolean;
-  /** Whether it is written as shells do: `${name}`. */
+  /** Whether it is written like a shell variable: `${name}`. */
   readonly hasDollar: boolean;
 }
 
-/** Checks that each placeholder names a field that fits its place, and that each field of the input is used. */
+/** Checks that each placeholder names a field that fits its place, and that each input field is used. */
 export function checkPlaceholders(draft: Draft, proxy: ProxyManifest, schemas: Schemas): Fault[] {
   const input = readFields(draft, "input", schemas);
   const { request } = proxy;
@@ -93,7 +93,7 @@ function checkUse(draft: Draft, use: Use, { input, hasOrder }: { input: Fields; 
   return isNeeded && !field.isCertain ? fail("may be absent: require it in the input, or give it a default") : [];
 }
 
-/** What is wrong with how a value is written in its place, or nothing. */
+/** What is wrong with the form of a placeholder in its place, or nothing. */
 function explainForm({ placeholder, room, isSole }: Use, types: readonly string[]): string | undefined {
   const { isExploded } = placeholder;
   const isOnly = (...kinds: string[]): boolean =>
@@ -117,7 +117,7 @@ interface Used {
   readonly uses: readonly Use[];
 }
 
-/** Where the input is the form, its files are fields of the input. */
+/** When the whole input is the form, its files must be fields of the input. */
 function checkFiles(draft: Draft, { files = [], body }: ProxyManifest, input: Fields): Fault[] {
   if (body !== "input") return [];
   return files.flatMap((name, at) => {
@@ -154,7 +154,7 @@ function checkUnused(draft: Draft, { body }: ProxyManifest, { input, uses }: Use
   });
 }
 
-/** An answer may only be kept for what it depends on: another caller would get the wrong one. */
+/** A cached answer must depend only on the input; otherwise another caller would get a wrong answer. */
 function checkKept(draft: Draft, { cache, body }: ProxyManifest, { input, uses }: Used): Fault[] {
   const { by } = cache ?? {};
   if (!by) return [];

@@ -21,7 +21,7 @@ export function explainRequestLine(line: string): string | undefined {
   return path.includes("//") ? "a path has no empty segments" : undefined;
 }
 
-/** Checks the request of a proxied service against itself. */
+/** Checks the request line of a proxied service. */
 export function checkRequestLine(draft: Draft, proxy: ProxyManifest): Fault[] {
   const { request, upstream } = proxy;
   if (request === undefined) return [];

@@ -6,7 +6,7 @@ import type { UpstreamManifest } from "../../set/manifest.ts";
 import { type KeyManifest, keysOf } from "../../upstream/keys.ts";
 import { CREDENTIAL } from "../credential.ts";
 
-/** Checks where the upstreams of a site take their credentials from. */
+/** Checks the credentials of a site's upstreams. */
 export const checkUpstreamKeys = (site: SiteDraft): Fault[] =>
   (site.data.upstreams ?? []).flatMap((upstream, at) => [
     ...checkUrl(site, upstream, ["upstreams", at, "url"]),
@@ -15,7 +15,7 @@ export const checkUpstreamKeys = (site: SiteDraft): Fault[] =>
     ...checkPlaces(site, upstream, ["upstreams", at]),
   ]);
 
-/** `_site.yaml` is shown to others; only the environment holds secrets. */
+/** Refuses secrets in a URL: `_site.yaml` is shown to others, so secrets belong in the environment. */
 function checkUrl(site: SiteDraft, { url: text }: UpstreamManifest, path: Path): Fault[] {
   const url = text === undefined ? null : URL.parse(text);
   if (!url) return [];
@@ -32,7 +32,7 @@ function checkUrl(site: SiteDraft, { url: text }: UpstreamManifest, path: Path):
   return url.hash === "" ? [] : [faultAt(site, path, "bad-url", "a fragment is never sent: leave it out")];
 }
 
-/** Two credentials in one place would be one. */
+/** Refuses two credentials with the same header or parameter. */
 function checkPlaces(site: SiteDraft, upstream: UpstreamManifest, path: Path): Fault[] {
   const places = keysOf(upstream).map(({ header, query }) =>
     header === undefined ? `query ${query}` : `header ${header.toLowerCase()}`,
@@ -67,7 +67,7 @@ function checkKey(site: SiteDraft, key: KeyManifest | undefined, path: Path): Fa
     : [];
 }
 
-/** Checks that tools name MCP servers, and everything else sources that are none. */
+/** Checks that only tools use MCP servers, and that they use nothing else. */
 export function checkMcp(draft: Draft, site: SiteDraft | undefined): Fault[] {
   const { upstreams = [], proxy } = draft.data;
   const listed = site?.data.upstreams ?? [];
