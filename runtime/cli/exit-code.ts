@@ -3,9 +3,9 @@ import type { ProblemCode } from "../api/problem.ts";
 /** The exit codes of every command; `--help` prints this table. */
 export const EXIT = {
   ok: 0,
-  /** The work was begun and did not succeed. */
+  /** The work began but did not succeed. */
   failed: 1,
-  /** The command line or the environment is wrong: nothing was tried. */
+  /** The command line or the environment is wrong; nothing was tried. */
   usage: 2,
   /** `call` refused to pay; nothing was paid. */
   unpaid: 3,

@@ -36,7 +36,7 @@ Exit codes:
   ${EXIT.input}  call: the input does not fit the service's schema; nothing was paid
 `;
 
-/** Runs one command, whose code is loaded only now. Sets the exit code and never throws. */
+/** Runs one command, and loads its code only then. Sets the exit code and never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
   try {
     await createProgram().parseAsync([...argv]);
@@ -45,7 +45,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** The command line, whose commands load their code when they are called. */
+/** The command line. Each command loads its code when it is called. */
 export function createProgram(): Command {
   const program = new Command("payphone")
     .description(packageJson.description)
@@ -80,7 +80,7 @@ export function createProgram(): Command {
   return program;
 }
 
-/** Prints the error. Only an unexpected one, which is a bug, is printed with its stack. */
+/** Prints the error, and the stack only for an unexpected one, which is a bug. */
 function toExitCode(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof Problem) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The launcher: plain JavaScript that every version of Node can read. It runs main.ts on Node 24: on the Node that runs
- * it, or else on the one that `npm ci` installs. Without either it says what to do.
+ * The launcher, in JavaScript that every version of Node can parse. It runs main.ts on Node 24: the Node that runs this
+ * file, or else the one that `npm ci` installs. Without either, it says what to do.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -24,15 +24,17 @@ function fail(...lines) {
 if (isNew(process.versions.node)) run();
 else startAgain();
 
-/** Whoever reads the output may stop early, as `| head` does. The command goes on: it may have paid for something. */
+/**
+ * The reader of the output may stop early, as in `| head`. The command goes on, since it may have paid for something.
+ */
 function passOver(error) {
   if (error.code !== "EPIPE") throw error;
 }
 
 function run() {
   process.stdout.on("error", passOver);
-  module.enableCompileCache?.(); // Stripping and compiling three hundred files is most of a cold start.
-  // Node strips no types below node_modules: an installed payphone has no sources, but what was built from them.
+  module.enableCompileCache?.(); // Stripping types and compiling three hundred files takes most of a cold start.
+  // Node strips no types below node_modules, so an installed payphone contains the built files instead of the sources.
   const main = existsSync(new URL("./main.ts", import.meta.url)) ? "./main.ts" : "../../dist/runtime/cli/main.js";
   import(main)
     .then(({ main: runCommand }) => runCommand(process.argv))
@@ -51,7 +53,7 @@ function startAgain() {
   const child = spawn(own, process.argv.slice(1), { stdio: "inherit" });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
     process.on(signal, () => {
-      // A terminal's Ctrl-C reaches the child without us; twice would mean "at once".
+      // On a terminal, Ctrl-C reaches the child directly. A second SIGINT would mean "stop at once".
       if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
     });
   child.on("exit", (code, signal) => {

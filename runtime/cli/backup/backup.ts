@@ -17,12 +17,12 @@ import type { Config } from "../config/config.ts";
 
 type Place = Pick<Config, "dataDir" | "redisUrl">;
 
-/** What was written. */
+/** The written backup. */
 export interface BackupReport {
   readonly file: string;
   readonly entries: number;
   readonly bytes: number;
-  /** Whether it holds the agent's identity key. */
+  /** Whether it contains the agent's identity key. */
   readonly hasIdentity: boolean;
 }
 
@@ -31,8 +31,9 @@ const REDIS =
   "The state is in Redis (REDIS_URL): back that Redis up with its own means (BGSAVE, or its append-only file)";
 
 /**
- * Copies the state of a shop, which may be selling meanwhile, into one file that this user alone can read.
- * @throws Problem `bad-request` when there is no state, or the file exists already; `unavailable` when it cannot be written.
+ * Copies the state of a shop into one file that only this user can read. The shop may go on selling meanwhile.
+ * @throws Problem `bad-request` when there is no state, or the file exists already; `unavailable` when it cannot be
+ *   written.
  */
 export function backUp({ dataDir, redisUrl }: Place, to: string): BackupReport {
   if (redisUrl !== undefined) throw new Problem("bad-request", REDIS);
@@ -53,8 +54,8 @@ export function backUp({ dataDir, redisUrl }: Place, to: string): BackupReport {
 }
 
 /**
- * Puts a backup in the place of a state that is not there.
- * @throws Problem `bad-request` when there is a state already, or the file is no backup; `unavailable` otherwise.
+ * Restores a backup to a place that has no state.
+ * @throws Problem `bad-request` when there is a state already, or the file is not a backup; `unavailable` otherwise.
  */
 export function restore({ dataDir, redisUrl }: Place, from: string): BackupReport {
   if (redisUrl !== undefined) throw new Problem("bad-request", REDIS);
@@ -78,7 +79,7 @@ export function restore({ dataDir, redisUrl }: Place, from: string): BackupRepor
 
 const WHERE = ": change to the shop's folder, or set PAYPHONE_DATA_DIR as the server has it";
 
-/** @throws Problem `bad-request` unless the file is a whole backup. */
+/** @throws Problem `bad-request` unless the file is a complete backup. */
 function refuseOthers(file: string): BackupContents {
   try {
     return inspectSqlite(file);

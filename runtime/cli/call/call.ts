@@ -27,7 +27,7 @@ export interface CallOptions {
   readonly method: string | undefined;
   readonly rail: string | undefined;
   readonly limits: SpendingLimits;
-  /** Whether the input is held against the challenge's schema before anything is signed; true by default. */
+  /** Whether the input is checked against the challenge's schema before signing; true by default. */
   readonly check?: boolean;
   readonly dryRun: boolean;
   readonly json: boolean;
@@ -89,7 +89,7 @@ async function attempt(run: () => Promise<void>, { err, signal }: Terminal, repo
   }
 }
 
-/** Interrupting while a job is followed does not undo the payment. */
+/** The notice for an interruption while a job is followed: the payment stays made. */
 function toInterruption({ receipt, result }: Report): string {
   if (!receipt?.success) return "interrupted: nothing was paid";
   return `interrupted: it is paid for, and goes on; ${textField(result, "status_url")} tells how it stands`;
@@ -158,7 +158,10 @@ async function prepare(
   return { request: target.request, payment: await payer.sign(named), note };
 }
 
-/** Sends the payment until the answer is final. Its file is deleted after a result, or when the first answer refuses it. */
+/**
+ * Sends the payment until the answer is final. Its file is deleted after a result, or when the first answer refuses the
+ * payment.
+ */
 async function finish(pending: Pending, options: CallOptions, terminal: Terminal, report: Report): Promise<void> {
   const started = performance.now();
   const { answer, isFirst } = await sendPaid(pending, {
@@ -185,7 +188,7 @@ async function finish(pending: Pending, options: CallOptions, terminal: Terminal
   if (!isResult(answer)) throw toSellerProblem(answer, receipt);
 }
 
-/** Waits for the job, if the result is an accepted one and the buyer wants to wait. */
+/** Waits for the job when the result is an accepted job and the buyer wants to wait. */
 async function followJob({ follow: isFollowed, json }: CallOptions, terminal: Terminal, report: Report): Promise<void> {
   const boughtAt = report.request?.url ?? "";
   const statusUrl = report.result === undefined ? undefined : toStatusUrl(report.result, boughtAt);
@@ -206,12 +209,12 @@ const isResult = ({ status }: SellerResponse): boolean => status < 300;
 function deliver({ json, text }: SellerResponse, options: CallOptions, { out, err }: Terminal, report: Report): void {
   report.result = json ?? text;
   const isFollowed = options.follow && toStatusUrl(json, report.request?.url ?? "") !== undefined;
-  const say = isFollowed ? err : out; // The job's last status is the result then.
+  const say = isFollowed ? err : out; // A followed job's last status is the output.
   if (!options.json)
     say(json === undefined ? text.split("\n").map(texts.printable).join("\n") : texts.toPrintableJson(json));
 }
 
-/** The error for an answer that is not a result. */
+/** The error for an answer without a result. */
 function toSellerProblem(answer: SellerResponse, receipt?: SettleResponse): Problem {
   const { status, json, text } = answer;
   const code = status === 422 ? "invalid-input" : "upstream-failed";

@@ -3,7 +3,7 @@ import { Problem } from "../../api/problem.ts";
 import { ask, field, textField } from "./http.ts";
 import { printable } from "./text.ts";
 
-/** Between two polls. payphone accepts two a second for each job. */
+/** The time between two polls. payphone allows two polls a second for each job. */
 const PAUSE_MS = 2000;
 const ENDS = ["DELIVERED", "FAILED", "UNKNOWN"];
 
@@ -14,14 +14,16 @@ export interface FollowOptions {
   readonly pauseMs?: number;
 }
 
-/** The status URL of an accepted job; undefined unless the result is one, with a URL of the same seller. */
+/** The status URL of an accepted job; undefined unless the result is one and the URL has the seller's origin. */
 export function toStatusUrl(result: unknown, boughtAt: string): string | undefined {
   const url = URL.parse(textField(result, "status_url") ?? "");
   const isAccepted = textField(result, "status") === "accepted" && url?.origin === new URL(boughtAt).origin;
   return isAccepted ? url?.href : undefined;
 }
 
-/** Polls a job until it has ended, and gives its last status. Failed polls are repeated. @throws the signal's reason. */
+/**
+ * Polls a job until it has ended, and returns its last status. Failed polls are repeated. @throws the signal's reason.
+ */
 export async function follow(statusUrl: string, options: FollowOptions): Promise<unknown> {
   const { onStep, signal, pauseMs = PAUSE_MS } = options;
   let said = "";
@@ -40,7 +42,7 @@ export async function follow(statusUrl: string, options: FollowOptions): Promise
   }
 }
 
-/** Why an ended job delivered nothing, and what became of its payment; undefined when it delivered. */
+/** Why an ended job delivered nothing, and whether it was refunded; undefined when it delivered. */
 export function explainEnd(job: unknown): string | undefined {
   const status = textField(job, "status");
   if (status === "DELIVERED") return undefined;

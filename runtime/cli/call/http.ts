@@ -18,7 +18,7 @@ export interface SellerResponse {
 }
 
 /**
- * Sends one request. Redirects are not followed: a payment is for the address that asked for it.
+ * Sends one request. Redirects are not followed, because a payment is meant for the address that asked for it.
  * @throws Problem `upstream-failed` when no answer came; the signal's reason when it was aborted.
  */
 export async function ask(
@@ -56,7 +56,7 @@ function toFileType({ ok, headers }: Response): string | undefined {
   return ok && /^(?!text\/).+\/(?!.*json)/.test(type) ? type : undefined;
 }
 
-/** A file in its form as JSON: `media`, and `data` in base64. */
+/** A file as JSON: `media`, and `data` in base64. */
 async function toFileResponse(response: Response, media: string): Promise<SellerResponse> {
   const json = { media, data: Buffer.from(await response.arrayBuffer()).toString("base64") };
   return { status: response.status, headers: response.headers, text: JSON.stringify(json), json };

@@ -5,16 +5,16 @@ import { field } from "./http.ts";
 
 const EXTENSION = "payment-identifier";
 
-/** A challenge whose payment names its purchase, and the name; both as they were where the seller takes none. */
+/** A challenge with the purchase's name in it, and the name; without a name when the seller accepts none. */
 export interface NamedChallenge {
   readonly challenge: PaymentRequired;
   readonly identifier: string | undefined;
 }
 
 /**
- * Names the purchase in the challenge that is about to be paid (x402 extension `payment-identifier`).
+ * Puts a name of the purchase into the challenge before it is paid (x402 extension `payment-identifier`).
  * @param wanted the buyer's own name; a random one by default
- * @throws Problem `payment-required` when the buyer names the purchase and the seller would not look at it.
+ * @throws Problem `payment-required` when the buyer gave a name and the seller accepts none.
  */
 export function nameIn(challenge: PaymentRequired, wanted: string | undefined): NamedChallenge {
   const declared = challenge.extensions?.[EXTENSION];

@@ -5,8 +5,8 @@ import { field, type SellerRequest, type SellerResponse } from "./http.ts";
 import { toIssueLines } from "./text.ts";
 
 /**
- * Holds a request against the schema in the challenge (x402 extension `bazaar`), before anything is signed. A seller
- * without such a schema, or with one that cannot be compiled, is left to check its input itself.
+ * Checks a request against the schema in the challenge (x402 extension `bazaar`) before anything is signed. When the
+ * seller gives no schema, or one that cannot be compiled, nothing is checked here.
  * @throws Problem `invalid-input` with one line for each fault.
  */
 export function checkInput({ method, url, body }: SellerRequest, { json }: SellerResponse): void {
@@ -23,7 +23,7 @@ export function checkInput({ method, url, body }: SellerRequest, { json }: Selle
   });
 }
 
-/** Where the extension keeps the schema of a request's part. */
+/** The schema of a part of the request in the extension. */
 function findSchema(challenge: unknown, part: "body" | "queryParams"): unknown {
   const path = ["extensions", "bazaar", "schema", "properties", "input", "properties", part];
   return path.reduce<unknown>(field, challenge);

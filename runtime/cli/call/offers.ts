@@ -14,7 +14,7 @@ export interface Offer {
   readonly amount: string;
 }
 
-/** What one call may cost, in decimal text. Each limit counts its own currency; nothing is converted. */
+/** The limits for one call, in decimal text. Each limit applies to its own currency; nothing is converted. */
 export interface SpendingLimits {
   readonly usd: string;
   readonly jpy: string;
@@ -39,7 +39,7 @@ export function refusalOf({ headers, json }: SellerResponse): string | undefined
   return textField(json, "error") ?? textField(header && decodedChallenge(header), "error");
 }
 
-/** The JSON of a PAYMENT-REQUIRED header; undefined when it is none. */
+/** The JSON of a PAYMENT-REQUIRED header; undefined when it is malformed. */
 export function decodedChallenge(header: string): unknown {
   try {
     return decodePaymentRequiredHeader(header);
@@ -94,7 +94,7 @@ function noKey(offers: readonly Offer[]): string {
 export const worth = ({ rail, requirements }: Offer): bigint =>
   BigInt(requirements.amount) * 10n ** BigInt(18 - rail.decimals);
 
-/** The price in dollars according to an offer, or else the catalogue; undefined when neither has one. */
+/** The price in dollars from an offer, or else from the catalogue; undefined when neither has one. */
 function usdOf(offers: readonly Offer[], catalogueUsd: string | undefined): bigint | undefined {
   const inUsd = offers.find(({ rail }) => rail.currency === "usd");
   if (inUsd) return worth(inUsd);
@@ -102,8 +102,8 @@ function usdOf(offers: readonly Offer[], catalogueUsd: string | undefined): bigi
 }
 
 /**
- * Checks the price against the limits. A price in yen must also keep the dollar limit, where its dollar price is known; a
- * price in any other currency must have a dollar price.
+ * Checks the price against the limits. A price in yen must also be within the dollar limit when its dollar price is
+ * known; a price in any other currency must have a dollar price.
  * @throws Problem `payment-required` when the offer costs more than the buyer allows.
  */
 export function checkLimits(

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Problem } from "../../api/problem.ts";
 import { field, type SellerRequest, textField } from "./http.ts";
 
-/** What the receipt prints besides the answer of the seller. */
+/** The facts of a payment that are printed besides the seller's answer. */
 export interface PaymentNote {
   readonly rail: string;
   readonly title: string;
@@ -16,7 +16,7 @@ export interface PaymentNote {
   /** A URL with `{tx}` in it. */
   readonly explorer: string;
   readonly wallet: "sandbox" | "environment";
-  /** The purchase's name, where the seller takes one (x402 extension `payment-identifier`). */
+  /** The purchase's name, when the seller accepts one (x402 extension `payment-identifier`). */
   readonly identifier?: string;
 }
 

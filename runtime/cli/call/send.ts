@@ -11,7 +11,7 @@ const PASSING: readonly number[] = [408, 425, 429];
 /** Whether the answer to this payment is final. If not, the same payment is sent again. */
 function isFinal({ status, json }: SellerResponse): boolean {
   const code = textField(json, "code") ?? "";
-  if (code === "paid-not-delivered") return isObject(json) && "refund_tx" in json; // It is paid back.
+  if (code === "paid-not-delivered") return isObject(json) && "refund_tx" in json; // Refunded.
   if (status >= 500) return FINAL.includes(code);
   return !PASSING.includes(status) && code !== "payment-in-progress";
 }
@@ -19,12 +19,16 @@ function isFinal({ status, json }: SellerResponse): boolean {
 /** The final answer to a payment. */
 export interface FinalAnswer {
   readonly answer: SellerResponse;
-  /** Whether it answers the first attempt. A refusal after an unknown outcome does not prove that nothing was paid. */
+  /**
+   * Whether this is the answer to the first attempt. A refusal after an unknown outcome does not prove that nothing was
+   * paid.
+   */
   readonly isFirst: boolean;
 }
 
 /**
- * Sends a request with its payment until the answer is final. The payment stays the same, so it is charged at most once.
+ * Sends a request with its payment until the answer is final. All attempts send the same payment, so it is charged at
+ * most once.
  * @throws Problem `settlement-unknown` when the time is up or the signal is aborted.
  */
 export async function sendPaid(

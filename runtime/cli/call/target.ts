@@ -53,7 +53,7 @@ export async function findTarget(
 const toAddress = (service: string, base: string): URL | null =>
   URL.parse(service) ?? URL.parse(`${base}/${service.replace(/^\//, "")}`);
 
-/** The services that the seller lists; empty when it has no catalogue of the known form. */
+/** The services that the seller lists; empty when its catalogue is missing or of another form. */
 async function catalogue(base: string, signal: AbortSignal): Promise<Entry[]> {
   const services = field((await ask({ method: "GET", url: `${base}/`, body: undefined }, { signal })).json, "services");
   return (Array.isArray(services) ? services : []).flatMap((service: unknown) => {
@@ -64,7 +64,9 @@ async function catalogue(base: string, signal: AbortSignal): Promise<Entry[]> {
   });
 }
 
-/** Fields of the input fill the `{name}` parameters of the path; the rest go into the query of a GET, or into a body. */
+/**
+ * Puts fields of the input into the path's `{name}` parameters, and the rest into the query of a GET or into a body.
+ */
 function toRequest(method: string, address: string, input: unknown): SellerRequest {
   const rest = new Map(Object.entries(input as Record<string, unknown>));
   const url = new URL(

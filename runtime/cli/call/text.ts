@@ -1,4 +1,4 @@
-/** The texts of `payphone call`. Nothing that a seller sends is printed with control characters. */
+/** The texts of `payphone call`. Control characters from a seller are never printed. */
 import { styleText } from "node:util";
 import type { PaymentRequired, PaymentRequirements, SettleResponse } from "@x402/core/types";
 import { toColumns } from "../columns.ts";
@@ -53,7 +53,7 @@ export function toPayingText(note: PaymentNote, payTo: string): string {
   return `Paying ${paint("bold", `${amount} ${symbol}`)} (${title}) from ${payer} (${whose}) to ${printable(payTo)}${identifier === undefined ? "" : `, as ${identifier}`}`;
 }
 
-/** The receipt. What the seller did not say is left out. */
+/** The receipt. Facts that the seller did not report are omitted. */
 export function toReceiptText(note: PaymentNote, receipt: Partial<SettleResponse> | undefined, ms: number): string {
   const { amount, symbol, title, payer, explorer, wallet } = note;
   const transaction = receipt?.transaction && printable(receipt.transaction);
@@ -94,7 +94,7 @@ export function toFailureText(answer: SellerResponse, receipt: SettleResponse | 
   return lines.map(printable).join("\n");
 }
 
-/** One line for each fault of an input: its path, and what would be right. */
+/** One line for each fault of an input: its path, and how to correct it. */
 export const toIssueLines = (issues: readonly unknown[]): string[] =>
   issues.map((one) => printable(`  ${toPath(field(one, "loc"))}: ${field(one, "msg")}`));
 

@@ -2,35 +2,38 @@ import { InvalidArgumentError } from "commander";
 import { isPrice } from "../../core/set/price.ts";
 import { BASE_URL, ORIGIN, WEB_URL } from "../config/values.ts";
 
-/** Another agent's origin, without a trailing slash. @throws InvalidArgumentError that says what is right. */
+/** Another agent's origin, without a trailing slash. @throws InvalidArgumentError that says what is expected. */
 export function toOrigin(text: string): string {
   return ORIGIN.parse(text) ?? invalid(ORIGIN.right);
 }
 
-/** A seller's base URL, which may have a path, without a trailing slash. @throws InvalidArgumentError that says what is right. */
+/**
+ * A seller's base URL, which may have a path, without a trailing slash. @throws InvalidArgumentError that says what is
+ * expected.
+ */
 export function toBaseUrl(text: string): string {
   return BASE_URL.parse(text) ?? invalid(BASE_URL.right);
 }
 
-/** An http or https URL. @throws InvalidArgumentError that says what is right. */
+/** An http or https URL. @throws InvalidArgumentError that says what is expected. */
 export function toWebUrl(text: string): string {
   return WEB_URL.parse(text) ?? invalid(WEB_URL.right);
 }
 
-/** Decimal text above zero. @throws InvalidArgumentError that says what is right. */
+/** Decimal text above zero. @throws InvalidArgumentError that says what is expected. */
 export function toPrice(text: string): string {
   return isPrice(text) ? text : invalid("a plain decimal number above zero, like 0.05");
 }
 
-/** Whether a text can name a purchase. */
+/** Whether a text is a valid name of a purchase. */
 export const isIdentifier = (text: string): boolean => /^[A-Za-z0-9_-]{16,128}$/.test(text);
 
-/** A purchase's name (x402 extension `payment-identifier`). @throws InvalidArgumentError that says what is right. */
+/** A purchase's name (x402 extension `payment-identifier`). @throws InvalidArgumentError that says what is expected. */
 export function toIdentifier(text: string): string {
   return isIdentifier(text) ? text : invalid("16 to 128 letters, digits, _ or -");
 }
 
-/** Whole seconds. @throws InvalidArgumentError that says what is right. */
+/** Whole seconds. @throws InvalidArgumentError that says what is expected. */
 export function toSeconds(text: string): number {
   return /^\d{1,6}$/.test(text) ? Number(text) : invalid("a whole number of seconds");
 }

@@ -6,7 +6,7 @@ Examples:
   payphone completion fish > ~/.config/fish/completions/payphone.fish
 `;
 
-/** `completion`: what a shell needs to complete commands and options. */
+/** `completion`: prints a shell's completion script. */
 export function addCompletionCommand(program: Command): void {
   program
     .command("completion")

@@ -7,11 +7,14 @@ export const ROOT: string = join(import.meta.dirname, "../../..");
 
 const NEAREST = "the nearest folder, from here upwards, that has manifests/";
 
-/** `--dir` of commands that read a whole set. */
+/** `--dir` of commands that need a whole shop. */
 export const shopOption = (): Option =>
   new Option("--dir <directory>", "the folder with manifests/, plugins/ and schemas/").default(findShop(), NEAREST);
 
-/** `--dir` of commands that need only rails. Outside of a shop they are payphone's own. @param what they are needed for. */
+/**
+ * `--dir` of commands that need only rails. Outside a shop, payphone's own rails are used. @param what the rails are
+ * needed for
+ */
 export const railsOption = (what: string): Option =>
   new Option("--dir <directory>", `its manifests/_site.yaml names the rails ${what}`).default(
     findShop() ?? ROOT,

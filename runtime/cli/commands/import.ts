@@ -134,7 +134,7 @@ export const operationsOption = (): Option =>
     "these operations: operationId or 'GET /path', with commas between them",
   ).argParser(toList);
 
-/** `--tag` of the same. */
+/** `--tag` of commands that choose from an OpenAPI document. */
 export const tagOption = (): Option => new Option("--tag <tags>", "the operations with these tags").argParser(toList);
 
 const toList = (text: string): readonly string[] =>

@@ -13,7 +13,7 @@ Examples:
   payphone init my-shop --from openapi.json --operations getRates --price 0.005
 `;
 
-/** `init`: a shop of one's own. */
+/** `init`: creates a new shop. */
 export function addInitCommand(program: Command): void {
   program
     .command("init")
@@ -34,7 +34,7 @@ export function addInitCommand(program: Command): void {
       const { runInit } = await import("../init/init.ts");
       if (!document) return console.log(await runInit({ dir, ...own }));
       const { openDocument, runOpenApiImport } = await import("../import/import-openapi.ts");
-      const opened = await openDocument(document); // First: a document that cannot be used leaves no folder behind.
+      const opened = await openDocument(document); // First, so that an unusable document leaves no folder behind.
       if (opened.chosen.length > 0) console.log(await runInit({ dir, ...own }));
       const { report } = await runOpenApiImport({ ...document, dir }, opened);
       console.log(report);

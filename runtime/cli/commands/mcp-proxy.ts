@@ -24,7 +24,7 @@ interface Flags {
   readonly spending?: string;
 }
 
-/** `mcp-proxy`: lets any MCP client buy. */
+/** `mcp-proxy`: pays for the tool calls of any MCP client. */
 export function addMcpProxyCommand(program: Command): void {
   program
     .command("mcp-proxy")

@@ -61,7 +61,7 @@ const toSteps = (text: string): number => {
 const print = (value: unknown, text: () => string, json = false): void =>
   console.log(json ? JSON.stringify(value, null, 2) : text());
 
-/** What the operator of a running shop says: `diff`, `apply`, `rollback`, `history`, `trust` and `status`. */
+/** The commands for a running shop: `diff`, `apply`, `rollback`, `history`, `trust` and `status`. */
 export function addOperateCommands(program: Command): void {
   addDiff(program);
   addApply(program);

@@ -11,7 +11,7 @@ Examples:
   payphone registry import bazaar.json own-services.json --out registry.json
 `;
 
-/** `registry import`: builds the registry by which the ledger services name recipients. */
+/** `registry import`: builds the registry from which the ledger services know the names of recipients. */
 export function addRegistryCommands(program: Command): void {
   program
     .command("registry")

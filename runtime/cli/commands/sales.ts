@@ -78,7 +78,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
 
-/** @param moreMs what is added to a day */
+/** @param moreMs added to a time that is given as a day */
 const toMoment =
   (moreMs: number) =>
   (text: string): number => {

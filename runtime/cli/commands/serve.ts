@@ -61,7 +61,7 @@ export function addServerCommands(program: Command): void {
 
 const MOST_WORKERS = 64;
 
-/** @throws InvalidArgumentError that says what would be right. */
+/** @throws InvalidArgumentError that says what is expected. */
 function toCount(text: string): number | "auto" {
   if (text === "auto") return text;
   if (/^[1-9]\d?$/.test(text) && Number(text) <= MOST_WORKERS) return Number(text);

@@ -5,7 +5,7 @@ import { findShop, toShop } from "../config/shop.ts";
 import { EXIT } from "../exit-code.ts";
 import { shopOption } from "./directory.ts";
 
-/** The commands about a set that sell nothing: `check`, `types`, `record` and `test`. */
+/** The commands for a set that sell nothing: `check`, `types`, `record` and `test`. */
 export function addSetCommands(program: Command): void {
   addCheck(program);
   addTypes(program);

@@ -16,7 +16,7 @@ Examples:
   payphone webhooks resend sale_1f0c…
 `;
 
-/** `webhooks` and `webhooks resend`: what receivers were not told, and how to tell them again. */
+/** `webhooks` and `webhooks resend`: lists undelivered messages, and sends messages again. */
 export function addWebhookCommands(program: Command): void {
   const webhooks = program
     .command("webhooks")

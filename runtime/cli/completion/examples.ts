@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-/** Two examples of each command whose own help has none, by its words. */
+/** Two examples for each command whose own help has none, by the command's words. */
 const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
   "": ["payphone init my-shop", `payphone call roll '{"low":1,"high":6}'`],
   sandbox: ["payphone sandbox", "payphone sandbox --online"],

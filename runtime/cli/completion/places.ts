@@ -1,20 +1,20 @@
 import type { Command } from "commander";
 
-/** What may be typed next. */
+/** A word that may follow. */
 export interface NextWord {
   /** A command, or an option with its dashes. */
   readonly text: string;
   readonly description: string;
 }
 
-/** What may be typed after some commands. */
+/** The words that may follow some commands. */
 export interface CommandPlace {
-  /** The commands before: `` or `peer hello`. */
+  /** The commands typed so far: `` or `peer hello`. */
   readonly path: string;
   readonly words: readonly NextWord[];
 }
 
-/** Every place of a command line, from the program down. */
+/** All places of a command line, starting with the program itself. */
 export function listPlaces(command: Command, path = ""): readonly CommandPlace[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);

@@ -43,7 +43,7 @@ compdef _payphone payphone
 `;
 }
 
-/** Goes down into a command when it is one; all else is an option or an argument. */
+/** Enters a command when the word is one; any other word is an option or an argument. */
 function toStep(places: readonly CommandPlace[], word: string): string {
   const known = places
     .filter(({ path }) => path !== "")
@@ -78,5 +78,5 @@ ${lines.join("\n")}
 
 const toText = ({ text }: NextWord): string => text;
 
-/** In single quotes, for each of the three shells. */
+/** Quotes a text for all three shells. */
 const quote = (text: string): string => `'${text.replaceAll("'", `'"'"'`)}'`;

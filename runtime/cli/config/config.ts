@@ -9,7 +9,9 @@ import * as shapes from "./values.ts";
 
 /** The configuration, read once from the environment and checked. */
 export interface Config {
-  /** All variables: manifests name some of them, as in a rail's `pay_to` and `rpc` and a plugin's `needs`. */
+  /**
+   * All variables. Manifests name some of them, for instance in a rail's `pay_to` and `rpc` and in a plugin's `needs`.
+   */
   readonly env: Env;
   /** 0 = any free port. */
   readonly port: number;
@@ -21,17 +23,17 @@ export interface Config {
   readonly dataDir: string;
   readonly redisUrl: string | undefined;
   readonly logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
-  /** Undefined: as fits the place. */
+  /** When undefined, the format depends on where the log is written. */
   readonly logFormat: "json" | "text" | undefined;
   /** Express's `trust proxy`; 0 = none. */
   readonly trustProxy: number | readonly string[];
-  /** Where the operator's pages are served: nowhere unless ADMIN_PORT is set. */
+  /** The listener for the operator's pages; closed unless ADMIN_PORT is set. */
   readonly admin: {
     readonly port: number | undefined;
     readonly host: string;
-    /** Undefined: payphone makes one and keeps it in the data directory. */
+    /** When undefined, payphone generates a token and keeps it in the data directory. */
     readonly token: string | undefined;
-    /** The header by which a proxy in front says who has logged in there; undefined: no proxy is believed. */
+    /** The header in which a proxy in front names the logged-in user; when undefined, no proxy is trusted. */
     readonly login: { readonly name: string; readonly from: readonly string[] } | undefined;
   };
   readonly anvilBin: string | undefined;
@@ -43,13 +45,15 @@ export interface Config {
     /** Coinbase's facilitator, whose headers are signed for each request. */
     readonly cdp: { readonly keyId: string; readonly keySecret: string } | undefined;
   };
-  /** Undefined: the services that ask a language model answer 503. */
+  /** When undefined, services that use a language model answer 503. */
   readonly llm: LlmEndpoint | undefined;
-  /** Ed25519 keys of the agent's identity, the signing one first; undefined = payphone makes and keeps its own. */
+  /**
+   * Ed25519 keys of the agent's identity, the signing key first; when undefined, payphone generates and keeps its own.
+   */
   readonly identityKeys: readonly KeyObject[] | undefined;
   /** The wallet of `payphone call`. */
   readonly buyer: Keys;
-  /** The seller that `payphone call` uses by default. */
+  /** The default seller of `payphone call`. */
   readonly sellerUrl: string;
 }
 
@@ -69,7 +73,7 @@ export function readConfig(env: Env, readFile?: (path: string) => string): Confi
   return config;
 }
 
-/** Reads the configuration, and all its faults. A variable with a fault counts as unset. */
+/** Reads the configuration and all its faults. A variable with a fault counts as unset. */
 export function examineConfig(
   env: Env,
   readFile: (path: string) => string = (path) => readFileSync(path, "utf8"),
@@ -110,9 +114,9 @@ export type PeerConfig = Pick<Config, "dataDir" | "identityKeys" | "publicBaseUr
 export const loadEnv = (): Env => process.env;
 
 /**
- * Adds to this process's environment what a shop's folder says: its `.env`, or the file that is named instead, and the
- * place of its state. What the environment says already wins.
- * @throws Problem `bad-request` when the named file cannot be read.
+ * Adds a shop's own settings to this process's environment: its `.env` (or the given file), and its data directory.
+ * Variables that are already set win.
+ * @throws Problem `bad-request` when the given file cannot be read.
  */
 export function enterShop(dir: string | undefined, envFile: string | undefined): void {
   const file = envFile ?? (dir && join(dir, ".env"));

@@ -9,20 +9,20 @@ export interface Reader {
   fault(line: string): void;
   /** The trimmed text; empty text counts as unset. */
   text(name: string): string | undefined;
-  /** Undefined when unset, and when faulty. */
+  /** Undefined when the variable is unset or malformed. */
   value<T>(name: string, shape: ValueFormat<T>): T | undefined;
-  /** As `value`, but the value may stand in the file that NAME_FILE names, and no fault shows it. */
+  /** Like `value`, but the value may also be in the file that NAME_FILE names, and no fault shows it. */
   secret<T>(name: string, shape: ValueFormat<T>): T | undefined;
   isSet(name: string): boolean;
 }
 
-/** A value as faults show it: shortened, without a URL's password and without anything as long as a key. */
+/** A value as faults show it: shortened, without a URL's password, and without anything as long as a key. */
 function shown(text: string): string {
   const safe = text.replace(/\/\/[^/@]*@/, "//…@").replace(/[\da-zA-Z]{64,}/g, "…");
   return JSON.stringify(safe.length > 80 ? `${safe.slice(0, 80)}…` : safe);
 }
 
-/** @param readFile gives the text of a file that a `…_FILE` variable names; throws when it cannot be read. */
+/** @param readFile reads the file that a `…_FILE` variable names; throws when it cannot be read. */
 export function createReader(env: Env, readFile: (path: string) => string): Reader {
   const faults: string[] = [];
   const fault = (line: string): void => void faults.push(line);

@@ -23,7 +23,8 @@ export function secretsOf(
     ]),
   ];
   const settlers = facilitators.flatMap(({ variable, headers }) => [variable && env[variable], ...toValues(headers)]);
-  const sources = [...variables, "LLM_BASE_URL"].map((name) => name && env[name]); // Providers' URLs may hold their keys.
+  // Providers' URLs may hold their keys.
+  const sources = [...variables, "LLM_BASE_URL"].map((name) => name && env[name]);
   return [
     ...keys,
     ...identity,
@@ -39,7 +40,7 @@ export function secretsOf(
     ...Object.values(facilitator.headers),
   ].filter((secret) => secret !== undefined);
 
-  /** The values of the headers that a variable holds. */
+  /** The values of the headers in a variable. */
   function toValues(variable: string | undefined): string[] {
     if (variable === undefined) return [];
     const headers = createReader(env, (path) => readFileSync(path, "utf8")).secret(variable, HEADERS);

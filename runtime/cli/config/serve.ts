@@ -24,13 +24,13 @@ export interface RailVariables {
   readonly rpc: string;
 }
 
-/** Reads the variables of one rail. Empty text for those that `missingForServe` complains about. */
+/** Reads the variables of one rail. A variable that `missingForServe` complains about is empty text. */
 export function railVariables(config: Config, rail: RailManifest): RailVariables {
   const { value } = createReader(config.env, () => "");
   return { payTo: value(rail.pay_to, payTo(rail)) ?? "", rpc: value(rail.rpc, WEB_URL) ?? "" };
 }
 
-/** Where a facilitator of the site is; undefined while its variables are unset or malformed. */
+/** The URL of a facilitator of the site; undefined while its variables are unset or malformed. */
 export function facilitatorVariables(
   config: Pick<Config, "env">,
   facilitator: FacilitatorManifest,
@@ -49,20 +49,20 @@ export interface FacilitatorPlace {
 
 const readText = (path: string): string => readFileSync(path, "utf8");
 
-/** The parts of a set that decide which variables are needed. A key with a fault is left out. */
+/** The parts of a set that determine which variables are needed. A key with a fault is omitted. */
 export interface SetNeeds {
   readonly site: Partial<SiteManifest>;
   readonly manifests: readonly Partial<Manifest>[];
-  /** The capabilities of the host that plugins take, by their names in `Host`. */
+  /** The capabilities that plugins take from `Host`, by their names. */
   readonly capabilities: ReadonlySet<string>;
 }
 
-/** The ids of the rails to whose chains anchors are written. */
+/** The ids of the rails whose chains hold anchors. */
 export const ANCHOR_RAILS = { base: "base", solana: "solana" } as const;
 
 /**
- * The variables that `serve` needs and that are unset, and those of the set that are malformed: one sentence each.
- * Malformed variables with fixed names are faults of the configuration.
+ * The unset variables that `serve` needs, and the malformed variables of the set: one sentence each. Malformed
+ * variables with fixed names are reported as faults of the configuration instead.
  */
 export function missingForServe(config: Config, needs: SetNeeds): string[] {
   const { site, manifests } = needs;
@@ -113,7 +113,7 @@ export function missingForServe(config: Config, needs: SetNeeds): string[] {
   return [...faults];
 }
 
-/** What the treasury does with each of its keys. A key without a use is not needed. */
+/** What each key of the treasury is used for. A key without a use is not needed. */
 function treasuryUses({ site, capabilities }: SetNeeds): Record<string, string[]> {
   const { rails = [], refunds } = site;
   const isOn = (id: string): boolean => rails.some((rail) => rail.id === id);
@@ -146,7 +146,7 @@ function payTo(rail: RailManifest): ValueFormat<string> {
       };
 }
 
-/** EIP-55. An address in one case has no checksum, and passes. */
+/** Checks EIP-55. An address in a single case has no checksum and passes. */
 function isEvmAddress(text: string): boolean {
   const digits = /^0x([\da-fA-F]{40})$/.exec(text)?.[1];
   if (digits === undefined) return false;

@@ -9,7 +9,10 @@ export function findShop(from: string = process.cwd()): string | undefined {
   return above === from ? undefined : findShop(above);
 }
 
-/** The folder of a set. @param remedy what else would be right. @throws Problem `bad-request` that says where it was looked for. */
+/**
+ * The folder of a set. @param remedy another way out, for the error. @throws Problem `bad-request` that says where the
+ * folder was looked for.
+ */
 export function toShop(dir: string | undefined, remedy = "name it with --dir"): string {
   if (dir !== undefined) return dir;
   const where = `There is no folder manifests/ here (${process.cwd()}) or in any folder above.`;

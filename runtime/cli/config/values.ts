@@ -6,13 +6,13 @@ import type { Hex } from "../../api/capabilities.ts";
 import { parseIdentityKeys } from "../../drivers/peers/identity-keys.ts";
 import { parseEvmKey, parseSolanaKey } from "../../drivers/treasury-keys.ts";
 
-/** How one variable is read. */
+/** How to parse a variable. */
 export interface ValueFormat<T> {
   /** Completes the sentence "X must be …". */
   readonly right: string;
-  /** Whether the value may hold a secret, which no message shows. */
+  /** Whether the value may be secret; no message shows it then. */
   readonly hidden?: boolean;
-  /** Undefined when the text does not fit. @throws RangeError whose message says why, where more can be said. */
+  /** Undefined when the text does not fit. @throws RangeError when its message can say more. */
   readonly parse: (text: string) => T | undefined;
 }
 
@@ -47,7 +47,7 @@ export const ORIGIN: ValueFormat<string> = {
   },
 };
 
-/** A public base URL: an origin and, where a shop is one part of a site, the path below which it answers. */
+/** A public base URL: an origin, with a path when the shop is one part of a site. */
 export const BASE_URL: ValueFormat<string> = {
   right: "a web address like https://pay.example.com or https://example.com/paid (no query or password)",
   parse: (text) => {
@@ -58,14 +58,14 @@ export const BASE_URL: ValueFormat<string> = {
   },
 };
 
-/** Any web address, without a trailing slash. Hidden, because providers put keys into path or query. */
+/** Any web address, without a trailing slash. Hidden, because providers put keys into the path or the query. */
 export const WEB_URL: ValueFormat<string> = {
   hidden: true,
   right: "a web address that begins with https:// or http://",
   parse: (text) => toUrl(text, WEB)?.href.replace(/\/$/, ""),
 };
 
-/** A Redis URL as it was given; the caller hides it, for its password. */
+/** A Redis URL, unchanged. Hidden by the caller, because it may hold a password. */
 export const REDIS_URL: ValueFormat<string> = {
   right: "an address like redis://user:password@host:6379/0 (rediss:// for TLS)",
   parse: (text) => toUrl(text, ["redis:", "rediss:"]) && text,
@@ -76,7 +76,7 @@ export const PORT = whole(0, 65_535, " (0 = any free port)");
 /** A level of the log. */
 export const LOG_LEVEL = oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent");
 
-/** How the log of a sandbox is written. */
+/** The format of a sandbox's log. */
 export const LOG_FORMAT = oneOf("json", "text");
 
 /** An address or name to listen on. */
@@ -137,7 +137,7 @@ function isProxy(name: string): boolean {
 
 const HEADER = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)$/;
 
-/** HTTP headers: a JSON object of texts, or lines of `Name: value`. */
+/** HTTP headers: a JSON object of strings, or lines of `Name: value`. */
 export const HEADERS: ValueFormat<Readonly<Record<string, string>>> = {
   right: 'headers: a JSON object like {"Authorization":"Bearer …"}, or lines like Authorization: Bearer …',
   parse: (text) => {
@@ -163,7 +163,7 @@ export const CDP_KEY_ID = matching(
   "the id of a CDP API key, like 7a1b2c3d-… or organizations/…/apiKeys/…",
   /^[\w/-]{8,200}$/,
 );
-/** That key's secret. */
+/** The secret of that key. */
 export const CDP_KEY_SECRET = matching(
   "the secret of a CDP API key: base64, or a PEM text",
   /^(?:[A-Za-z\d+/]{40,}={0,2}|-----BEGIN [\s\S]+-----END [A-Z ]+-----)$/,
@@ -175,14 +175,14 @@ export const TOKEN: ValueFormat<string> = {
   hidden: true,
 };
 
-/** What lets the operator in. */
+/** The name of a header that a proxy sets, in lower case. */
 export const HEADER_NAME: ValueFormat<string> = {
   right: "the name of a header, like x-forwarded-user",
   parse: (text) =>
     /^[\w-]{1,100}$/.test(text) && !TAKEN_HEADERS.includes(text.toLowerCase()) ? text.toLowerCase() : undefined,
 };
 
-/** Everybody sends these. */
+/** Headers that clients send themselves, or that have another meaning. */
 const TAKEN_HEADERS = ["host", "accept", "user-agent", "cookie", "connection", "x-forwarded-for", "authorization"];
 
 export const ADDRESSES: ValueFormat<readonly string[]> = {

@@ -22,7 +22,7 @@ const SECRETS_FORMAT: ValueFormat<readonly string[]> = {
   },
 };
 
-/** Where a receiver of webhooks is, and its secrets. */
+/** The URL of a webhook's receiver, and its secrets. */
 export interface WebhookVariables {
   /** Undefined while a variable is unset or malformed. */
   readonly target?: WebhookTarget;

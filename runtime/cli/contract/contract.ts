@@ -13,33 +13,34 @@ import { openWorld, type World } from "./world.ts";
 
 export type { ContractExample } from "./examples.ts";
 
-/** A shop under test: its handlers, with recordings in the place of all sources. */
+/** A shop under test: its handlers, with recordings in place of all upstreams. */
 export interface TestShop {
   readonly examples: readonly ContractExample[];
   /**
-   * Calls a service as the server does, without a payment: the input is checked, and the output held to its schema. Of a
-   * job it is the deliverable.
-   * @throws Problem `invalid-input`, `not-found`, whatever the handler throws; `internal` when the output breaks its schema.
+   * Calls a service as the server does, without a payment: checks the input, runs the handler, and checks the output.
+   * For a job, returns the deliverable.
+   * @throws Problem `invalid-input`, `not-found`, whatever the handler throws; `internal` when the output breaks its
+   *   schema.
    */
   call(service: string, input: unknown): Promise<Record<string, unknown>>;
   /**
-   * Runs an example and compares its output with the one that the manifest shows. What differs from run to run, such as
-   * times, signatures and chance, is held to the schema alone.
+   * Runs an example and compares its output with the one in the manifest. Parts that vary between runs, such as times,
+   * signatures and random values, are only checked against the schema.
    * @throws Error with a sentence for each part that differs.
    */
   run(example: ContractExample): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Where a shop under test is, and what its plugins are lent. */
+/** The place of a shop under test, and the environment of its plugins. */
 export interface TestShopOptions {
   /** Default: the nearest folder, from the current one upwards, that has `manifests/`. */
   readonly dir?: string;
-  /** Default: this process's environment. Keys and addresses of the real shop are left out. */
+  /** Default: this process's environment, without keys and addresses of the real shop. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** How far ahead the clock of the second world is: another day, hour, minute and second. */
+/** How far ahead the clock of the second world is: one day, hour, minute and second. */
 const AHEAD_MS = 90_061_000;
 
 /** Opens a shop for tests. @throws Problem `bad-request` with every fault of the set and its plugins. */
@@ -60,7 +61,8 @@ export async function openShop({ dir = findShop(), env = loadEnv() }: TestShopOp
   await here();
   return {
     examples: listExamples(set.manifests),
-    call: async (service, input) => (await callIn(here)(service, input)) as Record<string, unknown>, // By its schema.
+    // The schema has checked this.
+    call: async (service, input) => (await callIn(here)(service, input)) as Record<string, unknown>,
     run: (example) => runExample(example, { here: callIn(here), elsewhere: callIn(elsewhere) }),
     async close() {
       for (const world of await Promise.allSettled(opened)) if (world.status === "fulfilled") await world.value.close();
@@ -77,8 +79,8 @@ export interface TestRunner {
 }
 
 /**
- * One test for each example of each manifest. The runner's functions are the global ones, as in mocha, unless given:
- * `contractTests({ describe, it, before, after })`.
+ * Defines one test for each example of each manifest. Uses the global functions of the test runner, as mocha has them,
+ * unless others are given: `contractTests({ describe, it, before, after })`.
  * @throws Error when there is no test runner.
  */
 export function contractTests(options: Partial<TestRunner> & TestShopOptions = {}): void {
@@ -92,12 +94,13 @@ export function contractTests(options: Partial<TestRunner> & TestShopOptions = {
       shop = await openShop({ ...options, dir });
     });
     after(async () => shop?.close());
-    it("fit their schemas", async () => {}); // As `openShop` has found; where no manifest can be read, this is the one test.
+    // As `openShop` has found; where no manifest can be read, this is the one test.
+    it("fit their schemas", async () => {});
     for (const example of readExamples(dir)) it(`has ${example.title} come true`, () => shop.run(example));
   });
 }
 
-/** Test runners want the titles at once. A file that cannot be read is a fault that `openShop` reports. */
+/** Read synchronously, because test runners need the titles at once. `openShop` reports a file that cannot be read. */
 function readExamples(dir: string): readonly ContractExample[] {
   const files = readdirSync(join(dir, "manifests")).filter((file) => /^[^_.].*\.yaml$/.test(file));
   return listExamples(files.sort().flatMap((file) => readManifest(join(dir, "manifests", file)) ?? []));

@@ -8,7 +8,7 @@ export interface Difference {
   readonly found: unknown;
 }
 
-/** Every place where two JSON values differ. A field or item that one of them lacks is undefined there. */
+/** Every place where two JSON values differ. The side that lacks a field or item has undefined there. */
 export function findDifferences(expected: unknown, found: unknown, place = ""): readonly Difference[] {
   if (Array.isArray(expected) && Array.isArray(found))
     return Array.from({ length: Math.max(expected.length, found.length) }).flatMap((_, at) =>

@@ -13,7 +13,7 @@ export interface ContractExample {
   readonly title: string;
   readonly service: string;
   readonly input: unknown;
-  /** Undefined where the manifest shows none. */
+  /** Undefined when the manifest shows no output. */
   readonly output: unknown;
 }
 
@@ -21,8 +21,8 @@ export interface ContractExample {
 export type CallService = (service: string, input: unknown) => Promise<unknown>;
 
 /**
- * The examples of a set, in the manifests' order. Those of services that need a sign-in are left out: what they show depends
- * on what the wallet has done before.
+ * The examples of a set, in the manifests' order. Services that need a sign-in are omitted, because their answers
+ * depend on what the wallet has done before.
  */
 export const listExamples = (manifests: readonly Manifest[]): readonly ContractExample[] =>
   manifests
@@ -31,13 +31,14 @@ export const listExamples = (manifests: readonly Manifest[]): readonly ContractE
       examples.map(({ input, output }, at) => ({ title: `example ${at + 1} of ${id}`, service: id, input, output })),
     );
 
-/** Who pays in tests. */
+/** The payer in tests. */
 const PAYER = "0x00000000000000000000000000000000000000A1";
 
 /**
- * Calls a service as the server does: the input is checked, the handler run under its deadline, the output held to its
- * schema. Of a job it is the deliverable.
- * @throws Problem `invalid-input`, `not-found`, whatever the handler throws; `internal` when the output breaks its schema.
+ * Calls a service as the server does: checks the input, runs the handler under its deadline, and checks the output. For
+ * a job, returns the deliverable.
+ * @throws Problem `invalid-input`, `not-found`, whatever the handler throws; `internal` when the output breaks its
+ *   schema.
  */
 export async function callService({ services }: World, id: string, input: unknown): Promise<unknown> {
   const service = services.find(({ manifest }) => manifest.id === id);
@@ -56,19 +57,19 @@ export async function callService({ services }: World, id: string, input: unknow
   return perform(toRunnable(service), value, call);
 }
 
-/** A job's handler makes its deliverable. */
+/** A job's handler returns the deliverable. */
 const toRunnable = (service: Service): Pick<Service, "manifest" | "handler" | "output" | "deadlineMs"> =>
   isJobService(service) ? { ...service, output: service.job.deliverable, deadlineMs: service.job.deadlineMs } : service;
 
-/** How often an example is repeated before a difference counts as a fault and not as chance. */
+/** How often an example is repeated before a difference counts as a fault instead of a random value. */
 const REPEATS = 30;
-/** Moments are given in seconds. */
+/** A little more than a second, because outputs give times in seconds. */
 const A_SECOND_MS = 1100;
 
 /**
- * Runs an example. Where its manifest shows an output, each part of it must be the same, except for chance: the parts
- * that differ between several runs with other keys and at other times.
- * @param worlds give a call in the first world, and in another one with other keys and another time.
+ * Runs an example. When its manifest shows an output, each part must be equal, except for varying parts: those that
+ * differ between several runs with other keys and at other times.
+ * @param worlds call services in the first world, and in one with other keys and another time.
  * @throws Error with a sentence for each part that differs; whatever the call throws.
  */
 export async function runExample(
@@ -87,12 +88,12 @@ export async function runExample(
   if (differences.length > 0) throw new Error(differences.map(toComplaint).join("\n"));
 }
 
-/** Whether a place varies, or one that it is a part of, or one of its parts. */
+/** Whether a place is a varying one, contains one, or is within one. */
 const isBelow = (place: string, varying: ReadonlySet<string>): boolean =>
   [...varying].some((other) => other === place || isPart(place, other) || isPart(other, place));
 
 const isPart = (part: string, whole: string): boolean =>
   whole === "" || (part.startsWith(whole) && /^[.[]/.test(part.slice(whole.length)));
 
-/** As buyers get it. */
+/** The value after serialization, as buyers get it. */
 const toJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -13,14 +13,18 @@ import { callService } from "./examples.ts";
 import { openWorld } from "./world.ts";
 
 export interface MissingOptions extends Pick<RecordOptions, "dir" | "env"> {
-  /** Ids of upstreams; or of one service, and perhaps an input for it as JSON; empty: all services without code. */
+  /**
+   * Ids of upstreams; or the id of one service, optionally followed by an input as JSON; when empty, all services
+   * without code.
+   */
   readonly ids: readonly string[];
 }
 
 /**
- * Records what has no recording yet: what the examples of services without code ask (`recordNew`), or what one service asks
- * for its examples or for one input, with code or without.
- * @throws Problem `bad-request` for a set with faults, for what is neither a service nor an upstream, and for no JSON.
+ * Records what has no recording yet: the requests of the examples of services without code (`recordNew`), or the
+ * requests of one service, with or without code, for its examples or for one input.
+ * @throws Problem `bad-request` for a set with faults, for an id that is neither a service nor an upstream, and for an
+ *   input that is not JSON.
  */
 export async function recordMissing({ dir, ids, env }: MissingOptions): Promise<RecordRun> {
   const set = await loadSet(dir);
@@ -36,7 +40,7 @@ export async function recordMissing({ dir, ids, env }: MissingOptions): Promise<
   throw new Problem("bad-request", `"${unknown}" is no service and no upstream; ${right}`);
 }
 
-/** What is tried for one service. */
+/** The inputs to run a service on. */
 interface Trial {
   readonly manifest: Manifest;
   readonly inputs: readonly { readonly name: string; readonly input: unknown }[];
@@ -51,7 +55,7 @@ function toInputs({ examples }: Manifest, text: string | undefined): Trial["inpu
   }
 }
 
-/** Runs one service on its inputs, and writes what it asked for those that came true, for each upstream. */
+/** Runs one service on its inputs, and writes the requests of successful runs to the recordings of each upstream. */
 async function recordService(
   set: ManifestSet,
   { manifest, inputs }: Trial,
@@ -80,7 +84,7 @@ async function recordService(
 
 const BASE_URL = "http://127.0.0.1:4021";
 
-/** Why a work has failed; undefined when it has not. */
+/** Why the promise rejected; undefined when it resolved. */
 async function complaintOf(work: Promise<unknown>): Promise<string | undefined> {
   try {
     await work;

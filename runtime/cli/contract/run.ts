@@ -4,13 +4,13 @@ import { type ContractExample, openShop, type TestShop, type TestShopOptions } f
 
 /** The command line of `payphone test`. */
 export interface TestCommand extends TestShopOptions {
-  /** Only the examples of these services; all when it is empty. */
+  /** Run only the examples of these services; when empty, all. */
   readonly services: readonly string[];
   readonly print: (line: string) => void;
 }
 
 /**
- * Runs the examples of a shop, one after the other. @returns whether all came true.
+ * Runs the examples of a shop one after the other. @returns whether all passed.
  * @throws Problem `bad-request` with every fault of the set, or for a service that has no example.
  */
 export async function runTest({ services, print, ...options }: TestCommand): Promise<boolean> {
@@ -40,7 +40,7 @@ function choose(examples: readonly ContractExample[], services: readonly string[
   return services.length === 0 ? examples : examples.filter(({ service }) => services.includes(service));
 }
 
-/** Why an example did not come true. */
+/** Why an example failed; undefined when it passed. */
 async function complaintAbout(shop: TestShop, example: ContractExample): Promise<string | undefined> {
   try {
     await shop.run(example);

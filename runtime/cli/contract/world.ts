@@ -15,7 +15,7 @@ import type { SourcesOverride } from "../serve/sources.ts";
 import { toFaultProblem, tryPlugins } from "../set/check.ts";
 import type { ManifestSet } from "../set/load.ts";
 
-/** The services of a shop, with recordings in the place of its sources. Nothing is sold, and nothing listens. */
+/** The services of a shop with recordings in place of its upstreams. Nothing is sold, and no port is open. */
 export interface World {
   readonly services: readonly Service[];
   close(): Promise<void>;
@@ -23,17 +23,17 @@ export interface World {
 
 export interface WorldOptions {
   readonly set: ManifestSet;
-  /** What plugins may be lent of the environment. */
+  /** The environment of plugins. */
   readonly env: Env;
   /** How far its clock is ahead, in milliseconds. */
   readonly aheadMs: number;
-  /** What its documents and answers call its public address. */
+  /** The public address that documents and answers show. */
   readonly baseUrl: string;
-  /** Where sources are, and how they are asked; left out: recordings answer. */
+  /** Where upstreams are, and how they are requested; when omitted, recordings answer. */
   readonly sources?: Pick<SourcesOverride, "locate" | "wrap"> | undefined;
 }
 
-/** Keys, addresses, nodes and places of a real shop, which no test may touch. */
+/** Variables of a real shop (keys, addresses, nodes, places) that no test may use. */
 const REAL = /^(A2A_|TREASURY_|FACILITATOR_|CDP_|LLM_|REDIS_URL$|PAYPHONE_DATA_DIR$|PUBLIC_BASE_URL$)/;
 
 /** Opens a world with keys and a store of its own. @throws Problem `bad-request` with every fault of the plugins. */
@@ -58,14 +58,14 @@ export async function openWorld({ set, env, aheadMs, baseUrl, sources: own }: Wo
   const composed = await compose({ set, config, baseUrl, store, clock, log: silentLog, sandbox: parts });
   if (!("listener" in composed)) throw toFaultProblem(composed);
   opening.defer(() => composed.close());
-  await composed.start(); // Plugins read some sources ahead.
+  await composed.start(); // Some plugins read their sources in the background.
   const open = opening.move();
   return { services: composed.services, close: () => open.disposeAsync() };
 }
 
 type Chains = Pick<Sandbox, "env" | "description" | "chains" | "stop">;
 
-/** Chains are started where handlers read or write them, which takes a second and the sandbox's optional packages. */
+/** Starts chains only when handlers read or write them: it takes a second and the sandbox's optional packages. */
 async function openChains(set: ManifestSet, env: Env, dataDir: string): Promise<Chains> {
   const { rails } = set.site;
   return (await needsChains(set, env))
@@ -82,7 +82,7 @@ async function needsChains(set: ManifestSet, env: Env): Promise<boolean> {
   return capabilities.has("anchor") || capabilities.has("evm");
 }
 
-/** The keys and variables of a sandbox whose chains nobody asks. */
+/** The keys and variables of a sandbox without running chains. */
 function toIdleChains(rails: SiteManifest["rails"], dataDir: string): Chains {
   const nowhere = "http://127.0.0.1:9";
   const { treasury, buyer } = loadWallets(dataDir);

@@ -14,7 +14,7 @@ const LONGEST_DESCRIPTION = 450;
 const MOST_TAGS = 5;
 const LONGEST_NAME = 32;
 
-/** Finds what directories refuse or silently drop in a challenge. */
+/** Finds everything in a challenge that directories refuse or silently drop. */
 export function checkChallenge(
   findings: Findings,
   place: string,
@@ -53,7 +53,7 @@ function checkAmounts(at: Place, { accepts }: PaymentRequired, { rails }: SiteMa
   }
 }
 
-/** As facilitators check it: the extension's `info` must fit its `schema`, which may refer to nothing outside. */
+/** Checks the extension like facilitators: `info` must fit `schema`, which may not refer to other documents. */
 function checkBazaar(at: Place, part: string, { extensions }: PaymentRequired): void {
   const { info, schema } = isObject(extensions?.bazaar) ? extensions.bazaar : {};
   at.expect(isObject(schema), `its ${part} has no bazaar extension${part === "body" ? "" : TOO_LARGE}`);

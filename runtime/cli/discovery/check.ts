@@ -17,12 +17,11 @@ export interface DiscoveryCheckOptions {
   readonly baseUrl?: string | undefined;
 }
 
-/** A host of 40 characters: its length counts in the size of a 402. */
+/** A host of 40 characters, because its length counts in the size of a 402. */
 const SOMEWHERE = "https://the-telephones-at-the-corner.example.com";
 
 /**
- * Serves a sound set on a loopback port with all its rails up, and checks documents, challenges and probes as
- * directories do.
+ * Serves a set on a loopback port with all its rails up, and checks documents, challenges and probes as directories do.
  * @throws Problem `bad-request` when the set has faults.
  */
 export async function checkDiscovery(dir: string, options: DiscoveryCheckOptions = {}): Promise<readonly Finding[]> {

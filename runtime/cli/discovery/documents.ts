@@ -5,7 +5,7 @@ import type { Findings, Place } from "./findings.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What the documents of a set are checked against. */
+/** The expectations for the documents of a set. */
 export interface DocumentRules {
   readonly services: readonly Service[];
   /** The names of the set's schemas. */
@@ -48,7 +48,7 @@ function checkOperationIds(at: Place, paths: Json): void {
   at.expect(doubled.length === 0, `operationId must be unique: ${doubled.join(", ")} stands there twice`);
 }
 
-/** What is expected of an operation; `listedAt` is the price that directories read, at the main route alone. */
+/** The expectations for an operation; `listedAt` is the price that directories read, set for the main route only. */
 interface OperationTerms {
   readonly isPaid: boolean;
   readonly listedAt: string | undefined;

@@ -1,10 +1,10 @@
-/** What a directory would refuse or dislike. */
+/** Something that a directory would refuse or dislike. */
 export interface Finding {
-  /** `error`: the service is not listed, or listed badly; `warning`: it may be. */
+  /** `error`: the service is not listed, or listed wrongly; `warning`: this may happen. */
   readonly level: "error" | "warning";
-  /** A path, and the part of it: `/openapi.json POST /v1/roll`. */
+  /** A path and a part of it: `/openapi.json POST /v1/roll`. */
   readonly place: string;
-  /** What is wrong, and what would be right. */
+  /** What is wrong, and what is expected. */
   readonly message: string;
 }
 

@@ -3,14 +3,14 @@ import type { Findings } from "./findings.ts";
 
 /** The methods that directories try on a route, without a body. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-/** Node's clients stop there. */
+/** The limit of Node's HTTP clients. */
 const MOST_HEADER_BYTES = 16 * 1024;
-/** Unpaid requests that a directory sends at once. */
+/** The number of unpaid requests that a directory sends at once. */
 const BURST = 150;
 
 /**
  * Probes each paid route as directories do: with every method, without a body.
- * @param headBytes the largest head of a 402
+ * @param headBytes the largest allowed head of a 402
  */
 export async function probeRoutes(
   findings: Findings,
@@ -46,7 +46,7 @@ export async function probeRoutes(
   }
 }
 
-/** The status line and the headers, as they were sent. */
+/** The size of the status line and the headers. */
 function headBytesOf({ status, statusText, headers }: Response): number {
   const lines = [`HTTP/1.1 ${status} ${statusText}`, ...[...headers].map(([name, value]) => `${name}: ${value}`), ""];
   return lines.reduce((sum, line) => sum + line.length + 2, 0);

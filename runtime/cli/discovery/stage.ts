@@ -9,7 +9,7 @@ import { createExtensions } from "../../surfaces/discovery/extensions.ts";
 import { loadDocuments } from "../serve/assets.ts";
 import type { LoadedPlugins, ManifestSet } from "../set/load.ts";
 
-/** A set served on a loopback port as if all its rails were up. Nothing can be bought. */
+/** A set served on a loopback port as if all its rails were up. It cannot take payments. */
 export interface Stage {
   readonly url: string;
   readonly services: readonly Service[];

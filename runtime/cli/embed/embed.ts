@@ -1,4 +1,4 @@
-/** payphone as a part of another server: the package's main module. */
+/** payphone as a part of another server; the package's main module. */
 import { existsSync, readFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { join, resolve } from "node:path";
@@ -16,8 +16,9 @@ import { createHostServer } from "./host-server.ts";
 /** A shop within another server. */
 export interface Payphone {
   /**
-   * Serves all requests below the path of PUBLIC_BASE_URL: `app.use("/paid", payphone.listener)` in Express, or called from
-   * the listener of `node:http`. It reads bodies itself: nothing may have read them before. Answers 503 until `start` is over.
+   * Serves all requests below the path of PUBLIC_BASE_URL: `app.use("/paid", payphone.listener)` in Express, or called
+   * from a `node:http` listener. It must receive the request with an unread body. Answers 503 until `start` has
+   * resolved.
    */
   readonly listener: RequestListener;
   /**
@@ -25,17 +26,20 @@ export interface Payphone {
    * @throws Error (Problem `bad-request`) with every fault of the set, its plugins and the environment.
    */
   start(): Promise<void>;
-  /** Lets calls finish, and closes what was opened. Signals are the host's affair. */
+  /** Lets calls finish, then closes everything. Handling signals is up to the host. */
   close(): Promise<void>;
 }
 
-/** Where the shop is, and what it is lent. */
+/** Where the shop is, and what the host provides. */
 export interface PayphoneOptions {
   /** The folder with `manifests/`. Default: the nearest one, from the current folder upwards. */
   readonly dir?: string;
-  /** The variables of `payphone serve`. Default: this process's environment, and what it lacks from the shop's `.env`. */
+  /**
+   * The variables of `payphone serve`. Default: this process's environment; variables that are not set come from the
+   * shop's `.env`.
+   */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Takes what payphone has to say, without secrets. Default: lines of JSON on standard output. */
+  /** Receives payphone's log, without secrets. Default: lines of JSON on standard output. */
   readonly log?: Log;
 }
 
@@ -73,6 +77,6 @@ async function begin(
   return run({ set, config, server, examine, log: log && createHostLog(log, config.logLevel) });
 }
 
-/** The environment wins. */
+/** Variables of the environment win over those of the file. */
 const withFile = (env: Env, file: string): Env =>
   existsSync(file) ? { ...parseEnv(readFileSync(file, "utf8")), ...env } : env;

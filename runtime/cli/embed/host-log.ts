@@ -1,7 +1,7 @@
 import type { Log } from "../../api/capabilities.ts";
 import { createLog, type LogOptions, type OpenLog } from "../../drivers/log.ts";
 
-/** A log that removes secrets as payphone's own does, and hands its lines to the host's. */
+/** A log that removes secrets like payphone's own, and hands its entries to the host's log. */
 export function createHostLog(host: Log, level: LogOptions["level"]): OpenLog {
   return createLog({
     ...(level && { level }),

@@ -5,10 +5,10 @@ import { answerNotYet, type OpenServer } from "../../server/listen.ts";
 import { toProblemReply } from "../../server/reply/problems.ts";
 import { createSwitch } from "../../server/switch.ts";
 
-/** What `run` needs of a server, for one that somebody else has opened. */
+/** The part of a server that `run` needs, for a server that the host has opened. */
 export type HostServer = Pick<OpenServer, "attach" | "close">;
 
-/** Hands requests on that another server receives. */
+/** Passes on requests that another server receives. */
 export function createHostServer(): { readonly listener: RequestListener; readonly server: HostServer } {
   const { listener, turnTo } = createSwitch(answerNotYet);
   return {
@@ -34,6 +34,9 @@ const READ_BEFORE = new Problem(
   "Another part of this server has read the body before payphone could: mount payphone before express.json() and the like",
 );
 
-/** A body that is gone cannot be held against what was paid for. Requests without one may have been looked at. */
+/**
+ * Whether another handler has read the body: then the input cannot be checked against what was paid for. Requests
+ * without a body always pass.
+ */
 const isRead = ({ readableDidRead, headers }: IncomingMessage): boolean =>
   readableDidRead && ("transfer-encoding" in headers || Number(headers["content-length"] ?? 0) > 0);

@@ -12,17 +12,17 @@ export interface Change {
     | "texts"
     | "sources"
     | "code";
-  /** The service's id; left out where the change concerns the whole shop. */
+  /** The service's id; omitted when the change concerns the whole shop. */
   readonly service?: string;
-  /** Whether what buyers did until now may fail, or mean something else. */
+  /** Whether requests that worked before may fail or have another result. */
   readonly isBreaking: boolean;
   /** A sentence without a full stop. */
   readonly text: string;
 }
 
-/** What a comparison shows. */
+/** The result of a comparison. */
 export interface SetComparison {
-  /** Digests of the files; undefined where nothing was sold before. */
+  /** Digests of the files; undefined when nothing was sold before. */
   readonly from: string | undefined;
   readonly to: string;
   readonly changes: readonly Change[];
@@ -30,7 +30,7 @@ export interface SetComparison {
 
 const MARKS: Partial<Record<Change["kind"], string>> = { added: "+", removed: "-" };
 
-/** One line for each change, those of the shop first; `!` marks what breaks buyers. */
+/** One line for each change, those of the whole shop first; `!` marks breaking changes. */
 export function toChangeLines(changes: readonly Change[]): readonly string[] {
   const width = Math.max(0, ...changes.map(({ service = "" }) => service.length));
   return changes.map(({ kind, service = "", isBreaking, text }) => {

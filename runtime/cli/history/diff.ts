@@ -7,7 +7,7 @@ import { diffSchemas, type SchemaChange } from "./schema-diff.ts";
 /** The parts of a set that are compared. */
 export type ComparedSet = Pick<ManifestSet, "site" | "manifests" | "schemas">;
 
-/** What differs between what is sold and what would be: the shop first, then its services by id. */
+/** The differences between the set that is sold and another one: the shop first, then its services by id. */
 export function diffSets(before: ComparedSet, after: ComparedSet): readonly Change[] {
   const [old, now] = [before, after].map(({ manifests }) => new Map(manifests.map((one) => [one.id, one])));
   const ids = [...new Set([...(old as Map<string, Manifest>).keys(), ...(now as Map<string, Manifest>).keys()])].sort();
@@ -74,7 +74,7 @@ function diffRoutes(old: Manifest, now: Manifest): readonly Omit<Change, "servic
   ];
 }
 
-/** What callers may send is broken by less, what they receive by more. A field that is gone breaks both. */
+/** An input is broken by a narrower schema, an output by a wider one. A removed field breaks both. */
 function diffBodies(
   old: Manifest,
   now: Manifest,
@@ -116,7 +116,7 @@ function diffSites(old: SiteManifest, now: SiteManifest): readonly Change[] {
 
 const SITE_TEXTS = new Set(["name", "title", "description", "contact", "version", "catalog_version"]);
 
-/** What has an id and makes a way to pay: without one, those who paid that way cannot. */
+/** Compares rails or facilitators by id. A removed rail breaks the buyers who paid on it. */
 function diffListed(kind: "rails" | "facilitators", old: readonly Listed[], now: readonly Listed[]): readonly Change[] {
   const nameOf = ({ id, title }: Listed): string => (title === undefined ? `facilitator ${id}` : `${id} (${title})`);
   const ids = [...new Set([...old, ...now].map(({ id }) => id))];
@@ -136,7 +136,7 @@ interface Listed {
   readonly title?: string;
 }
 
-/** The files of plugins that differ. What they do differently, nobody can tell. @param before digests by path. */
+/** The plugin files that differ. How their behaviour differs cannot be told. @param before digests by path. */
 export function diffCode(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): readonly Change[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort();
   return names

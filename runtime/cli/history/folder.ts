@@ -7,25 +7,28 @@ import { sha256 } from "../../core/digest.ts";
 import { importedBy } from "../set/plugin-versions.ts";
 import { isIgnored } from "../set/read-set.ts";
 
-/** All files that make a set what it is, as they were at one moment. */
+/** All files that define a set, read at one moment. */
 export interface SetFolder {
-  /** Of the files' names and contents: 16 hex digits. */
+  /** The digest of the files' names and contents: 16 hex digits. */
   readonly digest: string;
   /** By path relative to the shop's folder, with `/`. */
   readonly files: ReadonlyMap<string, Buffer>;
-  /** The digest of each file, by path; a word for what is no file where one is read. */
+  /** The digest of each file, by path; a word for an entry that is not a file. */
   readonly digests: ReadonlyMap<string, string>;
 }
 
 const PLACES = ["manifests", "plugins", "schemas"];
-/** The places in which every entry is read as a file, and is a fault where it is none. */
+/** Folders whose entries must all be files; any other entry is a fault. */
 const READ = ["manifests", "schemas"];
 const DIGITS = 16;
 const MOST_BYTES = 256_000_000;
 
-/** Reads a shop's files: manifests, schemas, plugins, what plugins import of the shop besides, and its package.json. */
+/**
+ * Reads a shop's files: manifests, schemas, plugins, other files that plugins import from the shop, and its
+ * package.json.
+ */
 export function readFolder(given: string): SetFolder {
-  const dir = realpathSync(given); // As Node names imported files.
+  const dir = realpathSync(given); // Node also names imported files by their real paths.
   const own = PLACES.flatMap((place) => listFiles(dir, place));
   const code = own.filter((name) => name.startsWith("plugins/")).map((name) => join(dir, name));
   const imported = importedBy(code).map((file) => relative(dir, file).replaceAll(sep, "/"));
@@ -38,7 +41,10 @@ export function readFolder(given: string): SetFolder {
   return { digest: sha256(JSON.stringify([...digests])).slice(0, DIGITS), files, digests };
 }
 
-/** All of them are held in memory for a moment, and kept for each set that is sold. @throws Problem `bad-request`. */
+/**
+ * Limits the files, since all are held in memory for a moment and kept for each set that is sold. @throws Problem
+ * `bad-request`.
+ */
 function refuseMuch(dir: string, names: readonly string[]): void {
   const sizes = names.map((name) => ({ name, size: statSync(join(dir, name)).size }));
   const bytes = sizes.reduce((sum, { size }) => sum + size, 0);
@@ -52,7 +58,7 @@ function refuseMuch(dir: string, names: readonly string[]): void {
 
 const toMegabytes = (bytes: number): number => Math.round(bytes / 1_000_000);
 
-/** Writes the files into a folder that is there whole or not at all, whatever crashes. */
+/** Writes the files into a folder atomically: after a crash, the folder is either complete or missing. */
 export async function writeFolder(target: string, { files }: SetFolder): Promise<void> {
   if (existsSync(target)) return;
   const draft = `${target}.${randomUUID()}`;
@@ -63,11 +69,11 @@ export async function writeFolder(target: string, { files }: SetFolder): Promise
   }
   await rename(draft, target).catch(async (error: NodeJS.ErrnoException) => {
     await rm(draft, { recursive: true, force: true });
-    if (!existsSync(target)) throw error; // Another process has written the same.
+    if (!existsSync(target)) throw error; // Another process has written the same set.
   });
 }
 
-/** The files below a folder, or the file itself: relative to `dir`, with `/`. Links to folders are left out. */
+/** The files below a folder, or the file itself: relative to `dir`, with `/`. Links to folders are skipped. */
 function listFiles(dir: string, place: string): readonly string[] {
   const path = join(dir, place);
   if (!existsSync(path)) return [];
@@ -79,12 +85,14 @@ function listFiles(dir: string, place: string): readonly string[] {
   });
 }
 
-/** What stands among the files of a place and is none, such as a folder or a pipe: its set is another one, and has a fault. */
+/**
+ * The entries of a place that are not files, such as folders or pipes. They make the set a different one, with a fault.
+ */
 function listNoFiles(dir: string, place: string): readonly string[] {
   if (!existsSync(join(dir, place))) return [];
   const names = readdirSync(join(dir, place)).filter((name) => !isIgnored(name));
   return names.map((name) => `${place}/${name}`).filter((name) => !isFile(join(dir, name)));
 }
 
-/** A link may lead nowhere. */
+/** False for a link that leads nowhere. */
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

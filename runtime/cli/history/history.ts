@@ -5,47 +5,47 @@ import type { Change } from "./change.ts";
 import { type SetFolder, writeFolder } from "./folder.ts";
 import type { RetiredEntry } from "./retired.ts";
 
-/** One set that was sold, from a moment on. */
+/** A set, and when it began to be sold. */
 export interface HistoryEntry {
   readonly digest: string;
   /** ISO 8601. */
   readonly at: string;
-  /** Who said so: a user of this machine, or `start`, `signal`, `watch`. */
+  /** Who made the change: a user of this machine, or `start`, `signal`, `watch`. */
   readonly by: string;
   readonly what: "start" | "apply" | "rollback";
-  /** What differs from the set before it. */
+  /** The differences from the previous set. */
   readonly changes: readonly Change[];
-  /** After a rollback: the digest of the shop's folder, which is not sold as long as it stays like that. */
+  /** After a rollback: the digest of the shop's folder, which is not sold again while it stays unchanged. */
   readonly refused?: string;
 }
 
-/** The sets that were sold, and their files. In the data directory of one machine. */
+/** The sets that were sold, and their files, in the data directory of one machine. */
 export interface History {
-  /** The oldest first; those that cannot be read are left out. */
+  /** Oldest first. Entries that cannot be read are skipped. */
   list(): Promise<readonly HistoryEntry[]>;
   /** The set that was sold last. */
   last(): Promise<HistoryEntry | undefined>;
   /** Keeps the files of a set that is about to be sold. */
   keep(folder: SetFolder): Promise<void>;
-  /** Where the files of a set are; undefined when they are not kept any more. */
+  /** The folder with a set's files; undefined when they are not kept any more. */
   find(digest: string): Promise<string | undefined>;
-  /** The services that are not offered any more. */
+  /** The retired services. */
   retired(): Promise<readonly RetiredEntry[]>;
-  /** Replaces them. */
+  /** Replaces the retired services. */
   setRetired(entries: readonly RetiredEntry[]): Promise<void>;
-  /** Notes that a set is sold from now on, and forgets the files of the oldest that nothing needs. */
+  /** Records that a set is sold from now on, and deletes the files of the oldest sets that are not needed. */
   add(entry: HistoryEntry): Promise<void>;
 }
 
 /** How many different sets are kept. */
 const MOST_KEPT = 20;
 
-/** The history below a data directory, which is made when it is needed. */
+/** The history in a data directory, whose folder is created when needed. */
 export function createHistory(dataDir: string): History {
   const root = join(dataDir, "sets");
   const file = join(root, "history.jsonl");
 
-  /** Processes that change at the same moment may enter it twice. */
+  /** Two processes that change at the same moment may both add the entry. */
   const list = async (): Promise<readonly HistoryEntry[]> =>
     (await readText(file))
       .split("\n")
@@ -73,7 +73,7 @@ export function createHistory(dataDir: string): History {
     },
     async add(entry) {
       await mkdir(root, { recursive: true, mode: 0o700 });
-      const isCutOff = /[^\n]$/.test(await readText(file)); // By a crash: that line is lost, this one is not.
+      const isCutOff = /[^\n]$/.test(await readText(file)); // A crash has cut off the last line: start a new one.
       await appendFile(file, `${isCutOff ? "\n" : ""}${JSON.stringify(entry)}\n`, { mode: 0o600 });
       const recent = [...new Set((await list()).map(({ digest }) => digest).reverse())].slice(0, MOST_KEPT);
       const needed = new Set([...recent, ...(await retired()).map(({ digest }) => digest)]);
@@ -83,14 +83,14 @@ export function createHistory(dataDir: string): History {
   };
 }
 
-/** @param absent what counts where there is no such file. */
+/** @param absent returned when there is no such file. */
 const readText = (path: string, absent = ""): Promise<string> =>
   readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return absent;
     throw error;
   });
 
-/** A line that was cut off by a crash is no entry. */
+/** A line that a crash has cut off is skipped. */
 function parse(line: string): readonly HistoryEntry[] {
   try {
     return line === "" ? [] : [JSON.parse(line) as HistoryEntry];

@@ -2,28 +2,28 @@ import { JOB_KEEP_MS } from "../../core/refunds/records.ts";
 import type { Manifest, SiteManifest } from "../../core/set/manifest.ts";
 import { loadSet, type ManifestSet } from "../set/load.ts";
 
-/** A service that is not offered any more, at some of its addresses or at all of them. */
+/** A service that is no longer offered, at some or all of its routes. */
 export interface RetiredEntry {
   readonly id: string;
-  /** The set that offered it last. */
+  /** The digest of the set that offered it last. */
   readonly digest: string;
-  /** `METHOD /path` of everything that it answered. */
+  /** All its routes, as `METHOD /path`. */
   readonly routes: readonly string[];
-  /** Unix milliseconds: what was bought can be asked for until then, and a day later nothing is known of it. */
+  /** Unix milliseconds. Until then its results can be fetched; a day later, the entry is dropped. */
   readonly until: number;
 }
 
-/** A set that was sold. */
+/** A set that was sold before. */
 export interface EarlierSet {
   readonly digest: string;
   readonly set: Pick<ManifestSet, "site" | "manifests">;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Longer than the record of any payment, unless a site keeps answers for longer. */
+/** Longer than a payment is recorded, unless a site keeps answers for longer. */
 const RECORDS_MS = 3 * DAY_MS;
 
-/** What is retired once `next` takes the place of `before`. */
+/** The retired services when `next` takes the place of `before`. */
 export function retire(
   known: readonly RetiredEntry[],
   before: EarlierSet | undefined,
@@ -54,7 +54,10 @@ const routesOf = ({ route, aliases = [], job }: Manifest): readonly string[] => 
   ...(job ? [job.status_route] : []),
 ];
 
-/** The retired services as sets of their own: those of one set together. What is not kept any more is left out. @param terms.find where the files of a set are */
+/**
+ * Loads the retired services, as one set for each set that offered them. Sets that are not kept any more are skipped.
+ * @param terms.find returns the folder with a set's files
+ */
 export async function loadRetired(
   entries: readonly RetiredEntry[],
   { find, home }: { readonly find: (digest: string) => Promise<string | undefined>; readonly home: string },

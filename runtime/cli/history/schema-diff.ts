@@ -1,11 +1,11 @@
 import { canonicalOf } from "../../core/digest.ts";
 import { isObject } from "../../core/json.ts";
 
-/** How what a schema allows has changed at one place. */
+/** How a schema has changed at one place. */
 export interface SchemaChange {
   /** Dotted; empty for the whole value. */
   readonly path: string;
-  /** `narrower`: less is allowed than before. `wider`: more. `other`: something else. */
+  /** `narrower`: fewer values are allowed than before. `wider`: more. `other`: cannot be compared. */
   readonly way: "narrower" | "wider" | "other";
   readonly text: string;
 }
@@ -13,21 +13,21 @@ export interface SchemaChange {
 type Node = Readonly<Record<string, unknown>>;
 type Schemas = ReadonlyMap<string, object>;
 
-/** A schema and the named ones that it may refer to. */
+/** A schema, and the named schemas that it may refer to. */
 export interface SchemaSide {
   readonly schema: string | object | undefined;
   readonly schemas: Schemas;
 }
 
-/** A schema that refers to itself is followed so far. */
+/** How deeply recursive schemas are compared. */
 const DEEPEST = 12;
 const TEXTS = new Set(["title", "description", "examples", "$schema", "$id", "$comment", "default", "$defs"]);
-/** Bounds whose growth allows less. */
+/** Bounds that allow fewer values when they grow. */
 const LEAST = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
-/** Bounds whose growth allows more. */
+/** Bounds that allow more values when they grow. */
 const MOST = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
 
-/** What differs between two schemas, apart from their texts. */
+/** The differences between two schemas, except for their texts. */
 export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly SchemaChange[] {
   return compare(resolve(before.schema, before.schemas), resolve(after.schema, after.schemas), "", 0);
 
@@ -91,7 +91,7 @@ export function diffSchemas(before: SchemaSide, after: SchemaSide): readonly Sch
   }
 }
 
-/** The values or types that are allowed. */
+/** Compares the allowed values or types. */
 function compareValues(
   name: string,
   { old, now, path }: { readonly old: Node; readonly now: Node; readonly path: string },
@@ -134,7 +134,7 @@ function wayOf(name: string, one: unknown, two: unknown): SchemaChange["way"] {
   return "other";
 }
 
-/** The schema that is meant: by name, by reference, or itself. */
+/** Resolves a schema: by name, by reference, or the schema itself. */
 function resolve(schema: string | object | undefined, schemas: Schemas): Node {
   if (typeof schema === "string") return (schemas.get(schema) ?? {}) as Node;
   const node = (schema ?? {}) as Node;

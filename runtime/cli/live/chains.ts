@@ -8,10 +8,10 @@ import { railVariables } from "../config/serve.ts";
 import { feeAccounts, TRANSACTIONS } from "../monitor/treasury.ts";
 import { type Found, type LiveFinding, probe } from "./probe.ts";
 
-/** A chain whose newest block is older lags behind, or its node does. */
+/** When the newest block is older, the chain or the node lags behind. */
 const LAG_MS = 120_000;
 
-/** Each rail's node, chain and token. */
+/** Probes each rail's node, chain and token. */
 export function probeRails(config: Config, { rails }: SiteManifest): Promise<LiveFinding>[] {
   return rails.flatMap((rail) => {
     if (!isEvm(rail)) {
@@ -37,7 +37,10 @@ export function probeRails(config: Config, { rails }: SiteManifest): Promise<Liv
   });
 }
 
-/** Whether the treasury can pay for its transactions. @param capabilities what plugins take of the host. */
+/**
+ * Probes whether the treasury can pay the fees of its transactions. @param capabilities the capabilities that plugins
+ * take from `Host`
+ */
 export const probeTreasury = (
   config: Config,
   site: SiteManifest,
@@ -67,11 +70,12 @@ async function lookAtEvm(client: EvmClient, signal: AbortSignal): Promise<Found>
 
 async function lookAtSolana(client: SolanaClient, signal: AbortSignal): Promise<Found> {
   const slot = await client.ask((chain) => chain.getSlot(), signal);
-  const time = await client.ask((chain) => chain.getBlockTime(slot), signal).catch(() => null); // Some slots have none.
+  // Some slots have no time.
+  const time = await client.ask((chain) => chain.getBlockTime(slot), signal).catch(() => null);
   return time === null ? `slot ${slot}` : toAge(`slot ${slot}`, time * 1000);
 }
 
-/** Where a mint's decimals stand (SPL Token, `Mint`), and the programs whose mints have them there. */
+/** The offset of a mint's decimals (SPL Token, `Mint`), and the programs whose mints have this layout. */
 const DECIMALS_AT = 44;
 const TOKEN_PROGRAMS = ["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"];
 

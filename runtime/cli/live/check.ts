@@ -8,7 +8,7 @@ import { loadSet } from "../set/load.ts";
 import { lookAtWorld, toFindingTable } from "./live.ts";
 
 /**
- * Looks at everything that a complete configuration names, and sells nothing. @returns whether nothing has failed.
+ * Probes everything that a complete configuration names, and sells nothing. @returns whether no probe has failed.
  * @throws Problem `bad-request` with every fault of the set, its plugins and the environment.
  */
 export async function runServeCheck(dir: string, { json }: { readonly json: boolean }): Promise<boolean> {

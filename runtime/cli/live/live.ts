@@ -17,11 +17,11 @@ export interface LiveParts {
   readonly set: ManifestSet;
   readonly rails: readonly Rail[];
   readonly store: Pick<OpenStore, "ping" | "warnings">;
-  /** What plugins take of the host. */
+  /** The capabilities that plugins take from `Host`. */
   readonly capabilities: ReadonlySet<string>;
 }
 
-/** Looks at everything outside that a complete configuration names. Nothing is sold, signed or sent. */
+/** Probes all outside services that a complete configuration names. Nothing is sold, signed or sent. */
 export async function lookAtWorld({ config, set, rails, store, capabilities }: LiveParts): Promise<LiveFinding[]> {
   const { site } = set;
   return Promise.all([
@@ -38,7 +38,7 @@ export async function lookAtWorld({ config, set, rails, store, capabilities }: L
   ]);
 }
 
-/** Whether somebody settles on a rail; where several do, each of them: one that does not answer is passed over. */
+/** Probes every facilitator of a rail, since a facilitator that does not answer is skipped in operation. */
 function probeFacilitators({ manifest: { title, network }, facilitator }: Rail): Promise<LiveFinding>[] {
   const ask = async (one: Pick<Facilitator, "supported">, signal: AbortSignal): Promise<Found> => {
     const kinds = await one.supported(signal);
@@ -53,7 +53,9 @@ function probeFacilitators({ manifest: { title, network }, facilitator }: Rail):
   return [probe(`${title}: facilitator`, (signal) => ask(facilitator, signal)), ...members];
 }
 
-/** Whether what services read answers at all. A status says nothing here: each source has its own paths. */
+/**
+ * Probes whether the upstreams answer at all. The status means nothing here, because each upstream has its own paths.
+ */
 function probeSources(config: Config, { site, drafts }: ManifestSet): Promise<LiveFinding>[] {
   const used = new Set(drafts.flatMap(({ data }) => upstreamsOf(data)));
   const nodes = new Set(site.rails.map(({ rpc }) => rpc));
@@ -74,11 +76,11 @@ function probeSources(config: Config, { site, drafts }: ManifestSet): Promise<Li
   );
 }
 
-/** Asks the public address for something that only this process can answer; a running server is asked for its health. */
+/** Requests the public address and checks that the answer comes from this process, or from a running server. */
 async function lookFromOutside({ host, port, publicBaseUrl = "" }: Config, signal: AbortSignal): Promise<Found> {
   const token = randomUUID();
   const server = await openServer({ host, port }).catch((error: unknown) => {
-    if (error instanceof Problem) return undefined; // The port is taken: the shop is open.
+    if (error instanceof Problem) return undefined; // The port is in use: the shop is running.
     throw error;
   });
   try {

@@ -1,19 +1,19 @@
 import { Problem } from "../../api/problem.ts";
 
-/** What one look at the outside world has shown. */
+/** The result of one probe. */
 export interface LiveFinding {
   readonly what: string;
   readonly state: "ok" | "warning" | "failed";
-  /** What was found; where it is not right, what would be. */
+  /** What was found; for a problem, also the remedy. */
   readonly found: string;
 }
 
-/** What a probe has found; a text alone is fine. */
+/** What a probe has found; a plain text means that all is well. */
 export type Found = string | { readonly state: "warning" | "failed"; readonly found: string };
 
 const PATIENCE_MS = 10_000;
 
-/** Looks once, for ten seconds at most. Never rejects: a failure is a finding. */
+/** Runs one probe, for ten seconds at most. Never rejects: a failure is a finding. */
 export async function probe(what: string, look: (signal: AbortSignal) => Promise<Found>): Promise<LiveFinding> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
@@ -24,7 +24,7 @@ export async function probe(what: string, look: (signal: AbortSignal) => Promise
   }
 }
 
-/** Problems keep the node's own words in their cause. */
+/** The node's own message is in the problem's cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message, cause } = error;

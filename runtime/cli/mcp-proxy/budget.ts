@@ -6,30 +6,33 @@ import { Problem } from "../../api/problem.ts";
 import { toAtomic, toDecimal } from "../../core/set/price.ts";
 import type { Env } from "../config/reader.ts";
 
-/** What may be spent, in decimal dollars. */
+/** The spending limits, in decimal dollars. */
 export interface BudgetLimits {
   readonly perCall: string;
-  /** In one UTC day, by all proxies of this user that share the folder. */
+  /** For one UTC day, over all proxies of this user that share the folder. */
   readonly perDay: string;
 }
 
 export interface DailyBudget {
   /**
-   * Counts a payment before it is signed. It stays counted: nobody but the seller knows for sure that a signed payment
-   * will not be taken.
+   * Counts a payment before it is signed. It stays counted, because only the seller knows whether it takes a signed
+   * payment.
    * @param usd in units of 10^-18 dollars
-   * @throws Problem `payment-required` when it would pass a limit.
+   * @throws Problem `payment-required` when it would exceed a limit.
    */
   spend(usd: bigint, what: string): Promise<void>;
 }
 
 const SCALE = 18;
 
-/** Where the days' payments are noted unless said otherwise. */
+/** The default folder of the daily payment files. */
 export const defaultSpendingDir = ({ XDG_STATE_HOME }: Env): string =>
   join(XDG_STATE_HOME || join(homedir(), ".local/state"), "payphone/spending");
 
-/** Notes payments in one file a day. Each line is appended before the sum is read, so that two proxies never overspend. */
+/**
+ * Notes payments in one file a day. Each line is appended before the sum is read, so that two proxies together never
+ * overspend.
+ */
 export function createDailyBudget(dir: string, { perCall, perDay }: BudgetLimits, now: () => number): DailyBudget {
   return {
     async spend(usd, what) {
@@ -64,10 +67,10 @@ async function sumUpTo(file: string, id: string): Promise<bigint> {
   throw unreadable(file);
 }
 
-/** What a line adds to the day's sum; less than nothing where a payment was refused. */
+/** The amount of a line; negative when it takes back a refused payment. */
 function read(text: string, file: string): { readonly id: string; readonly usd: bigint } {
   try {
-    const { id, usd } = JSON.parse(text) as { id: string; usd: string }; // This module wrote it.
+    const { id, usd } = JSON.parse(text) as { id: string; usd: string }; // Written by this module.
     return { id, usd: usd.startsWith("-") ? -toAtomic(usd.slice(1), SCALE) : toAtomic(usd, SCALE) };
   } catch {
     throw unreadable(file);

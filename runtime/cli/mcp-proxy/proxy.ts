@@ -17,7 +17,7 @@ export interface McpProxyOptions {
   /** The address of an MCP server over Streamable HTTP. */
   readonly url: string;
   readonly limits: BudgetLimits;
-  /** Where the days' payments are noted. */
+  /** The folder of the daily payment files. */
   readonly spendingDir: string;
   /** Its `manifests/_site.yaml` names the rails to pay on. */
   readonly dir: string;
@@ -42,7 +42,7 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
   });
   const handle = serveStdio(() => {
     const server = new Server(INFO, { capabilities: { tools: {} } });
-    // The seller's answers pass as they are: their shapes are the seller's to keep.
+    // The seller's answers are passed on unchecked: their shape is the seller's business.
     server.setRequestHandler("tools/list", async ({ params }, { mcpReq }) => {
       const page = await seller.request("tools/list", { ...params, _meta: undefined }, mcpReq.signal);
       return page as unknown as ListToolsResult;
@@ -61,7 +61,7 @@ export async function runMcpProxy(config: Config, options: McpProxyOptions, { er
   await seller.close();
 }
 
-/** What a model is told instead of a result. @throws what is no Problem. */
+/** The tool result that tells a model of a failure. @throws errors that are not Problems. */
 function toTold(error: unknown): ToolResult {
   if (error instanceof Problem) return toFailure(error.message);
   throw error;
@@ -78,7 +78,7 @@ function openSeller(url: string): {
     client.onclose = () => {
       opened = undefined;
     };
-    // A payment is for the server that asked for it, so no redirect is followed.
+    // Redirects are not followed, because a payment is meant for the server that asked for it.
     const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { redirect: "error" } });
     await client.connect(transport);
     return client;
@@ -91,12 +91,13 @@ function openSeller(url: string): {
         throw new Problem("upstream-failed", `${url} cannot be reached: ${error.message}`, { cause: error });
       });
       const options = { signal, timeout: ANSWER_MS };
-      // Both methods take this path: neither result is checked, as it is passed on.
+      // Both methods use this request, since results are passed on unchecked.
       const asked = { method, params } as { method: "tools/call"; params: { name: string } };
       try {
         return (await client.request(asked, options)) as unknown as ToolResult;
       } catch (error) {
-        if (!(error instanceof ProtocolError)) opened = undefined; // Its session may be gone: the next request opens another.
+        // The session may have ended: the next request opens a new one.
+        if (!(error instanceof ProtocolError)) opened = undefined;
         throw error;
       }
     },
@@ -106,7 +107,7 @@ function openSeller(url: string): {
   };
 }
 
-/** Opens a wallet at the first payment. */
+/** Opens the wallet at the first payment. */
 function rememberWallet(
   open: (signal: AbortSignal) => Promise<BuyerWallet>,
 ): (signal: AbortSignal) => Promise<BuyerWallet> {
@@ -117,7 +118,7 @@ function rememberWallet(
   };
 }
 
-/** Until the client closes its end, or the process is told to stop. */
+/** Resolves when the client closes its end, or the process is told to stop. */
 async function ended(signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   process.stdin.once("end", resolve).once("close", resolve);

@@ -19,20 +19,20 @@ export interface ToolRequest {
 }
 
 export interface PurchaseDeps {
-  /** Asks the seller. @throws when no answer came. */
+  /** Sends a call to the seller. @throws when no answer came. */
   readonly ask: (call: ToolRequest, signal: AbortSignal) => Promise<ToolResult>;
   readonly openWallet: (signal: AbortSignal) => Promise<BuyerWallet>;
   readonly rails: readonly RailManifest[];
   readonly budget: DailyBudget;
-  /** One line for the person who runs the proxy. */
+  /** Prints one line for the person who runs the proxy. */
   readonly say: (text: string) => void;
   readonly now: () => number;
-  /** How long a payment without a final answer is sent again. */
+  /** How long a payment without a final answer is repeated. */
   readonly patienceMs: number;
 }
 
 const PAYMENT_KEY = "x402/payment";
-/** A payment whose answer was lost is remembered for longer than an authorization is valid. */
+/** How long a payment without an answer is remembered: longer than its authorization is valid. */
 const KEPT_MS = 15 * 60_000;
 
 interface Signed {
@@ -41,8 +41,8 @@ interface Signed {
 }
 
 /**
- * Calls tools, and pays for those that ask for it. A payment whose answer was lost is sent again, unchanged, when the same
- * tool is called with the same arguments: the call is charged once.
+ * Calls tools, and pays for those that require payment. A payment whose answer was lost is sent again unchanged when
+ * the same tool is called with the same arguments, so the call is charged once.
  */
 export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal: AbortSignal) => Promise<ToolResult> {
   const { ask, budget, rails, say, now, patienceMs } = deps;
@@ -63,11 +63,12 @@ export function createPurchases(deps: PurchaseDeps): (call: ToolRequest, signal:
   async function sign(tool: ToolRequest, challenge: PaymentRequired, signal: AbortSignal): Promise<Signed> {
     const wallet = await deps.openWallet(signal);
     const { offers } = toOffers(challenge, rails);
-    const inDollars = offers.filter(({ rail }) => rail.currency === "usd"); // Only these can be held against the limits.
+    // Only dollar prices can be compared with the limits.
+    const inDollars = offers.filter(({ rail }) => rail.currency === "usd");
     const offer = chooseOffer(inDollars, { rail: undefined, hasKey: (rail) => wallet.key(rail) !== undefined });
     const payer = await openPayer(wallet, offer);
     await budget.spend(worth(offer), tool.name);
-    signal.throwIfAborted(); // Counted, and never signed: rather too little is spent than too much.
+    signal.throwIfAborted(); // The payment is then counted but never signed, which errs on the safe side.
     const header = await payer.sign(nameIn(challenge, undefined).challenge);
     say(
       `${tool.name}: paying ${offer.amount} ${offer.rail.symbol} on ${offer.rail.title} to ${offer.requirements.payTo}`,

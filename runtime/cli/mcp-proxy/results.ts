@@ -4,17 +4,17 @@ import { Problem } from "../../api/problem.ts";
 import { isObject } from "../../core/json.ts";
 import { field, textField, toJson } from "../call/http.ts";
 
-/** A tool's result, as it came from another server. */
+/** A tool's result from another server. */
 export type ToolResult = Readonly<Record<string, unknown>>;
 
 const CHALLENGE_KEY = "x402/error";
 const RECEIPT_KEY = "x402/payment-response";
 
-/** Codes of failures after which the same payment is to be sent again. */
+/** Failures after which the same payment must be sent again. */
 const PASSING: readonly unknown[] = ["payment-in-progress", "settlement-unknown", "paid-not-delivered", "unavailable"];
 
 /**
- * The challenge of an unpaid call (x402 v2, transport MCP): in `structuredContent`, in `_meta`, or as a text.
+ * The challenge of an unpaid call (x402 v2, transport MCP): in `structuredContent`, in `_meta`, or as text.
  * @returns undefined for every other result
  * @throws Problem `upstream-failed` when only x402 version 1 is offered
  */
@@ -31,7 +31,7 @@ export function challengeIn(result: ToolResult): PaymentRequired | undefined {
   return undefined;
 }
 
-/** How many seconds to wait before the same payment is sent again; undefined when the result is final. */
+/** How many seconds to wait before sending the same payment again; undefined when the result is final. */
 export function secondsToRetry(result: ToolResult): number | undefined {
   if (result.isError !== true) return undefined;
   const problem = [result.structuredContent, ...texts(result).map(toJson)].find(isObject);
@@ -39,13 +39,13 @@ export function secondsToRetry(result: ToolResult): number | undefined {
   return typeof problem.retry_after === "number" ? Math.max(problem.retry_after, 0.2) : 2;
 }
 
-/** The transaction of the receipt, where there is one and it says success. */
+/** The transaction in the receipt of a successful settlement, if any. */
 export function transactionIn({ _meta }: ToolResult): string | undefined {
   const receipt = field(_meta, RECEIPT_KEY);
   return field(receipt, "success") === true ? textField(receipt, "transaction") : undefined;
 }
 
-/** A failure in a sentence, as a tool's result. */
+/** A failure as a tool's result. */
 export const toFailure = (text: string): ToolResult => ({ content: [{ type: "text", text }], isError: true });
 
 const texts = ({ content }: ToolResult): string[] =>

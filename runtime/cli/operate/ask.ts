@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PROBLEMS, Problem, type ProblemCode } from "../../api/problem.ts";
 import { answers, toSocketPath } from "../serve/admin/admin.ts";
 
-/** The admin sockets of the processes that run on a data directory; those of `serve` before those of a sandbox. */
+/** The admin sockets of the processes on a data directory: those of `serve`, or else those of a sandbox. */
 export async function findProcesses(dataDir: string): Promise<readonly string[]> {
   const sockets = [dataDir, join(dataDir, "sandbox")].map(socketsIn);
   for (const found of sockets) {
@@ -19,7 +19,7 @@ function socketsIn(dir: string): readonly string[] {
   return names.sort().map((name) => toSocketPath(join(dir, name)));
 }
 
-/** The same. @throws Problem `unavailable` when none runs. */
+/** Like `findProcesses`. @throws Problem `unavailable` when no process runs. */
 export async function requireProcesses(dataDir: string): Promise<readonly [string, ...string[]]> {
   const [first, ...others] = await findProcesses(dataDir);
   if (first === undefined)
@@ -30,7 +30,10 @@ export async function requireProcesses(dataDir: string): Promise<readonly [strin
 /** A change may wait for calls in flight. */
 const PATIENCE_MS = 120_000;
 
-/** Asks a process at its admin socket. @throws Problem as the process answered it; `unavailable` when it is gone. */
+/**
+ * Sends a request to a process's admin socket. @throws Problem as the process answered it; `unavailable` when it is
+ * gone.
+ */
 export async function askProcess<T>(
   socketPath: string,
   method: "GET" | "POST",

@@ -18,7 +18,7 @@ export interface OperateTerms {
 }
 
 /**
- * The folder against what is being sold, or what was sold last.
+ * Compares the folder with the set that is being sold, or was sold last.
  * @throws Problem `bad-request` with the faults of the folder, or because nothing was ever sold.
  */
 export async function compareWithSold({ dir, config }: OperateTerms): Promise<SetComparison> {
@@ -44,20 +44,23 @@ async function compareWithLast({ dir, config: { dataDir, env } }: OperateTerms):
 }
 
 /**
- * Lets every process on this machine sell the folder. @throws Problem with every fault, and who has changed before it
- * arose; nobody unless it says so.
+ * Makes every process on this machine sell the folder. @throws Problem with every fault. Its message names the
+ * processes that had changed before the fault; when it names none, none had.
  */
 export const apply = ({ dataDir }: Pick<Config, "dataDir">): Promise<readonly Applied[]> =>
   order(dataDir, () => ["/apply", {}]);
 
-/** Lets every process on this machine sell an earlier set again. @param steps how many sets to go back. @throws as `apply`. */
+/**
+ * Makes every process on this machine sell an earlier set again. @param steps how many sets to go back. @throws as
+ * `apply`.
+ */
 export const rollBack = ({ dataDir }: Pick<Config, "dataDir">, steps: number): Promise<readonly Applied[]> =>
   order(dataDir, (first) => ["/rollback", first ? { to: first.to } : { steps }]);
 
-/** A process that dies is not waited for. One that took its place, or has begun to sell meanwhile, is told as well. */
+/** How often processes are listed again, to tell those that have started meanwhile. Processes that die are skipped. */
 const MOST_ROUNDS = 20;
 
-/** @param say what a process is told; `first` is what the first one has done. */
+/** @param say the order for a process; `first` is the result of the first process. */
 async function order(
   dataDir: string,
   say: (first: Applied | undefined) => readonly [path: string, terms: object],
@@ -76,7 +79,7 @@ async function order(
   return [...done.values()];
 }
 
-/** Undefined when the process has died meanwhile. @throws Problem as it answered. */
+/** Undefined when the process has died meanwhile. @throws Problem as the process answered it. */
 async function tell(socket: string, path: string, terms: object): Promise<Applied | undefined> {
   try {
     return await askProcess<Applied>(socket, "POST", path, { ...terms, by: userInfo().username });
@@ -86,7 +89,7 @@ async function tell(socket: string, path: string, terms: object): Promise<Applie
   }
 }
 
-/** @throws Problem with what is sold now by those that were told before. */
+/** @throws Problem that also says what the processes that were told before sell now. */
 function refuse(error: unknown, done: ReadonlyMap<string, Applied>): never {
   const { code, message } = Problem.from(error);
   const [first] = done.values();
@@ -95,7 +98,7 @@ function refuse(error: unknown, done: ReadonlyMap<string, Applied>): never {
   throw new Problem(code, `${message}\n${count} ${first.to} now, and this one does not: run the command again`);
 }
 
-/** What was sold, the oldest first: by the process that runs, or by those that have run. */
+/** The history, oldest first: from a running process, or else from the data directory. */
 export async function readHistory({ dataDir }: Pick<Config, "dataDir">): Promise<readonly HistoryEntry[]> {
   const [socket] = await findProcesses(dataDir);
   return socket === undefined
@@ -123,7 +126,7 @@ export function toAppliedText(all: readonly Applied[]): string {
   return [...toChangeLines(changed.changes), "", `${changed.to} is sold now${processes}: ${took}`].join("\n");
 }
 
-/** What `payphone history` prints: the newest first. */
+/** What `payphone history` prints, newest first. */
 export function toHistoryText(entries: readonly HistoryEntry[]): string {
   if (entries.length === 0) return "nothing was sold from here yet";
   return [...entries]

@@ -3,13 +3,13 @@ import type { Config } from "../config/config.ts";
 import type { StatusReport } from "../serve/admin/routes.ts";
 import { askProcess, requireProcesses } from "./ask.ts";
 
-/** How the processes on this machine are. @throws Problem `unavailable` when none runs. */
+/** The status of the processes on this machine. @throws Problem `unavailable` when none runs. */
 export async function readStatus({ dataDir }: Pick<Config, "dataDir">): Promise<readonly StatusReport[]> {
   const sockets = await requireProcesses(dataDir);
   return Promise.all(sockets.map((socket) => askProcess<StatusReport>(socket, "GET", "/status")));
 }
 
-/** So many modules that no set needs any more weigh about 100 MB. */
+/** This many modules of former sets take about 100 MB. */
 const MANY_MODULES = 1000;
 
 /** What `payphone status` prints. */
@@ -34,7 +34,7 @@ export function toStatusText(reports: readonly StatusReport[]): string {
   ].join("\n");
 }
 
-/** What is true now and should not stay so. */
+/** Advice about problems that are present now. */
 export function toAdvice(reports: readonly StatusReport[]): readonly string[] {
   const processes = reports[0]?.processes ?? [];
   const sets = Map.groupBy(processes, ({ set }) => set);

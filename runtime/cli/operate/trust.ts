@@ -3,8 +3,9 @@ import type { Config } from "../config/config.ts";
 import { askProcess, requireProcesses } from "./ask.ts";
 
 /**
- * Lets every process on this machine believe a facilitator again; those on other machines read it from the store.
- * @returns on how many networks it was not believed. @throws Problem `bad-request` for one that no rail has, `unavailable`.
+ * Makes every process on this machine trust a facilitator again; processes on other machines read that from the store.
+ * @returns on how many networks it was not trusted. @throws Problem `bad-request` for a facilitator that no rail has,
+ *   `unavailable`.
  */
 export async function trustAgain({ dataDir }: Pick<Config, "dataDir">, facilitator: string): Promise<number> {
   const order = { by: userInfo().username, facilitator };

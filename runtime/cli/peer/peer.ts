@@ -23,7 +23,9 @@ export interface PeerHelloOptions {
 const VALID_SECONDS = 120;
 const clock = { now: Date.now };
 
-/** Sends `peer/hello` to another agent, signed by this server's identity, and prints who answers. Gives the exit code. */
+/**
+ * Sends `peer/hello`, signed by this server's identity, to another agent, and prints the answer. Returns the exit code.
+ */
 export async function runPeerHello(config: PeerConfig, options: PeerHelloOptions, terminal: Terminal): Promise<number> {
   return attempt(terminal, async () => {
     const answer = await greet(config, options.url, terminal);
@@ -31,7 +33,7 @@ export async function runPeerHello(config: PeerConfig, options: PeerHelloOptions
   });
 }
 
-/** Schedules a new identity key for this server, and prints when it signs. Gives the exit code. */
+/** Schedules a new identity key for this server, and prints when it takes effect. Returns the exit code. */
 export async function runPeerRotate(config: PeerConfig, terminal: Terminal): Promise<number> {
   return attempt(terminal, async () => {
     const signsFrom = await withIdentityOptions(config, rotateIdentity);
@@ -53,7 +55,8 @@ async function greet(config: PeerConfig, url: string, { signal }: Terminal): Pro
   }
   const identity = await withIdentityOptions(config, openIdentity);
   const exp = Math.floor(clock.now() / 1000) + VALID_SECONDS;
-  // The audience is what the operator typed, never what the peer says: else it could have us greet a third agent.
+  // The audience is the URL that the operator typed, never one from the peer; otherwise the peer could make us greet a
+  // third agent.
   const params = sealEnvelope(
     "peer/hello",
     { aud: url, origin, nonce: randomUUID(), exp, body: null },
@@ -66,7 +69,7 @@ async function greet(config: PeerConfig, url: string, { signal }: Terminal): Pro
   throw new Problem("upstream-failed", toRefusalText(url, answer), { members: { status: answer.status } });
 }
 
-/** The identity is kept in Redis when REDIS_URL is set, shared by all machines; otherwise in the data directory. */
+/** The identity is kept in Redis when REDIS_URL is set, and shared by all machines; otherwise in the data directory. */
 async function withIdentityOptions<T>(config: PeerConfig, use: (options: IdentityOptions) => Promise<T>): Promise<T> {
   const { dataDir, redisUrl, identityKeys: keys } = config;
   const store = redisUrl === undefined || keys ? undefined : await openStore({ redisUrl, dataDir });

@@ -1,4 +1,4 @@
-/** The texts of `payphone peer`. Nothing that a peer sends is printed with control characters. */
+/** The texts of `payphone peer`. Control characters from a peer are never printed. */
 import { field, type SellerResponse, textField } from "../call/http.ts";
 import { printable } from "../call/text.ts";
 
@@ -21,7 +21,7 @@ export function toHelloText(hello: unknown): string {
     .join("\n");
 }
 
-/** Why the agent refused the greeting. */
+/** Why the agent refused the request. */
 export function toRefusalText(url: string, { status, json }: SellerResponse): string {
   const error = field(json, "error");
   const message = textField(error, "message");

@@ -8,10 +8,10 @@ import type { Config } from "../config/config.ts";
 import { railVariables } from "../config/serve.ts";
 import type { ManifestSet } from "../set/load.ts";
 
-/** What a server knows of itself at its start. */
+/** The facts of a server at its start. */
 export interface BannerParts {
   readonly set: Pick<ManifestSet, "dir" | "site">;
-  /** Tells the set from others; undefined when its files could not be read again. */
+  /** The digest of the set; undefined when its files could not be read again. */
   readonly digest: string | undefined;
   readonly services: readonly Service[];
   /** By id. */
@@ -20,7 +20,7 @@ export interface BannerParts {
   readonly baseUrl: string;
 }
 
-/** What `serve` prints at its start: what is sold, on which rails, at which address, from which set. */
+/** What `serve` prints at its start: services, rails, address and set. */
 export function toServeBanner({ set, digest, services, rails, config, baseUrl }: BannerParts): string {
   const { site, dir } = set;
   const money = isTestSite(site) ? "test money, which is worth nothing" : "real money";

@@ -1,14 +1,17 @@
-/** What a worker tells when it sells. */
+/** The message of a worker that has begun to sell. */
 export interface ReadyMessage {
   readonly url: string;
-  /** What is to be printed of what it sells. */
+  /** The text to print about it. */
   readonly banner: string;
 }
 
-/** The option with which all workers but the first begin: what the folder holds may not have been applied yet. */
+/**
+ * The option with which all workers but the first start. They sell the set that is sold already, because the folder's
+ * changes may not be applied yet.
+ */
 export const AS_SOLD = "--as-sold";
 
-/** What a worker is told when it shall end. */
+/** The message that tells a worker to stop. */
 export const STOP = "stop";
 
 export const isReady = (message: unknown): message is ReadyMessage =>

@@ -1,19 +1,19 @@
 import cluster from "node:cluster";
 import { type ReadyMessage, STOP } from "./messages.ts";
 
-/** How a worker tells that it sells, and ends. */
+/** How a worker reports its start, and how it stops. */
 export interface WorkerLifecycle {
-  /** To be called once it sells. */
+  /** To be called once the worker sells. */
   announce(ready: ReadyMessage): void;
-  /** To be called when it cannot sell: nothing keeps it from ending then. */
+  /** To be called when the worker cannot sell; afterwards nothing keeps its process running. */
   giveUp(): void;
-  /** Has it closed in order when it shall end. */
+  /** Sets the function that closes the worker when it must stop. */
   onStop(close: () => Promise<void>): void;
 }
 
 /**
- * The life of one of several workers: it tells the process that has started it, and ends when that one says so or is gone.
- * Undefined in a process of its own.
+ * The lifecycle of one of several workers. It reports to the process that started it, and stops when that process says
+ * so or is gone. Undefined in a process that is not a worker.
  */
 export function workerLifecycle(): WorkerLifecycle | undefined {
   const { worker } = cluster;
@@ -27,7 +27,7 @@ export function workerLifecycle(): WorkerLifecycle | undefined {
     if (message === STOP) void stop();
   });
   worker.once("disconnect", () => {
-    worker.exitedAfterDisconnect = true; // Otherwise Node ends it here, with its calls.
+    worker.exitedAfterDisconnect = true; // Otherwise Node would end the process here, with calls in flight.
     void stop();
   });
   return {

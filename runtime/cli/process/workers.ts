@@ -7,20 +7,20 @@ import { createLog } from "../../drivers/log.ts";
 import { examineConfig, loadEnv } from "../config/config.ts";
 import { AS_SOLD, isReady, type ReadyMessage, STOP } from "./messages.ts";
 
-/** As many as there are processors. */
+/** As many workers as there are processors. */
 export const AUTO = "auto";
 
-/** One that lived longer is replaced at once; others wait, longer each time. */
+/** A worker that ran for longer is replaced at once. Others are replaced after a wait, which grows each time. */
 const SETTLED_MS = 10_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
-/** Workers may take 70 s to end in order (cli/serve/run.ts). */
+/** A worker may take 70 s to stop (cli/serve/run.ts). */
 const GRACE_MS = 75_000;
 
 /**
- * Runs this command in several processes that share the port and the store, and replaces those that die. They are started
- * one after the other: what the first refuses, none begins. A signal to stop lets all of them end in order; SIGHUP is passed
- * on to each.
+ * Runs this command in several processes that share the port and the store, and replaces those that die. Workers start
+ * one after the other; when the first one fails, no other is started. A signal to stop is passed on as an orderly stop,
+ * and SIGHUP to each worker.
  */
 export async function runWorkers(wanted: number | typeof AUTO): Promise<void> {
   const count = wanted === AUTO ? availableParallelism() : wanted;
@@ -36,7 +36,7 @@ export async function runWorkers(wanted: number | typeof AUTO): Promise<void> {
   const first = await launch();
   if (first.end) {
     process.exitCode = first.end.code;
-    return; // It has said why.
+    return; // The worker has printed the reason.
   }
   cluster.setupPrimary({ args: [...process.argv.slice(2), AS_SOLD] });
   const slots = [keep(first.worker, stopping.signal, log)];
@@ -50,7 +50,7 @@ export async function runWorkers(wanted: number | typeof AUTO): Promise<void> {
   await Promise.all(slots);
 }
 
-/** A worker that sells, and where; or how it ended before it did. */
+/** A worker that has begun to sell, or how it ended before that. */
 type Launched =
   | ({ readonly worker: Worker; readonly end?: never } & ReadyMessage)
   | { readonly end: WorkerEnd; readonly worker?: never };
@@ -60,9 +60,9 @@ interface WorkerEnd {
   readonly signal: string | null;
 }
 
-/** Those that can be told by SIGHUP; it would end one that still begins. */
+/** The workers that may get SIGHUP. The signal would end a worker that is still starting. */
 const selling = new Set<Worker>();
-/** How often SIGHUP came. */
+/** How many SIGHUPs were received. */
 let hangUps = 0;
 
 async function launch(): Promise<Launched> {
@@ -82,7 +82,7 @@ async function launch(): Promise<Launched> {
   return promise;
 }
 
-/** Keeps one place filled until it is over. @param given the worker that has it; undefined when that one has died */
+/** Keeps one worker running until `over` is aborted. @param given the running worker; undefined when it has died */
 async function keep(given: Worker | undefined, over: AbortSignal, log: Log): Promise<void> {
   let worker = given;
   let waitMs = FIRST_WAIT_MS;
@@ -104,7 +104,7 @@ async function keep(given: Worker | undefined, over: AbortSignal, log: Log): Pro
   }
 }
 
-/** Lets all workers end what they do; those that have not begun to sell, or take too long, are ended. */
+/** Stops all workers in order. Workers that are still starting, or take too long, are killed. */
 async function stopAll(): Promise<void> {
   const late = setTimeout(() => {
     for (const { process: child } of workersNow()) child.kill("SIGKILL");

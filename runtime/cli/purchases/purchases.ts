@@ -13,7 +13,7 @@ import { askSignedIn } from "./sign-in.ts";
 
 /** The command line of `payphone purchases`. */
 export interface PurchasesOptions {
-  /** One purchase; undefined lists them. */
+  /** One purchase; when undefined, all are listed. */
   readonly id: string | undefined;
   readonly url: string | undefined;
   readonly rail: string | undefined;
@@ -22,14 +22,14 @@ export interface PurchasesOptions {
   readonly dir: string;
 }
 
-/** Signs in with the buyer's keys, and prints what they have bought. Gives the exit code. @throws Problem. */
+/** Signs in with the buyer's keys and prints their purchases. Returns the exit code. @throws Problem. */
 export async function runPurchases(config: Config, options: PurchasesOptions, terminal: Terminal): Promise<number> {
   const { id, json } = options;
   const base = options.url ?? config.sellerUrl;
   const rails = await loadRails(options.dir);
   const wallet = await openWallet(config, base, terminal.signal);
   const own = rails.filter((rail) => (options.rail ?? rail.id) === rail.id && wallet.key(rail) !== undefined);
-  // One key is asked for once: its purchases on all EVM rails are told together.
+  // One request for each key: an EVM key's purchases on all EVM rails come in one answer.
   const signing = own.filter((rail, at) => own.findIndex((other) => isEvm(other) === isEvm(rail)) === at);
   if (signing.length === 0)
     throw new Problem("payment-required", "there is no wallet to sign in with: set BUYER_EVM_KEY or BUYER_SOLANA_KEY");
@@ -43,7 +43,7 @@ export async function runPurchases(config: Config, options: PurchasesOptions, te
   return EXIT.ok;
 }
 
-/** The first answer that is one; otherwise the last. */
+/** The first answer that succeeds; otherwise the last one. */
 async function askInTurn(
   rails: readonly RailManifest[],
   ask: (rail: RailManifest) => Promise<SellerResponse>,

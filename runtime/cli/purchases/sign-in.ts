@@ -35,7 +35,8 @@ function openSolana(key: string): TextSigner {
 }
 
 /**
- * Asks for what is a wallet's own: signs the nonce of the seller's 402 and asks again (x402 extension `sign-in-with-x`).
+ * Requests a resource of a wallet: signs the nonce of the seller's 402 and repeats the request (x402 extension
+ * `sign-in-with-x`).
  * @throws Problem `upstream-failed` when the seller asks for no such signature, or for another host's.
  */
 export async function askSignedIn(
@@ -52,7 +53,10 @@ export async function askSignedIn(
   return ask(request, { signal, headers: { "sign-in-with-x": proof } });
 }
 
-/** The claim that the seller asks for. A signature for another host would let this seller in there. */
+/**
+ * The claim that the seller asks for. It must name the seller's own host; otherwise this seller could sign in elsewhere
+ * with it.
+ */
 function toClaim(
   { headers, json }: SellerResponse,
   { address, network, origin }: { readonly address: string; readonly network: string; readonly origin: string },

@@ -16,13 +16,13 @@ import type {
 import { createRecordedTransport } from "../../sandbox/recordings/transport.ts";
 import type { Located } from "../serve/locate.ts";
 
-/** A transport that answers from recordings, asks live where none answers, and notes what it was told. */
+/** A transport that answers from recordings, sends other requests live, and notes the live answers. */
 export interface Noting {
   readonly send: Transport;
-  /** Keeps what was noted since the last call of `forget`: of equal requests the last answer. */
+  /** Keeps the answers noted since the last call of `forget`; for equal requests, the last one. */
   keep(): void;
   forget(): void;
-  /** Gives what was kept, by upstream, and begins anew. */
+  /** Returns the kept exchanges by upstream, and forgets them. */
   take(): ReadonlyMap<string, readonly RecordedExchange[]>;
 }
 
@@ -37,7 +37,7 @@ export interface NotingOptions {
   readonly live: Transport;
 }
 
-/** Larger answers are no examples. */
+/** Larger answers are not recorded. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
 export function createNoting({ recordings, places, live }: NotingOptions): Noting {
@@ -80,7 +80,10 @@ export function createNoting({ recordings, places, live }: NotingOptions): Notin
 const isSame = (one: Noted, other: Noted): boolean =>
   one.upstream === other.upstream && isDeepStrictEqual(one.exchange.request, other.exchange.request);
 
-/** A call of a node, whose id is another one each time. Undefined for all else, and for what the node refused. */
+/**
+ * The recorded form of a JSON-RPC call, without its id. Undefined for other requests, and when the node refused the
+ * call.
+ */
 function toRpcExchange(body: unknown, bytes: Buffer): RecordedExchange | undefined {
   const answer = parse(bytes.toString());
   if (!isRpcCall(body) || typeof body.method !== "string" || !isObject(answer) || !("result" in answer))
@@ -93,7 +96,7 @@ function toRpcExchange(body: unknown, bytes: Buffer): RecordedExchange | undefin
   };
 }
 
-/** Credentials in the query are part of the base, so that no recorded path has them. */
+/** Credentials in the query belong to the base, so that no recorded path contains them. */
 function toBase(url: string | undefined, query: Readonly<Record<string, string>> = {}): string {
   const base = URL.parse(url ?? "");
   if (!base) return "";

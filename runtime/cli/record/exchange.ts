@@ -3,22 +3,22 @@ import type { LiveUpstream } from "../../drivers/upstream/upstream.ts";
 import type { RecordedExchange, RecordedResponse } from "../../sandbox/recordings/recordings.ts";
 import { compareShapes, shapeOf } from "./shape.ts";
 
-/** How the live answer to one recorded request compares with the recorded one. */
+/** The comparison of a live answer with the recorded one. */
 export interface Comparison {
   /** `failed`: there is no answer to compare. */
   readonly verdict: "same" | "changed" | "failed";
   /** What changed, or why there is no answer. */
   readonly details: readonly string[];
-  /** The exchange with the new answer; undefined when that is of another kind or must not be kept. */
+  /** The exchange with the new answer; undefined when the answer is of another kind or must not be kept. */
   readonly renewed?: RecordedExchange | undefined;
 }
 
-/** A live answer. The text for a JSON-RPC call is `{ "result": … }` or `{ "rpc_error": … }`, as recordings have it. */
+/** A live answer. For a JSON-RPC call, the text is `{ "result": … }` or `{ "rpc_error": … }`, as in recordings. */
 interface LiveAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly text: string;
-  /** Set where a file is recorded. */
+  /** Set when the recorded answer is a file. */
   readonly bytes?: Buffer;
 }
 
@@ -26,13 +26,13 @@ const PATIENCE_MS = 120_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Longer answers are compared but not written. */
 const LONGEST_KEPT = 1024 * 1024;
-/** The upstream wants a credential, a better one, or money. */
+/** The upstream requires a credential, a different one, or a payment. */
 const REFUSALS: readonly number[] = [401, 402, 403];
 /** Headers that may hold a secret. */
 const SECRET_HEADER = /auth|cookie|key|secret|token/;
 
 /**
- * Sends a recorded request again and compares the answers. It does not throw.
+ * Sends a recorded request again and compares the answers. Never throws.
  * @param secrets texts that no written answer may contain.
  */
 export async function recordExchange(
@@ -72,7 +72,7 @@ async function ask({ request, response }: RecordedExchange, upstream: LiveUpstre
   return request.method === "GET" ? upstream.get(path, asked) : upstream.post(path, request.body, asked);
 }
 
-/** @throws Error for files, of which recordings keep digests only. */
+/** @throws Error for files, because recordings keep only their digests. */
 function toSent(body: unknown, type: string | undefined): PlainRequest["body"] {
   if (body === undefined) return undefined;
   if (type === undefined) return { type: "application/json", content: JSON.stringify(body) };
@@ -89,7 +89,7 @@ function compare(exchange: RecordedExchange, answer: LiveAnswer): Comparison {
   return { verdict, details: [...changes, `${answer.text.length} characters are too many to be kept`] };
 }
 
-/** The body of a recorded response, as `LiveAnswer` has it. */
+/** The body of a recorded response, in the form of `LiveAnswer`. */
 function toText({ request, response, content }: RecordedExchange): string {
   if (content) return content.toString();
   const { text, json, result, rpc_error } = response;
@@ -97,7 +97,7 @@ function toText({ request, response, content }: RecordedExchange): string {
   return JSON.stringify(request.rpc ? (rpc_error ? { rpc_error } : { result }) : json);
 }
 
-/** The texts that would be written: unescaped, they may contain a secret that the raw answer does not show. */
+/** The texts that would be written, unescaped: they may contain a secret that the escaped answer hides. */
 const toWritten = (exchange: RecordedExchange | undefined): readonly string[] =>
   exchange ? [toText(exchange), ...Object.values(exchange.response.headers ?? {})] : [];
 

@@ -4,11 +4,11 @@ import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../../core/json.ts";
 import type { RecordedExchange, Recording } from "../../sandbox/recordings/recordings.ts";
 
-/** Columns of a line, as in the formatter of this repository. */
+/** The line width of this repository's formatter. */
 const WIDTH = 120;
 
 /**
- * Writes a recording and the files of its bodies, as far as they changed.
+ * Writes a recording and its body files, as far as they changed.
  * @param exchanges replace the recording's own, one by one.
  * @returns the written files, relative to the directory.
  */
@@ -30,8 +30,8 @@ export async function writeRecording(
 }
 
 /**
- * Formats JSON: a value that fits on one line stands on one line.
- * @param taken columns of the first line that are used by the key before it and the comma behind it.
+ * Formats JSON. A value that fits on one line is written on one line.
+ * @param taken the columns of the first line that the key before it and the comma after it use.
  */
 function lay(value: unknown, indent: string, taken: number): string {
   const line = toLine(value);

@@ -6,15 +6,17 @@ import { splitHandler } from "../../core/set/plugins.ts";
 import { loadRecordings, type RecordedExchange } from "../../sandbox/recordings/recordings.ts";
 import { writeRecording } from "./files.ts";
 
-/** What one service has asked one upstream. */
+/** The requests of one service to one upstream. */
 export interface NewExchanges {
   readonly upstream: string;
   readonly noted: readonly RecordedExchange[];
-  /** No recording may hold one of them. */
+  /** Texts that no recording may contain. */
   readonly secrets: readonly string[];
 }
 
-/** Writes a new recording, or adds to the one that is there. @returns a line for each written file, or why there is none. */
+/**
+ * Writes a new recording, or adds to an existing one. @returns a line for each written file, or why none was written.
+ */
 export async function keepNew(
   dir: string,
   manifest: Manifest,
@@ -35,7 +37,7 @@ export async function keepNew(
   return written.map((one) => `${one} written`);
 }
 
-/** A plugin with a folder keeps its recordings there. */
+/** A plugin that has a folder keeps its recordings there. */
 function folderOf({ handler }: Manifest, dir: string): string {
   const folder = handler === undefined ? "" : `plugins/${splitHandler(handler).plugin}/`;
   return folder !== "" && existsSync(join(dir, folder)) ? folder : "";

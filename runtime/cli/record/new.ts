@@ -17,15 +17,15 @@ import { type RecordOptions, type RecordRun, toSecrets } from "./record.ts";
 import { openNotingServers } from "./tools.ts";
 
 export interface NewRecordOptions extends Omit<RecordOptions, "check"> {
-  /** The ids of the services whose examples are asked; all unless given. */
+  /** The ids of the services whose examples are run; default: all. */
   readonly services?: ReadonlySet<string>;
 }
 
 const PATIENCE_MS = 120_000;
 
 /**
- * Asks the upstreams of services without code what their examples ask, where no recording answers yet, and writes the
- * answers to `recordings/<upstream>/<service>.json`. What was recorded before stays as it is.
+ * Runs the examples of services without code, sends the requests that have no recording yet to their upstreams, and
+ * writes the answers to `recordings/<upstream>/<service>.json`. Existing recordings stay unchanged.
  * @throws Problem `bad-request` for a set with faults.
  */
 export async function recordNew({ dir, ids, env, services }: NewRecordOptions): Promise<RecordRun> {
@@ -83,13 +83,13 @@ export async function recordNew({ dir, ids, env, services }: NewRecordOptions): 
   return { report: lines.join("\n") || "every example of a service without code is recorded already", hasFailed };
 }
 
-/** The id of the upstream that a service without code asks. */
+/** The upstream of a service without code. */
 const sourceIdOf = ({ proxy }: Manifest): string | undefined => proxy?.upstream ?? proxy?.mcp;
 
 const isWanted = (upstream: string | undefined, ids: readonly string[]): boolean =>
   upstream !== undefined && (ids.length === 0 || ids.includes(upstream));
 
-/** Why an example did not come true; undefined when it did. */
+/** Why an example failed; undefined when it succeeded. */
 async function tryExample(run: HandlerParts<never, unknown>["run"], input: unknown): Promise<string | undefined> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const call: Call = {
@@ -101,7 +101,7 @@ async function tryExample(run: HandlerParts<never, unknown>["run"], input: unkno
     report() {},
   };
   try {
-    await run(input as never, call); // By the service's input schema.
+    await run(input as never, call); // The service's input schema has checked this.
     return undefined;
   } catch (error) {
     const { message, options } = Problem.from(error);
@@ -109,7 +109,7 @@ async function tryExample(run: HandlerParts<never, unknown>["run"], input: unkno
   }
 }
 
-/** Nothing is kept: each example asks. */
+/** A cache that keeps nothing, so that each example sends its requests. */
 const NO_CACHE: Cache = {
   get: async () => undefined,
   set: async () => {},

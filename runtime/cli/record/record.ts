@@ -20,9 +20,9 @@ import { type Renewal, toRecordReport, verdictsOf } from "./report.ts";
 
 export interface RecordOptions {
   readonly dir: string;
-  /** Ids of upstreams; empty = all that have recordings. */
+  /** Ids of upstreams; when empty, all that have recordings. */
   readonly ids: readonly string[];
-  /** Whether to compare only, and write nothing. */
+  /** Whether to compare only and write nothing. */
   readonly check: boolean;
   /** The variables with the URLs and credentials of upstreams. */
   readonly env: Env;
@@ -31,7 +31,7 @@ export interface RecordOptions {
 /** The result of one run. */
 export interface RecordRun {
   readonly report: string;
-  /** Whether a shape changed, or nothing could be recorded. */
+  /** Whether the shape of an answer changed, or nothing could be recorded. */
   readonly hasFailed: boolean;
 }
 
@@ -45,7 +45,8 @@ export async function runRecord({ dir, ids, check, env }: RecordOptions): Promis
   if (set.faults.length > 0) throw toFaultProblem(set.faults);
   const upstreams = set.site.upstreams ?? [];
   const isServer = (id: string): boolean => upstreams.some((one) => one.id === id && one.mcp !== undefined);
-  const all = loadRecordings(set.dir).filter(({ upstream }) => !isServer(upstream)); // Calls of tools are recorded anew.
+  // Tool calls of MCP servers are recorded anew instead.
+  const all = loadRecordings(set.dir).filter(({ upstream }) => !isServer(upstream));
   const recordings = Map.groupBy(all, ({ upstream }) => upstream);
   const places = upstreams.map((manifest) => ({ manifest, ...locate(manifest, env) }));
   const listed = places.map(({ manifest }) => manifest.id).filter((id) => recordings.has(id));
@@ -85,9 +86,9 @@ function openUpstream(
   return createUpstream({ id, title, url, variable, headers, query, ...terms });
 }
 
-/** Patient limits: nobody waits for these answers. */
+/** Generous limits, because no caller waits for these answers. */
 const PATIENT = { timeoutMs: 60_000, retries: 2 };
-/** Shorter texts may stand in an answer by chance. */
+/** Shorter texts may occur in an answer by chance. */
 const SHORTEST_SECRET = 12;
 
 /** The credentials of an upstream, and the parts of an operator's own URL that may be credentials. */
@@ -99,7 +100,7 @@ export function toSecrets({ manifest, url, headers, query = {} }: Place): readon
   return [...keys, ...parts.filter((part) => part.length >= SHORTEST_SECRET)];
 }
 
-/** Requests to one upstream run one after the other, to stay below its rate limit. */
+/** Sends the requests to one upstream one after the other, to stay below its rate limit. */
 async function recordAll(
   recordings: readonly Recording[],
   upstream: LiveUpstream,
@@ -115,7 +116,9 @@ async function recordAll(
   return renewals;
 }
 
-/** The exchanges to repeat: the first one for each request. Another answer to the same request was made up by hand. */
+/**
+ * The exchanges to repeat: the first one for each request. Further answers to the same request were written by hand.
+ */
 const toAsked = ({ exchanges }: Recording): RecordedExchange[] =>
   exchanges
     .filter(isAnswering)

@@ -10,7 +10,7 @@ export interface Renewal {
   readonly comparisons: ReadonlyMap<RecordedExchange, Comparison>;
 }
 
-/** What else the report says. */
+/** Further facts for the report. */
 export interface Rest {
   /** Files, relative to the directory. */
   readonly written: readonly string[];

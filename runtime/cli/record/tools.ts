@@ -7,10 +7,10 @@ import { locate } from "../serve/locate.ts";
 import { openMcpServers } from "../serve/mcp-servers.ts";
 import type { ManifestSet } from "../set/load.ts";
 
-/** MCP servers over HTTP that answer from recordings, are asked where none answers, and whose answers are noted. */
+/** MCP servers over HTTP. They answer from recordings; calls without a recording are sent live and noted. */
 export interface NotingServers {
   readonly servers: ReadonlyMap<string, LiveMcpServer>;
-  /** Gives what was noted, and begins anew. */
+  /** Returns the noted exchanges, and forgets them. */
   take(): readonly RecordedExchange[];
   close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface NotingServersOptions {
   readonly log: Log;
 }
 
-/** A program is no server to record: the sandbox starts it. */
+/** An upstream that is a program is not recorded: the sandbox starts it. */
 export function openNotingServers({ set, env, recordings, log }: NotingServersOptions): NotingServers {
   const overHttp = (set.site.upstreams ?? []).filter(({ mcp }) => mcp === "http").map(({ id }) => id);
   const find = (upstream: Parameters<typeof locate>[0]): ReturnType<typeof locate> => locate(upstream, env);
@@ -33,7 +33,7 @@ export function openNotingServers({ set, env, recordings, log }: NotingServersOp
     async call(tool, input, signal) {
       const request = toRecordedCall(tool, input);
       const known = findCall(recordings, server.id, request);
-      if (known) return known.response.result as never; // As the server had answered.
+      if (known) return known.response.result as never; // Recorded from the server as it was.
       const result = await server.call(tool, input, signal);
       if (result.isError !== true) noted.push({ case: "success", request, response: { result } });
       return result;

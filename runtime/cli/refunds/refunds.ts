@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts";
 import { base58Bytes } from "../config/values.ts";
 import { type RefundRow, toRow } from "./text.ts";
 
-/** The part of the configuration that says where the store is. */
+/** The part of the configuration that locates the store. */
 type StoreConfig = Pick<Config, "dataDir" | "redisUrl">;
 
 /**
@@ -23,15 +23,16 @@ export async function listRefunds(config: StoreConfig, dir: string): Promise<rea
   return open.sort((a, b) => a.openedAt - b.openedAt).map((refund) => toRow(refund, rails));
 }
 
-/** A refund that the operator paid: the job's id, and the transaction. */
+/** A refund that the operator has paid: the job's id, and the transaction. */
 export interface RefundByHand {
   readonly job: string;
   readonly transaction: string;
 }
 
 /**
- * Closes a refund that was paid by hand, so that it is never paid again. The server may be running.
- * @throws Problem `not-found` when none is open, `payment-conflict` when payphone is paying it itself, `bad-request`, `unavailable`.
+ * Closes a refund that was paid by hand, so that payphone never pays it. The server may be running.
+ * @throws Problem `not-found` when none is open, `payment-conflict` when payphone is paying it, `bad-request`,
+ *   `unavailable`.
  */
 export async function closeRefund(config: StoreConfig, { job, transaction }: RefundByHand): Promise<void> {
   await withRecords(config, async (records) => {
@@ -42,7 +43,8 @@ export async function closeRefund(config: StoreConfig, { job, transaction }: Ref
       : base58Bytes(transaction, 64) !== undefined;
     if (!isRight)
       throw new Problem("bad-request", `"${transaction}" is no transaction of ${refund.payment.network}: ${RIGHT}`);
-    const way = await records.choose(job, { byHand: transaction }); // Keeps a stalled server from signing a transaction of its own.
+    // Keeps a stalled server from signing a transaction of its own.
+    const way = await records.choose(job, { byHand: transaction });
     if (refund.state === "pending" && "signed" in way)
       throw new Problem("payment-conflict", `The refund of ${job} is signed and under way; it is made without you`);
     const refund_tx = refund.isOnRail ? transaction : null;

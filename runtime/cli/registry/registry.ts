@@ -5,9 +5,9 @@ import { createCompiler } from "../../core/schema/validator.ts";
 import { type RegistryService, toServices, toSorted } from "./services.ts";
 import { readSource } from "./sources.ts";
 
-/** The services that receive USDC on Base, with their addresses. */
+/** Services that receive USDC on Base, with their addresses. */
 export interface Registry {
-  /** The day and a digest of the services: `2026-11-21-0f1e2d3c4b5a`. */
+  /** The date and a digest of the services: `2026-11-21-0f1e2d3c4b5a`. */
   readonly version: string;
   readonly services: readonly RegistryService[];
 }

@@ -5,7 +5,7 @@ export interface RegistryService {
   readonly id: string;
   readonly label: string;
   readonly category: "x402" | "other_transfer";
-  /** Where and when the recipients were stated; a day, as in `2026-11-22`. */
+  /** Where the recipients were published, and on which date, as in `2026-11-22`. */
   readonly source?: string;
   readonly as_of?: string;
   /** In lower case, sorted. */
@@ -16,13 +16,13 @@ const NETWORKS: ReadonlySet<unknown> = new Set(["base", "eip155:8453"]);
 const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 const LONGEST = 200;
-/** Hosts that the label of a shared address names. */
+/** How many hosts the label of a shared address names. */
 const MOST_HOSTS = 3;
 
 /**
- * The services that are paid USDC on Base among the resources that a facilitator lists (x402 versions 1 and 2). A
- * service is a host: names that sellers give themselves prove nothing. An address that several hosts share is a service
- * of its own, labelled with them. Resources without host or address are left out.
+ * The services that are paid USDC on Base, among the resources that a facilitator lists (x402 versions 1 and 2). A
+ * service is a host, since names that sellers give themselves prove nothing. An address shared by several hosts is a
+ * service of its own, labelled with their names. Resources without host or address are skipped.
  */
 export function toServices(resources: readonly unknown[]): RegistryService[] {
   const hosts = new Map<string, Set<string>>();
@@ -47,7 +47,7 @@ export function toSorted(services: readonly RegistryService[]): RegistryService[
   const recipients = Map.groupBy(owners.keys(), (recipient) => owners.get(recipient)?.id ?? "");
   const byId = new Map(services.map((service) => [service.id, service]));
   return [...recipients.keys()].sort().map((id) => {
-    const service = byId.get(id) as RegistryService; // Every owner is one of them.
+    const service = byId.get(id) as RegistryService; // Every owner is one of the services.
     return { ...service, recipients: (recipients.get(id) ?? []).toSorted() };
   });
 }

@@ -13,7 +13,7 @@ export interface RegistrySource {
 }
 
 const PAGE = 100;
-/** Far more than any facilitator lists; bounds a list that never ends. */
+/** Far more pages than any facilitator has; stops a list that never ends. */
 const MOST_PAGES = 2000;
 const MAX_BYTES = 16 * 1024 * 1024;
 

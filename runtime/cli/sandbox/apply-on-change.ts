@@ -2,7 +2,7 @@ import { Problem } from "../../api/problem.ts";
 import { toChangeLines } from "../history/change.ts";
 import type { Running } from "../serve/run.ts";
 
-/** Applies the folder after a change, and prints what has changed, or the faults as `check` does. */
+/** Applies the folder after a change, and prints the differences, or the faults like `check`. */
 export async function applyOnChange(
   { changes }: Pick<Running, "changes">,
   print: (text: string) => void,

@@ -4,16 +4,16 @@ import type { SiteManifest } from "../../core/set/manifest.ts";
 import type { SandboxDescription } from "../../sandbox/open-sandbox.ts";
 import { toCommand } from "../../surfaces/pages/snippets.ts";
 
-/** The seller that `payphone call` uses by default. */
+/** The default seller of `payphone call`. */
 const DEFAULT_URL = "http://127.0.0.1:4021";
 
 export interface BannerShop {
-  /** Where it listens. */
+  /** The URL at which it listens. */
   readonly url: string;
   readonly services: readonly Service[];
 }
 
-/** What a sandbox prints at its start: the warning, its services and addresses, and a command to try. */
+/** What a sandbox prints at its start: a warning, its services and addresses, and a command to try. */
 export function toBanner(shop: BannerShop, description: SandboxDescription, site: SiteManifest): string {
   const { services, url } = shop;
   const width = Math.max(...services.map(({ path }) => path.length));
@@ -35,7 +35,7 @@ export function toBanner(shop: BannerShop, description: SandboxDescription, site
   ].join("\n");
 }
 
-/** The shortest command that buys a call, if any service has a price. */
+/** The shortest command that buys a call; empty when no service has a price. */
 function suggest(services: readonly Service[], url: string, { rails }: SiteManifest): string[] {
   const command = services
     .filter(({ manifest }) => manifest.price !== undefined)

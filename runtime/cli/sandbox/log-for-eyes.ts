@@ -3,22 +3,22 @@ import type { RailManifest } from "../../core/set/manifest.ts";
 import { toDecimal } from "../../core/set/price.ts";
 
 export interface EyesOptions {
-  /** The rails whose payments are named. */
+  /** The rails, for the amounts of payments. */
   readonly rails: readonly Pick<RailManifest, "id" | "network" | "decimals" | "symbol">[];
   /** Whether the terminal shows colours. */
   readonly hasColours: boolean;
-  /** Takes whole lines, without their ends. */
+  /** Prints one line, given without its line break. */
   readonly print: (line: string) => void;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 type Style = Parameters<typeof styleText>[0];
 
-/** Told elsewhere, or of no use to somebody who watches. */
+/** Fields that are shown elsewhere in the line, or are of no use to a reader. */
 const UNSHOWN = new Set(["level", "time", "event", "stack"]);
 const EVENT_WIDTH = 24;
 
-/** Takes the log's lines of JSON and prints them for people: a call is one line with what was paid for it. */
+/** Prints the log's lines of JSON for people: each call is one line with the amount paid. */
 export function createEyesLog({ rails, hasColours, print }: EyesOptions): { write(line: string): void } {
   const paint = (style: Style, text: string): string =>
     hasColours ? styleText(style, text, { validateStream: false }) : text;
@@ -37,7 +37,7 @@ export function createEyesLog({ rails, hasColours, print }: EyesOptions): { writ
     return `${what} ${paint(styleOf(Number(status)), String(status))}${paid}${paint("dim", `  ${ms} ms${why}`)}`;
   }
 
-  /** Only a network with one rail says which token it was. */
+  /** The token is known only when the network has one rail. */
   function toPaid(network: string, amount: string): string {
     const [rail, second] = rails.filter((one) => one.network === network);
     if (!rail || second) return `${amount} units on ${network}`;
@@ -54,7 +54,7 @@ export function createEyesLog({ rails, hasColours, print }: EyesOptions): { writ
   }
 }
 
-/** An error is its sentence, with its cause. */
+/** Shows an error as its message and its cause. */
 function toValue(value: unknown): string {
   if (typeof value !== "object" || value === null) return String(value);
   const { message, cause } = value as { readonly message?: unknown; readonly cause?: unknown };

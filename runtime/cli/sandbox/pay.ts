@@ -8,12 +8,12 @@ import { openPayer } from "../call/buyer-payer.ts";
 import type { BuyerWallet } from "../call/buyer-wallet.ts";
 import { toOffers } from "../call/offers.ts";
 
-/** Signs payments of play money for the explorer. Only a sandbox has this path. */
+/** Signs play-money payments for the explorer. The path exists only in a sandbox. */
 export const SANDBOX_PAY_PATH = "/sandbox/pay";
 
 /**
- * Signs a payment with the keys that `GET /sandbox` publishes. The body is a challenge (x402 v2, PaymentRequired); the
- * answer is `{ "payment": "…" }`: the PAYMENT-SIGNATURE header for the first offer on one of the sandbox's rails.
+ * Signs a payment with the keys that `GET /sandbox` publishes. The body is a challenge (x402 v2, PaymentRequired). The
+ * answer `{ "payment": "…" }` holds the value of PAYMENT-SIGNATURE for the first offer on one of the sandbox's rails.
  */
 export function createSandboxPay(rails: readonly RailManifest[], description: SandboxDescription): RpcDoor {
   const wallet = toWallet(description);

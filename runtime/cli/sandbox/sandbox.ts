@@ -19,17 +19,17 @@ import { toSandboxSources } from "./sources.ts";
 /** The command line of `payphone sandbox`. */
 export interface SandboxCommand {
   readonly dir: string;
-  /** Whether services read live sources instead of recordings. */
+  /** Whether services read live upstreams instead of recordings. */
   readonly online: boolean;
-  /** The sources that are read live while the others are recorded. */
+  /** The upstreams that are read live while the others are recorded. */
   readonly live: readonly string[];
-  /** Whether an edit of the folder is applied at once. */
+  /** Whether edits of the folder are applied at once. */
   readonly watch: boolean;
 }
 
 /**
- * Sells the services of a directory for play money, on embedded chains. The environment's own keys and addresses are
- * not used.
+ * Sells the services of a directory for play money, on embedded chains. Keys and addresses of the environment are not
+ * used.
  * @throws Problem `bad-request` with every fault of the set; `unavailable` when a part of the sandbox is not installed.
  */
 export async function runSandbox({ dir, online, live, watch }: SandboxCommand): Promise<void> {
@@ -73,14 +73,17 @@ export async function runSandbox({ dir, online, live, watch }: SandboxCommand): 
   }
 }
 
-/** Its chains are new: a settlement that they do not show was made on those before them, and is no lie. */
+/**
+ * Trusts all facilitators again. The chains are new, so a settlement that they do not show was made on the former
+ * chains and is no lie.
+ */
 async function pardonAll({ swap }: Running, { site }: ManifestSet): Promise<void> {
   const sold = withOneFacilitator(site);
   const names = new Set(sold.rails.flatMap((rail) => facilitatorsOf(rail, sold)));
   for (const name of names) await swap.current().composition.pardon(name);
 }
 
-/** @throws Problem `bad-request` for an id that is no source of the set. */
+/** @throws Problem `bad-request` for an id that is not an upstream of the set. */
 function checkLive(live: readonly string[], { site: { upstreams = [] } }: ManifestSet): void {
   const ids = upstreams.map(({ id }) => id);
   const unknown = live.find((id) => !ids.includes(id));
@@ -92,7 +95,7 @@ function checkLive(live: readonly string[], { site: { upstreams = [] } }: Manife
   );
 }
 
-/** Lines for people on a terminal, and lines of JSON elsewhere, unless LOG_FORMAT says otherwise. */
+/** Lines for people on a terminal, otherwise lines of JSON, unless LOG_FORMAT says otherwise. */
 function openSandboxLog({ logLevel: level, logFormat }: Config, { site: { rails } }: ManifestSet): OpenLog {
   const { isTTY = false } = process.stdout;
   if (logFormat === "json" || (logFormat === undefined && !isTTY)) return createLog({ level });
@@ -100,7 +103,7 @@ function openSandboxLog({ logLevel: level, logFormat }: Config, { site: { rails 
   return createLog({ level, destination: createEyesLog({ rails, hasColours, print: console.log }) });
 }
 
-/** @throws Problem `bad-request` with every fault, or because the chains of the sandbox do not fit the set any more. */
+/** @throws Problem `bad-request` with every fault, or because the sandbox's chains do not fit the set any more. */
 async function examine(next: ManifestSet, { site }: ManifestSet, env: Env): Promise<void> {
   const { faults } = await tryPlugins(next, env);
   if (faults.length > 0) throw toFaultProblem(faults);
@@ -109,7 +112,7 @@ async function examine(next: ManifestSet, { site }: ManifestSet, env: Env): Prom
   throw new Problem("bad-request", detail);
 }
 
-/** Variables about money and identity, which come from the sandbox alone. */
+/** Variables about money and identity. In a sandbox they come only from the sandbox itself. */
 const REAL = /^(A2A_|TREASURY_|FACILITATOR_|CDP_|REDIS_URL$)/;
 
 function toEnvironment(

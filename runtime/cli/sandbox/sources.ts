@@ -11,21 +11,21 @@ import type { ManifestSet } from "../set/load.ts";
 
 export interface SandboxSourcesOptions {
   readonly set: ManifestSet;
-  /** The configuration outside the sandbox: it may name live sources and a language model. */
+  /** The configuration outside the sandbox, which may name live upstreams and a language model. */
   readonly own: Pick<Config, "env" | "llm">;
   readonly sandbox: Pick<Sandbox, "chains">;
-  /** Whether services read live sources. */
+  /** Whether services read live upstreams. */
   readonly online: boolean;
-  /** The ids of the sources that are read live all the same. */
+  /** The ids of upstreams that are read live even offline. */
   readonly live?: readonly string[];
 }
 
-/** Where the data of an answer comes from: a recording, a chain of the sandbox, or the source itself. */
+/** The origin of an answer's data: a recording, a chain of the sandbox, or the upstream itself. */
 type Origin = "recorded" | "embedded" | "live";
 
 /**
- * The sources of a sandbox. Offline: recordings, then the sandbox's own chains. Online: live sources, and the sandbox's
- * own chains when the environment names no node. A language model that the environment names is always live.
+ * The upstreams of a sandbox. Offline: recordings, then the sandbox's own chains. Online: live upstreams, and the
+ * sandbox's own chains when the environment names no node. A language model in the environment is always live.
  * @throws Problem `bad-request` with every fault of the recordings.
  */
 export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxParts, "sources" | "origins"> {
@@ -82,7 +82,7 @@ export function toSandboxSources(options: SandboxSourcesOptions): Pick<SandboxPa
 }
 
 const SET_LIVE = "start it with --live and the source's id (--online: all sources)";
-/** What recordings call the language model's endpoint. */
+/** The upstream id of the language model in recordings. */
 const LLM = "llm";
 const SET_MODEL = "set LLM_BASE_URL and LLM_MODEL";
 const LLM_URL = "http://llm.invalid/v1";

@@ -6,18 +6,18 @@ import { toOffers } from "../call/offers.ts";
 import { type Answer, openDoor, type Visit, type Ware } from "./doors.ts";
 import type { Purse } from "./purses.ts";
 
-/** What a simulated buyer does with a challenge. */
+/** How a simulated buyer reacts to a challenge. */
 export type Habit = "pays" | "looks" | "leaves" | "replays" | "has no money";
 
-/** In which order habits are given to buyers: of ten, six pay. */
+/** The order in which habits are given to buyers. Six of ten pay. */
 export const HABITS: readonly Habit[] = [
   ...(["pays", "replays", "pays", "leaves", "pays", "has no money", "pays", "looks", "pays", "pays"] as const),
 ];
 
-/** The doors through which buyers come, in turn. */
+/** The doors that buyers use, in turn. */
 const DOORS: readonly Door[] = ["rest", "mcp", "a2a"];
 
-/** Each habit comes through each door. @param at the buyer's place in the line */
+/** The door of a buyer, chosen so that each habit uses each door. @param at the buyer's index */
 export const doorOf = (at: number): Door => DOORS[(at + Math.floor(at / HABITS.length)) % DOORS.length] as Door;
 
 export interface Buyer {
@@ -26,11 +26,11 @@ export interface Buyer {
   readonly purse: Purse;
 }
 
-/** What a buyer knows of its own purchases. */
+/** A buyer's own count of its purchases. */
 export interface OwnPurchases {
-  /** Payments that were answered with what they had bought, each once. */
+  /** Payments that were answered with the purchased result, each counted once. */
   served: number;
-  /** Payments whose answer the buyer did not wait for, or did not get: each of them may have been charged. */
+  /** Payments without an answer, because the buyer left or none came. Each of them may have been charged. */
   open: number;
 }
 
@@ -39,20 +39,20 @@ export interface BuyerDeps {
   readonly url: string;
   readonly wares: readonly Ware[];
   readonly rails: readonly RailManifest[];
-  /** Told of everything that comes of a call, in a few words. */
+  /** Called with the outcome of each call, in a few words. */
   readonly note: (what: string) => void;
   readonly signal: AbortSignal;
-  /** Between two calls of one buyer, on average. */
+  /** The average pause between two calls of one buyer. */
   readonly pauseMs: number;
 }
 
 const PATIENCE_MS = 60_000;
-/** Somebody who leaves does so within this time after having paid. */
+/** A buyer who leaves does so within this time after paying. */
 const LEAVES_MS = 60;
 const RETRY_MS = 1000;
 const NEVER = new AbortController().signal;
 
-/** Buys again and again, as its habit is, until the signal ends it. A call in flight is finished. */
+/** Buys repeatedly, according to its habit, until the signal is aborted. A call in flight is finished. */
 export async function trade({ habit, door, purse }: Buyer, deps: BuyerDeps): Promise<OwnPurchases> {
   const { url, wares, rails, note, signal, pauseMs } = deps;
   const bought: OwnPurchases = { served: 0, open: 0 };
@@ -90,7 +90,7 @@ export async function trade({ habit, door, purse }: Buyer, deps: BuyerDeps): Pro
     else if (answer?.outcome !== "refused") bought.open += 1;
   }
 
-  /** Repeats the same payment, as the answers tell; without an answer, it may have been charged. */
+  /** Repeats the same payment as long as the answers say so. Without a final answer, it may have been charged. */
   async function insist(visited: Visit, payment: string): Promise<Answer> {
     for (const givenUp = performance.now() + PATIENCE_MS; ; ) {
       const answer = await visited

@@ -16,24 +16,24 @@ export interface Ware {
   readonly input: unknown;
 }
 
-/** What came of a payment. `later`: the same payment is to be sent again. */
+/** The outcome of a payment. `later`: the same payment must be sent again. */
 export interface Answer {
   readonly outcome: "served" | "later" | "refused";
-  /** Where it was refused: in a word. */
+  /** The reason of a refusal, in one word. */
   readonly what: string;
 }
 
-/** One call, from the question for the price on. */
+/** One call, from the request for the price on. */
 export interface Visit {
-  /** Undefined where no payment was asked for. */
+  /** Undefined when no payment was asked for. */
   readonly challenge: PaymentRequired | undefined;
-  /** What came instead, in a word. */
+  /** The answer in place of a challenge, in one word. */
   readonly what: string;
-  /** Sends a payment, made as the header PAYMENT-SIGNATURE; the same one as often as it is wanted. */
+  /** Sends a payment, given as the value of PAYMENT-SIGNATURE. May be called again with the same one. */
   pay(payment: string, signal: AbortSignal): Promise<Answer>;
 }
 
-/** A way into the shop, as one buyer uses it. */
+/** A protocol for buying, as one buyer uses it. */
 export interface ShopDoor {
   /** @throws when no answer came. */
   visit(ware: Ware): Promise<Visit>;
@@ -71,7 +71,7 @@ function openRest(url: string): ShopDoor {
   };
 }
 
-/** With the official client, which pays in `_meta` (x402 v2, transport MCP). */
+/** Buys with the official MCP client, which pays in `_meta` (x402 v2, transport MCP). */
 function openMcp(url: string): ShopDoor {
   let opened: Promise<Client> | undefined;
   async function connect(): Promise<Client> {
@@ -110,7 +110,7 @@ function openMcp(url: string): ShopDoor {
   };
 }
 
-/** The code of a problem, or the beginning of why a payment was refused. */
+/** The code of a problem, or the first word of a payment's refusal. */
 function codeOf({ structuredContent }: ToolResult): string {
   const [code = "no result"] =
     (textField(structuredContent, "code") ?? textField(structuredContent, "error"))?.split(":") ?? [];
@@ -123,7 +123,7 @@ const STATES: Readonly<Record<string, Answer["outcome"]>> = {
   submitted: "later",
 };
 
-/** A task by itself for each purchase, in the words of A2A 0.3 with the x402 extension. */
+/** Buys with one task for each purchase, in A2A 0.3 with the x402 extension. */
 function openA2a(url: string): ShopDoor {
   async function rpc(method: string, params: object, signal: AbortSignal): Promise<unknown> {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });

@@ -8,14 +8,14 @@ export interface Purse {
   readonly address: Hex;
 }
 
-/** Whole tokens that each buyer gets on a rail: enough for many cheap calls. */
+/** The tokens that each buyer gets on a rail, in whole tokens: enough for many cheap calls. */
 const TOKENS = { usd: 5n, other: 1000n };
 
-/** The rails on which simulated buyers can be given money. */
+/** The rails on which the sandbox can give simulated buyers money. */
 export const fundableRails = (rails: readonly RailManifest[], { rpc }: SandboxDescription): RailManifest[] =>
   rails.filter((rail) => isEvm(rail) && rpc[rail.id] !== undefined);
 
-/** New wallets. */
+/** Creates new wallets. */
 export async function makePurses(count: number): Promise<readonly Purse[]> {
   const { generatePrivateKey, privateKeyToAddress } = await import("viem/accounts");
   return Array.from({ length: count }, () => {
@@ -24,7 +24,7 @@ export async function makePurses(count: number): Promise<readonly Purse[]> {
   });
 }
 
-/** Lets the sandbox's own buyer give each of them the rail's token. */
+/** Sends each wallet the rail's token from the sandbox's own buyer. */
 export async function fund(purses: readonly Purse[], rail: RailManifest, sandbox: SandboxDescription): Promise<void> {
   const { createPublicClient, createWalletClient, defineChain, erc20Abi, http } = await import("viem");
   const { privateKeyToAccount } = await import("viem/accounts");

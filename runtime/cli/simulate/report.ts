@@ -10,7 +10,7 @@ import type { Config } from "../config/config.ts";
 import type { Terminal } from "../terminal.ts";
 import type { OwnPurchases } from "./buyers.ts";
 
-/** A simulated buyer, and what it knows of its own purchases. */
+/** A simulated buyer and its own count of its purchases. */
 export interface SimulatedClient extends OwnPurchases {
   readonly door: Door;
   /** Lower case. */
@@ -26,7 +26,7 @@ export interface SimulatedTrade {
   readonly clients: readonly SimulatedClient[];
 }
 
-/** A payment that was left open is settled, or given up, within so many looks. */
+/** How many checks an open payment has until it must be settled or dropped. */
 const LOOKS = 10;
 const PAUSE_MS = 3000;
 const DAY_MS = 24 * 60 * 60_000;
@@ -35,8 +35,8 @@ const PAGE = 2000;
 const DOORS: readonly Door[] = ["rest", "mcp", "a2a"];
 
 /**
- * Says, rail by rail, what the buyers' payments were to the chain, and what they are in the book, and door by door how many
- * sales the book has and how many the buyers count: they must be the same.
+ * Prints the buyers' payments according to the chain and to the book, rail by rail, and the number of sales according
+ * to the book and to the buyers, door by door. @returns whether they are equal.
  */
 export async function compare(config: Config, trade: SimulatedTrade, { out }: Terminal): Promise<boolean> {
   const { dir, url, rails, from, clients } = trade;
@@ -98,7 +98,10 @@ interface DoorTerms {
   readonly tallies: readonly TallySum[];
 }
 
-/** Who waited for the answers has as many as it paid for; of the others each may have been charged once, or not at all. */
+/**
+ * Buyers who waited have one sale for each payment. Each payment of the others may have been charged once or not at
+ * all.
+ */
 function compareDoor(door: Door, { clients, lines, tallies }: DoorTerms) {
   const here = clients.filter((client) => client.door === door);
   const sums = here.map(({ address, served, open }) => {

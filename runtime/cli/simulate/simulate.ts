@@ -17,22 +17,23 @@ export interface SimulateCommand {
   readonly dir: string;
   readonly buyers: number;
   readonly minutes: number;
-  /** Where the sandbox is. */
+  /** The URL of the sandbox. */
   readonly url: string;
-  /** Seconds between two calls of one buyer, on average. */
+  /** The average pause between two calls of one buyer, in seconds. */
   readonly pause: number;
 }
 
 const TELL_MS = 5000;
-/** What is still being settled when the buyers have gone is waited for. */
+/** How long to wait for settlements after the last call. */
 const SETTLE_MS = 8000;
 const DEAREST_USD = "0.05";
 
 /**
- * Lets buyers trade with a running sandbox over REST, MCP and A2A: stock x402 clients with wallets of their own, some of them
- * without money, some leaving, some sending a payment again. @returns whether what they paid and got, the chains and the book
- * agree in the end.
- * @throws Problem `unavailable` when no sandbox runs there, `bad-request` when it sells nothing that can be bought so.
+ * Lets buyers trade with a running sandbox over REST, MCP and A2A. The buyers are stock x402 clients with wallets of
+ * their own; some have no money, some leave early, some repeat a payment. @returns whether the buyers' counts, the
+ * chains and the book agree in the end.
+ * @throws Problem `unavailable` when no sandbox runs there, `bad-request` when it sells nothing that can be bought this
+ *   way.
  */
 export async function simulate(config: Config, command: SimulateCommand, terminal: Terminal): Promise<boolean> {
   const { dir, buyers: count, minutes, url, pause } = command;
@@ -67,7 +68,7 @@ export async function simulate(config: Config, command: SimulateCommand, termina
   return compare(config, { dir, url, rails, from, clients }, terminal);
 }
 
-/** What can be bought with a POST of its example; none of a job, which takes too long. */
+/** The services that can be bought by posting their example. Jobs take too long and are skipped. */
 function toWare(manifest: Manifest): Ware[] {
   const { price, route, aliases = [], examples, job } = manifest;
   if (price === undefined || job || toAtomic(price, 18) > toAtomic(DEAREST_USD, 18)) return [];

@@ -7,21 +7,21 @@ import { printable, toPrintableJson } from "../call/text.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** What became of one signed offer or receipt. */
+/** The result for one signed offer or receipt. */
 interface Verdict {
   readonly kind: "offer" | "receipt";
   readonly valid: boolean;
-  /** The key that has signed, as a DID URL. */
+  /** The signing key, as a DID URL. */
   readonly signed_by: string;
-  /** What was signed; null when it is not valid. */
+  /** The signed data; null when the signature is not valid. */
   readonly payload: Readonly<Record<string, unknown>> | null;
   readonly error?: string;
 }
 
 /**
- * Checks all signed offers and receipts in a file (x402 extension `offer-receipt`, format `jws`): the signature under the
- * key that the signer's host publishes (did:web), and that this host is the one that sold. Prints one line for each.
- * Gives the exit code. @throws Problem `bad-request` when the file holds none.
+ * Checks all signed offers and receipts in a file (x402 extension `offer-receipt`, format `jws`): the signature against
+ * the key that the signer's host publishes (did:web), and that this host is the seller. Prints one line for each.
+ * Returns the exit code. @throws Problem `bad-request` when the file holds none.
  */
 export async function runVerify({ file, json }: { file: string; json: boolean }, terminal: Terminal): Promise<number> {
   const proofs = findProofs(await read(file));
@@ -34,7 +34,7 @@ export async function runVerify({ file, json }: { file: string; json: boolean },
   return verdicts.every(({ valid }) => valid) ? EXIT.ok : EXIT.failed;
 }
 
-/** JSON, or base64 of JSON as in the headers PAYMENT-RESPONSE and PAYMENT-REQUIRED. */
+/** Reads JSON, or base64 of JSON as in the headers PAYMENT-RESPONSE and PAYMENT-REQUIRED. */
 async function read(file: string): Promise<unknown> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new Problem("bad-request", `cannot read ${file} (${error.code})`);
@@ -43,7 +43,7 @@ async function read(file: string): Promise<unknown> {
     try {
       return JSON.parse(form);
     } catch {
-      // The next form; what is neither has no proof in it.
+      // Not this form: try the next one.
     }
   return undefined;
 }
@@ -76,14 +76,17 @@ async function judge(jws: string, signal: AbortSignal): Promise<Verdict> {
   }
 }
 
-/** The host of a did:web key, and the path below which it sells: `/paid`, or an empty text. @throws Error when it is none. */
+/**
+ * The host in a did:web key, and the path of its base URL: `/paid`, or an empty text. @throws Error when the key is not
+ * a did:web URL.
+ */
 function sellerOf(kid: string): { readonly host: string; readonly path: string } {
   const [, host, path = ""] = /^did:web:([^:#/]+)((?::[\w.~-]+)*)(?:#|$)/.exec(kid) ?? [];
   if (host === undefined) throw new Error(`"${kid}" is no key of a host (did:web)`);
   return { host: decodeURIComponent(host), path: path.replaceAll(":", "/") };
 }
 
-/** The public key that the host publishes (did:web, section 3.2): by https, but for this machine. */
+/** The public key that the host publishes (did:web, section 3.2). Fetched over https, except from this machine. */
 async function findKey(kid: string, signal: AbortSignal): Promise<JWK> {
   const { host, path } = sellerOf(kid);
   const { hostname } = new URL(`https://${host}`);

@@ -9,7 +9,7 @@ import { createBookAccess } from "../monitor/book-access.ts";
 
 type StoreConfig = Pick<Config, "dataDir" | "redisUrl">;
 
-/** A message that its receiver has not taken. */
+/** A message that its receiver has not accepted. */
 export interface WebhookRow {
   readonly state: "waiting" | "given-up";
   readonly endpoint: string;
@@ -17,11 +17,14 @@ export interface WebhookRow {
   readonly type: string;
   readonly failures: number;
   readonly reason: string | null;
-  /** ISO 8601; null when it is not tried again. */
+  /** ISO 8601; null when it will not be sent again. */
   readonly next: string | null;
 }
 
-/** What waits for receivers, and what was given up within the last month. @throws Problem `unavailable`. */
+/**
+ * The messages that wait for delivery, and those that failed finally within the last month. @throws Problem
+ * `unavailable`.
+ */
 export async function listWebhooks(
   config: StoreConfig,
   { webhooks = [] }: SiteManifest,
@@ -47,13 +50,13 @@ function toRow({ endpoint, event, failures, reason, notBefore }: Delivery, state
   return { state, endpoint, id: event.id, type: event.type, failures, reason: reason ?? null, next };
 }
 
-/** What is to be told again. */
+/** The messages to send again. */
 export interface Resend {
-  /** Ids of messages, sales or refunds; transactions, jobs and request ids of the book are good, too. */
+  /** Ids of messages, sales or refunds; also transactions, job ids and request ids in the book. */
   readonly ids: readonly string[];
-  /** Everything that was given up. */
+  /** All messages that failed finally. */
   readonly givenUp: boolean;
-  /** Every line of the book since then: Unix milliseconds. */
+  /** All lines of the book since this time, in Unix milliseconds. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
@@ -61,8 +64,8 @@ export interface Resend {
 const PAGE = 500;
 
 /**
- * Puts messages on record again; a running server sends them within seconds, a stopped one when it runs.
- * @returns how many. @throws Problem `not-found` for an id that nothing has; `unavailable`.
+ * Stores messages to be sent again. A running server sends them within seconds, otherwise the next one does.
+ * @returns how many. @throws Problem `not-found` for an unknown id; `unavailable`.
  */
 export async function resendWebhooks(
   config: StoreConfig,
