@@ -1,6 +1,6 @@
 const DEEPEST = 256;
 
-/** Whether data is nested more deeply than any description needs to be, or contains itself. */
+/** Whether data is nested more deeply than any API description needs, or contains itself. */
 export function isDeep(data: unknown): boolean {
   const open: (readonly [value: unknown, depth: number])[] = [[data, 0]];
   for (let next = open.pop(); next; next = open.pop()) {

@@ -5,7 +5,7 @@ import { checkExamples } from "../../core/set/examples.ts";
 import { Refused } from "./imported.ts";
 import { toSmallest } from "./smallest-schema.ts";
 
-/** The schemas of a service, and what its examples are made from. */
+/** The schemas of a service, and the values from which its examples are made. */
 export interface ExampleTerms {
   readonly input: unknown;
   readonly output: unknown;
@@ -23,9 +23,9 @@ export interface Example {
 const SEEDS = [1, 2, 3, 5, 8, 13, 21];
 
 /**
- * The first given input that fits, with the first given output that fits; where no input fits, the smallest one that can be
- * made from the schema.
- * @throws Refused where none can be made, or a schema cannot be compiled.
+ * The first given input that fits, with the first given output that fits. When no given input fits, the smallest input
+ * that can be made from the schema.
+ * @throws Refused when none can be made, or a schema cannot be compiled.
  */
 export async function findExample(
   terms: ExampleTerms,
@@ -60,7 +60,7 @@ function compileBoth({ input, output, compile }: ExampleTerms) {
   return { input: compileOne("input", input), output: compileOne("output", output) };
 }
 
-/** An input with the required fields only, always the same for the same schema. */
+/** An input with the required fields only. The same schema always gives the same input. */
 async function derive({ input, documents }: ExampleTerms, fits: (value: unknown) => boolean): Promise<unknown> {
   if (fits({})) return {};
   const { generateSync } = await import("json-schema-faker");
@@ -78,6 +78,6 @@ function attempt(make: () => unknown): unknown {
   try {
     return make();
   } catch {
-    return undefined; // The next attempt, or none, has a value that fits.
+    return undefined; // Another attempt may have a value that fits.
   }
 }

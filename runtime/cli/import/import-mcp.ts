@@ -19,22 +19,22 @@ export interface McpCommandLine {
   readonly all: boolean;
   readonly price?: string | undefined;
   readonly upstream?: string | undefined;
-  /** The variable with the credential of a server over HTTP. */
+  /** The variable that holds the credential of a server over HTTP. */
   readonly key?: string | undefined;
-  /** The variables that the program gets, besides `PATH`. */
+  /** The variables that are passed to the program, besides `PATH`. */
   readonly variables: readonly string[];
   readonly env: Env;
   readonly isDryRun: boolean;
-  /** Whether the tools that only read are asked for recordings. */
+  /** Whether to record the answers of read-only tools. */
   readonly isLive?: boolean;
 }
 
 const CONNECT_MS = 60_000;
 
 /**
- * Imports tools of an MCP server into a shop; without a selection, lists them.
- * @throws Problem `bad-request` for a selection or a shop that cannot be used, `upstream-failed` for a server that cannot;
- * nothing is written then.
+ * Imports tools of an MCP server into a shop. Without a selection, lists the tools.
+ * @throws Problem `bad-request` for an unusable selection or shop, `upstream-failed` for an unusable server; nothing is
+ *   written then.
  */
 export async function runMcpImport(command: McpCommandLine): Promise<ImportOutcome> {
   const { server, dir, tools: names, all, price, isLive = false, isDryRun } = command;

@@ -16,26 +16,26 @@ export interface OpenApiCommand {
   readonly location: string;
   readonly dir: string;
   readonly selection: Selection;
-  /** Left out: the price of services that are there already stays, and new ones get `USUAL_PRICE`. */
+  /** When omitted, existing services keep their price and new ones get `USUAL_PRICE`. */
   readonly price?: string | undefined;
-  /** Left out: made from the document's title. */
+  /** When omitted, derived from the document's title. */
   readonly upstream?: string | undefined;
   readonly isDryRun: boolean;
-  /** Whether the API is asked for recordings of what only reads, with the credentials of this environment. */
+  /** Set to record the answers of read-only operations, with the credentials of this environment. */
   readonly live?: { readonly env: Env } | undefined;
 }
 
-/** What an imported service costs where nobody has said. */
+/** The price of an imported service when none is given. */
 export const USUAL_PRICE = "0.01";
 
 /** What a command of `payphone import` prints. */
 export interface ImportOutcome {
   readonly report: string;
-  /** Whether something that was asked for could not be taken. */
+  /** Whether something that was selected could not be imported. */
   readonly isPartial: boolean;
 }
 
-/** A document and what was chosen of it. */
+/** A document and the selection from it. */
 export interface OpenedDocument {
   readonly read: ReadDocument;
   readonly pointers: Pointers;
@@ -44,7 +44,7 @@ export interface OpenedDocument {
   readonly upstream: string;
 }
 
-/** @throws Problem `bad-request` for a document or a selection that cannot be used; `upstream-failed`. */
+/** @throws Problem `bad-request` for an unusable document or selection; `upstream-failed`. */
 export async function openDocument({
   location,
   selection,
@@ -61,9 +61,9 @@ export async function openDocument({
 }
 
 /**
- * Imports operations of an OpenAPI document into a shop; without a selection, lists them.
- * @param opened the document, where it was opened before.
- * @throws Problem `bad-request` for a document, a selection or a shop that cannot be used; nothing is written then.
+ * Imports operations of an OpenAPI document into a shop. Without a selection, lists the operations.
+ * @param opened the document, when it was opened before.
+ * @throws Problem `bad-request` for an unusable document, selection or shop; nothing is written then.
  */
 export async function runOpenApiImport(command: OpenApiCommand, opened?: OpenedDocument): Promise<ImportOutcome> {
   const { location, dir, selection, price, isDryRun } = command;

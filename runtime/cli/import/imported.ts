@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../core/json.ts";
 
-/** What a source offers, as the files of a shop. Nothing is written yet. */
+/** The offer of a source as files of a shop. Nothing is written yet. */
 export interface Imported {
   /** The file or URL that was read, or the command that was started. */
   readonly source: string;
@@ -10,9 +10,9 @@ export interface Imported {
   /** Schemas that services refer to, by name. */
   readonly schemas: ReadonlyMap<string, JsonObject>;
   readonly refused: readonly LeftOut[];
-  /** The ids of everything that the source offers, selected or not. */
+  /** The ids of all services that the source offers, selected or not. */
   readonly offered: readonly string[];
-  /** What the operator should know, one sentence each. */
+  /** Notes for the operator, one sentence each. */
   readonly notes: readonly string[];
 }
 
@@ -21,24 +21,24 @@ export type UpstreamEntry = JsonObject & { readonly id: string; readonly title: 
 
 /** One service of a source, as a manifest. */
 export interface ImportedService {
-  /** What the source calls it. */
+  /** Its name in the source. */
   readonly name: string;
   readonly manifest: ImportedManifest;
-  /** Whether the example's input was made from the schema, because the source has none. */
+  /** Whether the example's input was derived from the schema, because the source has no example. */
   readonly isDerived: boolean;
 }
 
 /** The keys of a manifest, in the order in which they are written. */
 export type ImportedManifest = JsonObject & { readonly id: string; readonly input: unknown; readonly output: unknown };
 
-/** What cannot be taken. */
+/** Something that cannot be imported. */
 export interface LeftOut {
   readonly name: string;
   /** Completes "it is left out, because …". */
   readonly reason: string;
 }
 
-/** The reason why one operation or tool cannot be taken. */
+/** Thrown when one operation or tool cannot be imported; the message is the reason. */
 export class Refused extends Error {
   override readonly name = "Refused";
 }

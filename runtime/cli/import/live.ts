@@ -3,7 +3,7 @@ import type { Env } from "../config/reader.ts";
 import type { ImportedManifest } from "./imported.ts";
 import type { AppliedImport } from "./shop/apply.ts";
 
-/** What an import prints. */
+/** The outcome of an import. */
 interface Outcome {
   readonly report: string;
   readonly isPartial: boolean;
@@ -11,11 +11,14 @@ interface Outcome {
 
 export interface LiveTerms {
   readonly dir: string;
-  /** The variables with credentials; undefined where nothing is to be recorded. */
+  /** The variables with credentials; undefined when nothing is to be recorded. */
   readonly env: Env | undefined;
 }
 
-/** Records the examples of what only reads: an example must not order, change or delete anything. */
+/**
+ * Records the examples of read-only services. All others are skipped, because an example must not order, change or
+ * delete anything.
+ */
 export async function recordLive(
   outcome: Outcome,
   { services, upstreams }: AppliedImport,

@@ -7,7 +7,7 @@ const words = (text: string): string[] =>
     .split(/[^A-Za-z0-9]+/)
     .filter((word) => word !== "");
 
-/** Shortens a name to a length; the end of a digest keeps it apart from others that begin alike. */
+/** Shortens a name to a length. A digest at the end distinguishes names that begin alike. */
 function shorten(name: string, most: number, separator: string): string {
   if (name.length <= most) return name;
   const digest = createHash("sha256").update(name).digest("hex").slice(0, 6);
@@ -21,7 +21,7 @@ export function toServiceId(upstream: string, name: string): string {
   return shorten(rest === own || rest.startsWith(`${own}_`) ? rest : `${own}_${rest}`, 64, "_");
 }
 
-/** What to know about services whose names are made of the same words, one sentence for all. */
+/** A note about services whose names consist of the same words, one sentence for all. */
 export function toClashNotes<T extends { readonly name: string }>(
   upstream: string,
   ids: ReadonlyMap<T, string>,
@@ -41,7 +41,9 @@ export function toServicePath(upstream: string, id: string): string {
   return `/v1/${toWord(upstream)}/${rest.replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "")}`;
 }
 
-/** Lower-case letters, digits and single dashes, at most 32 characters; empty when there is no letter and no digit. */
+/**
+ * Lower-case letters, digits and single dashes, at most 32 characters; empty when the text has no letter and no digit.
+ */
 export const toWord = (text: string): string => words(text).join("-").toLowerCase().slice(0, 32).replace(/-$/, "");
 
 /** `pet-item` of `petstore` is `PetstorePetItem`. */
@@ -56,7 +58,7 @@ const toPascalCase = (text: string): string =>
     .map((word) => word[0]?.toUpperCase() + word.slice(1))
     .join("");
 
-/** A name that templates can hold: letters, digits and underscores, no digit first. */
+/** A field name that templates accept: letters, digits and underscores, not beginning with a digit. */
 export function toFieldName(text: string): string {
   const plain = toAscii(text)
     .replaceAll(/[^A-Za-z0-9_]+/g, "_")
@@ -64,11 +66,14 @@ export function toFieldName(text: string): string {
   return /^[A-Za-z]/.test(plain) ? plain : `f_${plain}`;
 }
 
-/** An environment variable: `pet-store` with `KEY` is `PET_STORE_KEY`. */
+/** The name of an environment variable: `pet-store` with `KEY` is `PET_STORE_KEY`. */
 export const toVariable = (id: string, what: string): string =>
   `${/^\d/.test(id) ? "API_" : ""}${id.replaceAll("-", "_").toUpperCase()}_${what}`;
 
-/** Gives a wanted name, with a number behind it when it is taken. Names that differ in capitals only are the same. */
+/**
+ * Returns a function that gives a wanted name, with a number appended when it is taken. Names are compared without
+ * case.
+ */
 export function createNames(taken: Iterable<string> = []): (wanted: string, separator?: string) => string {
   const known = new Set([...taken].map((name) => name.toLowerCase()));
   return (wanted, separator = "") => {
@@ -96,7 +101,7 @@ const toAscii = (text: string): string =>
     .normalize("NFKD")
     .replaceAll(/[^ -~]/g, "");
 
-/** Without characters beyond Latin-1: typographic quotes and dashes become plain ones, others are left out. */
+/** The text in Latin-1: typographic quotes and dashes become plain ones, other characters are dropped. */
 const toLatin = (text: string): string =>
   text.replaceAll(/\p{Cc}/gu, " ").replaceAll(/[^\0-\xff]|\u00A0/gu, (character) => TYPOGRAPHIC[character] ?? "");
 
@@ -116,7 +121,7 @@ export function toDescription(text: string, fallback: string): { readonly text: 
   return { text: cut(plain, 450, " ..."), isCut: plain.length > 450 };
 }
 
-/** Text without the marks of HTML and of Markdown. */
+/** The text without HTML and Markdown markup. */
 const toPlainText = (text: string): string =>
   text
     .replaceAll(/<[a-zA-Z/!][^>]*>/g, " ")

@@ -5,7 +5,7 @@ import type { PartChange } from "./shop/merge.ts";
 import type { FilePlan } from "./shop/plan.ts";
 import { variablesOf } from "./variables.ts";
 
-/** What a source offers, as a row of the table to choose from. */
+/** A service of a source, as a row of the table to choose from. */
 export interface OfferRow {
   readonly name: string;
   /** `GET /pets`, or the word for a tool. */
@@ -15,7 +15,7 @@ export interface OfferRow {
 }
 
 const MOST_LISTED = 20;
-/** What the models behind MCP clients choose well from. */
+/** How many tools the models behind MCP clients can choose from reliably. */
 const MOST_TOOLS = 40;
 
 /** The table to choose from, and how to choose. @param how the command line with a selection. */
@@ -25,7 +25,7 @@ export function toOfferTable(offers: readonly OfferRow[], what: string, how: rea
   return toText([`${what} offers ${offers.length}; nothing is imported unless it is named:`, "", ...table, "", ...how]);
 }
 
-/** What an import did, what it left out and why, and what to run next. */
+/** The result of an import: what was written, what was omitted and why, and what to run next. */
 export function toImportReport(applied: AppliedImport, isDryRun: boolean): string {
   const { services, refused, plans, site, gone, total, faults, imported } = applied;
   const all = [...site, ...plans];
@@ -108,10 +108,10 @@ function toNext({ services, upstreams }: AppliedImport): string[] {
 const toVariables = (entry: UpstreamEntry): string[] =>
   variablesOf(entry).map(({ name, what }) => `set ${name}, ${what} (in the environment or in .env)`);
 
-/** Lines for a terminal: what a source calls itself cannot move the cursor, or break a line. */
+/** Lines for a terminal, without control characters: names from a source cannot move the cursor or break a line. */
 const toText = (lines: readonly string[]): string => lines.map((line) => line.replaceAll(/\p{Cc}/gu, " ")).join("\n");
 
-/** For a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 function toShort(value: unknown): string {

@@ -5,9 +5,9 @@ const LISTS = ["anyOf", "oneOf"] as const;
 const ANNOTATIONS = ["title", "description", "deprecated", "readOnly", "writeOnly"];
 
 /**
- * A schema without references and branches, of the smallest values that fit: only the fields that are required, and one
- * branch of each choice.
- * @param documents by name. @param choice which branch: the first of them, the second …
+ * A schema, without references and branches, of the smallest values that fit: the required fields only, and one branch
+ * of each choice.
+ * @param documents by name. @param choice the index of the branch.
  */
 export function toSmallest(
   schema: unknown,
@@ -35,7 +35,10 @@ export function toSmallest(
   };
 }
 
-/** The schema with all that it refers to and is made of in one. What comes later counts, fields are added up. */
+/**
+ * Merges a schema with everything that it references or combines. Later keywords override earlier ones, and fields are
+ * united.
+ */
 function merge(schema: unknown, documents: ReadonlyMap<string, object>, choice: number, depth: number): JsonObject {
   if (!isObject(schema) || depth > DEEPEST) return {};
   const { $ref, allOf, anyOf, oneOf, ...own } = schema;

@@ -2,14 +2,14 @@ import { isObject } from "../../core/json.ts";
 import { type KeyManifest, keysOf } from "../../core/upstream/keys.ts";
 import type { UpstreamEntry } from "./imported.ts";
 
-/** A variable of the environment that an operator sets. */
+/** An environment variable that an operator sets. */
 export interface Variable {
   readonly name: string;
   /** What it holds. */
   readonly what: string;
 }
 
-/** The variables that an upstream cannot do without: its address where the source names none, and its credentials. */
+/** The variables that an upstream requires: its address when the source names none, and its credentials. */
 export function variablesOf(entry: UpstreamEntry): readonly Variable[] {
   const { title, url, variable, env, mcp } = entry;
   const isUnnamed = url === undefined && typeof variable === "string";
@@ -17,7 +17,7 @@ export function variablesOf(entry: UpstreamEntry): readonly Variable[] {
     ...(isUnnamed ? [{ name: variable, what: `the address of ${title}` }] : []),
     ...keysOf(entry as object)
       .filter(isObject)
-      .map((key) => toVariable(key, title)), // As importers have written them.
+      .map((key) => toVariable(key, title)), // Named like this by the importers.
     ...(mcp === "stdio" && Array.isArray(env)
       ? env.map((name) => ({ name: String(name), what: `a variable of ${title}` }))
       : []),

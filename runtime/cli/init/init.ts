@@ -14,15 +14,18 @@ import { fillTemplate } from "./template.ts";
 export interface InitCommand {
   /** The folder of the new shop; its name becomes the site's. */
   readonly dir: string;
-  /** Who sells. Default: asked for on a terminal, else git's user or this machine's. */
+  /** The seller. Default: asked on a terminal, otherwise git's user or this machine's. */
   readonly owner?: string | undefined;
-  /** Where buyers reach the owner. */
+  /** The owner's contact for buyers. */
   readonly url?: string | undefined;
   /** Whether buyers pay on test networks. */
   readonly testnet?: boolean;
 }
 
-/** Writes a new shop that sells one service. @returns what to do next. @throws Problem `bad-request`; nothing is written then. */
+/**
+ * Writes a new shop that sells one service. @returns what to do next. @throws Problem `bad-request`; nothing is written
+ * then.
+ */
 export async function runInit({ dir, owner, url, testnet = false }: InitCommand): Promise<string> {
   const shop = resolve(dir);
   const name = basename(shop);
@@ -58,11 +61,11 @@ async function refuseFull(shop: string, dir: string): Promise<void> {
 interface Question {
   readonly question: string;
   readonly given: string | undefined;
-  /** What is taken when nobody answers. */
+  /** The default answer. */
   readonly usual: string;
 }
 
-/** Asks on a terminal for what was not given; elsewhere the usual answers are taken. */
+/** Asks on a terminal for missing values; elsewhere the default answers are used. */
 async function ask(questions: readonly Question[]): Promise<readonly string[]> {
   if (!process.stdin.isTTY) return questions.map(({ given, usual }) => given ?? usual);
   const dialogue = createInterface({ input: process.stdin, output: process.stderr });
@@ -73,7 +76,7 @@ async function ask(questions: readonly Question[]): Promise<readonly string[]> {
   return answers;
 }
 
-/** The name that git signs commits with, or this machine's user. */
+/** The name in git's configuration, or this machine's user. */
 async function findOwner(): Promise<string> {
   const { stdout } = await promisify(execFile)("git", ["config", "user.name"]).catch(() => ({ stdout: "" }));
   return stdout.trim() || userInfo().username;
@@ -87,7 +90,7 @@ async function writeAll(shop: string, files: ReadonlyMap<string, string>): Promi
   }
 }
 
-/** `my-shop` is `My shop`. */
+/** `my-shop` becomes `My shop`. */
 const toTitle = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");
 
 const toNextSteps = (folder: string): string =>

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import packageJson from "../../../package.json" with { type: "json" };
 
-/** The folder of the package; in an installed payphone, this module is below its `dist`. */
+/** The folder of the package. In an installed payphone, this module is below the package's `dist`. */
 const BUILD: string = join(import.meta.dirname, "../../..");
 const PACKAGE = basename(BUILD) === "dist" ? dirname(BUILD) : BUILD;
 const MODULES = `${sep}node_modules${sep}`;
 
 /**
- * How the package.json of a new shop names payphone: where this one was installed from. A file or folder is named relative
- * to the shop.
+ * The specifier of the dependency on payphone in a new shop's package.json. It names the source from which this
+ * payphone was installed; a file or folder is named relative to the shop.
  */
 export function toSource(shop: string, folder: string = PACKAGE): string {
   const toFile = (path: string): string => `file:${relative(shop, path)}`;
@@ -21,7 +21,7 @@ export function toSource(shop: string, folder: string = PACKAGE): string {
   return isRegistry ? `^${packageJson.version}` : resolved;
 }
 
-/** Where npm has installed a package from, by its own note; undefined where another program has installed it. */
+/** The source that npm recorded when it installed a package; undefined when another program installed it. */
 function readResolved(home: string, path: string): string | undefined {
   try {
     const { packages } = JSON.parse(readFileSync(join(home, "node_modules/.package-lock.json"), "utf8")) as {

@@ -3,20 +3,20 @@ import { dirname, join } from "node:path";
 
 const FOLDER = join(import.meta.dirname, "shop");
 
-/** The blanks of the new shop's files. */
+/** The placeholders of a new shop's files. */
 export interface Blanks {
-  /** The folder's name, and the site's. */
+  /** The name of the folder and of the site. */
   readonly name: string;
   readonly title: string;
   /** As YAML. */
   readonly owner: string;
   /** As YAML. */
   readonly contact: string;
-  /** As JSON: what package.json depends on. */
+  /** As JSON: the value for the dependency `payphone` in package.json. */
   readonly payphone: string;
 }
 
-/** The blanks about money. */
+/** The placeholders about money. */
 interface MoneyBlanks {
   /** The part of _site.yaml. */
   readonly rails: string;
@@ -28,7 +28,7 @@ interface MoneyBlanks {
   readonly facilitator: string;
 }
 
-/** @param isTest whether buyers pay on test networks, with money that is worth nothing. */
+/** @param isTest whether buyers pay on test networks, with worthless money. */
 function toMoneyBlanks(isTest: boolean): MoneyBlanks {
   const read = (file: string): string => readFileSync(join(import.meta.dirname, file), "utf8").trim();
   if (!isTest) return { rails: read("real-rails.yaml"), ...REAL };
@@ -55,8 +55,8 @@ const TEST: Omit<MoneyBlanks, "rails"> = {
 };
 
 /**
- * The files of a new shop, by path. Those in `shop/` end with `.txt`, so that nothing takes them for code or settings of
- * payphone, and a leading dot is spelt.
+ * The files of a new shop, by path. The templates in `shop/` end in `.txt`, so that no tool takes them for code or
+ * settings of payphone, and spell out a leading dot.
  */
 export function fillTemplate(own: Blanks, isTest: boolean): ReadonlyMap<string, string> {
   const blanks: Readonly<Record<string, string>> = { ...own, ...toMoneyBlanks(isTest) };

@@ -4,10 +4,10 @@ import { type Fault, faultAt } from "../../core/set/faults.ts";
 import type { SiteManifest } from "../../core/set/manifest.ts";
 import { ANCHOR_RAILS } from "../config/serve.ts";
 
-/** A host that notes which of its capabilities are taken. */
+/** A host that records which of its capabilities are taken. */
 export interface NotingHost {
   readonly host: Host;
-  /** What was taken since the last call, by the names in `Host`. */
+  /** The capabilities taken since the last call, by their names in `Host`. */
   readonly collect: () => ReadonlySet<string>;
 }
 
@@ -29,7 +29,7 @@ export function noteCapabilities(host: Host): NotingHost {
   };
 }
 
-/** The fault of a service that anchors in a site without the chain for it. */
+/** The fault of a service that writes anchors although the site lacks a rail for it. */
 export function checkAnchorRail(
   draft: Draft,
   taken: ReadonlySet<string>,

@@ -4,9 +4,9 @@ import { silentLog } from "../../core/silent-log.ts";
 import { type Lent, loadPlugins, loadSet, type ManifestSet } from "./load.ts";
 
 /**
- * Finds every fault of manifests, schemas, examples and plugins. Plugins are imported and set up with a host that opens
- * nothing.
- * @param env the variables that plugins may read; a plugin must cope with unset ones.
+ * Finds every fault of manifests, schemas, examples and plugins. Plugins are imported and set up with a host that
+ * connects to nothing.
+ * @param env the variables that plugins may read; a plugin must work without them.
  */
 export async function checkDir(
   dir: string,
@@ -16,15 +16,15 @@ export async function checkDir(
   return (await tryPlugins(set, env)).faults;
 }
 
-/** What a trial of a set's plugins shows. */
+/** The result of trying a set's plugins. */
 export interface PluginTrial {
   /** All faults of the set and its plugins, in the report's order. */
   readonly faults: readonly Fault[];
-  /** The capabilities of the host that the services take, by their names in `Host`. */
+  /** The capabilities that the services take from `Host`, by their names. */
   readonly capabilities: ReadonlySet<string>;
 }
 
-/** Sets the plugins of a set up with a host that opens nothing. @param env the variables that plugins may read. */
+/** Sets up a set's plugins with a host that connects to nothing. @param env the variables that plugins may read. */
 export async function tryPlugins(
   set: ManifestSet,
   env: Readonly<Record<string, string | undefined>>,
@@ -45,7 +45,7 @@ export function toFaultReport(faults: readonly Fault[]): string {
 /** The error that ends a command because of a set's faults. */
 export const toFaultProblem = (faults: readonly Fault[]): Problem => new Problem("bad-request", toFaultReport(faults));
 
-/** A host for checks: what plugins may use during setup works; every other capability throws when it is called. */
+/** A host for checks. The functions that plugins may call during setup work; all others throw. */
 export function toIdleLent({ site }: ManifestSet): Omit<Lent, "env"> {
   return {
     host: {
@@ -69,7 +69,8 @@ export function toIdleLent({ site }: ManifestSet): Omit<Lent, "env"> {
 /** A capability whose every method throws. */
 function idle<Capability extends object>(name: string): Capability {
   const get = (_target: object, method: string | symbol): (() => never) | undefined => {
-    if (typeof method === "symbol" || method === "then") return undefined; // Awaiting it is no call of it.
+    // `await` looks for `then`, which is not a call.
+    if (typeof method === "symbol" || method === "then") return undefined;
     return () => {
       throw new Error(`${name}.${method}() was called during setup; call it in a handler`);
     };

@@ -17,8 +17,8 @@ const TABLES: Readonly<Record<string, (manifests: readonly Manifest[]) => string
 };
 
 /**
- * The READMEs of a directory with their generated tables renewed, by file name; files that do not exist are left out.
- * A table stands between `<!-- generated: the keys of a manifest -->` and `<!-- end -->`.
+ * The READMEs of a directory with renewed generated tables, by file name; missing files are skipped. A table is between
+ * `<!-- generated: the keys of a manifest -->` and `<!-- end -->`.
  */
 export async function renewTables(dir: string, manifests: readonly Manifest[]): Promise<ReadonlyMap<string, string>> {
   const texts = READMES.map(async (file) => {
@@ -41,7 +41,7 @@ function toKeyTable(schema: object): string {
   return ["| Key | Needed | What it says |", "|---|---|---|", ...toRows(schema, ""), ""].join("\n");
 }
 
-/** One row for each key in the schema's order, each followed by the rows of its own keys. */
+/** One row for each key in the schema's order, followed by the rows of the keys within it. */
 function toRows(schema: unknown, prefix: string): string[] {
   if (!isObject(schema) || !isObject(schema.properties)) return [];
   const required = (schema.required ?? []) as readonly string[];

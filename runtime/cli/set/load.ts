@@ -30,7 +30,7 @@ import { readSet } from "./read-set.ts";
 export interface ManifestSet {
   /** Absolute, without symbolic links. */
   readonly dir: string;
-  /** The shop's folder: `dir`, or that of which `dir` is a copy. */
+  /** The shop's folder: `dir` itself, or the folder that `dir` is a copy of. */
   readonly home: string;
   readonly site: SiteManifest;
   /** By file name. */
@@ -42,14 +42,14 @@ export interface ManifestSet {
   readonly drafts: readonly Draft[];
   /** In the report's order. Faults of plugins come from `loadPlugins`. */
   readonly faults: readonly Fault[];
-  /** Whether the set was known to be sound, and manifests, schemas and examples were not checked again. */
+  /** Whether the set is known to have no faults, so that manifests, schemas and examples were not checked again. */
   readonly isKnown: boolean;
 }
 
 /**
  * Reads `manifests/` and `schemas/` of a directory and finds all their faults.
- * @param isKnown whether an earlier check found no fault, of the plugins either, and no file has changed since.
- * @param home the shop's folder, where `dir` is a copy of it.
+ * @param isKnown whether an earlier check found no fault, in plugins either, and no file has changed since.
+ * @param home the shop's folder, when `dir` is a copy of it.
  */
 export async function loadSet(dir: string, isKnown = false, home = dir): Promise<ManifestSet> {
   const root = await toRealPath(dir);
@@ -64,7 +64,7 @@ export async function loadSet(dir: string, isKnown = false, home = dir): Promise
   return {
     dir: root,
     home: await toRealPath(home),
-    // The casts hold where there are no faults, as the interface says.
+    // The casts are valid when there are no faults, as the interface says.
     site: deepFreeze(isTest && site ? sayTestMoney(site.draft.data) : (site?.draft.data ?? {})) as SiteManifest,
     manifests: drafts.map(
       ({ data }) => deepFreeze(isTest && data.price !== undefined ? sayTestMoney(data) : data) as Manifest,
@@ -89,8 +89,8 @@ export async function loadSet(dir: string, isKnown = false, home = dir): Promise
 const toRealPath = (dir: string): Promise<string> => realpath(dir).catch(() => resolve(dir));
 
 /**
- * What plugins are given. A plugin gets only the variables that its manifests name under `needs`, as far as they are
- * set, and only the upstreams that they name.
+ * What plugins are given. A plugin gets only the variables that its manifests name under `needs`, when they are set,
+ * and only the upstreams that they name.
  */
 export interface Lent {
   readonly host: Omit<Host, "cache" | "env" | "upstream">;
@@ -104,15 +104,15 @@ export interface Lent {
 export interface LoadedPlugins {
   /** By `plugin.handler`. */
   readonly handlers: ReadonlyMap<string, AnyHandler>;
-  /** The capabilities of the host that the handlers and their plugins' setups took, by their names in `Host`. */
+  /** The capabilities that handlers and setups have taken from `Host`, by their names. */
   readonly capabilities: ReadonlySet<string>;
   /** In the report's order. */
   readonly faults: readonly Fault[];
 }
 
 /**
- * Imports and sets up the plugins that the set's manifests name. Each fault stands at the `handler` of a manifest.
- * A plugin whose files are those of an earlier import is set up again from the same module.
+ * Imports and sets up the plugins that the set's manifests name. Each fault is placed at the `handler` of a manifest. A
+ * plugin whose files are unchanged since an earlier import is set up again from the same module.
  */
 export async function loadPlugins(set: ManifestSet, lent: Lent): Promise<LoadedPlugins> {
   const users = Map.groupBy(
@@ -130,7 +130,7 @@ export async function loadPlugins(set: ManifestSet, lent: Lent): Promise<LoadedP
   };
 }
 
-/** Loads one plugin. A fault of its setup is reported once, at the first manifest that names it. */
+/** Loads one plugin. A fault of its setup is reported once, at the first manifest that names the plugin. */
 async function loadPlugin(
   name: string,
   drafts: readonly Draft[],
@@ -156,7 +156,7 @@ async function loadPlugin(
     });
     const complaint = explainPlugin(module.default, name);
     if (complaint !== undefined) return fail("plugin-invalid", `${file}: ${complaint}`);
-    const plugin = module.default as Plugin<unknown>; // As `explainPlugin` has found.
+    const plugin = module.default as Plugin<unknown>; // `explainPlugin` has checked this.
     const { host, collect } = noteCapabilities(toHost(name, drafts, lent));
     const handlers = await plugin.setup(host);
     if (!isObject(handlers)) return fail("plugin-invalid", `${file}: its setup returns no handlers`);
@@ -169,7 +169,7 @@ async function loadPlugin(
   }
 }
 
-/** Reads the handlers that manifests name, and no others. */
+/** Reads only the handlers that manifests name. */
 function bind(
   drafts: readonly Draft[],
   handlers: Readonly<Record<string, unknown>>,
@@ -191,7 +191,7 @@ function bind(
   };
 }
 
-/** The host of one plugin. It inherits from the common host, whose getters open a capability at its first use. */
+/** The host of one plugin. It inherits from the common host, whose getters open a capability on first use. */
 function toHost(name: string, drafts: readonly Draft[], { host, cacheOf, env, upstreams }: Lent): Host {
   const needs = new Set(drafts.flatMap(({ data }) => data.needs ?? []));
   const own = Object.fromEntries([...needs].flatMap((need) => (env[need] === undefined ? [] : [[need, env[need]]])));

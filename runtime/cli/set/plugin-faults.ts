@@ -1,15 +1,15 @@
 import { sep } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Where an error of a plugin arose. */
+/** The place of an error in a plugin. */
 export interface FaultPlace {
-  /** Relative to the directory of the set, with `/`. */
+  /** Relative to the set's directory, with `/`. */
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** The first place in a set's own files that an error names: of its syntax, its imports, or what it threw. */
+/** The first place in the set's own files that an error names: a syntax error, a failed import, or a thrown error. */
 export function placeOf(error: unknown, dir: string): FaultPlace | undefined {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const roots = [pathToFileURL(dir + sep).href, dir + sep].map(escapePattern).join("|");
@@ -19,7 +19,7 @@ export function placeOf(error: unknown, dir: string): FaultPlace | undefined {
   return { file: file.replaceAll(sep, "/"), line: Number(line), column: Number(column ?? caretOf(stack)) };
 }
 
-/** The column of the mark that Node draws below the line of a syntax error. */
+/** The column of the caret that Node prints below the line of a syntax error. */
 const caretOf = (stack: string): number => (/^( *)\^/m.exec(stack)?.[1]?.length ?? 0) + 1;
 
 const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

@@ -4,9 +4,12 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { asksFor, importError, packageOf } from "./plugin-packages.ts";
 import { versionedUrl } from "./plugin-versions.ts";
 
-/** The contract beside this module: TypeScript here, JavaScript in the package. */
+/** The plugin contract beside this module: TypeScript here, JavaScript in the package. */
 const CONTRACT = new URL(`../../api/plugin${extname(import.meta.filename)}`, import.meta.url).href;
-/** What plugins call it: its name in the package, and payphone's own plugins' short one. */
+/**
+ * The names by which plugins import the contract: its name in the package, and the short name in payphone's own
+ * plugins.
+ */
 const CONTRACT_NAMES = ["payphone/plugin", "#plugin"];
 const RUNTIME = new URL("../../", import.meta.url).href;
 
@@ -15,16 +18,16 @@ interface Served {
   /** As a URL that ends with a slash. */
   readonly url: string;
   readonly dir: string;
-  /** The shop's folder: `dir`, or that of which `dir` is a copy. Packages are looked for from there. */
+  /** The shop's folder: `dir` itself, or the folder that `dir` is a copy of. Packages are resolved from there. */
   readonly home: string;
 }
 
-/** Module hooks belong to the process, and so does this list: the longest URLs first. */
+/** Module hooks apply to the whole process, and so does this list. The longest URLs come first. */
 let served: readonly Served[] = [];
 
 /**
- * Lets the plugins of a directory import "payphone/plugin" (or "#plugin"), and the packages that the shop asks for.
- * @param home the shop's folder, where `dir` is a copy of it.
+ * Lets the plugins of a directory import "payphone/plugin" (or "#plugin"), and the packages that the shop depends on.
+ * @param home the shop's folder, when `dir` is a copy of it.
  */
 export function admitImports(dir: string, home: string): void {
   if (served.length === 0) registerHooks({ resolve });
@@ -54,7 +57,7 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   throw importError(complaint, specifier, parentURL);
 };
 
-/** A file of a served directory is a module of its own in each of its versions. */
+/** Gives each version of a file in a served directory a URL of its own, and so a module of its own. */
 function toVersioned(resolved: ResolveFnOutput): ResolveFnOutput {
   const { url } = resolved;
   const owner = findServed(url);
@@ -62,7 +65,10 @@ function toVersioned(resolved: ResolveFnOutput): ResolveFnOutput {
   return { ...resolved, url: versionedUrl(fileURLToPath(url), { root: owner.dir, home: owner.home }) };
 }
 
-/** payphone's own shop stands around its runtime, of which there must be one only: two classes of a name are not the same. */
+/**
+ * Excludes payphone's runtime, which payphone's own shop contains. The runtime must exist only once, because two copies
+ * of a class are different classes.
+ */
 const findServed = (url = ""): Served | undefined =>
   url.includes("/node_modules/") || url.startsWith(RUNTIME) ? undefined : served.find((one) => url.startsWith(one.url));
 

@@ -4,14 +4,14 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isObject } from "../../core/json.ts";
 
-/** payphone's name: a shop that `payphone init` has made depends on it, others need not. */
+/** payphone's own package, which a shop need not depend on to import it. */
 const PAYPHONE = "payphone";
 const LISTS = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
 
 /**
- * Whether a shop itself asks for a package: by its package.json, by one above it, or by a workspace of these. npm puts the
- * packages of payphone beside those of the shop; what is there for payphone alone can be gone or another one tomorrow. A shop
- * without a package.json asks for whatever it has. @param home the shop's folder.
+ * Whether a shop itself depends on a package: by its package.json, by one in a folder above, or by a workspace of
+ * these. npm installs payphone's dependencies beside the shop's, and a package that is there only for payphone may
+ * disappear or change. A shop without a package.json may import any package. @param home the shop's folder.
  */
 export function asksFor(specifier: string, home: string): boolean {
   if (isBuiltin(specifier)) return true;
@@ -28,7 +28,7 @@ export const packageOf = (specifier: string): string =>
     .slice(0, specifier.startsWith("@") ? 2 : 1)
     .join("/");
 
-/** An error that arose where a module of a plugin names another one. @param parentUrl of the module. */
+/** An error about an import in a plugin's module. @param parentUrl of the module. */
 export function importError(message: string, specifier: string, parentUrl: string): Error {
   const error = new Error(message);
   const { line, column } = findImport(specifier, fileURLToPath(parentUrl));
@@ -44,7 +44,7 @@ function findImport(specifier: string, file: string): { readonly line: number; r
   return { line: Math.max(at, 0) + 1, column: (columns[0] ?? 0) + 1 };
 }
 
-/** The package.json files of a folder and of those above it, with those of their workspaces. */
+/** The package.json files of a folder and of the folders above it, with those of their workspaces. */
 function* filesAbove(home: string): Generator<string> {
   for (let dir = home; ; dir = dirname(dir)) {
     const file = join(dir, "package.json");
@@ -61,14 +61,14 @@ function workspacesIn(file: string): readonly string[] {
   return Array.isArray(workspaces) ? workspaces.filter((entry) => typeof entry === "string") : [];
 }
 
-/** The package's own name, and those that it depends on. */
+/** The names of the package and of its dependencies. */
 function namesIn(file: string): ReadonlySet<string> {
   const found = read(file);
   const lists = LISTS.flatMap((list) => (isObject(found[list]) ? Object.keys(found[list]) : []));
   return new Set([...lists, ...(typeof found.name === "string" ? [found.name] : [])]);
 }
 
-/** Nothing, where it is no JSON object: npm says so. */
+/** An empty object when the file is not a JSON object; npm reports such a file. */
 function read(file: string): Readonly<Record<string, unknown>> {
   try {
     const found: unknown = JSON.parse(readFileSync(file, "utf8"));

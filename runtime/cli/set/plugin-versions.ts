@@ -5,10 +5,10 @@ import { dirname, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
- * Node keeps a module for ever under its URL. A plugin's file is therefore imported under a digest of everything that
- * decides what it is: itself, what it imports relatively, and the data beside it. A change makes a new module of the file
- * and of those that import it; every other module stays the one that it was, also when the file is read from a copy of
- * its shop.
+ * The URL under which a plugin's file is imported. Node keeps a module for ever under its URL, so the URL contains a
+ * digest of everything that determines the module: the file, its relative imports, and the data files beside it. After
+ * a change, only the changed file and the files that import it become new modules, also when the file is read from a
+ * copy of its shop.
  */
 export function versionedUrl(file: string, { root, home }: PluginPlace): string {
   const version = versionOf(file, root);
@@ -20,27 +20,31 @@ export function versionedUrl(file: string, { root, home }: PluginPlace): string 
   return failures === undefined ? url : `${url}.${failures}`;
 }
 
-/** Where a file of plugins stands. */
+/** The place of a plugin's file. */
 export interface PluginPlace {
-  /** The shop's folder, or that of its copy. */
+  /** The shop's folder, or the folder of its copy. */
   readonly root: string;
   /** The shop's folder. */
   readonly home: string;
 }
 
-/** An import that failed is tried anew next time, although no file has changed: a package may be there by then. */
+/**
+ * Makes a failed import be tried again the next time, although no file has changed: a package may have been installed
+ * by then.
+ */
 export function noteFailure(url: string): void {
   const plain = url.replace(/(\?v=[0-9a-f]+)\.\d+$/, "$1");
   failed.set(plain, (failed.get(plain) ?? 0) + 1);
 }
 
 /**
- * Reads each file of plugins once while they are loaded, although a file decides the versions of all that import it. What a
- * file changes meanwhile is imported anew next time.
+ * While plugins are loaded, reads each of their files once, although several versions depend on it. Changes of files in
+ * the meantime are noticed by the next load.
  */
 export async function readOnce<T>(load: () => Promise<T>): Promise<T> {
   const own: Reading = { pieces: new Map(), folders: new Map(), urls: new Set() };
-  reading = own; // Of two loads at once, the earlier one may use what the later one reads, and never the other way round.
+  // When two loads overlap, the earlier one may use files that the later one has read, never the reverse.
+  reading = own;
   try {
     return await load();
   } finally {
@@ -49,14 +53,14 @@ export async function readOnce<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** How many modules of plugins this process has imported. None can be unloaded. */
+/** The number of plugin modules that this process has imported. Node cannot unload modules. */
 export const countModules = (): number => imported.size;
 
 /** URLs by path and version. */
 const imported = new Map<string, string>();
 const failed = new Map<string, number>();
 
-/** What a text imports, relatively or by the names in its package's `imports`. Too much does no harm. */
+/** Matches relative imports and imports by the names in the package's `imports`. A false match does no harm. */
 const SPECIFIER = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*["']((?:\.{1,2}\/|#)[^"'\n]+)["']/g;
 const CODE = /\.[cm]?[jt]s$/;
 const DIGITS = 16;
@@ -64,11 +68,11 @@ const DIGITS = 16;
 /** A file as it was read. */
 interface Piece {
   readonly digest: string;
-  /** The files that it imports of its own directory. */
+  /** The files of its own directory that it imports. */
   readonly imports: readonly string[];
 }
 
-/** What a load of plugins has read, and the modules that it has named after that. */
+/** What one load of plugins has read, and the modules whose URLs depend on that. */
 interface Reading {
   /** By path. */
   readonly pieces: Map<string, Piece>;
@@ -77,7 +81,7 @@ interface Reading {
 }
 let reading: Reading | undefined;
 
-/** The files that these files of plugins import of their own shop, themselves included. */
+/** These plugin files and all files of their own shop that they import. */
 export function importedBy(files: readonly string[]): readonly string[] {
   return [...closureOf(files, new Map())];
 }
@@ -91,7 +95,7 @@ function versionOf(file: string, root: string): string {
   return hash.digest("hex").slice(0, DIGITS);
 }
 
-/** The files and everything that they import of their own directory. */
+/** The files and everything that they import from their own directory. */
 function closureOf(files: readonly string[], pieces: Map<string, Piece>, known = new Set<string>()): Set<string> {
   for (const file of files)
     if (!known.has(file)) closureOf(remember(pieces, file, readPiece).imports, pieces, known.add(file));
@@ -128,7 +132,7 @@ function locate(file: string, specifier: string): string | undefined {
   }
 }
 
-/** What is no code in the folders of plugins that the files belong to: tables and texts that they may read. */
+/** The data files in the folders of plugins, such as tables and texts that the plugins may read. */
 function dataBeside(files: ReadonlySet<string>): readonly string[] {
   const folders = new Set([...files].flatMap((file) => /^.*\/plugins\/[^/]+(?=\/)/.exec(toSlashes(file))?.[0] ?? []));
   return [...folders].flatMap((folder) => remember(reading?.folders ?? new Map(), folder, listData));
@@ -141,7 +145,10 @@ const listData = (folder: string): readonly string[] =>
 
 const toSlashes = (path: string): string => path.replaceAll(sep, "/");
 
-/** Empty text for what cannot be read: the import says what is wrong. A pipe might never end. */
+/**
+ * The text of a file; empty when it cannot be read, because the import reports that. Only files are read, since reading
+ * a pipe might never end.
+ */
 function read(file: string): string {
   try {
     return statSync(file).isFile() ? readFileSync(file, "latin1") : "";

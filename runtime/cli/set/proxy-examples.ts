@@ -11,7 +11,7 @@ import { checkExamplesByHandler } from "../../core/set/examples.ts";
 import { type Fault, faultAt } from "../../core/set/faults.ts";
 import { createAddressFinder, explainAddress } from "../../drivers/proxy/address.ts";
 
-/** Checks the examples and the defaults of proxied services by the rules that inputs of callers are held to. */
+/** Checks the examples and defaults of proxied services by the rules for callers' inputs. */
 export const checkProxyExamples = (drafts: readonly Draft[], compile: Compile): Fault[] =>
   drafts.flatMap((draft) => {
     const { request, ...parts } = draft.data.proxy ?? {};
@@ -32,7 +32,7 @@ export const checkProxyExamples = (drafts: readonly Draft[], compile: Compile): 
 
 type Given = "default" | "const" | number;
 
-/** Every input that a manifest itself gives: its examples, and its fields' own values. */
+/** Every input that a manifest contains: its examples and its fields' own values. */
 function valuesOf(draft: Draft): readonly (readonly [place: Given, value: JsonObject])[] {
   const { input, examples = [] } = draft.data;
   const fields = isObject(input) && isObject(input.properties) ? Object.entries(input.properties) : [];

@@ -3,7 +3,7 @@ import type { Reading } from "./read-yaml.ts";
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]|[^\s{}[\],":]+/g;
 
-/** Reads JSON with the position of each part. A key that stands in an object twice is a fault. */
+/** Reads JSON with the position of each part. A duplicate key in an object is a fault. */
 export function readJson(file: string, text: string): Reading {
   const placeAt = (offset: number): Position => {
     const before = text.slice(0, offset).split("\n");
@@ -36,7 +36,10 @@ export function readJson(file: string, text: string): Reading {
   return { source, faults };
 }
 
-/** V8 names the position of most errors. An unexpected token ends the shortest prefix that has that error. */
+/**
+ * The offset of the first error. V8 names the position of most errors; for an unexpected token, the shortest prefix
+ * with the same error ends there.
+ */
 function findError(text: string, message: string): number {
   const [, position] = /at position (\d+)/.exec(message) ?? [];
   if (position !== undefined) return Number(position);
@@ -65,7 +68,7 @@ interface Scan {
   readonly twice: { readonly key: string; readonly offset: number }[];
 }
 
-/** Walks the tokens of valid JSON. */
+/** Scans the tokens of valid JSON. */
 function scan(text: string): Scan {
   const found: Scan = { values: new Map(), keys: new Map(), twice: [] };
   const path: string[] = [];

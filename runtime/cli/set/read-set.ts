@@ -16,13 +16,13 @@ export interface Files {
 }
 
 const SITE = "_site.yaml";
-/** A thousand times as long as most. */
+/** The largest file: a thousand times the usual size. */
 const MOST_BYTES = 4_000_000;
-/** In payphone's own directory, the schemas of manifests stand beside those of services. */
+/** In payphone's own directory, the schemas of manifests are beside the schemas of services. */
 const OWN_SCHEMAS = ["manifest.json", "recording.json", "site.json"];
 const IGNORED = /^\.|\.md$|^generated$/;
 
-/** Whether an entry of `manifests/` or `schemas/` is passed over. */
+/** Whether an entry of `manifests/` or `schemas/` is ignored. */
 export const isIgnored = (name: string): boolean => IGNORED.test(name);
 
 /** Reads `manifests/*.yaml` and `schemas/*.json`. */

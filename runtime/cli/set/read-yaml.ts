@@ -4,7 +4,7 @@ import type { Fault, FaultCode, SourceFile } from "../../core/set/faults.ts";
 
 /** The content of a file and the faults of its syntax. */
 export interface Reading {
-  /** Left out when the syntax is broken. */
+  /** Omitted when the syntax is broken. */
   readonly source?: SourceFile;
   readonly faults: readonly Fault[];
 }
@@ -28,7 +28,7 @@ export function readYaml(file: string, text: string): Reading {
 
   const [errors, twice] = split([...document.errors, ...document.warnings]);
   const [error] = errors;
-  // After the first error the parser only guesses.
+  // After the first error, the parser only guesses.
   if (error) return { faults: [faultOf(error.pos[0], "syntax-error", explain(error))] };
   const unsafe = findUnsafeAlias(document);
   if (unsafe) return { faults: [faultOf(unsafe.offset, "unsafe-alias", unsafe.message)] };
@@ -53,7 +53,7 @@ const explain = ({ code, message }: YAMLError): string =>
 
 const keyAt = (text: string, offset: number): string => /^[^\s:]+/.exec(text.slice(offset))?.[0] ?? "";
 
-/** A circular alias, or the first alias of too many. */
+/** A circular alias, or the first alias beyond the limit. */
 function findUnsafeAlias(document: Document.Parsed): { offset: number; message: string } | undefined {
   const aliases: number[] = [];
   let circular: number | undefined;
@@ -75,7 +75,7 @@ function findUnsafeAlias(document: Document.Parsed): { offset: number; message: 
   }
 }
 
-/** The offset of a value or its key; of the nearest enclosing value when the path does not exist. */
+/** The offset of a value or its key. When the path does not exist, the offset of the nearest enclosing value. */
 function offsetOf(document: Document.Parsed, path: Path, part: "key" | "value"): number {
   let node: unknown = document.contents;
   let key: unknown;

@@ -4,22 +4,22 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * The file in the data directory that holds the digest of the last sound set. While the digest stays the same, a start
- * skips compiling all schemas and trying all examples: a quarter of its work.
+ * The file in the data directory with the digest of the last set without faults. While the digest stays the same, a
+ * start skips compiling all schemas and running all examples, which is a quarter of its work.
  */
 const FILE = "sound-set";
-/** Larger files are not worth reading to save a check. */
+/** Reading larger files costs more than the check that it would save. */
 const MOST_BYTES = 64_000_000;
 
 const ROOT = join(import.meta.dirname, "../../..");
-/** The code that checks, and the versions of its packages. */
+/** The code of the check, and the versions of its packages. */
 const CHECKING = ["package.json", "runtime", "schemas/manifest.json", "schemas/site.json"];
-/** What is checked. Plugins are among it because they check examples. */
+/** The files that are checked. Plugins are included because they check examples. */
 const CHECKED = ["package.json", "manifests", "plugins", "schemas"];
 
 /**
- * SHA-256 of every file that decides whether a directory is sound, payphone's own included. Undefined when a file cannot
- * be read or is a link to a folder.
+ * SHA-256 of all files that determine whether a directory has faults, payphone's own included. Undefined when a file
+ * cannot be read or is a link to a folder.
  */
 export function digestSet(dir: string): string | undefined {
   const hash = createHash("sha256").update(process.version);
@@ -27,7 +27,7 @@ export function digestSet(dir: string): string | undefined {
     for (const [root, places] of [[ROOT, CHECKING] as const, [dir, CHECKED] as const])
       for (const name of places.flatMap((place) => listFiles(root, place))) {
         const found = statSync(join(root, name));
-        if (!found.isFile() || found.size > MOST_BYTES) return undefined; // A pipe may never end.
+        if (!found.isFile() || found.size > MOST_BYTES) return undefined; // Reading a pipe might never end.
         const content = readFileSync(join(root, name));
         hash.update(JSON.stringify([name, content.length])).update(content);
       }
@@ -37,11 +37,11 @@ export function digestSet(dir: string): string | undefined {
   }
 }
 
-/** The digest of the last sound set; undefined when none was noted or the note cannot be read. */
+/** The digest of the last set without faults; undefined when it is missing or unreadable. */
 export const readSoundSet = (dataDir: string): Promise<string | undefined> =>
   readFile(join(dataDir, FILE), "utf8").catch(() => undefined);
 
-/** Notes a sound set. A note that cannot be written only makes the next start slower. */
+/** Stores the digest of a set without faults. A failure only makes the next start slower. */
 export const noteSoundSet = (dataDir: string, digest: string): Promise<void> =>
   writeFile(join(dataDir, FILE), digest).catch(() => {});
 

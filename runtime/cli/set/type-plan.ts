@@ -2,7 +2,7 @@ import { definitionsOf, parseReference, type SchemaObject, subschemas } from "..
 import type { Manifest } from "../../core/set/manifest.ts";
 import { hasDefaults, type Side, toTypeSchema } from "./type-schemas.ts";
 
-/** What `schemas/generated/services.ts` is written from. */
+/** The plan of `schemas/generated/services.ts`. */
 export interface TypePlan {
   /** The types to generate: name, and schema in the dialect of json-schema-to-typescript. */
   readonly types: readonly { readonly name: string; readonly schema: SchemaObject }[];
@@ -10,11 +10,11 @@ export interface TypePlan {
   readonly handlers: readonly { readonly handler: string; readonly input: string; readonly output: string }[];
 }
 
-/** A schema that becomes a type: a document (a file of `schemas/` or a part of a manifest) or one of its `$defs`. */
+/** A schema that becomes a type: a document (a file of `schemas/` or a part of a manifest), or one of its `$defs`. */
 interface Node {
   readonly name: string;
   readonly schema: SchemaObject;
-  /** The key of the document that it stands in. */
+  /** The key of its document. */
   readonly document: string;
 }
 
@@ -22,8 +22,8 @@ interface Node {
 type Nodes = Map<string, Node>;
 
 /**
- * Plans one type for each schema, also for those that no manifest names. A schema with defaults that is both an input
- * and an output gets a second type, `…Given`, for the input with its defaults filled in.
+ * Plans one type for each schema, including those that no manifest names. A schema with defaults that is used as input
+ * and as output gets a second type, `…Given`, for the input with its defaults filled in.
  */
 export function planTypes(manifests: readonly Manifest[], schemas: ReadonlyMap<string, object>): TypePlan {
   const nodes: Nodes = new Map();
@@ -66,7 +66,7 @@ export function planTypes(manifests: readonly Manifest[], schemas: ReadonlyMap<s
   return { types, handlers };
 }
 
-/** Adds a schema and its `$defs` under this key, which is the name of its type; returns the key. */
+/** Adds a schema and its `$defs` under the key, which is the name of its type. Returns the key. */
 function addDocument(nodes: Nodes, key: string, schema: SchemaObject, claim: Claim): string {
   const { $defs: _, ...root } = schema;
   nodes.set(key, { name: key, schema: root, document: key });
@@ -77,7 +77,7 @@ function addDocument(nodes: Nodes, key: string, schema: SchemaObject, claim: Cla
   return key;
 }
 
-/** Gives the wanted name, with a number when it is taken. */
+/** Returns the wanted name, with a number when it is taken. */
 type Claim = (wanted: string) => string;
 
 function createClaim(names: Iterable<string>): Claim {
@@ -90,7 +90,7 @@ function createClaim(names: Iterable<string>): Claim {
   };
 }
 
-/** These keys and everything that they refer to. */
+/** These keys and all keys that they reference directly or indirectly. */
 function reach(nodes: Nodes, keys: readonly string[], found = new Set<string>()): ReadonlySet<string> {
   for (const key of keys) {
     const node = nodes.get(key);
@@ -113,6 +113,6 @@ function follow(reference: string, document: string): string {
   return definition === undefined ? name : `${name}#${definition}`;
 }
 
-/** `attest_verify` is `AttestVerify`. */
+/** `attest_verify` becomes `AttestVerify`. */
 const toPascal = (text: string): string =>
   text.replaceAll(/(?:^|[_.-]+)([A-Za-z0-9])/g, (_match, letter: string) => letter.toUpperCase()).replace(/^\d/, "N$&");

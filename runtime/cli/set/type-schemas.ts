@@ -1,10 +1,10 @@
 import { isObject } from "../../core/json.ts";
 import { mapSubschemas, type SchemaObject, subschemas } from "../../core/schema/subschemas.ts";
 
-/** What a handler takes has its defaults filled in; what it returns has not. */
+/** `taken`: a handler's input, with defaults filled in. `returned`: a handler's output, without. */
 export type Side = "taken" | "returned";
 
-/** The keywords that become part of a TypeScript type. All others only narrow a value. */
+/** The keywords that affect a TypeScript type. All others only narrow values. */
 const KINDS = [
   "type",
   "const",
@@ -33,9 +33,9 @@ export const hasDefaults = (schema: unknown): boolean =>
   [...subschemas(schema)].some(({ schema: part }) => defaultsOf(part).length > 0);
 
 /**
- * A schema in the dialect of json-schema-to-typescript, which reads an older draft and copies what is referred to:
- * references become names of types, and keywords that no type can express are left out.
- * @param refer the name of the type of a `$ref`.
+ * A schema in the dialect of json-schema-to-typescript, which reads an older draft and inlines references. References
+ * become names of types, and keywords that no type can express are dropped.
+ * @param refer returns the type name of a `$ref`.
  */
 export function toTypeSchema(schema: SchemaObject, side: Side, refer: (reference: string) => string): SchemaObject {
   const inner = mapSubschemas(schema, (part, keyword) =>
@@ -56,7 +56,7 @@ export function toTypeSchema(schema: SchemaObject, side: Side, refer: (reference
   return saysKind(kept) ? kept : { ...kept, tsType: "unknown" };
 }
 
-/** Defaults inside one of several alternatives are not filled in: which alternative is meant is known too late. */
+/** Defaults inside one of several alternatives are not filled in, because the alternative is determined too late. */
 function isOneOfMany(schema: SchemaObject, keyword: string): boolean {
   const branches = keyword === "anyOf" || keyword === "oneOf" ? (schema[keyword] as readonly unknown[]) : [];
   return branches.filter((branch) => !isObject(branch) || branch.type !== "null").length > 1;
@@ -68,7 +68,7 @@ function defaultsOf({ properties, required = [] }: SchemaObject): string[] {
   return filled.filter((name) => !(required as string[]).includes(name));
 }
 
-/** An object schema that names no fields allows any. */
+/** Whether an object schema names no fields and so allows any. */
 function isFreeForm({ type, properties, ...rest }: SchemaObject): boolean {
   const isNamed = isObject(properties) && Object.keys(properties).length > 0;
   return type === "object" && !isNamed && !["additionalProperties", ...KINDS].some((keyword) => keyword in rest);

@@ -12,8 +12,8 @@ const TYPES = "schemas/generated/services.ts";
 const HEADER = '// Generated from manifests/ and schemas/ by "payphone types". Do not edit.\n';
 
 /**
- * Writes the generated files of a directory: the types, and the tables of its READMEs.
- * @returns the files that were stale, relative to the directory; with `check` nothing is written.
+ * Writes the generated files of a directory: the types, and the tables in its READMEs.
+ * @returns the stale files, relative to the directory; with `check`, nothing is written.
  * @throws Problem `unavailable` with the report of the set's faults.
  */
 export async function writeTypes(dir: string, { check = false } = {}): Promise<readonly string[]> {
@@ -42,14 +42,14 @@ async function toTypes({ dir, manifests, schemas }: ManifestSet): Promise<string
   return [HEADER, ...texts, toPlugins(handlers, await contractOf(dir))].join("\n");
 }
 
-/** What makes the types: a production image has no use for it. @throws Problem `unavailable` when it is not installed. */
+/** Loads the type generator, which a production image lacks. @throws Problem `unavailable` when it is not installed. */
 const openGenerator = (): Promise<typeof import("json-schema-to-typescript")> =>
   import("json-schema-to-typescript").catch((cause: unknown) => {
     const how = "Types are made with the optional package json-schema-to-typescript: install without --omit=optional";
     throw new Problem("unavailable", how, { cause });
   });
 
-/** What plugins call the contract: a shop that has payphone installed calls it by its name in the package. */
+/** The name by which plugins import the contract: a shop that has payphone installed uses the package's name. */
 async function contractOf(dir: string): Promise<"#plugin" | "payphone/plugin"> {
   const text = await readIfThere(join(dir, "package.json"));
   if (text === undefined) return "#plugin";
@@ -59,13 +59,15 @@ async function contractOf(dir: string): Promise<"#plugin" | "payphone/plugin"> {
 
 const readIfThere = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);
 
-/** Declares the handlers in the interface `Plugins`, by declaration merging; `definePlugin` looks them up there. */
+/**
+ * Declares the handlers in the interface `Plugins` by declaration merging, from which `definePlugin` takes their types.
+ */
 function toPlugins(handlers: TypePlan["handlers"], contract: string): string {
   const plugins = Map.groupBy(handlers, ({ handler }) => splitHandler(handler).plugin);
   const lines = [...plugins].flatMap(([plugin, own]) => {
     const keys = Map.groupBy(own, ({ handler }) => splitHandler(handler).key);
     const members = [...keys].map(([key, uses]) => {
-      // A handler of two services accepts the input of either and returns what fits both outputs.
+      // A handler of two services accepts the input of either, and its output must fit both.
       const input = [...new Set(uses.map((use) => use.input))].join(" | ");
       const output = [...new Set(uses.map((use) => use.output))].join(" & ");
       return `      ${key}: { input: ${input}; output: ${output} };`;

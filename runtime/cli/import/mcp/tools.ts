@@ -30,7 +30,7 @@ export interface ToolsImport {
   /** All tools of the server. */
   readonly tools: readonly Tool[];
   readonly chosen: readonly Tool[];
-  /** US dollars; undefined for services that are free. */
+  /** US dollars; undefined for free services. */
   readonly price: string | undefined;
 }
 
@@ -41,7 +41,7 @@ interface Draft {
   readonly schemas: ReadonlyMap<string, JsonObject>;
 }
 
-/** The chosen tools as services. What cannot be sold is listed under `refused`. */
+/** The chosen tools as services. Tools that cannot be sold are listed under `refused`. */
 export async function importTools({ source, upstream, tools, chosen, price }: ToolsImport): Promise<Imported> {
   const claim = createNames();
   const ids = new Map(tools.map((tool) => [tool, claim(toServiceId(upstream.id, tool.name), "_")]));
@@ -102,20 +102,20 @@ function readTool(tool: Tool, { id, upstream, price }: ToolTerms): Draft {
   return { tool, manifest, schemas: new Map([...input.filesOf([taken]), ...ofOutput]) };
 }
 
-/** A schema's references lead into the schema itself; each tool's parts have names of their own. */
+/** A book of a tool's schemas. References stay within one schema, and each tool's parts have their own names. */
 const toBook = (schema: unknown, upstream: string, name: string): SchemaBook => {
   const document = isObject(schema) ? schema : {};
   return createSchemaBook(document, createPointers(document), `${upstream} ${name}`);
 };
 
-/** Where a tool names no fields, any are taken. */
+/** A tool that names no fields accepts any. */
 function toObjectSchema(schema: JsonObject | boolean, side: string): JsonObject {
   if (isObject(schema) && schema.type === "object") return schema;
   if (isObject(schema) && schema.type === undefined && schema.$ref === undefined) return { type: "object", ...schema };
   throw new Refused(`its ${side} is not an object`);
 }
 
-/** What a tool without an output schema answers: its content blocks (MCP, "Tool Result"). */
+/** The output of a tool without an output schema: its content blocks (MCP, "Tool Result"). */
 const BLOCKS: JsonObject = {
   type: "object",
   properties: {
@@ -152,7 +152,7 @@ const BLOCKS: JsonObject = {
   required: ["content"],
 };
 
-/** The hints that the server gives; a server is believed as far as its operator chose it. */
+/** The hints that the server gives. They are trusted, since the operator chose the server. */
 function toHints({ annotations = {} }: Tool): Readonly<Record<string, boolean>> {
   const { readOnlyHint, idempotentHint, destructiveHint, openWorldHint } = annotations;
   const named = {

@@ -5,24 +5,24 @@ import type { Operation } from "./operations.ts";
 import { examplesOf } from "./parameters.ts";
 import type { Pointers } from "./pointers.ts";
 
-/** What a successful call gets. */
+/** The body of a successful answer. */
 export type ResponseBody =
   | { readonly kind: "json"; readonly schema: unknown; readonly examples: readonly unknown[] }
   | { readonly kind: "file"; readonly media: string }
   | { readonly kind: "text" }
   | { readonly kind: "nothing" };
 
-/** The successful answer of an operation, with the media type to ask for. */
+/** The successful answer of an operation, and the media type to request. */
 export interface OperationAnswer {
   readonly body: ResponseBody;
   readonly description?: string;
-  /** The value for `accept`, where the upstream might choose another type. */
+  /** The value for `accept`, when the upstream might choose another type. */
   readonly accept?: string;
-  /** The statuses to charge, where not every 2xx gives the same. */
+  /** The statuses to charge, when the 2xx answers differ. */
   readonly chargeOn?: readonly number[];
 }
 
-/** @throws Refused where the answer is a page in HTML, or nothing that is known. */
+/** @throws Refused when the answer is an HTML page or of an unknown kind. */
 export function readResponse({ responses }: Operation, pointers: Pointers): OperationAnswer {
   const good = Object.keys(responses)
     .filter((status) => /^2(?:\d\d|XX)$/i.test(status))

@@ -2,21 +2,21 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 import { explainPattern } from "../../../core/schema/pattern.ts";
 import { readEnum, readTypes, readWords, type WireSide } from "./schema-words.ts";
 
-/** How references are written. */
+/** How to convert a schema. */
 export interface SchemaTerms {
   readonly side: WireSide;
   /** The new text of a `$ref`. @throws Refused for one that leads nowhere. */
   readonly refer: (reference: string) => string;
-  /** What a schema or what it refers to says. */
+  /** Resolves a schema's reference, if it is one. */
   readonly look: (schema: unknown) => JsonObject;
 }
 
 type Converted = Record<string, unknown>;
 
 /**
- * A schema of OpenAPI 3.0 or 3.1 as JSON Schema 2020-12 that the strict check of a shop accepts. What describes the
- * same values is kept; of an answer, only what a careful upstream could break without notice is loosened: it may have
- * fields that the document does not name, and fit several forms of `oneOf`.
+ * Converts a schema of OpenAPI 3.0 or 3.1 to JSON Schema 2020-12 that passes a shop's strict check and describes the
+ * same values. Schemas of answers are loosened where an upstream may change without breaking clients: they allow fields
+ * that the document does not name, and values that fit several branches of `oneOf`.
  */
 export function convertSchema(schema: unknown, terms: SchemaTerms): JsonObject | boolean {
   if (typeof schema === "boolean") return schema;
@@ -48,7 +48,7 @@ function convertFields(schema: JsonObject, terms: SchemaTerms): Converted {
   const needed = Array.isArray(required)
     ? [...new Set(required.filter((name) => typeof name === "string" && !hidden.includes(name)))]
     : [];
-  // A field that is required and not described elsewhere would be dropped from inputs, and then be missing.
+  // A required field without a schema would be dropped from inputs, and then be missing.
   const unnamed = needed.filter((name) => !named.some(([own]) => own === name));
   return {
     ...(named.length + unnamed.length > 0 && {
@@ -63,7 +63,7 @@ function convertFields(schema: JsonObject, terms: SchemaTerms): Converted {
   };
 }
 
-/** What is `readOnly` is not sent, and what is `writeOnly` is not answered. */
+/** Inputs omit `readOnly` fields, outputs omit `writeOnly` fields. */
 function isVisible(part: unknown, { side, look }: SchemaTerms): boolean {
   const { readOnly, writeOnly } = look(part);
   return (side === "input" ? readOnly : writeOnly) !== true;
@@ -96,7 +96,7 @@ function convertParts(schema: JsonObject, terms: SchemaTerms): Converted {
   };
 }
 
-/** The keywords of each type: the check wants a schema that uses them to name the type. */
+/** The keywords of each type. The check requires that a schema that uses them names the type. */
 const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   array: ["items", "minItems", "maxItems", "uniqueItems", "contains"],
   number: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
@@ -112,7 +112,7 @@ const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   string: ["minLength", "maxLength", "pattern", "format"],
 };
 
-/** Types that a schema without `type` means: those of its keywords, or `object` where all that it is made of are. */
+/** The types of a schema without `type`: those of its keywords, or `object` when all its parts are objects. */
 function guessTypes(schema: JsonObject, { look }: SchemaTerms): readonly string[] | undefined {
   const isNamed = (keys: readonly string[]): boolean => keys.some((key) => schema[key] !== undefined);
   const found = Object.keys(KEYWORDS).filter(
@@ -136,7 +136,7 @@ export function isObjectOnly(schema: unknown, look: SchemaTerms["look"], depth =
   return [seen.anyOf, seen.oneOf].some((parts) => Array.isArray(parts) && parts.length > 0 && parts.every(isIt));
 }
 
-/** Names the types, and leaves out keywords of other ones. */
+/** Adds the types, and drops keywords of other types. */
 function withTypes(schema: Converted, types: readonly string[] | undefined): Converted {
   const kept = { ...schema };
   const isMeant = (type: string): boolean =>
@@ -152,8 +152,8 @@ function withTypes(schema: Converted, types: readonly string[] | undefined): Con
 const BRANCHES = ["allOf", "anyOf", "oneOf", "not"];
 
 /**
- * Fits branches to the types of the schema around them, as the strict check wants: what a branch allows beyond them can
- * never be there. A schema none of whose branches fits is set apart from its types, and fits nothing, as before.
+ * Restricts branches to the types of the surrounding schema, as the strict check requires; other values could never
+ * occur. When no branch fits, the types are moved aside, and the schema still accepts nothing.
  */
 function fitBranches(schema: Converted): Converted {
   const types = schema.type === undefined ? undefined : ([schema.type].flat() as string[]);
@@ -174,7 +174,7 @@ function fitBranches(schema: Converted): Converted {
   return { allOf: [rest, apart] };
 }
 
-/** A branch with the types that are also these; undefined when it has none of them. */
+/** A branch restricted to these types; undefined when it has none of them. */
 function narrow(part: unknown, types: readonly string[]): unknown {
   if (!isObject(part) || part.type === undefined) return part;
   const own = [part.type].flat() as string[];
@@ -186,7 +186,7 @@ function narrow(part: unknown, types: readonly string[]): unknown {
   return { ...part, type: both.length === 1 ? both[0] : both };
 }
 
-/** OpenAPI 3.0's `nullable` beside branches that name no type. */
+/** Applies OpenAPI 3.0's `nullable` to branches that name no type. */
 function withNull(schema: Converted, { nullable }: JsonObject): Converted {
   if (nullable !== true || [schema.type].flat().includes("null")) return schema;
   return Object.keys(schema).some((key) => BRANCHES.includes(key)) ? { anyOf: [schema, { type: "null" }] } : schema;

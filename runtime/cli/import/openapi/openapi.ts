@@ -16,12 +16,12 @@ import { readUpstreams, type UpstreamBook } from "./upstreams.ts";
 export interface OpenApiImport {
   readonly read: ReadDocument;
   readonly pointers: Pointers;
-  /** All operations of the document: ids depend on their order, not on what is selected. */
+  /** All operations of the document, since ids depend on their order and not on the selection. */
   readonly operations: readonly Operation[];
   readonly chosen: readonly Operation[];
   /** The id of the upstream. */
   readonly upstream: string;
-  /** US dollars; undefined for services that are free. */
+  /** US dollars; undefined for free services. */
   readonly price: string | undefined;
 }
 
@@ -32,7 +32,7 @@ interface Draft {
   readonly upstream: UpstreamEntry;
 }
 
-/** The chosen operations as services. What cannot be sold is listed under `refused`. */
+/** The chosen operations as services. Operations that cannot be sold are listed under `refused`. */
 export async function importOperations(options: OpenApiImport): Promise<Imported> {
   const { read, pointers, operations, chosen, upstream, price } = options;
   const { document, source, url } = read;
@@ -95,7 +95,7 @@ function readOne(operation: Operation, { id, price, pointers, book, upstreams }:
   return { parts, manifest: toOperationManifest(parts, book), upstream };
 }
 
-/** Completes the manifests, and refuses those that no example could be found for. */
+/** Completes the manifests, and refuses services without an example. */
 async function addExamples(
   drafts: readonly Draft[],
   schemas: ReadonlyMap<string, JsonObject>,
@@ -145,7 +145,7 @@ function toPostNote(drafts: readonly Draft[]): string[] {
   ];
 }
 
-/** @throws what is no refusal: a bug. */
+/** @throws errors other than Refused, which are bugs. */
 function toReason(error: unknown): string {
   if (error instanceof Refused) return error.message;
   throw error;

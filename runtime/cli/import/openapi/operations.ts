@@ -2,9 +2,9 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 import { toServiceId } from "../names.ts";
 import type { Pointers } from "./pointers.ts";
 
-/** One operation of a document, as it stands there. */
+/** One operation, as the document describes it. */
 export interface Operation {
-  /** The document's own name for it: its `operationId`, or method and path. */
+  /** Its name in the document: the `operationId`, or method and path. */
   readonly name: string;
   readonly method: string;
   /** The path with its placeholders, e.g. `/pets/{id}`. */
@@ -12,11 +12,11 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly string[];
-  /** Those of the path, too, which the operation's own replace. */
+  /** Including those of the path, unless the operation replaces them. */
   readonly parameters: readonly JsonObject[];
   readonly requestBody: unknown;
   readonly responses: JsonObject;
-  /** Where other servers than the document's answer it. */
+  /** The operation's own servers, when they differ from the document's. */
   readonly servers: unknown;
   readonly security: unknown;
 }
@@ -58,7 +58,10 @@ function toOperation(
   };
 }
 
-/** The last parameter of a place and name counts. What cannot be read has no name, and is refused later. */
+/**
+ * Merges parameters; of two with the same place and name, the last one counts. An unreadable one has no name, and is
+ * refused later.
+ */
 function mergeParameters(shared: unknown, own: unknown, pointers: Pointers): readonly JsonObject[] {
   const all = [shared, own].flatMap((list) => (Array.isArray(list) ? list : []));
   const read = all.map((parameter) => tryObject(parameter, pointers));
@@ -73,7 +76,7 @@ function tryObject(value: unknown, pointers: Pointers): JsonObject {
   }
 }
 
-/** Which operations are wanted. Nothing is, unless it is named. */
+/** The selected operations. An empty selection selects nothing. */
 export interface Selection {
   /** Names, `METHOD /path`, or ids of services. */
   readonly names: readonly string[];
@@ -81,10 +84,10 @@ export interface Selection {
   readonly all: boolean;
 }
 
-/** Whether a selection names nothing. */
+/** Whether a selection is empty. */
 export const isEmpty = ({ names, tags, all }: Selection): boolean => !all && names.length + tags.length === 0;
 
-/** The selected operations, and the words of the selection that fit none. */
+/** The selected operations, and the words of the selection that match nothing. */
 export function select(
   operations: readonly Operation[],
   { names, tags, all }: Selection,

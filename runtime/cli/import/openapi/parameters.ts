@@ -6,22 +6,22 @@ import type { Operation } from "./operations.ts";
 import type { Pointers } from "./pointers.ts";
 import { kindOf, type Parameter, toWritten } from "./styles.ts";
 
-/** One field of an input, and where the request takes it. */
+/** One field of an input, and its place in the request. */
 export interface Field {
   readonly name: string;
   readonly schema: unknown;
   readonly isRequired: boolean;
-  /** What the document gives as a value of it. */
+  /** The document's example values. */
   readonly examples: readonly unknown[];
 }
 
-/** The parts of a request that parameters fill. */
+/** The parts of a request that have parameters. */
 export interface RequestParts {
   readonly fields: readonly Field[];
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** Parameters that are left out. */
+  /** Notes about omitted parameters. */
   readonly notes: readonly string[];
 }
 
@@ -30,9 +30,9 @@ const OWN_HEADERS =
   /^(?:accept|accept-encoding|authorization|connection|content-length|content-type|cookie|expect|forwarded|host|keep-alive|payment-.*|proxy-.*|sign-in-with-x|te|trailer|transfer-encoding|upgrade|user-agent|via|x-forwarded-.*|x-payment.*|x-real-ip)$/i;
 
 /**
- * The fields and templates of an operation's parameters.
+ * The input fields and request templates of an operation's parameters.
  * @param isCredential whether the upstream's key fills a parameter already.
- * @throws Refused for a parameter that is needed and cannot be sent.
+ * @throws Refused for a required parameter that cannot be sent.
  */
 export function readParameters(
   operation: Operation,
@@ -87,7 +87,10 @@ export function readParameters(
   }
 }
 
-/** A text in a path must not be empty: the path would be another one. An object without named fields takes any. */
+/**
+ * The schema of a parameter. A text in a path must not be empty, since the path would be another one. An object without
+ * named fields accepts any.
+ */
 function toOwnSchema({ place, schema }: Parameter, pointers: Pointers): JsonObject {
   const { type, minLength, format, properties, additionalProperties, allOf, anyOf, oneOf } = pointers.object(schema);
   const kind = kindOf(schema, pointers);
@@ -108,7 +111,8 @@ const toPathText = (wireName: string): Parameter => ({
   place: "path",
   wireName,
   own: {},
-  schema: { type: "string", ...(/^\+|[+*]$/.test(wireName) && { pattern: "^.+$" }) }, // Of several segments.
+  // When the parameter has several segments.
+  schema: { type: "string", ...(/^\+|[+*]$/.test(wireName) && { pattern: "^.+$" }) },
   isText: false,
 });
 
@@ -127,7 +131,7 @@ function readParameter(own: JsonObject, pointers: Pointers): Parameter[] {
   return [{ place, wireName: name, own, schema: plain, isText: isObject(content) || (isDelimited && isList) }];
 }
 
-/** The examples of a parameter or a media type, and then those of its schema (OpenAPI 3.1, section 4.8.19). */
+/** The examples of a parameter or a media type, followed by those of its schema (OpenAPI 3.1, section 4.8.19). */
 export function examplesOf(
   { example, examples }: JsonObject,
   schema: JsonObject,

@@ -3,17 +3,20 @@ import { Refused } from "../imported.ts";
 
 /** Follows the references of one document. */
 export interface Pointers {
-  /** The value at `#/…`; undefined where nothing is. */
+  /** The value at `#/…`; undefined when there is none. */
   at(reference: string): unknown;
-  /** The value itself, or what it refers to. @throws Refused where a reference leads nowhere or in circles. */
+  /**
+   * The value itself, or the value that it references. @throws Refused for a reference that leads nowhere or in
+   * circles.
+   */
   follow(value: unknown): unknown;
-  /** Like `follow`, for a value that must be an object; anything else is an empty one. */
+  /** Like `follow`, for a value that must be an object; any other value becomes an empty object. */
   object(value: unknown): JsonObject;
 }
 
 const MOST_STEPS = 32;
 
-/** @param document whose references lead into itself (RFC 6901, section 6). */
+/** @param document with references into itself only (RFC 6901, section 6). */
 export function createPointers(document: JsonObject): Pointers {
   const at = (reference: string): unknown => {
     if (reference === "#") return document;

@@ -6,18 +6,18 @@ import { parseText, readLocal, readRemote } from "./read-text.ts";
 
 /** An OpenAPI document. */
 export interface ReadDocument {
-  /** Version 3.0, 3.1 or 3.2; a document of version 2.0 was converted. All references lead into it. */
+  /** Version 3.0, 3.1 or 3.2; version 2.0 is converted. All references are within the document. */
   readonly document: JsonObject;
   /** The file or URL as it was given. */
   readonly source: string;
-  /** Where it was read, for addresses relative to it; undefined for a file. */
+  /** The URL from which it was read, to resolve relative addresses; undefined for a file. */
   readonly url?: string;
 }
 
 /**
- * Reads an OpenAPI document (2.0 to 3.2; JSON or YAML) with the files that it refers to: those of its own folder, or of
- * its own origin.
- * @throws Problem `bad-request` when it is none; `upstream-failed` when it cannot be fetched.
+ * Reads an OpenAPI document (2.0 to 3.2; JSON or YAML) and the files that it references in its own folder, or on its
+ * own origin.
+ * @throws Problem `bad-request` when it is not an OpenAPI document; `upstream-failed` when it cannot be fetched.
  */
 export async function readDocument(location: string): Promise<ReadDocument> {
   const url = /^https?:\/\//.test(location) ? location : undefined;
@@ -41,7 +41,10 @@ function hasOutsideReference(value: unknown): boolean {
   return Object.values(value).some(hasOutsideReference);
 }
 
-/** Takes in what the document refers to outside of itself. What cannot be read stays, and is refused where it is used. */
+/**
+ * Includes the referenced files in the document. A reference that cannot be read stays, and is refused where it is
+ * used.
+ */
 async function bundle(document: JsonObject, location: string): Promise<JsonObject> {
   const { $RefParser } = await import("@apidevtools/json-schema-ref-parser");
   const base = /^https?:/.test(location) ? new URL(".", location).href : pathToFileURL(dirname(location) + sep).href;
@@ -66,7 +69,7 @@ async function bundle(document: JsonObject, location: string): Promise<JsonObjec
   };
   const parser = new $RefParser();
   try {
-    // The options' type does not know the names of own resolvers and parsers.
+    // The type of the options does not know custom resolvers and parsers.
     return (await parser.bundle(location, structuredClone(document) as object, options as object)) as JsonObject;
   } catch {
     return isObject(parser.schema) ? (parser.schema as unknown as JsonObject) : document;

@@ -9,7 +9,7 @@ const MOST_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 
 /**
- * A file's text. @param folder that it must not leave, not by a link either.
+ * A file's text. @param folder that the file must be in, also when it is a link.
  * @throws Problem `bad-request` when it cannot be read.
  */
 export async function readLocal(file: string, folder?: string): Promise<string> {
@@ -25,7 +25,7 @@ export async function readLocal(file: string, folder?: string): Promise<string> 
   }
 }
 
-/** What a URL answers. @throws Problem `upstream-failed`. */
+/** The body of a URL. @throws Problem `upstream-failed`. */
 export async function readRemote(url: string, redirect: "follow" | "error" = "follow"): Promise<string> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect });
@@ -41,8 +41,8 @@ export async function readRemote(url: string, redirect: "follow" | "error" = "fo
 }
 
 /**
- * JSON or YAML; a key that stands twice counts the last time, as in JSON.
- * @throws Problem `bad-request` for any other text, and for one that grows beyond measure.
+ * Parses JSON or YAML. Of duplicate keys the last one counts, as in JSON.
+ * @throws Problem `bad-request` for any other text, and for one whose aliases expand too far.
  */
 export function parseText(text: string, location: string): unknown {
   const data = parseAny(text, location);

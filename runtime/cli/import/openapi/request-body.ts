@@ -12,9 +12,9 @@ export interface RequestBody {
   readonly schema: unknown;
   readonly isRequired: boolean;
   readonly encoding: BodyEncoding;
-  /** The value for `content-type`, where it is not the usual one of the encoding. */
+  /** The value for `content-type`, when it is not the encoding's default. */
   readonly type?: string;
-  /** A form with files: its parts as fields of the input. */
+  /** A form with files, whose parts are fields of the input. */
   readonly form?: BodyForm;
   readonly description?: string;
   readonly examples: readonly unknown[];
@@ -23,7 +23,7 @@ export interface RequestBody {
 /** A form with files. */
 export interface BodyForm {
   readonly fields: readonly Field[];
-  /** The names of the fields of the input by those of the form, where they differ. */
+  /** The input's field names by the form's, where they differ. */
   readonly body: "input" | Readonly<Record<string, string>>;
   /** The fields of the form that are files. */
   readonly files: readonly string[];
@@ -33,7 +33,7 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i;
 const FILES_TYPE = /^multipart\/form-data\b/i;
 const TEXT_TYPE = /^text\/|[/+](?:xml|yaml|csv|graphql|x-yaml|javascript)\b/i;
 
-/** The kinds of bodies, the plainest first. */
+/** The kinds of bodies, simplest first. */
 const KINDS: readonly (readonly [encoding: BodyEncoding, isIt: (type: string) => boolean])[] = [
   ["json", (type) => /^application\/json\b/i.test(type)],
   ["json", isJsonType],
@@ -83,10 +83,10 @@ const toPlainType = (type: string): string => {
   return plain.includes("*") || plain === "" ? "application/octet-stream" : plain;
 };
 
-/** Documents forget to say that a body is required; one whose fields are is meant to be sent. */
+/** Whether the body has required fields. It is then treated as required, because documents often forget to say so. */
 const hasNeededFields = ({ required }: JsonObject): boolean => Array.isArray(required) && required.length > 0;
 
-/** Larger ones do not fit into a call. */
+/** Larger files do not fit into a call. */
 const MOST_BASE64 = 1_000_000;
 const HELLO = Buffer.from("Hello").toString("base64");
 const HELLO_FILE = { data: HELLO, name: "hello.txt", media: "text/plain" };
@@ -98,7 +98,7 @@ const BYTES = {
   examples: [HELLO],
 };
 
-/** The parts of a form, those of what it is made of, too (OpenAPI 3.1, section 4.8.14.3). */
+/** The parts of a form, those of its `allOf` included (OpenAPI 3.1, section 4.8.14.3). */
 function readForm(media: JsonObject, pointers: Pointers, taken: readonly string[]): BodyForm {
   const { properties, required } = toFlat(media.schema, pointers, 0);
   const encodings = isObject(media.encoding) ? media.encoding : {};
@@ -143,7 +143,7 @@ function toFlat(schema: unknown, pointers: Pointers, depth: number): Flat {
 }
 
 interface FileTerms {
-  /** What the form says about the part. */
+  /** The form's `encoding` of the part. */
   readonly encoding: unknown;
   readonly pointers: Pointers;
 }

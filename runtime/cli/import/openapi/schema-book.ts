@@ -5,26 +5,31 @@ import { convertSchema, isObjectOnly, type SchemaTerms } from "./convert-schema.
 import type { Pointers } from "./pointers.ts";
 import type { WireSide } from "./schema-words.ts";
 
-/** The schemas of one document, converted when they are first used. */
+/** The schemas of one document, each converted on first use. */
 export interface SchemaBook {
-  /** A schema of the document, whose references name files of the shop. @throws Refused for a broken reference. */
+  /**
+   * Converts a schema of the document. Its references then name files of the shop. @throws Refused for a broken
+   * reference.
+   */
   convert(schema: unknown, side: WireSide): JsonObject | boolean;
-  /** The file of a schema that is only a reference to an object, e.g. `PetstorePet`; undefined for any other. */
+  /**
+   * The file of a schema that is a plain reference to an object, e.g. `PetstorePet`; undefined for any other schema.
+   */
   fileOf(schema: unknown, side: WireSide): string | undefined;
-  /** Whether every value of it is an object. */
+  /** Whether all its values are objects. */
   isObject(schema: unknown): boolean;
-  /** The files that these schemas refer to, by name, with those that they refer to. */
+  /** The files that these schemas reference directly or indirectly, by name. */
   filesOf(schemas: readonly unknown[]): ReadonlyMap<string, JsonObject>;
 }
 
-/** A schema with a name of its own, as one side sees it. */
+/** A named schema, as input or as output. */
 interface Page {
   readonly reference: string;
   readonly side: WireSide;
   readonly schema: JsonObject;
 }
 
-/** @param upstream begins the names of the files, so that two documents do not write one file. */
+/** @param upstream prefix of the files' names, so that two documents never write the same file. */
 export function createSchemaBook(document: JsonObject, pointers: Pointers, upstream: string): SchemaBook {
   const pages = new Map<string, Page>();
   const names = nameAll(document, upstream);
@@ -39,7 +44,7 @@ export function createSchemaBook(document: JsonObject, pointers: Pointers, upstr
   };
   const toKey = (reference: string, side: WireSide): string => `${side} ${reference}`;
 
-  /** Reads a schema once for each side, with all that it refers to. */
+  /** Converts a schema for one side, with everything that it references. */
   function open(reference: string, side: WireSide): Page {
     const known = pages.get(toKey(reference, side));
     if (known) return known;
@@ -53,7 +58,7 @@ export function createSchemaBook(document: JsonObject, pointers: Pointers, upstr
     return page;
   }
 
-  /** References are written as `side #/…` until both sides of everything are known. */
+  /** References are written as `side #/…` until both sides of all schemas are known. */
   function termsOf(side: WireSide): SchemaTerms {
     const refer = (reference: string): string => {
       open(reference, "input");
@@ -63,7 +68,7 @@ export function createSchemaBook(document: JsonObject, pointers: Pointers, upstr
     return { side, refer, look };
   }
 
-  /** The file of a page. Where both sides see the same, they share it. */
+  /** The file name of a page. Both sides share a file when their schemas are equal. */
   function fileName(reference: string, side: WireSide): string {
     const key = toKey(reference, side);
     const known = files.get(key);
@@ -126,14 +131,14 @@ export function createSchemaBook(document: JsonObject, pointers: Pointers, upstr
   };
 }
 
-/** What is an object says so at its root, as inputs and outputs must. */
+/** Names the type at the root of an object's schema, as inputs and outputs require. */
 const withRootType = (schema: JsonObject, isAlways: boolean): JsonObject =>
   isAlways && schema.type === undefined && schema.$ref === undefined ? { type: "object", ...schema } : schema;
 
 const referencesOf = (schema: unknown): string[] =>
   [...subschemas(schema)].flatMap(({ schema: { $ref } }) => (typeof $ref === "string" ? [$ref] : []));
 
-/** The names of all schemas, given in the document's order, so that they do not depend on what is selected. */
+/** Names all schemas in the document's order, so that the names do not depend on the selection. */
 function nameAll(document: JsonObject, upstream: string): { of(reference: string, wanted?: string): string } {
   const claim = createNames();
   const given = new Map<string, string>();

@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { explainPattern } from "../../../core/schema/pattern.ts";
 
-/** Whether a schema describes what callers send or what they get. */
+/** Whether a schema describes a request or an answer. */
 export type WireSide = "input" | "output";
 
 const TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"];
-/** Words that documents use in the place of the types of JSON Schema. */
+/** Words that documents use instead of JSON Schema's types. */
 const MEANT: Readonly<Record<string, string>> = {
   bool: "boolean",
   date: "string",
@@ -24,7 +24,7 @@ const MEANT: Readonly<Record<string, string>> = {
   uuid: "string",
 };
 
-/** The types that a schema names; undefined when it names none that is known. */
+/** The types that a schema names; undefined when it names no known one. */
 export function readTypes({ type, nullable }: JsonObject): readonly string[] | undefined {
   const named = [type].flat().flatMap((word) => {
     const plain = typeof word === "string" ? word.toLowerCase() : "";
@@ -35,17 +35,17 @@ export function readTypes({ type, nullable }: JsonObject): readonly string[] | u
   return [...new Set(nullable === true ? [...named, "null"] : named)];
 }
 
-/** The formats that texts from callers are held to. */
+/** The formats that are enforced on inputs. */
 const CHECKED = ["date-time", "date", "email", "uuid", "uri", "ipv4", "ipv6", "hostname"];
 
-/** A text of 24 characters that is called a UUID is another kind of id. */
+/** A UUID has 36 characters; a shorter text called so is another kind of id. */
 const isChecked = ({ format, maxLength }: JsonObject): boolean =>
   CHECKED.includes(String(format)) && !(format === "uuid" && (toNumber(maxLength) ?? 36) < 36);
 
 const LENGTHS = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
 const NUMBERS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 
-/** The keywords without schemas in them, in the dialect 2020-12, and without those that would break the check. */
+/** The keywords without subschemas, in the dialect 2020-12, except for those that the strict check refuses. */
 export function readWords(schema: JsonObject, side: WireSide): Record<string, unknown> {
   return {
     ...readTexts(schema, side),
@@ -61,7 +61,10 @@ export function readWords(schema: JsonObject, side: WireSide): Record<string, un
   };
 }
 
-/** A default is only described: the upstream fills it in, and an answer must not say what the upstream did not. */
+/**
+ * A default is only described in words: the upstream applies it, and an answer must not contain what the upstream did
+ * not send.
+ */
 function readTexts(schema: JsonObject, side: WireSide) {
   const { title, description, deprecated, format, default: usual } = schema;
   const isKept = side === "input" && isChecked(schema);
@@ -96,7 +99,7 @@ function readLengths(schema: JsonObject): Record<string, number> {
   return found;
 }
 
-/** OpenAPI 3.0 says `exclusiveMinimum: true` beside `minimum`; later versions follow JSON Schema. */
+/** OpenAPI 3.0 has `exclusiveMinimum: true` beside `minimum`; later versions follow JSON Schema. */
 function readNumbers(schema: JsonObject): Record<string, number> {
   const found: Record<string, number> = {};
   for (const key of NUMBERS) {
@@ -111,7 +114,7 @@ function readNumbers(schema: JsonObject): Record<string, number> {
     found[exclusive] = found[bound];
     delete found[bound];
   }
-  // A multiple of 0.01 cannot be told in binary fractions.
+  // Multiples of 0.01 cannot be checked exactly in binary fractions.
   if (!Number.isInteger(found.multipleOf) || (found.multipleOf ?? 0) <= 0) delete found.multipleOf;
   return found;
 }
@@ -121,7 +124,9 @@ function toNumber(value: unknown): number | undefined {
   return typeof number === "number" && Number.isFinite(number) ? number : undefined;
 }
 
-/** Some documents write `/^a$/` as JavaScript does. A pattern that hostile texts could keep busy is left out. */
+/**
+ * A pattern. Some documents write `/^a$/`, as in JavaScript. A pattern that malicious texts could slow down is omitted.
+ */
 function readPattern({ pattern, maxLength }: JsonObject): { readonly pattern?: string } {
   if (typeof pattern !== "string") return {};
   const plain = /^\/\^.*\$\/$/.test(pattern) ? pattern.slice(1, -1) : pattern;
@@ -133,7 +138,10 @@ function readExamples({ example, examples }: JsonObject): { readonly examples?: 
   return Array.isArray(examples) && examples.length > 0 ? { examples } : {};
 }
 
-/** The allowed values, each once; as texts where only texts are allowed, because YAML reads `1` as a number. */
+/**
+ * The allowed values without duplicates. They become texts when only texts are allowed, because YAML reads `1` as a
+ * number.
+ */
 export function readEnum(schema: JsonObject, types: readonly string[] | undefined): { readonly enum?: unknown[] } {
   const { enum: listed } = schema;
   if (!Array.isArray(listed) || listed.length === 0) return {};

@@ -7,7 +7,7 @@ import type { Field, RequestParts } from "./parameters.ts";
 import type { RequestBody } from "./request-body.ts";
 import type { SchemaBook } from "./schema-book.ts";
 
-/** The parts of one operation, read. */
+/** The parts of one operation. */
 export interface OperationParts {
   readonly operation: Operation;
   readonly id: string;
@@ -15,15 +15,15 @@ export interface OperationParts {
   readonly request: RequestParts;
   readonly body: RequestBody | undefined;
   readonly answer: OperationAnswer;
-  /** US dollars; undefined for a service that is free. */
+  /** US dollars; undefined for a free service. */
   readonly price: string | undefined;
 }
 
-/** The largest file that is passed on. */
+/** The largest file that is returned. */
 const FILE_BYTES = 1_048_576;
 const LARGEST_BODY = 1_048_576;
 
-/** The manifest of an operation, without its examples. @throws Refused for a reference that leads nowhere. */
+/** The manifest of an operation, without examples. @throws Refused for a reference that leads nowhere. */
 export function toOperationManifest(parts: OperationParts, book: SchemaBook): ImportedManifest {
   const { operation, id, upstream, answer, price } = parts;
   const { method, path, summary, description } = operation;
@@ -52,14 +52,14 @@ export function toOperationManifest(parts: OperationParts, book: SchemaBook): Im
   };
 }
 
-/** What a method promises (RFC 9110, section 9.2); a POST may change something or not. */
+/** The hints that a method implies (RFC 9110, section 9.2); for POST, none are certain. */
 function toHints(method: string): object {
   if (method === "GET") return { readOnly: true, idempotent: true, destructive: false, openWorld: true };
   if (method === "POST") return { openWorld: true };
   return { readOnly: false, idempotent: method !== "PATCH", destructive: method === "DELETE", openWorld: true };
 }
 
-/** A GET form can say only texts, numbers, truth values and lists of them. */
+/** Whether the input has only texts, numbers, booleans and lists of them, as the query of a GET requires. */
 function isFlat(input: string | JsonObject): boolean {
   const fields = isObject(input) && isObject(input.properties) ? Object.values(input.properties) : [undefined];
   const isPlain = (schema: unknown): boolean =>
@@ -111,7 +111,7 @@ function toInput(fields: readonly Field[], book: SchemaBook): JsonObject {
   };
 }
 
-/** Outputs are objects: everything else stands in a field of its own. */
+/** The output side. Outputs must be objects, so any other value is put into a field. */
 function toAnswerSide(
   { body, description }: OperationAnswer,
   book: SchemaBook,
@@ -138,7 +138,7 @@ const inField = (name: string, schema: JsonObject | boolean, required: readonly 
   wrap: name,
 });
 
-/** The longest texts of the input must fit into the body. */
+/** The body limit, which must have room for the longest texts of the input. */
 function toBodyBytes(input: string | JsonObject, body: RequestBody | undefined): { readonly body_bytes?: number } {
   if (body?.encoding === "bytes" || (body?.form?.files.length ?? 0) > 0) return { body_bytes: LARGEST_BODY };
   const fields = isObject(input) && isObject(input.properties) ? Object.values(input.properties) : [];
@@ -149,7 +149,10 @@ function toBodyBytes(input: string | JsonObject, body: RequestBody | undefined):
   return longest > 60_000 ? { body_bytes: Math.min(longest + 4096, LARGEST_BODY) } : {};
 }
 
-/** The inputs that the document's own examples make: of what is required, and of all that has one. */
+/**
+ * The inputs made from the document's own examples: one with the required fields, one with all fields that have an
+ * example.
+ */
 export function toExampleInputs({ request, body }: OperationParts, input: unknown): readonly unknown[] {
   const bodies = body ? (body.examples.length > 0 ? body.examples : [undefined]) : [undefined];
   if (typeof input === "string") return body?.examples ?? [];

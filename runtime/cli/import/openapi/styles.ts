@@ -1,22 +1,25 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { Pointers } from "./pointers.ts";
 
-/** A parameter with what is needed to write it. */
+/** A parameter, with everything that determines how it is written. */
 export interface Parameter {
   readonly place: string;
   readonly wireName: string;
   readonly own: JsonObject;
   readonly schema: JsonObject;
-  /** Whether callers give the text as it is sent. */
+  /** Whether callers give the text that is sent. */
   readonly isText: boolean;
 }
 
-/** How a parameter is written: the query parameters, or the text of a path or a header, with `{}` for the field. */
+/** The form of a parameter: query parameters, or the text of a path or a header with `{}` in place of the field. */
 export type Written =
   | { readonly text: string; readonly query?: undefined }
   | { readonly query: Readonly<Record<string, string>>; readonly text?: undefined };
 
-/** How a parameter stands in a request (OpenAPI 3.1, section 4.8.12.3); a text says why no template can write it. */
+/**
+ * The form of a parameter in a request (OpenAPI 3.1, section 4.8.12.3); a string explains why no template can express
+ * it.
+ */
 export function toWritten(parameter: Parameter, pointers: Pointers): Written | string {
   const { place, wireName, isText } = parameter;
   if (place === "cookie") return "a cookie";
@@ -36,7 +39,7 @@ const inHeader = ({ own, schema, isText }: Parameter, pointers: Pointers): Writt
   text: !isText && kindOf(schema, pointers) === "object" && own.explode === true ? "{*}" : "{}",
 });
 
-/** A pattern of any characters is how frameworks say that a parameter takes several segments. */
+/** A pattern that matches anything is how frameworks mark a parameter of several segments. */
 const ANYTHING = /^\^?\(?\.[+*]\)?\$?$/;
 
 function inPath({ wireName, own, schema, isText }: Parameter, pointers: Pointers): Written | string {

@@ -4,7 +4,7 @@ import type { UpstreamEntry } from "../imported.ts";
 import { createNames, toTitle, toVariable, toWord } from "../names.ts";
 import type { Pointers } from "./pointers.ts";
 
-/** The upstreams of a document: one, and one more for each further server that operations name. */
+/** The upstreams of a document: one, and another one for each further server that operations name. */
 export interface UpstreamBook {
   /** The upstream of an operation. */
   of(servers: unknown): UpstreamEntry;
@@ -15,12 +15,12 @@ export interface UpstreamBook {
 
 export interface UpstreamTerms {
   readonly id: string;
-  /** Where the document was fetched, for addresses relative to it. */
+  /** The URL of the document, to resolve relative addresses. */
   readonly url?: string | undefined;
   readonly pointers: Pointers;
 }
 
-/** The id that a document gives its upstream, unless the operator names one. */
+/** The default id of a document's upstream. */
 export function toUpstreamId(document: JsonObject): string {
   const info = isObject(document.info) ? document.info : {};
   const word = toWord(
@@ -61,7 +61,7 @@ export function readUpstreams(document: JsonObject, { id, url, pointers }: Upstr
   };
 }
 
-/** The first server that is an address, with the default values of its variables. */
+/** The first server with an absolute address, with the default values of its variables. */
 function toServer(servers: unknown, base: string | undefined): string | undefined {
   for (const server of Array.isArray(servers) ? servers : []) {
     if (!isObject(server) || typeof server.url !== "string") continue;
@@ -93,7 +93,7 @@ interface KeyTerms {
 
 const MOST_KEYS = 5;
 
-/** All credentials that the document's first requirement asks for at once, or else the first of any scheme. */
+/** All credentials of the document's first security requirement, or else the first one of any scheme. */
 function readKeys(document: JsonObject, { id, pointers, notes }: KeyTerms): readonly Key[] {
   const components = isObject(document.components) ? document.components : {};
   const schemes = isObject(components.securitySchemes) ? components.securitySchemes : {};

@@ -18,34 +18,34 @@ import { checkFiles, readShop, type ShopFiles, writeAll } from "./shop-files.ts"
 export interface ApplyOptions {
   /** The shop's folder. */
   readonly dir: string;
-  /** The id that names the import's notes. */
+  /** The upstream id, which also names the file of the import's notes. */
   readonly upstream: string;
   readonly isPriceGiven: boolean;
-  /** Whether nothing is written. */
+  /** Whether to write nothing. */
   readonly isDryRun: boolean;
 }
 
-/** What an import did. */
+/** The result of an import. */
 export interface AppliedImport {
   readonly imported: Imported;
-  /** The services that are in the shop now. */
+  /** The imported services that are now in the shop. */
   readonly services: readonly ImportedService[];
   readonly refused: readonly LeftOut[];
   readonly plans: readonly FilePlan[];
-  /** One for each of the upstreams. */
+  /** One plan for each upstream. */
   readonly site: readonly FilePlan[];
   readonly upstreams: readonly UpstreamEntry[];
-  /** Files of an earlier import that the source no longer offers. */
+  /** Files from an earlier import that the source no longer offers. */
   readonly gone: readonly string[];
   /** How many services the shop has afterwards. */
   readonly total: number;
-  /** Faults that the shop had before. */
+  /** Faults that the shop had before the import. */
   readonly faults: readonly Fault[];
 }
 
 /**
- * Writes an import into a shop: everything or nothing, and only what passes the check.
- * @throws Problem `bad-request` where the shop cannot take it.
+ * Writes an import into a shop. Only services that pass the check are written, and either all of their files or none.
+ * @throws Problem `bad-request` when the shop cannot take the import.
  */
 export async function applyImport(imported: Imported, options: ApplyOptions): Promise<AppliedImport> {
   const { dir, upstream, isPriceGiven, isDryRun } = options;
@@ -80,8 +80,8 @@ interface Steps {
 }
 
 /**
- * The files in an order in which an import that ends half-way leaves a sound shop, and a second one goes on: what is new is
- * noted first, what changes last, and manifests follow what they name.
+ * The order of writing. After an interruption, the shop has no faults and a second import can continue: new files are
+ * noted before they are written, changed files afterwards, and manifests are written after the files that they name.
  */
 function toSteps(
   changed: readonly (readonly [file: string, text: string])[],
@@ -98,7 +98,7 @@ function toSteps(
 
 type Sound = Omit<AppliedImport, "imported" | "gone">;
 
-/** Plans the files, and leaves out services until the check finds no fault in what is left. */
+/** Plans the files. Omits services until the check finds no fault in the rest. */
 async function planSound(imported: Imported, terms: PlanTerms): Promise<Sound> {
   const refused: LeftOut[] = [...imported.refused];
   let services = imported.services;
@@ -149,7 +149,7 @@ function toSchemaPlan(name: string, { schemas }: Imported, terms: PlanTerms): Fi
   }
 }
 
-/** The faults that the shop had before. @throws Problem `bad-request` with those that the import would add. */
+/** The faults that the shop had before. @throws Problem `bad-request` with the faults that the import would add. */
 async function known(faults: readonly Fault[], { files }: PlanTerms): Promise<readonly Fault[]> {
   const earlier = new Set(
     (await checkFiles(files)).faults.map(({ file, code, message }) => `${file} ${code} ${message}`),
@@ -166,7 +166,7 @@ function overlay(files: ShopFiles, plans: readonly FilePlan[], site: readonly Fi
   return new Map([...files, ...[...plans, ...site].map(({ file, text }) => [file, text] as const)]);
 }
 
-/** The fault that keeps a service out: of its manifest, or of a schema that it refers to. */
+/** The fault because of which a service is omitted: in its manifest, or in a schema that it references. */
 function faultOf(service: ImportedService, imported: Imported, faults: readonly Fault[]): Fault | undefined {
   const files = new Set([
     toManifestFile(service.manifest.id),
@@ -180,7 +180,7 @@ function usedUpstreams(services: readonly ImportedService[], { upstreams }: Impo
   return upstreams.filter(({ id }) => used.some(({ upstream, mcp }) => upstream === id || mcp === id));
 }
 
-/** The names of the schemas that services refer to, with those that these refer to. */
+/** The names of the schemas that services reference directly or indirectly. */
 function usedSchemas(services: readonly ImportedService[], { schemas }: Pick<Imported, "schemas">): readonly string[] {
   const found = new Set<string>();
   const visit = (name: string): void => {

@@ -1,26 +1,26 @@
 import type { JsonObject } from "../../../core/json.ts";
 import { type Parts, toPartDigest, toParts } from "./notes.ts";
 
-/** One part of a file that an import changes, or leaves as the operator has made it. */
+/** A part of a file that an import changes, or keeps because the operator has edited it. */
 export interface PartChange {
   readonly name: string;
   readonly path: readonly string[];
-  /** Undefined where there is none. */
+  /** Undefined when the file lacks the part. */
   readonly before: unknown;
-  /** Undefined for a part that is taken away. */
+  /** Undefined when the part is removed. */
   readonly after: unknown;
 }
 
-/** What a second import does to a file. */
+/** The effect of a repeated import on a file. */
 export interface Merged {
   readonly changes: readonly PartChange[];
-  /** Parts that the operator has changed; `after` is what the source says. */
+  /** Parts that the operator has edited; `after` is the source's new value. */
   readonly kept: readonly PartChange[];
 }
 
 /**
- * Compares a file with what the source says now. What was not edited since the last import follows the source; what was
- * edited stays.
+ * Merges a file with the source's new content. Parts that were not edited since the last import follow the source;
+ * edited parts stay.
  * @param base the digests of the last import.
  */
 export function mergeFile(current: JsonObject, wanted: JsonObject, base: Parts): Merged {

@@ -4,21 +4,21 @@ import { join } from "node:path";
 import canonicalize from "canonicalize";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 
-/** What an import wrote, so that the next one can tell what the operator has changed since. */
+/** Notes about an import, by which the next one recognizes the operator's edits. */
 export interface ImportNotes {
-  /** What was read. */
+  /** The source that was imported. */
   readonly source: string;
-  /** By file, and for `_site.yaml` by upstream: the digest of each part, as the import made it. */
+  /** The digest of each part as the import wrote it, by file; for `_site.yaml`, by upstream. */
   readonly files: Readonly<Record<string, Parts>>;
 }
 
 /** Digests by part: `price`, `proxy.request`, `properties.name`. */
 export type Parts = Readonly<Record<string, string>>;
 
-/** Where the notes of an upstream's import are; commands read no file whose name begins with a dot. */
+/** The notes file of an upstream's import. Commands do not read files whose names begin with a dot. */
 export const toNotesFile = (upstream: string): string => `manifests/.imports/${upstream}.json`;
 
-/** The notes of an earlier import of an upstream; undefined when there are none that can be read. */
+/** The notes of an earlier import of an upstream; undefined when they are missing or unreadable. */
 export async function readNotes(dir: string, upstream: string): Promise<ImportNotes | undefined> {
   try {
     const found: unknown = JSON.parse(await readFile(join(dir, toNotesFile(upstream)), "utf8"));
@@ -28,16 +28,16 @@ export async function readNotes(dir: string, upstream: string): Promise<ImportNo
   }
 }
 
-/** The keys whose own keys are parts by themselves. */
+/** Keys whose own keys are separate parts. */
 const DIVIDED = ["proxy", "hints", "properties", "key"];
 
-/** A part of a file, and where it stands. */
+/** A part of a file, and its path. */
 export interface Part {
   readonly path: readonly string[];
   readonly value: unknown;
 }
 
-/** The parts of a file, by name. Operators edit parts, and imports leave edited ones alone. */
+/** The parts of a file by name: the units in which an operator's edits are kept. */
 export function toParts(data: JsonObject): ReadonlyMap<string, Part> {
   const parts = new Map<string, Part>();
   for (const [key, value] of Object.entries(data)) {
@@ -52,7 +52,7 @@ export function toParts(data: JsonObject): ReadonlyMap<string, Part> {
 export const toDigests = (data: JsonObject): Parts =>
   Object.fromEntries([...toParts(data)].map(([name, { value }]) => [name, toPartDigest(value)]));
 
-/** Equal for equal JSON, whatever the order of its keys. */
+/** Equal for equal JSON, whatever the order of keys. */
 export const toPartDigest = (value: unknown): string =>
   createHash("sha256")
     .update(canonicalize(value) ?? "undefined")

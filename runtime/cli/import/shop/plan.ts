@@ -8,18 +8,18 @@ import { type ImportNotes, type Parts, toDigests, toPartDigest } from "./notes.t
 import type { ShopFiles } from "./shop-files.ts";
 import { toChangedText, toManifestText, toTextWithUpstream } from "./yaml-text.ts";
 
-/** What an import does to one file. */
+/** The effect of an import on one file. */
 export interface FilePlan {
   readonly file: string;
-  /** The whole text afterwards. */
+  /** The file's whole new text. */
   readonly text: string;
   readonly isNew: boolean;
   readonly merged: Merged;
-  /** The digests of what the source says. */
+  /** The digests of the source's content. */
   readonly parts: Parts;
 }
 
-/** What is true of every service. */
+/** The file with the facts about all services. */
 export const SITE_FILE = "manifests/_site.yaml";
 const NOTHING: Merged = { changes: [], kept: [] };
 const DERIVED = "Made from the schema: the source has no example that fits it.";
@@ -27,16 +27,16 @@ const DERIVED = "Made from the schema: the source has no example that fits it.";
 /** The file of a service. */
 export const toManifestFile = (id: string): string => `manifests/${id}.yaml`;
 
-/** What an import is planned with. */
+/** The facts from which an import is planned. */
 export interface PlanTerms {
   readonly files: ShopFiles;
   readonly notes: ImportNotes | undefined;
-  /** Whether a price was asked for; otherwise that of a service that is there already stays. */
+  /** Whether a price was given; otherwise existing services keep theirs. */
   readonly isPriceGiven: boolean;
   readonly upstreams: readonly UpstreamEntry[];
 }
 
-/** The files of one service. @throws Refused where another service of the shop has its id. */
+/** Plans the files of one service. @throws Refused when another service of the shop has its id. */
 export function planService(
   { manifest, isDerived }: ImportedService,
   { files, notes, isPriceGiven, upstreams }: PlanTerms,
@@ -62,7 +62,7 @@ export function planService(
   return { file, text: changed, isNew: false, merged, parts: isPriceGiven ? parts : { ...parts, ...pickPrice(base) } };
 }
 
-/** What the operator sets before the service works, one line each. */
+/** What the operator must set before the service works, one line each. */
 function toNeeds({ proxy }: JsonObject, upstreams: readonly UpstreamEntry[]): readonly string[] {
   const { upstream, mcp } = isObject(proxy) ? proxy : {};
   const entry = upstreams.find(({ id }) => id === (upstream ?? mcp));
@@ -77,7 +77,7 @@ function withPrice(manifest: JsonObject, price: JsonObject): JsonObject {
 const pickPrice = (base: Parts): Parts =>
   Object.fromEntries(Object.entries(base).filter(([name]) => name === "price" || name === "charge"));
 
-/** The file of one schema. @throws Refused where the shop has another schema of this name. */
+/** Plans the file of one schema. @throws Refused when the shop has another schema of this name. */
 export function planSchema(name: string, schema: JsonObject, { files, notes }: PlanTerms): FilePlan {
   const file = `schemas/${name}.json`;
   const text = files.get(file);
@@ -108,7 +108,10 @@ function apply(current: JsonObject, { changes }: Merged): JsonObject {
   return copy;
 }
 
-/** `_site.yaml` with the upstreams of an import. @throws Problem `bad-request` where an id means another source already. */
+/**
+ * Plans `_site.yaml` with the upstreams of an import. @throws Problem `bad-request` when an id already belongs to
+ * another source.
+ */
 export function planSite(upstreams: readonly UpstreamEntry[], { files, notes }: PlanTerms): readonly FilePlan[] {
   let text = files.get(SITE_FILE);
   if (text === undefined)
@@ -148,7 +151,7 @@ export function listUpstreams(siteText: string): readonly JsonObject[] {
   return Array.isArray(upstreams) ? upstreams.filter(isObject) : [];
 }
 
-/** @throws Problem `bad-request` for a file that cannot be read. */
+/** @throws Problem `bad-request` for an unreadable file. */
 function readMapping(file: string, text: string): JsonObject {
   try {
     const data: unknown = file.endsWith(".json") ? JSON.parse(text) : parse(text, { version: "1.2" });
@@ -158,7 +161,7 @@ function readMapping(file: string, text: string): JsonObject {
   }
 }
 
-/** The notes after an import: those of earlier files stay. */
+/** The notes after an import. Notes of other files stay. */
 export function toNotes(
   { source }: Pick<Imported, "source">,
   earlier: ImportNotes | undefined,

@@ -8,7 +8,7 @@ import { loadSet, type ManifestSet } from "../../set/load.ts";
 /** The manifests and schemas of a shop, by file: `manifests/_site.yaml`. */
 export type ShopFiles = ReadonlyMap<string, string>;
 
-/** Reads the files that a check reads. */
+/** Reads the files that the check reads. */
 export async function readShop(dir: string): Promise<ShopFiles> {
   const folders = [
     ["manifests", ".yaml"],
@@ -34,7 +34,7 @@ async function readOwn(dir: string, file: string): Promise<string> {
   }
 }
 
-/** Checks files as `payphone check` would, without the plugins, in a folder of their own. */
+/** Checks files like `payphone check`, without the plugins, in a temporary folder. */
 export async function checkFiles(
   files: ShopFiles,
 ): Promise<{ readonly set: ManifestSet; readonly faults: readonly Fault[] }> {
@@ -50,8 +50,8 @@ export async function checkFiles(
 }
 
 /**
- * Writes all files or none: each is complete before any takes its place, in this order, and what was replaced is put back on
- * failure. A file may stand there several times.
+ * Writes all files or none. Each is written completely before any is put in place, in this order; on failure, replaced
+ * files are restored. A file may be listed several times.
  */
 export async function writeAll(dir: string, files: readonly (readonly [file: string, text: string])[]): Promise<void> {
   const earlier = new Map<string, string | undefined>();
@@ -75,7 +75,7 @@ export async function writeAll(dir: string, files: readonly (readonly [file: str
   }
 }
 
-/** Removes what an import that was ended half-way has left in a folder. */
+/** Removes temporary files that an interrupted import has left in a folder. */
 async function removeDrafts(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const [, pid] = /^\.(\d+)\.\d+\.import$/.exec(name) ?? [];

@@ -17,9 +17,9 @@ const FORMAT = { lineWidth: 118, flowCollectionPadding: true, version: "1.2" } a
 
 /** The comments of a new manifest. */
 export interface ManifestComments {
-  /** The first lines. */
+  /** The lines at the top. */
   readonly top: readonly string[];
-  /** Stands above the examples. */
+  /** The comment above the examples. */
   readonly examples?: string;
 }
 
@@ -34,7 +34,10 @@ export function toManifestText(manifest: JsonObject, { top, examples }: Manifest
 
 const ONE_LINE = 90;
 
-/** Puts short lists and mappings of plain values on one line, like those that people write. @param depth below it. */
+/**
+ * Puts short lists and mappings of plain values on one line, as people write them. @param depth how deeply they may be
+ * nested.
+ */
 function foldShort(document: Document, depth: number): void {
   visit(document, {
     Collection(_key, node, path) {
@@ -48,7 +51,7 @@ function isShort(node: YAMLMap | YAMLSeq): boolean {
   return values.every((value) => isScalar(value)) && JSON.stringify(node.toJSON()).length <= ONE_LINE;
 }
 
-/** A file with some parts changed; everything else keeps its comments. */
+/** The text of a file with some parts changed. Everything else keeps its comments. */
 export function toChangedText(text: string, changes: readonly PartChange[]): string {
   const document = parseDocument(text, { version: "1.2" });
   for (const { path, after } of changes) change(document, path, after);
@@ -60,7 +63,7 @@ function change(document: Document, path: readonly string[], after: unknown): vo
   else document.setIn(path, document.createNode(after));
 }
 
-/** `_site.yaml` with one more upstream at the end of its list. Nothing else is touched. */
+/** The text of `_site.yaml` with one more upstream at the end of its list. The rest is unchanged. */
 export function toTextWithUpstream(text: string, entry: JsonObject): string {
   const document = parseDocument(text, { version: "1.2" });
   const list = document.get("upstreams", true);
@@ -85,7 +88,7 @@ function toItem(entry: JsonObject, indent: string): string {
   return lines.map((line) => indent + line).join("\n");
 }
 
-/** The offset behind the last value of a collection; its own range may take in comments that follow. */
+/** The offset after the last value of a collection. The collection's own range may include comments that follow. */
 function endOf(node: unknown): number {
   if (isPair(node)) return endOf(node.value ?? node.key);
   if (isCollection(node) && !node.flow && node.items.length > 0) return endOf(node.items.at(-1));
@@ -93,7 +96,7 @@ function endOf(node: unknown): number {
   return 0;
 }
 
-/** The end of the line that an offset stands on; of the line before, where a block text has taken the line break. */
+/** The end of the line at an offset; of the previous line, when a block scalar has taken the line break. */
 function endOfLine(text: string, offset: number): number {
   if (text[offset - 1] === "\n") return offset - 1;
   const found = text.indexOf("\n", offset);
